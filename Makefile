@@ -1,0 +1,1 @@
+# kafka-planner: `make demo` shows it, `make test` proves it.

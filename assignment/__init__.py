@@ -1,0 +1,1 @@
+"""Consumer groups and producers, on the core of `placement`."""

@@ -1,0 +1,1 @@
+"""The cluster as columns, the optimisation core, and replica placement on it."""

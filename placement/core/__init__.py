@@ -1,0 +1,1 @@
+"""Items on bins: the optimisation core; knows nothing of Kafka."""

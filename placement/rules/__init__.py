@@ -1,0 +1,1 @@
+"""Rules that fill the tables of the core's problem."""

@@ -1,0 +1,1 @@
+"""The application: snapshots, plans, the command line, live clusters."""

@@ -1,0 +1,14 @@
+"""What the shell learns from a command."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes; 1 is left to Python for crashes."""
+
+    OK = 0
+    BAD_INPUT = 2
+    FINDINGS = 3
+    INFEASIBLE = 4
+    CLUSTER_UNAVAILABLE = 5
+    INTERRUPTED = 130

@@ -1,0 +1,122 @@
+"""
+The `kafka-planner` command.
+
+Exit codes: 0 done and fine; 2 bad input or usage; 3 done, with findings; 4 the hard
+rules are not all met; 5 cluster unreachable, unauthorised or timed out; 130
+interrupted; 1 is a crash, never deliberate.
+"""
+
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperOption
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.output import is_json_wanted, print_failure
+from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
+
+# Typer carries a Click of its own, or uses the installed one, by its version; the base
+# of its public `BadParameter` is the usage error of whichever it is.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(
+    name="kafka-planner",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Plan where every replica of a Kafka cluster lives, with a proof.",
+)
+
+
+def _print_version(is_wanted: bool) -> None:  # noqa: FBT001 - called by Typer
+    if is_wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"kafka-planner {version('kafka-planner')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version.",
+        ),
+    ] = False,
+) -> None:
+    """Plan where every replica of a Kafka cluster lives, with a proof."""
+
+
+def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click command
+    """Let every option but ``--yes`` also be given as ``PLANNER_<OPTION>``."""
+    for parameter in command.params:
+        if not isinstance(parameter, TyperOption) or parameter.envvar:
+            continue
+        names = [name for name in parameter.opts if name.startswith("--")]
+        if names and names[0] not in {"--yes", "--help", "--version"}:
+            parameter.envvar = "PLANNER_" + names[0][2:].replace("-", "_").upper()
+    for child in getattr(command, "commands", {}).values():
+        _name_environment_variables(child)
+
+
+def build_command() -> Any:  # noqa: ANN401 - a Click command
+    """Return the whole command tree."""
+    from planner.cli import commands
+
+    commands.register(app)
+    command = typer.main.get_command(app)
+    _name_environment_variables(command)
+    return command
+
+
+def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click exception
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "kafka-planner"
+    return InputProblem(
+        file="command line",
+        place=path,
+        value="",
+        rule=error.format_message(),
+        remedy=f"see '{path} --help'",
+    )
+
+
+def _run(arguments: list[str], *, as_json: bool) -> int:
+    try:
+        outcome = build_command().main(
+            args=arguments, prog_name="kafka-planner", standalone_mode=False
+        )
+    except UsageError as error:
+        print_failure("usage", [_usage_problem(error)], as_json=as_json)
+        return ExitCode.BAD_INPUT
+    except BadInputError as error:
+        print_failure(error.message, error.problems, as_json=as_json)
+        return ExitCode.BAD_INPUT
+    except ClusterUnavailableError as error:
+        print_failure(error.message, error.problems, as_json=as_json)
+        return ExitCode.CLUSTER_UNAVAILABLE
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+    return int(outcome) if isinstance(outcome, int) else ExitCode.OK
+
+
+def run() -> NoReturn:
+    """Run the command line; mendable errors become one message and an exit code."""
+    arguments = sys.argv[1:]
+    as_json = is_json_wanted(arguments, dict(os.environ))
+    try:
+        code = _run(arguments, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing is left to say, nor to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.OK
+    sys.exit(code)

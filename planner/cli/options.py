@@ -1,0 +1,56 @@
+"""Options that several commands share, each declared once."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class OutputFormat(StrEnum):
+    """How a result is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Format = Annotated[
+    OutputFormat,
+    typer.Option("--format", help="text for people, json: one document on stdout."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No words on stderr.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="More words on stderr.")]
+
+SnapshotArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SNAP", help="Snapshot: .json, .json.gz or a Parquet folder."
+    ),
+]
+PlanArgument = Annotated[
+    Path,
+    typer.Argument(metavar="PLAN", help="Plan folder, or any reassignment JSON file."),
+]
+SnapshotOutput = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="SNAP",
+        help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
+    ),
+]
+BootstrapServer = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-server", metavar="H:P", help="Brokers to connect to, as host:port."
+    ),
+]
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        help="Properties of a Java client: SASL, SSL, timeouts.",
+    ),
+]

@@ -1,0 +1,68 @@
+"""Data goes to stdout, words to stderr; in json mode stdout is one document."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from planner.errors import InputProblem
+
+MAX_PROBLEMS_SHOWN = 100
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Write one JSON document to stdout, keys in the order given."""
+    typer.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_words(text: str) -> None:
+    """Write words for people to stderr."""
+    typer.echo(text, err=True)
+
+
+def print_failure(message: str, problems: Sequence[InputProblem], *, as_json: bool) -> None:
+    """
+    Say why a command was refused.
+
+    Parameters
+    ----------
+    message
+        One line.
+    problems
+        Every problem found; the first hundred are shown, and how many there are.
+    as_json
+        Whether stdout gets the document of interface.md instead of stderr the words.
+    """
+    shown = problems[:MAX_PROBLEMS_SHOWN]
+    if as_json:
+        print_json(
+            {
+                "error": message,
+                "problems": [problem.to_dict() for problem in shown],
+                "num_problems": len(problems),
+            }
+        )
+        return
+    print_words(f"error: {message}")
+    for problem in shown:
+        print_words(f"  - {problem}")
+    if len(problems) > len(shown):
+        print_words(f"  … and {len(problems) - len(shown)} more")
+
+
+def is_json_wanted(arguments: Sequence[str], environment: dict[str, str]) -> bool:
+    """
+    Tell whether the caller asked for JSON, before anything is parsed.
+
+    A usage error is raised by the parser itself; its message must still come in
+    the format asked for.
+    """
+    wanted = environment.get("PLANNER_FORMAT", "text")
+    for position, argument in enumerate(arguments):
+        if argument.startswith("--format="):
+            wanted = argument.partition("=")[2]
+        elif argument == "--format" and position + 1 < len(arguments):
+            wanted = arguments[position + 1]
+    return wanted == "json"
+

@@ -1,0 +1,89 @@
+"""
+Errors of `planner`.
+
+::
+
+    PlannerError
+    ├── BadInputError (ValueError)         exit 2, every problem of the input at once
+    └── ClusterUnavailableError (OSError)  exit 5, unreachable, unauthorised, timed out
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputProblem:
+    """
+    One thing that is wrong with an input, and how to mend it.
+
+    Parameters
+    ----------
+    file
+        The file, option or address it came from.
+    place
+        Where in it: ``topics[3].partitions[0].replicas``, ``line 7``,
+        ``partitions.parquet: column size_bytes``.
+    value
+        What stands there, as text, cut to a readable length.
+    rule
+        What must hold.
+    remedy
+        What to do.
+    """
+
+    file: str
+    place: str
+    value: str
+    rule: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}: {self.place}" if self.place else self.file
+        value = f" (found {self.value})" if self.value else ""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{place}: {self.rule}{value}{remedy}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the problem as it stands in `--format json`."""
+        return asdict(self)
+
+
+class PlannerError(Exception):
+    """Base of every error that `planner` raises on purpose."""
+
+
+class BadInputError(PlannerError, ValueError):
+    """
+    An input breaks its format or contradicts itself.
+
+    Parameters
+    ----------
+    message
+        One line that says what was refused.
+    problems
+        All problems found, in the order of the input.
+    """
+
+    def __init__(self, message: str, problems: Sequence[InputProblem] = ()) -> None:
+        self.message = message
+        self.problems = tuple(problems)
+        super().__init__(message)
+
+
+class ClusterUnavailableError(PlannerError, OSError):
+    """
+    A cluster did not answer, or refused.
+
+    Parameters
+    ----------
+    message
+        One line with the address and the cause.
+    problems
+        Details by broker, where there are any.
+    """
+
+    def __init__(self, message: str, problems: Sequence[InputProblem] = ()) -> None:
+        self.message = message
+        self.problems = tuple(problems)
+        super().__init__(message)

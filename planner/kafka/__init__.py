@@ -1,0 +1,1 @@
+"""The live cluster, through kafka-python 3."""

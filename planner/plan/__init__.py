@@ -1,0 +1,1 @@
+"""Plan folders: written, read, explained."""
