@@ -1,1 +1,81 @@
 # kafka-planner: `make demo` shows it, `make test` proves it.
+#
+# Every target sets up .venv for itself, from pyproject.toml and constraints.txt, and
+# does so once. Another Python: make PYTHON=python3.12 …
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test quick lint bench bench-smoke clean \
+	env-base env-dev needs-python needs-tests wheel unit kafka
+.NOTPARALLEL:
+
+PYTHON ?=
+export PYTHON
+# What the user's shell adds to Python's path would hide what is tested.
+unexport PYTHONPATH PYTHONHOME
+
+BIN := .venv/bin
+PACKAGES := placement assignment planner
+COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
+# Branches and lines that the tests must reach, in percent.
+COVERAGE_GATE := 90
+WORKERS := 2
+
+help: ## Say what there is to make
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS=$$'\t' read -r name words; do \
+		printf '  make %-12s %s\n' "$$name" "$$words"; done
+
+demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
+	@$(BIN)/kafka-planner demo
+
+test: needs-tests lint wheel unit kafka ## Lint, then every test on the built wheel, a real Kafka included
+	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
+
+quick: lint ## Lint and the tests that need no JVM
+	@$(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not slow"
+
+lint: env-dev ## ruff, mypy --strict and the direction of imports
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: env-dev ## Measure, and write the table of docs/benchmarks.md
+	@$(BIN)/python tests/benchmarks/run.py --write docs/benchmarks.md
+
+bench-smoke: env-dev ## Run every benchmark once, small
+	@$(BIN)/python tests/benchmarks/run.py --smoke
+
+clean: ## Remove everything that make made
+	rm -rf .venv .cache dist build demo-plan .hypothesis .mypy_cache .pytest_cache \
+		.ruff_cache .import_linter_cache .coverage .coverage.*
+
+# --- what the targets above are made of -------------------------------------------
+
+needs-python:
+	@.ci/prerequisites python >/dev/null
+
+needs-tests:
+	@.ci/prerequisites python java mvn >/dev/null
+
+env-base: needs-python
+	@.ci/set-up base
+
+env-dev: needs-python
+	@.ci/set-up dev
+
+# The tests run against the wheel, not the checkout: what is left out of the wheel
+# must fail here, not at the user's.
+wheel: env-dev
+	@rm -rf dist
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist . >/dev/null
+	@rm -f .venv/.is-editable
+	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
+
+unit: wheel
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) -m "not kafka" $(COVERAGE)
+
+# Apart, one after the other: each of these tests has several JVMs for itself.
+kafka: wheel
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -m kafka $(COVERAGE) --cov-append
