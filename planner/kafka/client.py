@@ -1,0 +1,297 @@
+"""
+A cluster reached over the admin protocol, within a time limit.
+
+kafka-python's admin client gives up at the first broker that is gone, and keeps asking
+a dead one until it is back. So every question is asked again, by a new client where the
+old one may be stuck, until it is answered or its time is over; and then one line says
+which address failed, and why.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+import kafka.errors as kafka_errors
+from kafka import KafkaAdminClient
+
+from planner.errors import ClusterUnavailableError, InputProblem
+from planner.kafka.addresses import Address
+from planner.kafka.connections import Failures, make_client_factory
+from planner.kafka.settings import ClientSettings
+
+DEFAULT_TIMEOUT_S = 30.0
+_PAUSE_S = 0.2
+
+Answer = TypeVar("Answer")
+
+_RETRIED = (
+    kafka_errors.KafkaConnectionError,
+    kafka_errors.NodeNotReadyError,
+    kafka_errors.UnknownBrokerIdError,
+    kafka_errors.KafkaTimeoutError,
+    kafka_errors.RequestTimedOutError,
+    kafka_errors.InvalidMetadataError,
+    kafka_errors.Cancelled,
+)
+
+
+class _OverdueError(TimeoutError):
+    """Something did not answer in its time."""
+
+
+class _Task(threading.Thread):
+    """
+    Something done beside, so that the wait for it can end.
+
+    A look-up of a name blocks the library's own thread for as long as it takes; no
+    setting of the library bounds that.
+    """
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self._work = work
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._value = self._work()
+        except BaseException as error:
+            self._error = error
+
+    def result(self, limit_s: float) -> Any:  # noqa: ANN401 - what the work returns
+        self.join(max(limit_s, 0.0))
+        if self.is_alive():
+            raise _OverdueError
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+def _silence_library() -> None:
+    """
+    Keep kafka-python's log to itself.
+
+    Its warnings are told better by us, and its debug lines hold passwords.
+    """
+    logger = logging.getLogger("kafka")
+    logger.setLevel(logging.CRITICAL + 1)
+
+
+class ClusterClient:
+    """
+    A running cluster, asked over the admin protocol.
+
+    Parameters
+    ----------
+    bootstrap
+        Brokers to begin with.
+    settings
+        SASL, TLS and names, from a client's properties file.
+    resolve
+        Advertised addresses, and where they are really reached.
+    timeout_s
+        Seconds to reach the cluster, and for each question to be answered.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        settings: ClientSettings | None = None,
+        *,
+        resolve: Mapping[Address, Address] | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+    ) -> None:
+        _silence_library()
+        self.bootstrap = tuple(bootstrap)
+        self.timeout_s = timeout_s
+        self._settings = settings or ClientSettings()
+        self._resolve = dict(resolve or {})
+        self._failures = Failures()
+        self._admin: KafkaAdminClient | None = None
+
+    def __repr__(self) -> str:
+        return f"ClusterClient({self.servers!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def servers(self) -> str:
+        """The bootstrap brokers in one line."""
+        return ",".join(map(str, self.bootstrap))
+
+    def close(self) -> None:
+        """Close every connection; the next question opens new ones."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            _Task(admin.close).join(1.0)
+
+    def call(
+        self,
+        ask: Callable[[KafkaAdminClient], Answer],
+        *,
+        needs: str,
+        timeout_s: float | None = None,
+    ) -> Answer:
+        """
+        Ask the cluster something.
+
+        Parameters
+        ----------
+        ask
+            Asks kafka-python's admin client. May be called several times.
+        needs
+            The right that it takes, for the message when it is missing: ``"Describe on
+            Cluster"``.
+        timeout_s
+            Seconds; `None`: that of this client.
+
+        Raises
+        ------
+        ClusterUnavailableError
+            If no answer came in time, or the right is missing.
+        """
+        deadline = time.monotonic() + (timeout_s or self.timeout_s)
+        while True:
+            try:
+                return self._ask_once(ask, deadline)
+            except kafka_errors.AuthorizationError as error:
+                raise self._not_authorised(error, needs) from None
+            except (*_RETRIED, _OverdueError) as error:
+                self.close()
+                if self._is_hopeless(deadline):
+                    raise self._unavailable(error) from None
+            # A broker that has just died is avoided only once it is fenced: ask again.
+            threading.Event().wait(_PAUSE_S)
+
+    def reach_brokers(self) -> None:
+        """
+        Open a connection to every broker that is not fenced.
+
+        Raises
+        ------
+        ClusterUnavailableError
+            If the advertised listener of a broker cannot be reached: one problem for
+            each.
+        """
+        deadline = time.monotonic() + self.timeout_s
+        while True:
+            cluster = self.call(
+                lambda admin: admin.describe_cluster(),
+                needs="Describe on Cluster",
+                timeout_s=max(deadline - time.monotonic(), _PAUSE_S),
+            )
+            live = [one for one in cluster["brokers"] if not one.get("is_fenced")]
+            failed = self._probe(live, deadline)
+            if not failed:
+                return
+            if self._is_hopeless(deadline, failed):
+                raise self._unreachable(failed)
+            self.close()
+            threading.Event().wait(_PAUSE_S)
+
+    # -- one attempt ---------------------------------------------------------
+
+    def _ask_once(
+        self, ask: Callable[[KafkaAdminClient], Answer], deadline: float
+    ) -> Answer:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            raise _OverdueError
+        answer: Answer = _Task(lambda: ask(self._connect(left_s))).result(left_s)
+        return answer
+
+    def _connect(self, limit_s: float) -> KafkaAdminClient:
+        if self._admin is None:
+            limit_ms = max(int(limit_s * 1000), 1)
+            arguments = dict(self._settings.arguments)
+            asked_ms = arguments.pop("request_timeout_ms", 30_000)
+            self._admin = KafkaAdminClient(
+                bootstrap_servers=[str(address) for address in self.bootstrap],
+                bootstrap_timeout_ms=limit_ms,
+                request_timeout_ms=min(asked_ms, max(int(self.timeout_s * 1000), 1)),
+                # A broker that was away is found again within a second, not minutes.
+                metadata_max_age_ms=1000,
+                reconnect_backoff_max_ms=500,
+                kafka_client=make_client_factory(
+                    self._resolve, self._failures, self.timeout_s
+                ),
+                **arguments,
+            )
+        return self._admin
+
+    def _probe(
+        self, brokers: Sequence[Mapping[str, Any]], deadline: float
+    ) -> dict[int, Address]:
+        """Return the brokers that no connection was made to."""
+
+        def reach(broker_id: int) -> Callable[[], Any]:
+            return lambda: self._connect(1.0).get_broker_version_data(broker_id)
+
+        tasks = [_Task(reach(one["broker_id"])) for one in brokers]
+        failed = {}
+        for one, task in zip(brokers, tasks, strict=True):
+            try:
+                task.result(deadline - time.monotonic())
+            except (kafka_errors.KafkaError, _OverdueError):
+                failed[one["broker_id"]] = Address(one["host"], one["port"])
+        return failed
+
+    # -- what went wrong -----------------------------------------------------
+
+    def _cause(self, address: Address) -> str:
+        failure = self._failures.by_address.get(address)
+        return failure.cause if failure else "no answer in time"
+
+    def _is_hopeless(
+        self, deadline: float, failed: Mapping[int, Address] | None = None
+    ) -> bool:
+        # A name may become known while a cluster starts, but not to a listener that
+        # other brokers already speak for.
+        causes = [self._cause(address) for address in (failed or {}).values()]
+        is_over = time.monotonic() + _PAUSE_S >= deadline
+        return is_over or self._failures.final is not None or "unknown host" in causes
+
+    def _unavailable(self, error: BaseException) -> ClusterUnavailableError:
+        final = self._failures.final
+        if final is not None:
+            return ClusterUnavailableError(f"{final[0]}: {final[1].cause}")
+        failures = self._failures.by_address
+        if failures:
+            causes = [f"{address}: {one.cause}" for address, one in failures.items()]
+            return ClusterUnavailableError("; ".join(causes))
+        cause = "timed out"
+        if not isinstance(error, (_OverdueError, kafka_errors.KafkaTimeoutError)):
+            cause = type(error).__name__.removesuffix("Error")
+        message = f"{self.servers}: {cause} after {self.timeout_s:g} s"
+        return ClusterUnavailableError(message)
+
+    def _unreachable(self, failed: Mapping[int, Address]) -> ClusterUnavailableError:
+        problems = [
+            InputProblem(
+                file=self.servers,
+                place=f"broker {broker_id}",
+                value=str(address),
+                rule=f"advertised listener must be reachable: {self._cause(address)}",
+                remedy=f"--resolve {address}=HOST:PORT says where it really is",
+            )
+            for broker_id, address in failed.items()
+        ]
+        named = ", ".join(
+            f"of broker {broker_id} at {address}: {self._cause(address)}"
+            for broker_id, address in failed.items()
+        )
+        message = f"{self.servers}: advertised listener {named}"
+        return ClusterUnavailableError(message, problems)
+
+    def _not_authorised(self, error: Exception, needs: str) -> ClusterUnavailableError:
+        what = type(error).__name__.removesuffix("Error")
+        message = f"{self.servers}: not authorised ({what}): the user needs {needs}"
+        return ClusterUnavailableError(message)

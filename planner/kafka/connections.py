@@ -1,0 +1,203 @@
+# ruff: noqa: ANN401 - kafka-python is not typed
+"""
+How kafka-python's client connects: `--resolve`, time limits, and why it failed.
+
+The library tries a broker again and again and tells the reason to its log only. Here
+every failure is kept by address, and what no retry can mend ends the attempt at once.
+"""
+
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import kafka.errors as kafka_errors
+from kafka.net.compat import KafkaNetClient
+from kafka.net.inet import create_connection
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
+
+from planner.kafka.addresses import Address
+
+_SHORTEST_ATTEMPT_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """
+    Why a connection was not made.
+
+    Parameters
+    ----------
+    cause
+        Words for people.
+    is_final
+        Whether trying again is of no use.
+    """
+
+    cause: str
+    is_final: bool = False
+
+
+@dataclass(slots=True)
+class Failures:
+    """The last failure of each address, gone when a connection succeeds."""
+
+    by_address: dict[Address, Failure] = field(default_factory=dict)
+
+    @property
+    def final(self) -> tuple[Address, Failure] | None:
+        """A failure that no retry mends, if there is one."""
+        found = [item for item in self.by_address.items() if item[1].is_final]
+        return found[0] if found else None
+
+
+def explain(error: BaseException, protocol: str) -> Failure:
+    """Return why a connection failed, from what kafka-python raised."""
+    if isinstance(error, kafka_errors.SaslAuthenticationFailedError):
+        return Failure(f"authentication failed: {_broker_words(error)}", is_final=True)
+    if isinstance(error, kafka_errors.UnsupportedSaslMechanismError):
+        return Failure("the listener does not take this sasl.mechanism", is_final=True)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        cause = f"its certificate is not trusted: {error.verify_message}"
+        return Failure(cause, is_final=True)
+    if isinstance(error, ssl.SSLError):
+        words = (error.reason or "no TLS").lower().replace("_", " ")
+        cause = f"TLS failed: {words}; is security.protocol={protocol} right?"
+        return Failure(cause, is_final=True)
+    return _explain_text(str(error), protocol)
+
+
+def _broker_words(error: Exception) -> str:
+    words = str(error.args[0]) if error.args else ""
+    return words.rpartition(": ")[2] or "the broker refused the user"
+
+
+def _explain_text(text: str, protocol: str) -> Failure:
+    for mark, cause in (
+        ("ECONNREFUSED", "connection refused"),
+        ("DNS", "unknown host"),
+        ("EHOSTUNREACH", "no route to the host"),
+        ("ENETUNREACH", "no route to the network"),
+        ("imed out", "timed out"),
+        ("imeout", "timed out"),
+    ):
+        if mark in text:
+            return Failure(cause)
+    hint = f"is security.protocol={protocol} what this listener speaks?"
+    return Failure(f"the connection was closed; {hint}")
+
+
+class _Explained(kafka_errors.KafkaConnectionError):  # type: ignore[misc]  # untyped base
+    """A failure whose reason is kept already."""
+
+
+class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped base
+    """The library's connections, with `--resolve`, time limits and kept failures."""
+
+    def __init__(
+        self,
+        net: Any,
+        *,
+        resolve: Mapping[Address, Address],
+        failures: Failures,
+        attempt_s: float,
+        **configs: Any,
+    ) -> None:
+        self._resolve = resolve
+        self._failures = failures
+        self._attempt_s = attempt_s
+        super().__init__(net, **configs)
+
+    def get_connection(
+        self, node_id: Any, timeout_ms: float | None = None, **options: Any
+    ) -> Any:
+        if (final := self._failures.final) is not None:
+            raise kafka_errors.KafkaConnectionError(final[1].cause)
+        limit_ms = self._attempt_s * 1000
+        limit_ms = limit_ms if timeout_ms is None else min(limit_ms, timeout_ms)
+        is_new = node_id not in self._conns
+        connection = super().get_connection(node_id, limit_ms, **options)
+        node = self.cluster.broker_metadata(node_id)
+        if is_new and node is not None:
+            self._watch(connection, Address(node.host, node.port))
+        return connection
+
+    def _watch(self, connection: Any, address: Address) -> None:
+        def keep(error: BaseException) -> None:
+            if not isinstance(error, _Explained):
+                self._keep(address, error)
+
+        def forget(_: Any) -> None:
+            self._failures.by_address.pop(address, None)
+
+        connection.init_future.add_errback(keep)
+        connection.init_future.add_callback(forget)
+
+    def _keep(self, address: Address, error: BaseException) -> Failure:
+        failure = explain(error, self.config["security_protocol"])
+        self._failures.by_address[address] = failure
+        return failure
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        advertised = Address(node.host, node.port)
+        try:
+            return await self._reach(advertised, timeout_at)
+        except Exception as error:
+            failure = self._keep(advertised, error)
+            raise _Explained(failure.cause) from error
+
+    async def _reach(self, advertised: Address, timeout_at: float | None) -> Any:
+        real = self._resolve.get(advertised, advertised)
+        options = self.config["socket_options"]
+        sock = await create_connection(
+            self._net, real.host, real.port, options, timeout_at=timeout_at
+        )
+        transport = self._wrap(sock, advertised.host)
+        left_s = self._attempt_s
+        if timeout_at is not None:
+            left_s = max(timeout_at - time.monotonic(), 0.001)
+        try:
+            # The library's handshake has no time limit of its own.
+            await self.wait_for(self.call_soon(transport.handshake), left_s * 1000)
+        except BaseException:
+            transport.close()
+            raise
+        return transport
+
+    def _wrap(self, sock: Any, host: str) -> Any:
+        if not self.ssl_enabled:
+            return KafkaTCPTransport(self._net, sock, host=host)
+        context = self.config["ssl_context"]
+        return KafkaSSLTransport(self._net, sock, host=host, ssl_context=context)
+
+
+def make_client_factory(
+    resolve: Mapping[Address, Address], failures: Failures, limit_s: float
+) -> Callable[..., Any]:
+    """
+    Return what the admin client calls to make its network client.
+
+    Parameters
+    ----------
+    resolve
+        Advertised addresses, and where they are really reached. TLS still verifies the
+        advertised name.
+    failures
+        Filled with what goes wrong.
+    limit_s
+        Seconds in which the cluster must be reached; an attempt at one address gets a
+        third, so that one dead address does not use up the time of the others.
+    """
+    attempt_s = max(_SHORTEST_ATTEMPT_S, limit_s / 3)
+
+    def make(**configs: Any) -> Any:
+        net = NetworkSelector(**configs)
+        connections = _Connections(
+            net, resolve=resolve, failures=failures, attempt_s=attempt_s, **configs
+        )
+        return KafkaNetClient(net=net, manager=connections, **configs)
+
+    return make

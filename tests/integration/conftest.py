@@ -1,0 +1,73 @@
+"""A real Kafka for the tests marked `kafka`: shared by most, apart for failures."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient
+
+from integration.kafka.cluster import Cluster, write_archive
+from integration.kafka.jars import kafka_jars, missing_prerequisite
+
+ClusterFactory = Callable[..., Cluster]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Without Java or Maven one test is left, to fail with the one line that counts."""
+    needy = [item for item in items if item.get_closest_marker("kafka")]
+    if needy and missing_prerequisite():
+        dropped = needy[1:]
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if item not in dropped]
+
+
+@pytest.fixture(scope="session")
+def libs() -> Path:
+    """Kafka's jars."""
+    if problem := missing_prerequisite():
+        pytest.fail(problem, pytrace=False)
+    return kafka_jars()
+
+
+@pytest.fixture(scope="session")
+def archive(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """AppCDS archive: halves the start of a broker."""
+    path = libs.parent / "kafka.jsa"
+    if not path.exists():
+        write_archive(libs, path, tmp_path_factory.mktemp("archive") / "kafka")
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared_cluster(
+    libs: Path, archive: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """Three brokers on three racks with two log dirs each; tests add topics only."""
+    base = tmp_path_factory.mktemp("shared") / "kafka"
+    with Cluster(libs, base, archive=archive) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def new_cluster(libs: Path, archive: Path, tmp_path: Path) -> Iterator[ClusterFactory]:
+    """Start a cluster of the test's own, to be broken or secured."""
+    started: list[Cluster] = []
+
+    def start(**options: object) -> Cluster:
+        cluster = Cluster(libs, tmp_path / "kafka", archive=archive, **options)
+        started.append(cluster)
+        return cluster.start()
+
+    yield start
+    for cluster in started:
+        cluster.stop(is_hard=True)
+
+
+@pytest.fixture
+def admin(shared_cluster: Cluster) -> Iterator[KafkaAdminClient]:
+    """Admin client of the shared cluster, for what a test prepares."""
+    with KafkaAdminClient(bootstrap_servers=shared_cluster.bootstrap) as client:
+        yield client

@@ -1,0 +1,380 @@
+"""
+A real Kafka (KRaft) on loopback: one controller, brokers on racks with log dirs.
+
+Every node is a JVM of its own, so that a broker can be killed while the others go on.
+The controller stands apart (node 100), so that any broker may die.
+"""
+
+import base64
+import random
+import shutil
+import signal
+import socket
+import string
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from integration.kafka.jars import java_environment
+
+CONTROLLER = 100
+TEMPLATE = Path(__file__).with_name("server.properties")
+# A broker says so only after the controller has unfenced it.
+STARTED = "[KafkaRaftServer nodeId={}] Kafka Server started"
+JVM = (
+    "-Xms48m",
+    "-Xss512k",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=48m",
+    "-XX:-UsePerfData",
+    "-Djava.awt.headless=true",
+)
+TOOLS = "org.apache.kafka.tools"
+
+
+class Cluster:
+    """
+    A cluster of brokers 1…N and the controller.
+
+    Parameters
+    ----------
+    libs
+        Folder with Kafka's jars.
+    base
+        Folder for everything the nodes write; made anew.
+    num_brokers, num_racks, num_dirs
+        Brokers, racks ``r1``… dealt in turn, log dirs per broker.
+    config
+        Settings of every node, over those of the template.
+    heap_mb
+        Most heap of a node; 256 hold some thousand replicas.
+    archive
+        AppCDS archive that quickens the start, if there is one.
+    """
+
+    def __init__(
+        self,
+        libs: Path,
+        base: Path,
+        *,
+        num_brokers: int = 3,
+        num_racks: int = 3,
+        num_dirs: int = 2,
+        config: Mapping[str, str] | None = None,
+        heap_mb: int = 256,
+        archive: Path | None = None,
+    ) -> None:
+        self.libs = libs
+        self.heap_mb = heap_mb
+        self.base = base
+        self.archive = archive
+        self.brokers = list(range(1, num_brokers + 1))
+        self.racks = {b: f"r{(b - 1) % num_racks + 1}" for b in self.brokers}
+        self.num_dirs = num_dirs
+        self.config = dict(config or {})
+        self.cluster_id = random_uuid()
+        ports = free_ports(num_brokers + 1)
+        self.controller_port = ports[0]
+        self.ports = dict(zip(self.brokers, ports[1:], strict=True))
+        self.tool_options: tuple[str, ...] = ()
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    @property
+    def bootstrap(self) -> str:
+        """Every broker, as `--bootstrap-server` takes them."""
+        return ",".join(f"127.0.0.1:{port}" for port in self.ports.values())
+
+    def home(self, node: int) -> Path:
+        """Return the folder of a node."""
+        return self.base / ("c" if node == CONTROLLER else f"b{node}")
+
+    def log_dirs(self, broker: int) -> list[Path]:
+        """Return the log dirs of a broker."""
+        return [self.home(broker) / f"d{i + 1}" for i in range(self.num_dirs)]
+
+    def log(self, node: int) -> str:
+        """Return what a node has logged since its last start."""
+        path = self.home(node) / "log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    # -- life and death ------------------------------------------------------
+
+    def start(self) -> Self:
+        """Format the storage, start every node and wait until all serve."""
+        shutil.rmtree(self.base, ignore_errors=True)
+        self._format()
+        try:
+            for node in (CONTROLLER, *self.brokers):
+                self._spawn(node)
+            for node in (CONTROLLER, *self.brokers):
+                self._wait_started(node)
+        except BaseException:
+            self.stop(is_hard=True)
+            raise
+        return self
+
+    def start_node(self, node: int) -> None:
+        """Start one node again and wait until it serves."""
+        self._spawn(node)
+        self._wait_started(node)
+
+    def stop_node(self, node: int) -> None:
+        """Shut one node down in order: leaders move away first."""
+        self._end([node], signal.SIGTERM)
+
+    def kill(self, node: int) -> None:
+        """End one node at once; the controller fences it some seconds later."""
+        self._end([node], signal.SIGKILL)
+
+    def pause(self, node: int) -> None:
+        """Freeze one node: its port stays open, and nothing answers."""
+        self._processes[node].send_signal(signal.SIGSTOP)
+
+    def resume(self, node: int) -> None:
+        """Let a frozen node go on."""
+        self._processes[node].send_signal(signal.SIGCONT)
+
+    def stop(self, *, is_hard: bool = False) -> None:
+        """End every node, the controller last."""
+        sign = signal.SIGKILL if is_hard else signal.SIGTERM
+        self._end([node for node in self._processes if node != CONTROLLER], sign)
+        self._end(list(self._processes), sign)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(is_hard=True)
+
+    def _spawn(self, node: int, *options: str) -> None:
+        config = str(self.home(node) / "server.properties")
+        command = self._java("kafka.Kafka", [config], options)
+        with (self.home(node) / "log").open("wb") as log:
+            self._processes[node] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=java_environment(),
+            )
+
+    def _wait_started(self, node: int) -> None:
+        def is_started() -> bool:
+            if self._processes[node].poll() is not None:
+                msg = f"node {node} ended:\n{self.log(node)[-3000:]}"
+                raise RuntimeError(msg)
+            return STARTED.format(node) in self.log(node)
+
+        wait_until(is_started, f"node {node} to start")
+
+    def _end(self, nodes: Sequence[int], sign: signal.Signals) -> None:
+        for node in nodes:
+            if self._processes[node].poll() is None:
+                self._processes[node].send_signal(sign)
+        for node in nodes:
+            process = self._processes.pop(node)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    # -- files ---------------------------------------------------------------
+
+    def _format(self) -> None:
+        """
+        Format the storage: the controller by Kafka's tool, the brokers by hand.
+
+        The tool writes the feature levels, which only the controller needs; a
+        broker needs just `meta.properties`, and a JVM for each costs a second.
+        """
+        for node in (CONTROLLER, *self.brokers):
+            self._write_properties(node)
+        config = str(self.home(CONTROLLER) / "server.properties")
+        options = ["format", "--cluster-id", self.cluster_id, "--config", config]
+        self.run("kafka.tools.StorageTool", *options)
+        for node in self.brokers:
+            for folder in (*self.log_dirs(node), self.home(node) / "meta"):
+                folder.mkdir(parents=True)
+                (folder / "meta.properties").write_text(
+                    f"version=1\ncluster.id={self.cluster_id}\nnode.id={node}\n"
+                    f"directory.id={random_uuid()}\n"
+                )
+
+    def _write_properties(self, node: int) -> None:
+        is_controller = node == CONTROLLER
+        text = string.Template(TEMPLATE.read_text()).substitute(
+            roles="controller" if is_controller else "broker",
+            node=node,
+            rack=self.racks.get(node, ""),
+            controller_id=CONTROLLER,
+            controller_port=self.controller_port,
+            port=self.ports.get(node, 0),
+            internal_rf=min(3, len(self.brokers)),
+            log_dirs=",".join(map(str, self.log_dirs(node))),
+            metadata_dir=self.home(node) / "meta",
+        )
+        lines = [line for line in text.splitlines() if "=" in line and line[0] != "#"]
+        values = dict(line.split("=", 1) for line in lines)
+        if is_controller:
+            values["listeners"] = f"CONTROLLER://127.0.0.1:{self.controller_port}"
+            values["log.dirs"] = str(self.home(node) / "meta")
+            for key in ("advertised.listeners", "inter.broker.listener.name"):
+                del values[key]
+            del values["broker.rack"]
+        values |= {k: v.replace("{node}", str(node)) for k, v in self.config.items()}
+        path = self.home(node) / "server.properties"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
+
+    # -- Kafka's own tools ---------------------------------------------------
+
+    def _java(
+        self, main: str, args: Sequence[str], options: Sequence[str] = ()
+    ) -> list[str]:
+        # One fixed order of jars: the archive holds only for the very same class path.
+        jars = ":".join(str(jar) for jar in sorted(self.libs.glob("*.jar")))
+        sharing = []
+        if self.archive is not None and self.archive.exists():
+            sharing = [f"-XX:SharedArchiveFile={self.archive}", "-Xshare:auto"]
+        heap = f"-Xmx{self.heap_mb}m"
+        return ["java", *options, heap, *JVM, *sharing, "-cp", jars, main, *args]
+
+    def run(self, main: str, *args: str, is_checked: bool = True) -> str:
+        """
+        Run a Java main class to its end.
+
+        Returns
+        -------
+        str
+            What it wrote to stdout.
+
+        Raises
+        ------
+        RuntimeError
+            If it failed and `is_checked`.
+        """
+        quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+        done = subprocess.run(
+            self._java(main, args, [quiet]),
+            check=False,
+            capture_output=True,
+            text=True,
+            env=java_environment(),
+        )
+        if is_checked and done.returncode:
+            msg = f"{main} {args}: {done.returncode}\n{done.stdout}{done.stderr}"
+            raise RuntimeError(msg)
+        return done.stdout
+
+    def _tool(self, main: str, args: Sequence[str], *, is_checked: bool = True) -> str:
+        servers = ("--bootstrap-server", self.bootstrap)
+        return self.run(
+            main, *servers, *self.tool_options, *args, is_checked=is_checked
+        )
+
+    def topics(self, *args: str) -> str:
+        """Run `kafka-topics`."""
+        return self._tool(f"{TOOLS}.TopicCommand", args)
+
+    def reassign(self, *args: str, is_checked: bool = True) -> str:
+        """Run `kafka-reassign-partitions`."""
+        main = f"{TOOLS}.reassign.ReassignPartitionsCommand"
+        return self._tool(main, args, is_checked=is_checked)
+
+    def elect(self, *args: str) -> str:
+        """Run `kafka-leader-election`."""
+        return self._tool(f"{TOOLS}.LeaderElectionCommand", args)
+
+    def describe_log_dirs(self, *args: str) -> str:
+        """Run `kafka-log-dirs --describe`."""
+        return self._tool(f"{TOOLS}.LogDirsCommand", ["--describe", *args])
+
+    def configs(self, *args: str) -> str:
+        """Run `kafka-configs`."""
+        return self._tool("kafka.admin.ConfigCommand", args)
+
+    def endpoints(self) -> str:
+        """Run `kafka-cluster list-endpoints`: brokers, racks, fenced or not."""
+        args = ["list-endpoints", "--bootstrap-server", self.bootstrap]
+        args.append("--include-fenced-brokers")
+        return self.run(f"{TOOLS}.ClusterTool", *args)
+
+    def produce(self, topic: str, *, num_records: int, record_bytes: int) -> None:
+        """Write records to a topic, spread over its partitions."""
+        sizes = ("--num-records", str(num_records), "--record-size", str(record_bytes))
+        # Small batches, or the sticky partitioner fills few partitions only.
+        batches = ("--command-property", "batch.size=1024")
+        pace = ("--throughput", "-1")
+        main = f"{TOOLS}.ProducerPerformance"
+        self._tool(main, ["--topic", topic, *sizes, *pace, *batches])
+
+
+def random_uuid() -> str:
+    """Return a Kafka Uuid: 16 bytes as base64 for URLs, without a leading dash."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def free_ports(count: int) -> list[int]:
+    """
+    Return free ports below the ephemeral range.
+
+    From within it an outgoing connection may take the port while its broker is down.
+    """
+    found: list[int] = []
+    while len(found) < count:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in found:
+            found.append(port)
+    return found
+
+
+def wait_until(
+    is_true: Callable[[], bool], what: str, *, timeout_s: float = 60
+) -> None:
+    """
+    Ask again and again until something outside this process is so.
+
+    Raises
+    ------
+    TimeoutError
+        If it is not so within `timeout_s` seconds.
+    """
+    deadline = time.monotonic() + timeout_s
+    while not is_true():
+        if time.monotonic() > deadline:
+            msg = f"waited {timeout_s:g} s for {what}"
+            raise TimeoutError(msg)
+        time.sleep(0.05)
+
+
+def write_archive(libs: Path, archive: Path, base: Path) -> None:
+    """Write an AppCDS archive of what a broker loads: one short run of a cluster."""
+    cluster = Cluster(libs, base, num_brokers=1, num_dirs=1)
+    shutil.rmtree(base, ignore_errors=True)
+    cluster._format()
+    scratch = base / "kafka.jsa"
+    try:
+        cluster._spawn(CONTROLLER)
+        cluster._spawn(1, f"-XX:ArchiveClassesAtExit={scratch}")
+        cluster._wait_started(1)
+    finally:
+        cluster.stop()
+    if scratch.exists():
+        # Copied beside its place first: a reader must never see half of it.
+        partial = archive.with_suffix(f".{uuid.uuid4().hex}")
+        shutil.copyfile(scratch, partial)
+        partial.replace(archive)
