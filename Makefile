@@ -42,10 +42,10 @@ lint: env-dev ## ruff, mypy --strict and the direction of imports
 	@$(BIN)/lint-imports
 
 bench: env-dev ## Measure, and write the table of docs/benchmarks.md
-	@$(BIN)/python tests/benchmarks/run.py --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --write docs/benchmarks.md
 
 bench-smoke: env-dev ## Run every benchmark once, small
-	@$(BIN)/python tests/benchmarks/run.py --smoke
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --smoke
 
 clean: ## Remove everything that make made
 	rm -rf .venv .cache dist build demo-plan .hypothesis .mypy_cache .pytest_cache \

@@ -1,0 +1,1 @@
+"""Benchmarks: `make bench`; smoke-run small in the tests."""

@@ -1,0 +1,125 @@
+"""The benchmark cases: what is prepared, untimed, and what is timed."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clusters import write_cluster
+from placement.cluster import ClusterState
+from planner.snapshot import read_snapshot, write_snapshot
+
+Prepare = Callable[[Path, int], Any]
+"""From an empty folder and a number of replicas to what `run` gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    One thing that is timed.
+
+    Parameters
+    ----------
+    name
+        As it stands in the table.
+    num_replicas
+        Size of its cluster; 0: it has one of its own.
+    prepare
+        Untimed; its result is what `run` gets, each time anew.
+    run
+        Timed.
+    """
+
+    name: str
+    num_replicas: int
+    prepare: Prepare
+    run: Callable[[Any], object]
+
+
+MILLION = 1_000_000
+
+
+def _parquet(folder: Path, num_replicas: int) -> Path:
+    path = folder / "cluster"
+    write_cluster(path, num_replicas=num_replicas)
+    return path
+
+
+def _json(folder: Path, num_replicas: int) -> Path:
+    path = folder / "cluster.json"
+    write_snapshot(read_snapshot(_parquet(folder, num_replicas)), path)
+    return path
+
+
+def _snapshot(folder: Path, num_replicas: int) -> Any:
+    return read_snapshot(_parquet(folder, num_replicas))
+
+
+def _columns(folder: Path, num_replicas: int) -> list[tuple[type, dict[str, Any]]]:
+    """Return the class and the columns of each part of a state, validated nowhere."""
+    state = _snapshot(folder, num_replicas).to_state()
+    parts = [state.brokers, state.log_dirs, state.topics]
+    parts += [state.partitions, state.replicas]
+    return [
+        (type(part), {f.name: getattr(part, f.name) for f in fields(part)})
+        for part in parts
+    ]
+
+
+def _state_from_columns(columns: list[tuple[type, dict[str, Any]]]) -> ClusterState:
+    brokers, log_dirs, topics, partitions, replicas = (
+        part(**values) for part, values in columns
+    )
+    return ClusterState(
+        cluster_id="benchmark",
+        brokers=brokers,
+        log_dirs=log_dirs,
+        topics=topics,
+        partitions=partitions,
+        replicas=replicas,
+    )
+
+
+def _to_write(suffix: str) -> Prepare:
+    def prepare(folder: Path, num_replicas: int) -> tuple[Any, Path]:
+        return _snapshot(folder, num_replicas), folder / f"written{suffix}"
+
+    return prepare
+
+
+def _demo(folder: Path) -> None:
+    command = Path(sys.executable).with_name("kafka-planner")
+    subprocess.run([command, "demo"], cwd=folder, check=True, capture_output=True)
+
+
+CASES = (
+    Case("state from columns", MILLION, _columns, _state_from_columns),
+    Case("state from a snapshot", MILLION, _snapshot, lambda s: s.to_state()),
+    Case(
+        "Parquet read to state",
+        MILLION,
+        _parquet,
+        lambda path: read_snapshot(path).to_state(),
+    ),
+    Case(
+        "Parquet written",
+        MILLION,
+        _to_write(""),
+        lambda given: write_snapshot(*given),
+    ),
+    Case(
+        "JSON read to state",
+        MILLION,
+        _json,
+        lambda path: read_snapshot(path).to_state(),
+    ),
+    Case(
+        "JSON written",
+        MILLION,
+        _to_write(".json"),
+        lambda given: write_snapshot(*given),
+    ),
+    Case("demo, whole command", 0, lambda folder, _: folder, _demo),
+)

@@ -1,0 +1,198 @@
+"""
+Measure the cases and write the table of docs/benchmarks.md.
+
+``PYTHONPATH=tests python -m benchmarks.run [--write FILE] [--case NAME]``
+
+Each case runs in a process of its own, so that its peak memory is its own; one
+untimed run warms caches, then come the timed ones.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.cases import CASES, Case
+
+START = "<!-- measured: start -->"
+END = "<!-- measured: end -->"
+SMOKE_REPLICAS = 3_000
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """
+    What one case took.
+
+    Parameters
+    ----------
+    name, num_replicas
+        Of the case.
+    num_runs
+        Timed runs; the times are their medians.
+    wall_s, cpu_s
+        Seconds; CPU counts every thread and child.
+    peak_bytes, added_bytes
+        High-water mark of the process (VmHWM) or of its largest child, and how far
+        that is above what stood in memory before the first run.
+    """
+
+    name: str
+    num_replicas: int
+    num_runs: int
+    wall_s: float
+    cpu_s: float
+    peak_bytes: int
+    added_bytes: int
+
+
+def measure(case: Case, *, num_replicas: int, num_runs: int) -> Measurement:
+    """Prepare a case, run it once untimed, then `num_runs` times."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = case.prepare(Path(folder), num_replicas)
+        resident = _status_bytes("VmRSS")
+        _reset_high_water_mark()
+        case.run(given)
+        timed = [_time(case, given) for _ in range(num_runs)]
+    largest_child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    own = _status_bytes("VmHWM")
+    return Measurement(
+        name=case.name,
+        num_replicas=num_replicas,
+        num_runs=num_runs,
+        wall_s=statistics.median(wall for wall, _ in timed),
+        cpu_s=statistics.median(cpu for _, cpu in timed),
+        peak_bytes=max(own, largest_child),
+        added_bytes=own - resident,
+    )
+
+
+def _time(case: Case, given: object) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), _cpu_s()
+    case.run(given)
+    return time.perf_counter() - wall, _cpu_s() - cpu
+
+
+def _cpu_s() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _status_bytes(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024
+    msg = f"/proc/self/status has no {name}"
+    raise LookupError(msg)
+
+
+def _reset_high_water_mark() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def measure_apart(case: Case, *, num_runs: int) -> Measurement:
+    """Measure a case in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.run", "--runs", str(num_runs)]
+    done = subprocess.run(
+        [*command, "--json", "--case", case.name],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return Measurement(**json.loads(done.stdout))
+
+
+def table(measurements: Sequence[Measurement]) -> str:
+    """Return the measurements as a table in Markdown."""
+    rows = [
+        "| case | replicas | runs | wall, s | CPU, s | peak, MB | added, MB |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    rows += [
+        f"| {m.name} | {m.num_replicas:,} | {m.num_runs} | {m.wall_s:.3f} "
+        f"| {m.cpu_s:.3f} | {m.peak_bytes / 1e6:.0f} | {m.added_bytes / 1e6:.0f} |"
+        for m in measurements
+    ]
+    return "\n".join(rows)
+
+
+def replace_between_markers(text: str, measured: str) -> str:
+    """
+    Put the measured part into a page.
+
+    Raises
+    ------
+    ValueError
+        If the page does not have both markers once, in order.
+    """
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end or START in rest or END in after:
+        msg = f"the page must have {START} and then {END}, once each"
+        raise ValueError(msg)
+    return f"{before}{START}\n{measured}\n{END}{after}"
+
+
+def _where_measured() -> str:
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    commit = described.stdout.strip() or "no commit"
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    return (
+        f"Commit `{commit}`, `make bench`, {machine}, "
+        f"Python {platform.python_version()}; medians, caches warm."
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the benchmark cases.")
+    parser.add_argument("--runs", type=int, default=5, help="timed runs of each case")
+    parser.add_argument("--case", help="only this one, in this process")
+    parser.add_argument("--smoke", action="store_true", help="small, once")
+    parser.add_argument("--json", action="store_true", help="print JSON lines")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="page to update")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure, print, and write the page if one is named."""
+    given = _arguments()
+    measurements = []
+    for case in CASES:
+        if given.case not in {None, case.name}:
+            continue
+        if given.smoke:
+            num_replicas = min(case.num_replicas, SMOKE_REPLICAS)
+            found = measure(case, num_replicas=num_replicas, num_runs=1)
+        elif given.case:
+            found = measure(case, num_replicas=case.num_replicas, num_runs=given.runs)
+        else:
+            found = measure_apart(case, num_runs=given.runs)
+        measurements.append(found)
+        if given.json:
+            print(json.dumps(asdict(found)))  # noqa: T201 - a script's output
+    measured = f"{_where_measured()}\n\n{table(measurements)}"
+    if not given.json:
+        print(measured)  # noqa: T201
+    if given.write:
+        page = replace_between_markers(given.write.read_text(), measured)
+        given.write.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
