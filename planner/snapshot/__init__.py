@@ -1,1 +1,6 @@
-"""The snapshot format: JSON, gzip JSON or a folder of Parquet, and the model from it."""
+"""The snapshot format: JSON, gzip JSON or a folder of Parquet, and its model."""
+
+from planner.snapshot.document import Snapshot
+from planner.snapshot.files import check_output, read_snapshot, write_snapshot
+
+__all__ = ["Snapshot", "check_output", "read_snapshot", "write_snapshot"]

@@ -1,0 +1,185 @@
+"""What must hold between controllers, brokers, log dirs and topics."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from planner.snapshot.columns import MAX_INT32
+from planner.snapshot.facts import (
+    MIN_ISR,
+    Facts,
+    again,
+    codes_of,
+    config_values,
+    dir_totals,
+)
+from planner.snapshot.problems import Finding
+
+_TOPIC_NAME = r"^[a-zA-Z0-9._-]{1,249}$"
+
+
+def _duplicate_controllers(facts: Facts) -> Iterator[Finding]:
+    ids = [controller["id"] for controller in facts.controllers]
+    for row in again(np.array(ids, dtype=np.int64)):
+        yield Finding(
+            table="",
+            row=row,
+            column=f"controllers[{row}].id",
+            value=ids[row],
+            rule="a controller id must be listed once",
+            remedy="remove or merge the second record",
+        )
+
+
+def _duplicate_brokers(facts: Facts) -> Iterator[Finding]:
+    for row in again(facts.broker_ids):
+        yield Finding(
+            table="brokers",
+            row=row,
+            column="id",
+            value=int(facts.broker_ids[row]),
+            rule="a broker id must be listed once",
+            remedy="remove or merge the second record",
+        )
+
+
+def _log_dir_owners(facts: Facts) -> Iterator[Finding]:
+    owners = facts.numbers("log_dirs", "broker_id")
+    for row in np.flatnonzero(~np.isin(owners, facts.broker_ids)).tolist():
+        yield Finding(
+            table="log_dirs",
+            row=row,
+            column="broker_id",
+            value=int(owners[row]),
+            rule="a log dir must belong to a broker of the snapshot",
+            remedy="add the broker, or remove the log dir",
+        )
+
+
+def _duplicate_log_dirs(facts: Facts) -> Iterator[Finding]:
+    path = facts.column("log_dirs", "path")
+    codes = codes_of(path)
+    key = facts.numbers("log_dirs", "broker_id") * np.int64(len(codes) + 1) + codes
+    for row in again(key):
+        yield Finding(
+            table="log_dirs",
+            row=row,
+            column="path",
+            value=path[row].as_py(),
+            rule="a broker must list a log dir once",
+            remedy="remove or merge the second record",
+        )
+
+
+def _empty_paths(facts: Facts) -> Iterator[Finding]:
+    path = facts.column("log_dirs", "path")
+    is_empty = pc.equal(path, "").fill_null(False)
+    for row in np.flatnonzero(is_empty.to_numpy(zero_copy_only=False)).tolist():
+        yield Finding(
+            table="log_dirs",
+            row=row,
+            column="path",
+            value='""',
+            rule="a log dir must have a path",
+        )
+
+
+def _more_usable_than_size(facts: Facts) -> Iterator[Finding]:
+    size = facts.numbers("log_dirs", "size_bytes")
+    usable = facts.numbers("log_dirs", "usable_bytes")
+    for row in np.flatnonzero((size >= 0) & (usable > size)).tolist():
+        yield Finding(
+            table="log_dirs",
+            row=row,
+            column="usable_bytes",
+            value=int(usable[row]),
+            rule=f"usable_bytes must not exceed size_bytes, {size[row]}",
+            remedy="size_bytes is the whole file system, usable_bytes what is free",
+        )
+
+
+def _disk_is_sum_of_dirs(facts: Facts) -> Iterator[Finding]:
+    given = facts.numbers("brokers", "disk_bytes")
+    total = dir_totals(facts, facts.broker_ids)
+    for row in np.flatnonzero((given >= 0) & (total >= 0) & (given != total)).tolist():
+        yield Finding(
+            table="brokers",
+            row=row,
+            column="disk_bytes",
+            value=int(given[row]),
+            rule=f"disk_bytes must be the sum of the online log dirs, {total[row]}",
+            remedy="leave disk_bytes out, or mend the size_bytes of the log dirs",
+        )
+
+
+def _topic_names(facts: Facts) -> Iterator[Finding]:
+    names = facts.column("topics", "topic")
+    is_fine = pc.and_(
+        pc.match_substring_regex(names, _TOPIC_NAME),
+        pc.invert(pc.is_in(names, value_set=pa.array([".", ".."]))),
+    ).fill_null(False)
+    for row in np.flatnonzero(~is_fine.to_numpy(zero_copy_only=False)).tolist():
+        yield Finding(
+            table="topics",
+            row=row,
+            column="topic",
+            value=names[row].as_py() or '""',
+            rule="a topic name must be 1 to 249 of a-z, A-Z, 0-9, '.', '_', '-', "
+            "and neither '.' nor '..'",
+            remedy="Kafka has no such topic: mend the name",
+        )
+
+
+def _duplicate_topics(facts: Facts) -> Iterator[Finding]:
+    names = facts.column("topics", "topic")
+    for row in again(codes_of(names)):
+        yield Finding(
+            table="topics",
+            row=row,
+            column="topic",
+            value=names[row].as_py(),
+            rule="a topic must be listed once",
+            remedy="merge the records",
+        )
+
+
+def _min_isr_configs(facts: Facts) -> Iterator[Finding]:
+    if not _is_min_isr(facts.configs.get(MIN_ISR, "1")):
+        yield _min_isr_finding("", 0, facts.configs[MIN_ISR])
+    row, value = config_values(facts.column("topics", "configs"), MIN_ISR)
+    for topic, text in zip(row.tolist(), value, strict=True):
+        if not _is_min_isr(text):
+            yield _min_isr_finding("topics", topic, text)
+
+
+def _min_isr_finding(table: str, row: int, value: str) -> Finding:
+    return Finding(
+        table=table,
+        row=row,
+        column=f"configs.{MIN_ISR}",
+        value=value or '""',
+        rule=f"{MIN_ISR} must be an integer from 1 to {MAX_INT32}",
+        remedy="write the number, or leave the key out",
+    )
+
+
+def _is_min_isr(text: str) -> bool:
+    is_number = re.fullmatch(r"\+?[0-9]{1,10}", text, re.ASCII) is not None
+    return is_number and 1 <= int(text) <= MAX_INT32
+
+
+BROKER_CHECKS = (
+    _duplicate_controllers,
+    _duplicate_brokers,
+    _log_dir_owners,
+    _duplicate_log_dirs,
+    _empty_paths,
+    _more_usable_than_size,
+    _disk_is_sum_of_dirs,
+    _topic_names,
+    _duplicate_topics,
+    _min_isr_configs,
+)

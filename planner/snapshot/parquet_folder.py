@@ -1,0 +1,178 @@
+"""
+Snapshots as a folder of Parquet files.
+
+`snapshot.json` holds what the cluster says once; each table is a file of its name, or
+a folder of that name with part files in it, as Spark writes it.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from planner.errors import BadInputError, InputProblem
+from planner.snapshot.columns import (
+    LOG_DIRS,
+    TABLES,
+    TOPICS,
+    ArrowTable,
+    TableColumns,
+)
+from planner.snapshot.problems import problem, refuse
+from planner.snapshot.tables import cast_tables
+
+if TYPE_CHECKING:
+    from planner.snapshot.document import Snapshot
+
+HEADER_FILE = "snapshot.json"
+_MAY_BE_ABSENT = (LOG_DIRS, TOPICS)
+_REMEDY = "write the folder anew with 'kafka-planner snapshot convert'"
+
+
+def is_hidden(path: Path) -> bool:
+    """Tell whether a file is one that writers leave beside data: _SUCCESS, .crc."""
+    return path.name.startswith((".", "_"))
+
+
+def read_folder(folder: Path) -> "Snapshot":
+    """
+    Read a snapshot from its folder.
+
+    Raises
+    ------
+    BadInputError
+        If the folder is not a snapshot; names every problem.
+    OSError
+        If it cannot be read.
+    """
+    from planner.snapshot.document import Snapshot
+
+    file = str(folder)
+    header, problems = _read_header(folder)
+    problems += [
+        problem(file, path.name, None, "unknown file", "remove it from the folder")
+        for path in _strangers(folder)
+    ]
+    tables, unread = _read_tables(folder, file)
+    if unread:
+        # The columns of what could be read are looked at too.
+        found = cast_tables(tables, file=file).problems
+        raise refuse(file, [*problems, *unread, *found])
+    try:
+        snapshot = Snapshot.from_tables(tables, header, file=file)
+    except BadInputError as error:
+        raise refuse(file, [*problems, *error.problems]) from error
+    if problems:
+        raise refuse(file, problems)
+    return snapshot
+
+
+def _strangers(folder: Path) -> Iterator[Path]:
+    known = {HEADER_FILE, *(columns.file for columns in TABLES)}
+    for path in sorted(folder.iterdir()):
+        if path.name not in known and not is_hidden(path):
+            yield path
+
+
+def _read_header(folder: Path) -> tuple[dict[str, object], list[InputProblem]]:
+    from planner.snapshot.json_columns import validate_header
+    from planner.snapshot.json_file import parse_json
+
+    path = folder / HEADER_FILE
+    if not path.is_file():
+        rule = f"a snapshot folder must hold {HEADER_FILE}"
+        remedy = 'at least {"format": "kafka-planner/snapshot", "version": 1}'
+        return {}, [problem(str(folder), HEADER_FILE, None, rule, remedy)]
+    try:
+        document = parse_json(path.read_bytes(), file=str(path))
+    except BadInputError as error:
+        return {}, list(error.problems)
+    return validate_header(document, file=str(path))
+
+
+def _read_tables(
+    folder: Path, file: str
+) -> tuple[dict[str, ArrowTable], list[InputProblem]]:
+    tables, problems = {}, []
+    for columns in TABLES:
+        table, found = _read_table(folder / columns.file, columns, file)
+        problems += found
+        if table is not None:
+            tables[columns.name] = table
+    return tables, problems
+
+
+def _read_table(
+    path: Path, columns: TableColumns, file: str
+) -> tuple[ArrowTable | None, list[InputProblem]]:
+    """Read one table, of one file or of many parts; `None` where there is none."""
+    parts = _parts(path) if path.is_dir() else [path] if path.exists() else []
+    if not parts:
+        if columns in _MAY_BE_ABSENT and not path.exists():
+            return None, []
+        rule = f"a snapshot folder must hold {columns.file}"
+        return None, [problem(file, columns.file, None, rule, _REMEDY)]
+    tables, problems = [], []
+    for part in parts:
+        try:
+            tables.append(_read_part(part))
+        except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
+            place = str(part.relative_to(path.parent))
+            rule = f"the file must be whole Parquet: {_first_line(error)}"
+            problems.append(problem(file, place, None, rule, _REMEDY))
+    if problems:
+        return None, problems
+    return _together(tables, columns, file)
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not is_hidden(path))
+
+
+def _read_part(path: Path) -> ArrowTable:
+    from pyarrow import parquet
+
+    # Not `read_table`: it would take folder names for columns, and starts slowly.
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        return file.read()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _together(
+    tables: list[ArrowTable], columns: TableColumns, file: str
+) -> tuple[ArrowTable | None, list[InputProblem]]:
+    if len(tables) == 1:
+        return tables[0], []
+    # Writers may give parts different types, such as null where all is unknown.
+    casts = [cast_tables({columns.name: table}, file=file) for table in tables]
+    problems = [found for cast in casts for found in _own(cast.problems, columns)]
+    if problems:
+        return None, problems
+    return pa.concat_tables([cast.tables[columns.name] for cast in casts]), []
+
+
+def _own(problems: list[InputProblem], columns: TableColumns) -> list[InputProblem]:
+    return [each for each in problems if each.place.startswith(columns.file)]
+
+
+def write_folder(snapshot: "Snapshot", folder: Path) -> None:
+    """Write a snapshot into a folder that exists and is empty."""
+    from pyarrow import parquet
+
+    from planner.snapshot.records import FORMAT, VERSION
+
+    head = {"format": FORMAT, "version": VERSION, **snapshot.header()}
+    text = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False)
+    (folder / HEADER_FILE).write_text(f"{text}\n", encoding="utf-8")
+    for columns in TABLES:
+        parquet.write_table(
+            getattr(snapshot, columns.name),
+            folder / columns.file,
+            compression="zstd",
+            write_page_checksum=True,
+        )

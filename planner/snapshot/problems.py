@@ -1,0 +1,168 @@
+"""Where a problem of a snapshot lies, in words of the file it was read from."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.errors import BadInputError, InputProblem
+
+_MAX_VALUE = 100
+"""Characters of a value that a message repeats."""
+
+SEE_SCHEMA = "see 'kafka-planner schema snapshot'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """
+    One row that breaks a rule.
+
+    Parameters
+    ----------
+    table, row, column
+        Name of the table, row in it as read, and the column that is wrong.
+    value
+        What stands there.
+    rule, remedy
+        What must hold, and what to do.
+    """
+
+    table: str
+    row: int
+    column: str
+    value: object
+    rule: str
+    remedy: str = ""
+
+
+class Places(Protocol):
+    """Names the places of rows in an input."""
+
+    def place_of(self, table: str, row: int, column: str) -> str:
+        """Return where a cell stands."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPlaces:
+    """
+    Places in the JSON document: ``topics[3].partitions[0].replicas``.
+
+    Parameters
+    ----------
+    dir_start
+        ``(B + 1,)`` log dirs of broker ``b`` are rows ``dir_start[b]`` and on.
+    partition_start
+        ``(T + 1,)`` the same for the partitions of topics.
+    """
+
+    dir_start: npt.NDArray[np.int64]
+    partition_start: npt.NDArray[np.int64]
+
+    def place_of(self, table: str, row: int, column: str) -> str:
+        """Return where a cell stands."""
+        if table == "log_dirs":
+            broker, at = _split(self.dir_start, row)
+            return f"brokers[{broker}].log_dirs[{at}].{column}"
+        if table == "partitions":
+            topic, at = _split(self.partition_start, row)
+            return f"topics[{topic}].partitions[{at}].{column}"
+        if table in {"brokers", "topics"}:
+            return f"{table}[{row}].{'name' if column == 'topic' else column}"
+        return column
+
+
+def _split(start: npt.NDArray[np.int64], row: int) -> tuple[int, int]:
+    owner = int(np.searchsorted(start, row, side="right")) - 1
+    return owner, row - int(start[owner])
+
+
+_KEYS = {
+    "brokers": {"id": "broker"},
+    "log_dirs": {"broker_id": "broker", "path": "log dir"},
+    "topics": {"topic": "topic"},
+    "partitions": {"topic": "topic", "partition": "partition"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlaces:
+    """
+    Places in tables: ``partitions.parquet: topic orders, partition 3, replicas``.
+
+    Parameters
+    ----------
+    tables
+        The Arrow tables by name, rows as read.
+    """
+
+    tables: Mapping[str, Any]
+
+    def place_of(self, table: str, row: int, column: str) -> str:
+        """Return where a cell stands."""
+        if table not in _KEYS:
+            return f"snapshot.json: {column}"
+        columns = self.tables[table]
+        keys = [
+            f"{word} {columns.column(key)[row].as_py()}"
+            for key, word in _KEYS[table].items()
+        ]
+        return f"{table}.parquet: {', '.join([*keys, column])}"
+
+
+def as_problems(
+    findings: Iterable[Finding], places: Places, *, file: str
+) -> list[InputProblem]:
+    """Return findings as problems of a file, with their places named."""
+    return [
+        problem(
+            file,
+            places.place_of(finding.table, finding.row, finding.column),
+            finding.value,
+            finding.rule,
+            finding.remedy,
+        )
+        for finding in findings
+    ]
+
+
+def problem(
+    file: str, place: str, value: object, rule: str, remedy: str = ""
+) -> InputProblem:
+    """Return a problem whose texts can be printed, whatever the input held."""
+    return InputProblem(
+        file=printable(file),
+        place=printable(place),
+        value=value_text(value),
+        rule=printable(rule),
+        remedy=printable(remedy),
+    )
+
+
+def printable(text: str) -> str:
+    """Escape what no terminal or UTF-8 file takes: lone surrogates, controls."""
+    encoded = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in encoded)
+
+
+def value_text(value: object) -> str:
+    """Return a value as JSON of a readable length; nothing for no value."""
+    if value is None or value == "":
+        return ""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = f"a {type(value).__name__}"
+    text = printable(text)
+    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
+
+
+def refuse(file: str, problems: list[InputProblem]) -> BadInputError:
+    """Return the error that refuses a whole snapshot."""
+    plural = "" if len(problems) == 1 else "s"
+    message = f"{printable(file)} is not a snapshot: {len(problems)} problem{plural}"
+    return BadInputError(message, problems)
