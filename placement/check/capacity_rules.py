@@ -1,0 +1,73 @@
+"""What no broker may carry."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.check.case import Case
+from placement.check.finding import Finding, Where
+from placement.check.loads import broker_loads
+from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
+from placement.cluster import UNKNOWN, ClusterState
+
+# Sums of rates in another order may differ by rounding; nothing else may.
+SLACK = 1e-9
+_UNITS = {"disk": "bytes", "in": "bytes/s", "out": "bytes/s", "cpu": "cores"}
+
+
+def capacity(case: Case) -> Iterator[Finding]:
+    """
+    Find live brokers above the threshold of a capacity that is known.
+
+    One that was over before and gets nothing more of that resource is existing.
+    """
+    before = broker_loads(case.state, case.before)
+    after = broker_loads(case.state, case.after)
+    for resource in DEFAULT_CAPACITY_THRESHOLDS:
+        whole = capacities(case.state, resource)
+        limit = whole * case.settings.threshold_of(resource)
+        # A comparison with NaN is false: nothing is over what is not known.
+        is_over = (after[resource] > limit * (1 + SLACK)) & case.state.brokers.is_live
+        adds = after[resource] > before[resource] * (1 + SLACK)
+        for row in np.flatnonzero(is_over).tolist():
+            yield Finding(
+                rule="capacity",
+                where=Where(broker=case.broker_id(row), resource=resource),
+                message=f"broker {case.broker_id(row)}: {resource} "
+                f"{after[resource][row]:,.10g} {_UNITS[resource]} (before: "
+                f"{before[resource][row]:,.10g}) is over {limit[row]:,.10g}, "
+                f"{case.settings.threshold_of(resource):.4g} of its capacity",
+                existing=not adds[row],
+            )
+
+
+def capacities(state: ClusterState, resource: str) -> npt.NDArray[np.float64]:
+    """Return ``(B,)`` what each broker has of a resource; NaN where unknown."""
+    brokers = state.brokers
+    disk = brokers.disk_bytes.astype(np.float64)
+    columns = {
+        "disk": np.where(np.equal(brokers.disk_bytes, UNKNOWN), np.nan, disk),
+        "in": brokers.in_bytes_per_s,
+        "out": brokers.out_bytes_per_s,
+        "cpu": brokers.cpu_cores,
+    }
+    return columns[resource]
+
+
+def max_replicas(case: Case) -> Iterator[Finding]:
+    """Find live brokers with more replicas than they may hold."""
+    brokers, num_brokers = case.state.brokers, case.state.num_brokers
+    before = np.bincount(case.before.broker_idx, minlength=num_brokers)
+    after = np.bincount(case.after.broker_idx, minlength=num_brokers)
+    is_over = np.not_equal(brokers.max_replicas, UNKNOWN) & brokers.is_live
+    is_over &= after > brokers.max_replicas
+    for row in np.flatnonzero(is_over).tolist():
+        broker = case.broker_id(row)
+        yield Finding(
+            rule="max-replicas",
+            where=Where(broker=broker, resource="replicas"),
+            message=f"broker {broker}: {after[row]} replicas are over its most, "
+            f"{brokers.max_replicas[row]} (before: {before[row]})",
+            existing=bool(after[row] <= before[row]),
+        )

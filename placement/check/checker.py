@@ -1,0 +1,77 @@
+"""All rules, one after the other."""
+
+from collections.abc import Callable, Iterator
+
+from placement.check.capacity_rules import capacity, max_replicas
+from placement.check.case import Case, look_up
+from placement.check.finding import Finding
+from placement.check.placement_rules import dead_broker, excluded, log_dir, min_isr
+from placement.check.rack_rule import rack
+from placement.check.settings import CheckSettings
+from placement.check.shape_rules import (
+    duplicate_broker,
+    duplicate_partition,
+    empty_replicas,
+    replication_factor,
+    stale,
+    unknown_broker,
+    unknown_partition,
+    unknown_topic,
+)
+from placement.check.target import Target
+from placement.cluster import ClusterState
+
+RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
+    unknown_broker,
+    dead_broker,
+    duplicate_broker,
+    unknown_topic,
+    unknown_partition,
+    duplicate_partition,
+    empty_replicas,
+    replication_factor,
+    rack,
+    capacity,
+    max_replicas,
+    log_dir,
+    min_isr,
+    excluded,
+    stale,
+)
+RULE_NAMES = tuple(rule.__name__.replace("_", "-") for rule in RULES)
+
+
+def check(
+    before: ClusterState, target: Target, settings: CheckSettings | None = None
+) -> tuple[Finding, ...]:
+    """
+    Hold a target placement against every rule.
+
+    Parameters
+    ----------
+    before
+        The cluster as it is.
+    target
+        What the plan asks for.
+    settings
+        The limits the plan was made under; by default none but the usual ones.
+
+    Returns
+    -------
+    What is wrong, rule by rule, then by row; custom rules last. Findings on what the
+    plan neither causes nor touches are marked `existing`.
+
+    Notes
+    -----
+    Takes time and memory in proportion to the replicas (and a sort of them).
+    """
+    case = look_up(before, target, settings or CheckSettings())
+    found = [finding for rule in RULES for finding in rule(case)]
+    for custom in case.settings.custom:
+        found.extend(custom(before, target))
+    return tuple(found)
+
+
+def is_ok(findings: tuple[Finding, ...]) -> bool:
+    """Tell whether nothing is wrong that the plan causes, or leaves as it was."""
+    return all(finding.existing for finding in findings)

@@ -1,0 +1,89 @@
+"""The placement that a plan asks for, as columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Target:
+    """
+    The replica lists of a plan, by the names that it uses, right or wrong.
+
+    ``N`` entries, ``M`` replicas of all entries together. Nothing is looked up yet:
+    an entry may name what does not exist.
+
+    Parameters
+    ----------
+    topics
+        Topic of each entry.
+    partitions
+        ``(N,)`` Kafka's partition number of each entry.
+    start
+        ``(N + 1,)`` replicas of entry ``e`` are rows ``start[e]:start[e + 1]``.
+    broker_ids
+        ``(M,)`` Kafka's broker ids, preferred leader first.
+    log_dirs
+        ``M`` paths, `None` for any; `None` instead of all where no entry names one.
+    """
+
+    topics: tuple[str, ...]
+    partitions: Int64Array
+    start: Int64Array
+    broker_ids: Int64Array
+    log_dirs: tuple[str | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for column in (self.partitions, self.start, self.broker_ids):
+            column.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    @classmethod
+    def from_lists(
+        cls,
+        topics: Sequence[str],
+        partitions: Sequence[int],
+        replicas: Sequence[Sequence[int]],
+        log_dirs: Sequence[Sequence[str | None] | None] | None = None,
+    ) -> Self:
+        """
+        Build the columns from one list per entry.
+
+        Examples
+        --------
+        >>> Target.from_lists(["a", "a"], [0, 1], [[1, 2], [2]]).start.tolist()
+        [0, 2, 3]
+        """
+        counts = np.fromiter(map(len, replicas), np.int64, len(replicas))
+        start = np.zeros(len(replicas) + 1, dtype=np.int64)
+        np.cumsum(counts, out=start[1:])
+        flat = np.fromiter(chain.from_iterable(replicas), np.int64, int(start[-1]))
+        return cls(
+            topics=tuple(topics),
+            partitions=np.array(partitions, dtype=np.int64),
+            start=start,
+            broker_ids=flat,
+            log_dirs=_flat_dirs(replicas, log_dirs),
+        )
+
+
+def _flat_dirs(
+    replicas: Sequence[Sequence[int]],
+    log_dirs: Sequence[Sequence[str | None] | None] | None,
+) -> tuple[str | None, ...] | None:
+    if log_dirs is None or not any(any(row) for row in log_dirs if row):
+        return None
+    return tuple(
+        chain.from_iterable(
+            [None] * len(row) if paths is None else paths
+            for row, paths in zip(replicas, log_dirs, strict=True)
+        )
+    )
