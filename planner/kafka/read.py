@@ -1,0 +1,250 @@
+"""A running cluster as the document of a snapshot; nothing is changed."""
+
+import base64
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import Any
+
+from planner.kafka.client import ClusterClient
+from planner.kafka.look import BrokerDirs, Look, Partition, take_look
+from planner.kafka.rates import sample_rates
+from planner.kafka.visibility import find_gaps, half_visible_error
+
+Note = Callable[[str], None]
+Document = dict[str, Any]
+
+
+def _be_silent(_: str) -> None:
+    """Take no note."""
+
+
+def _topic_id(topic_id: Any) -> str | None:  # noqa: ANN401 - a UUID, or its text
+    """Return a topic's id as Kafka prints it; `None` before topics had one."""
+    number = topic_id if isinstance(topic_id, uuid.UUID) else uuid.UUID(str(topic_id))
+    if not number.int:
+        return None
+    return base64.urlsafe_b64encode(number.bytes).decode().rstrip("=")
+
+
+def _log_dir(one: Mapping[str, Any]) -> Document:
+    found: Document = {"path": one["log_dir"]}
+    if one["error_code"]:
+        return {**found, "state": "offline"}
+    for name, key in (("size_bytes", "total_bytes"), ("usable_bytes", "usable_bytes")):
+        if one.get(key, -1) >= 0:
+            found[name] = one[key]
+    return {**found, "state": "cordoned" if one.get("is_cordoned") else "online"}
+
+
+def _brokers(look: Look) -> Iterator[Document]:
+    """Yield every broker: those registered, then those that only replicas name."""
+    known = {one["broker_id"]: one for one in look.cluster["brokers"]}
+    named = {
+        broker_id
+        for topic in look.topics.values()
+        for one in topic["partitions"]
+        for broker_id in one["replica_nodes"]
+    }
+    for broker_id in sorted(known.keys() | named):
+        one = known.get(broker_id)
+        if one is None:
+            yield {"id": broker_id, "state": "dead"}
+            continue
+        # Fenced since the first answer, if it was not asked for its log dirs.
+        is_alive = broker_id in look.dirs
+        found: Document = {"id": broker_id, "rack": one["rack"], "host": one["host"]}
+        found["state"] = "alive" if is_alive else "fenced"
+        if is_alive:
+            found["log_dirs"] = [_log_dir(one) for one in look.dirs[broker_id].dirs]
+        yield found
+
+
+def _known_or_absent(found: Document) -> Document:
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _paths(
+    name: Partition, replicas: Sequence[int], look: Look, which: str
+) -> list[str | None] | None:
+    """Return the log dir of each replica; `None` if none is known."""
+
+    def path(dirs: BrokerDirs | None) -> str | None:
+        copy = None if dirs is None else getattr(dirs, which).get(name)
+        return None if copy is None else str(copy.path)
+
+    found = [path(look.dirs.get(broker_id)) for broker_id in replicas]
+    return found if any(found) else None
+
+
+def _sizes(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
+    """Return what a copy costs, and the size of each replica where they differ."""
+    sizes: list[int | None] = []
+    for broker_id in one["replica_nodes"]:
+        dirs = look.dirs.get(broker_id)
+        copy = None if dirs is None else dirs.current.get(name)
+        sizes.append(None if copy is None else copy.size_bytes)
+    known = [size for size in sizes if size is not None]
+    if not known:
+        return {}
+    by_broker = dict(zip(one["replica_nodes"], sizes, strict=True))
+    leader_bytes = by_broker.get(one["leader_id"])
+    size_bytes = max(known) if leader_bytes is None else leader_bytes
+    differs = any(size != size_bytes for size in known)
+    return {"size_bytes": size_bytes, **({"replica_bytes": sizes} if differs else {})}
+
+
+def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
+    replicas = list(one["replica_nodes"])
+    moving = look.reassignments.get(name, {})
+    found: Document = {
+        "partition": name.partition,
+        "replicas": replicas,
+        "leader": one["leader_id"] if one["leader_id"] >= 0 else None,
+        "isr": list(one["isr_nodes"]),
+    }
+    if "eligible_leader_replicas" in one:
+        found["elr"] = list(one["eligible_leader_replicas"] or ())
+        found["last_known_elr"] = list(one["last_known_elr"] or ())
+    optional = {
+        "adding_replicas": list(moving.get("adding_replicas", ())),
+        "removing_replicas": list(moving.get("removing_replicas", ())),
+        "log_dirs": _paths(name, replicas, look, "current"),
+        "future_log_dirs": _paths(name, replicas, look, "future"),
+    }
+    return found | _known_or_absent(optional) | _sizes(name, one, look)
+
+
+def _topics(look: Look, rates: Mapping[Partition, float]) -> Iterator[Document]:
+    for name, topic in look.topics.items():
+        configs = dict(look.topic_configs.get(name, {}))
+        is_tiered = configs.get("remote.storage.enable") == "true"
+        partitions = []
+        for one in sorted(topic["partitions"], key=lambda one: one["partition_index"]):
+            key = Partition(name, one["partition_index"])
+            found = _partition(key, one, look)
+            if key in rates:
+                found["in_bytes_per_s"] = rates[key]
+            partitions.append(found)
+        yield {
+            "name": name,
+            "topic_id": _topic_id(topic["topic_id"]),
+            "storage": "tiered" if is_tiered else "local",
+            "configs": configs,
+            "partitions": partitions,
+        }
+
+
+def _controllers(look: Look) -> list[Document]:
+    racks = {one["broker_id"]: one["rack"] for one in look.cluster["brokers"]}
+    voters = {one["replica_id"] for one in look.quorum.get("current_voters", ())}
+    observers = {one["replica_id"] for one in look.quorum.get("observers", ())}
+    # Brokers observe the metadata too; an observer that is none is a controller.
+    return [
+        {
+            "id": node,
+            "rack": racks.get(node),
+            "voter": node in voters,
+            "combined": node in racks,
+        }
+        for node in sorted(voters | (observers - racks.keys()))
+    ]
+
+
+def _document(look: Look, rates: Mapping[Partition, float]) -> Document:
+    now = datetime.now(UTC).replace(microsecond=0)
+    return {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "cluster_id": look.cluster["cluster_id"],
+        "taken_at": now.isoformat().replace("+00:00", "Z"),
+        "configs": dict(look.cluster_configs),
+        "features": dict(look.features),
+        "controllers": _controllers(look),
+        "brokers": list(_brokers(look)),
+        "topics": list(_topics(look, rates)),
+    }
+
+
+def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
+    """
+    Look until everything is seen, at most twice.
+
+    A topic that is made or deleted between two answers leaves the same gap as a missing
+    right, but not a second time.
+    """
+    look = take_look(client)
+    if not find_gaps(look):
+        return look
+    look = take_look(client)
+    gaps = find_gaps(look)
+    if gaps and not allow_partial:
+        raise half_visible_error(client.servers, gaps)
+    for gap in gaps:
+        note(f"seen in part: {gap}")
+    return look
+
+
+def _share_a_disk(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Tell whether two log dirs are of one size and, to a thousandth, equally full."""
+    total = one.get("total_bytes", -1)
+    if total <= 0 or total != other.get("total_bytes"):
+        return False
+    return bool(abs(one["usable_bytes"] - other["usable_bytes"]) * 1000 < total)
+
+
+def _note_shared_disks(look: Look, note: Note) -> None:
+    """Say where log dirs seem to share a disk: its capacity would count twice."""
+    shared = [
+        str(broker_id)
+        for broker_id, one in sorted(look.dirs.items())
+        if any(_share_a_disk(*pair) for pair in combinations(one.dirs, 2))
+    ]
+    if shared:
+        note(
+            f"log dirs of equal size and free space on brokers {', '.join(shared)}: if "
+            "they share one disk, its capacity counts more than once"
+        )
+
+
+def read_live(
+    client: ClusterClient,
+    *,
+    sample_seconds: float,
+    allow_partial: bool = False,
+    note: Note = _be_silent,
+) -> Document:
+    """
+    Read a running cluster.
+
+    Parameters
+    ----------
+    client
+        The cluster.
+    sample_seconds
+        Seconds between the two looks that rates are estimated from; 0: no rates.
+    allow_partial
+        Whether to go on where the user may not see everything.
+    note
+        Called with each thing that the reader of the snapshot should know.
+
+    Returns
+    -------
+    dict
+        A snapshot document, for `planner.snapshot`.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If the cluster or one of its brokers cannot be reached, or hides a part.
+    """
+    client.reach_brokers()
+    look = _look(client, allow_partial=allow_partial, note=note)
+    _note_shared_disks(look, note)
+    if sample_seconds <= 0:
+        return _document(look, {})
+    rates, window_s = sample_rates(client, look, sample_seconds)
+    document = _document(look, rates)
+    document["rates"] = {"source": "live-sample", "window_s": round(window_s, 3)}
+    return document

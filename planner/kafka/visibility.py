@@ -1,0 +1,95 @@
+"""
+Whether a user saw the whole cluster.
+
+Where a right is missing Kafka answers with less, not with an error. What one answer
+shows and another hides tells which right it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.errors import ClusterUnavailableError, InputProblem
+from planner.kafka.look import Look
+
+_NAMES_SHOWN = 5
+_NOT_AUTHORISED = 29  # Kafka's TOPIC_AUTHORIZATION_FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """
+    Something that the user may not see.
+
+    Parameters
+    ----------
+    what
+        What is hidden.
+    names
+        Brokers or topics it is hidden of.
+    needs
+        The right that would show it.
+    option
+        The same right as `kafka-acls` is told of it.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    needs: str
+    option: str
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.names[:_NAMES_SHOWN])
+        more = len(self.names) - _NAMES_SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        return f"{self.what} {shown}{rest} (needs {self.needs})"
+
+
+def find_gaps(look: Look) -> list[Gap]:
+    """Return what was hidden from the user, if anything."""
+    dark = [str(broker_id) for broker_id, one in look.dirs.items() if not one.dirs]
+    hosted = {name.topic for one in look.dirs.values() for name in one.current}
+    refused = {
+        name
+        for name, topic in look.topics.items()
+        if topic["error_code"] == _NOT_AUTHORISED
+    }
+    hidden = sorted((hosted - set(look.topics)) | refused)
+    closed = sorted(set(look.topics) - set(look.topic_configs) - refused)
+    gaps = [
+        Gap(
+            "no log dirs of brokers",
+            tuple(dark),
+            "Describe on Cluster",
+            "--operation Describe --cluster",
+        ),
+        Gap(
+            "no metadata of topics",
+            tuple(hidden),
+            "Describe on Topic",
+            "--operation Describe --topic '*'",
+        ),
+        Gap(
+            "no configs of topics",
+            tuple(closed),
+            "DescribeConfigs on Topic",
+            "--operation DescribeConfigs --topic '*'",
+        ),
+    ]
+    return [gap for gap in gaps if gap.names]
+
+
+def half_visible_error(servers: str, gaps: Sequence[Gap]) -> ClusterUnavailableError:
+    """Return the refusal of a cluster that is seen in part."""
+    listed = "; ".join(map(str, gaps))
+    message = f"{servers}: not authorised to see the whole cluster: {listed}"
+    problems = [
+        InputProblem(
+            file=servers,
+            place=gap.what,
+            value=", ".join(gap.names[:_NAMES_SHOWN]),
+            rule=f"the user needs {gap.needs}",
+            remedy=f"kafka-acls --add {gap.option} …, or --allow-partial",
+        )
+        for gap in gaps
+    ]
+    return ClusterUnavailableError(message, problems if len(problems) > 1 else ())
