@@ -1,11 +1,11 @@
 """From options of the command line to a client of a cluster, or all that is wrong."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from planner.errors import BadInputError, InputProblem
-from planner.kafka.addresses import parse_bootstrap, parse_resolve
+from planner.kafka.addresses import Address, parse_bootstrap, parse_resolve
 from planner.kafka.client import DEFAULT_TIMEOUT_S, ClusterClient
 from planner.kafka.settings import ClientSettings, read_settings
 
@@ -58,16 +58,17 @@ def open_cluster(
     """
     problems: list[InputProblem] = []
     settings = ClientSettings()
+    bootstrap: tuple[Address, ...] = ()
+    resolved: Mapping[Address, Address] = {}
     if command_config is not None:
         path = command_config
         settings = _read(lambda: read_settings(path), settings, problems)
     servers = bootstrap_server or settings.bootstrap_servers
     if servers:
-        bootstrap = _read(lambda: parse_bootstrap(servers), (), problems)
+        bootstrap = _read(lambda: parse_bootstrap(servers), bootstrap, problems)
     else:
-        bootstrap = ()
         problems.append(_no_server())
-    resolved = _read(lambda: parse_resolve(resolve), {}, problems)
+    resolved = _read(lambda: parse_resolve(resolve), resolved, problems)
     if problems:
         msg = "the cluster cannot be reached with these options"
         raise BadInputError(msg, problems)

@@ -1,4 +1,4 @@
-"""What a verification asks a running cluster: moves under way, throttles left behind."""
+"""What a verification asks a running cluster: moves under way, throttles left."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -36,7 +36,7 @@ _DEFAULTS = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG"}
 
 
 class Throttle(NamedTuple):
-    """A limit on copies that somebody set: a rate of a broker, or replicas of a topic."""
+    """A limit on copies: a rate of a broker, or the replicas of a topic it is for."""
 
     scope: Literal["broker", "topic"]
     name: str

@@ -1,0 +1,134 @@
+"""`snapshot live`: a snapshot of a running cluster; it changes nothing there."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    Quiet,
+    SnapshotOutput,
+)
+from planner.cli.output import print_json, print_words
+
+if TYPE_CHECKING:
+    from planner.snapshot.document import Snapshot
+
+SampleSeconds = Annotated[
+    float,
+    typer.Option(
+        "--sample-seconds",
+        min=0,
+        max=86_400,
+        help="Seconds between two looks that byte rates are estimated from; 0: none.",
+    ),
+]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--resolve",
+        metavar="ADVERTISED=REAL",
+        help="Reach the listener advertised as host:port at another one.",
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        "--timeout",
+        min=0.1,
+        max=3600,
+        help="Seconds to reach the cluster, and for each of its answers.",
+    ),
+]
+AllowPartial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-partial", help="Go on where the user may not see everything."
+    ),
+]
+
+
+def _summary(snapshot: "Snapshot", output: Path, notes: list[str]) -> dict[str, Any]:
+    return {
+        "snapshot": str(output),
+        "cluster_id": snapshot.cluster_id,
+        "taken_at": snapshot.taken_at,
+        "brokers": snapshot.brokers.num_rows,
+        "topics": snapshot.topics.num_rows,
+        "partitions": snapshot.partitions.num_rows,
+        "rates": snapshot.rates,
+        "notes": notes,
+    }
+
+
+def live(
+    *,
+    output: SnapshotOutput,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Take a snapshot of a running cluster; read-only.
+
+    Rates are an estimate from two looks: they hold for these seconds alone, and
+    what consumers read is not known to brokers' admin protocol.
+    """
+    from planner.kafka.read import read_live
+    from planner.kafka.session import open_cluster
+    from planner.snapshot.document import Snapshot
+    from planner.snapshot.files import check_output, write_snapshot
+
+    check_output(output)
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        if not quiet:
+            print_words(f"note: {text}")
+
+    client = open_cluster(
+        bootstrap_server,
+        command_config,
+        resolve=resolve or (),
+        timeout_s=timeout,
+        note=note,
+    )
+    with client:
+        document = read_live(
+            client,
+            sample_seconds=sample_seconds,
+            allow_partial=allow_partial,
+            note=note,
+        )
+    snapshot = Snapshot.from_document(document, file=client.servers)
+    write_snapshot(snapshot, output)
+    summary = _summary(snapshot, output, notes)
+    if output_format is OutputFormat.JSON:
+        print_json(summary)
+    elif not quiet:
+        print_words(_sentence(summary))
+
+
+def _sentence(summary: dict[str, Any]) -> str:
+    rates = summary["rates"]
+    estimate = f"in rates over {rates['window_s']:g} s, an estimate" if rates else ""
+    return (
+        f"{summary['snapshot']}: cluster {summary['cluster_id']}, "
+        f"{summary['brokers']} brokers, {summary['topics']} topics, "
+        f"{summary['partitions']} partitions; {estimate or 'no rates'}"
+    )
+
+
+def add_to(snapshot_app: typer.Typer) -> None:
+    """Add `live` to the commands below `snapshot`."""
+    snapshot_app.command("live")(live)
