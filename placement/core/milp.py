@@ -1,0 +1,295 @@
+r"""
+Exact models for small problems (PuLP, HiGHS).
+
+With :math:`y_{gb} = 1` iff group :math:`g` has an item in bin :math:`b` and
+:math:`\ell_{gb} = 1` iff that item holds its role,
+
+.. math::
+
+    \min \sum_{g,\, b \notin H_g} c_g y_{gb} \quad \text{s.t.} \quad
+    \sum_b y_{gb} = n_g, \quad \sum_b \ell_{gb} = 1, \quad \ell_{gb} \le y_{gb}, \quad
+    l_{br} \le f_{br} + \sum_g (w_{gr} y_{gb} + v_{gr} \ell_{gb}) \le u_{br},
+
+with the group caps of every level. Items of a group are interchangeable, so the model
+places groups; who stays is read off afterwards. HiGHS runs on one thread with a limit
+of nodes, never of seconds: the answer and its dual bound are the same anywhere.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import pulp
+
+from placement.core.bounds import Bands
+from placement.core.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Arrangement,
+    Movability,
+    Problem,
+)
+from placement.core.value import open_bins
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exact:
+    """
+    What an exact model found.
+
+    Parameters
+    ----------
+    at
+        The best arrangement, or `None` where none was found.
+    dual_bound
+        No arrangement within the bands costs less (in the model's objective).
+    is_infeasible
+        Whether no arrangement within the bands exists.
+    """
+
+    at: Arrangement | None
+    dual_bound: float
+    is_infeasible: bool
+
+
+def fits_model(problem: Problem, max_cells: int) -> bool:
+    """Tell whether a problem is small and plain enough for an exact model."""
+    cap = problem.levels[0].group_cap
+    movable = np.unique(
+        problem.group_of[np.not_equal(problem.movability, Movability.NEVER)]
+    )
+    return (
+        len(movable) * problem.num_bins <= max_cells
+        and cap is not None
+        and bool((cap == 1).all())
+        and all(level.limits is None for level in problem.levels[1:])
+        and all(level.price == problem.price_across for level in problem.levels)
+        and bool((problem.home >= 0).all())
+    )
+
+
+class _Model:
+    """Variables and constraints of one model."""
+
+    def __init__(self, problem: Problem, bands: Bands, objective: str) -> None:
+        self.problem = problem
+        self.model = pulp.LpProblem(objective, pulp.LpMinimize)
+        self.at: dict[Pair, pulp.LpVariable] = {}
+        self.role: dict[Pair, pulp.LpVariable] = {}
+        self.home: dict[Pair, int] = {}
+        for item, b in enumerate(problem.home.tolist()):
+            self.home[int(problem.group_of[item]), b] = item
+        self.peak = self.model.add_variable("outside", lowBound=0)
+        for group in range(problem.num_groups):
+            self._add_group(group)
+        self._add_bands(bands, is_free=objective == "deviation")
+        self._add_caps()
+        self.model += self._cost() if objective == "cost" else 1 * self.peak
+
+    def _may_be_at(self, group: int, b: int) -> bool:
+        item = self.home.get((group, b))
+        if item is not None:
+            return bool(self.problem.movability[item] != Movability.MUST)
+        allowed = self.problem.is_eligible[
+            self.problem.group_class[group], self.problem.bin_class[b]
+        ]
+        return bool(allowed and self.problem.may_receive[b])
+
+    def _add_group(self, group: int) -> None:
+        problem, model = self.problem, self.model
+        start, stop = problem.group_start[group : group + 2]
+        for b in range(problem.num_bins):
+            if not self._may_be_at(group, b):
+                continue
+            here = model.add_variable(f"at_{group}_{b}", cat=pulp.LpBinary)
+            self.at[group, b] = here
+            item = self.home.get((group, b))
+            if item is not None and problem.movability[item] == Movability.NEVER:
+                model += here == 1, f"stays_{group}_{b}"
+        bins = [b for b in range(problem.num_bins) if (group, b) in self.at]
+        total = pulp.lpSum(self.at[group, b] for b in bins)
+        model += total == int(stop - start), f"size_{group}"
+        if problem.role_home[group] != NOWHERE:
+            self._add_role(group, bins)
+
+    def _add_role(self, group: int, bins: list[int]) -> None:
+        problem, model = self.problem, self.model
+        holder = int(problem.home[problem.role_home[group]])
+        for b in bins:
+            if not (problem.may_hold_role[b] or b == holder):
+                continue
+            leads = model.add_variable(f"role_{group}_{b}", cat=pulp.LpBinary)
+            self.role[group, b] = leads
+            model += leads <= self.at[group, b], f"role_here_{group}_{b}"
+        leads_of = [self.role[group, b] for b in bins if (group, b) in self.role]
+        model += pulp.lpSum(leads_of) == 1, f"one_role_{group}"
+        if not problem.is_role_movable[group] and (group, holder) in self.role:
+            stays = self.role[group, holder] >= self.at[group, holder]
+            model += stays, f"role_stays_{group}"
+
+    def _load(self, b: int, r: int) -> list[pulp.LpAffineExpression]:
+        problem = self.problem
+        terms = []
+        for group in range(problem.num_groups):
+            here = self.at.get((group, b))
+            if here is None:
+                continue
+            weight = int(problem.weight[group, r])
+            item = self.home.get((group, b))
+            if item is not None and len(problem.extra):
+                weight += int(problem.extra[item, r])
+            if weight:
+                terms.append(weight * here)
+            leads = self.role.get((group, b))
+            if leads is not None and problem.role_weight[group, r]:
+                terms.append(int(problem.role_weight[group, r]) * leads)
+        return terms
+
+    def _add_bands(self, bands: Bands, *, is_free: bool) -> None:
+        bins = self.problem.bins
+        for b, r in np.ndindex(*bins.target.shape):
+            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
+            capacity = int(bins.capacity[b, r])
+            if lower <= 0 and min(upper, capacity) >= NO_LIMIT:
+                continue
+            # Scaled to about 1: HiGHS's tolerance is 1e-6, bytes are 1e12.
+            unit = float(bins.target[b, r]) or float(capacity)
+            terms = self._load(b, r)
+            load = pulp.lpSum(term / unit for term in terms)
+            load += int(bins.fixed[b, r]) / unit
+            slack = self.peak if is_free else 0
+            if upper < NO_LIMIT:
+                self.model += load - slack <= upper / unit, f"upper_{b}_{r}"
+            if lower > 0:
+                self.model += load + slack >= lower / unit, f"lower_{b}_{r}"
+            if capacity < NO_LIMIT:
+                self.model += load <= capacity / unit, f"capacity_{b}_{r}"
+
+    def _add_caps(self) -> None:
+        for position, level in enumerate(self.problem.levels):
+            if position == 0 or level.group_cap is None:
+                continue
+            inside: dict[Pair, list[pulp.LpVariable]] = defaultdict(list)
+            for (group, b), here in self.at.items():
+                if level.node_of_bin[b] >= 0:
+                    inside[group, int(level.node_of_bin[b])].append(here)
+            free = open_bins(level)
+            for (group, node), members in inside.items():
+                cap = int(level.group_cap[group])
+                if cap == 0:
+                    continue
+                name = f"{position}_{group}_{node}"
+                self.model += pulp.lpSum(members) <= cap, f"cap_{name}"
+                floor = min(cap - 1, int(free[node]))
+                if level.is_even and floor > 0:
+                    self.model += pulp.lpSum(members) >= floor, f"even_{name}"
+
+    def _cost(self) -> pulp.LpAffineExpression:
+        """Cost, then moves, then role changes, each far below one of the former."""
+        problem, unit = self.problem, scale_of(self.problem)
+        terms = []
+        for (group, b), here in self.at.items():
+            if (group, b) not in self.home:
+                price = int(problem.cost[group]) * problem.price_across
+                terms.append((unit.of(price + problem.price_per_move) + unit.move) * here)
+        for (group, b), leads in self.role.items():
+            if self.home.get((group, b)) != problem.role_home[group]:
+                terms.append(unit.role * leads)
+        return pulp.lpSum(terms)
+
+    def arrangement(self) -> Arrangement:
+        """Read the answer off: items whose bin is kept stay, the rest fill up."""
+        problem = self.problem
+        bin_of = problem.home.copy()
+        role_of = problem.role_home.copy()
+        for group in range(problem.num_groups):
+            items = range(*problem.group_start[group : group + 2].tolist())
+            bins = [
+                b for b in range(problem.num_bins) if _is_one(self.at.get((group, b)))
+            ]
+            stay = {int(problem.home[i]) for i in items} & set(bins)
+            rest = iter([b for b in bins if b not in stay])
+            for item in items:
+                if int(problem.home[item]) not in stay:
+                    bin_of[item] = next(rest)
+            for item in items:
+                if _is_one(self.role.get((group, int(bin_of[item])))):
+                    role_of[group] = item
+        return Arrangement(bin_of, role_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """
+    The units of the model's objective.
+
+    Parameters
+    ----------
+    cost
+        What one in the objective stands for.
+    move, role
+        Prices of a move and of a role change that break ties.
+    slack
+        The most that ties can add up to.
+    """
+
+    cost: float
+    move: float
+    role: float
+    slack: float
+
+    def of(self, cost: int) -> float:
+        """Return a cost in the units of the objective."""
+        return cost / self.cost
+
+
+def scale_of(problem: Problem) -> Scale:
+    """Choose units in which HiGHS's tolerances do no harm."""
+    largest = float(problem.cost.max(initial=0) + problem.price_per_move)
+    cost = largest if largest > 1000 else 1.0
+    move = 1.0 / (2 * problem.num_items + 2) if cost == 1.0 else 1e-5
+    role = move / (2 * problem.num_groups + 2)
+    slack = move * problem.num_items + role * problem.num_groups
+    return Scale(cost, move, role, slack)
+
+
+def _is_one(variable: pulp.LpVariable | None) -> bool:
+    return variable is not None and (variable.value() or 0) > 0.5
+
+
+def solve_model(
+    problem: Problem, bands: Bands, objective: str, max_nodes: int
+) -> Exact:
+    """
+    Solve one exact model.
+
+    Parameters
+    ----------
+    problem
+        What to solve; `fits_model` must hold.
+    bands
+        The bands to keep; ignored as hard rules for the objective "deviation".
+    objective
+        ``cost`` within the bands, or ``deviation``: the largest distance outside.
+    max_nodes
+        Of branch and bound.
+    """
+    built = _Model(problem, bands, objective)
+    solver = pulp.HiGHS(
+        msg=False, threads=1, mip_max_nodes=max_nodes, random_seed=1, mip_rel_gap=0.0
+    )
+    built.model.solve(solver)
+    status = built.model.status
+    if status == pulp.LpStatusInfeasible:
+        return Exact(None, float("inf"), is_infeasible=True)
+    highs = built.model.solverModel
+    info = highs.getInfo()
+    dual = float(info.mip_dual_bound)
+    has_answer = built.model.sol_status in {
+        pulp.LpSolutionOptimal,
+        pulp.LpSolutionIntegerFeasible,
+    }
+    at = built.arrangement() if has_answer else None
+    return Exact(at, dual, is_infeasible=False)

@@ -1,0 +1,165 @@
+"""
+Local search in stages: correct for any size, the same result on any machine.
+
+Goals: hard rules first; then as near to the bands as can be; then the least cost.
+Algorithm: items that must move are placed largest first; broken caps are repaired;
+nodes out of their band are relieved worst first by role changes, moves and exchanges;
+what need not have moved is sent home. Limits are counted in steps, never in seconds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from placement.core.kernels import stages
+from placement.core.kernels.jit import compiled
+from placement.core.kernels.tables import State, Tables, build_state, build_tables
+from placement.core.problem import Arrangement, Movability, Problem
+from placement.core.value import Value, evaluate
+
+PLAIN_ITEMS = 4000
+"""Up to so many items, compiling (or loading compiled code) costs more than it saves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """
+    How much work a search may do.
+
+    Parameters
+    ----------
+    steps_per_item
+        Steps of balancing, times the number of items.
+    rounds
+        Rounds of ruin and recreate, for small problems.
+    milp_cells
+        Largest number of (group, bin) pairs that an exact model may have.
+    milp_nodes
+        Nodes that the exact model's branch and bound may open.
+    """
+
+    steps_per_item: int
+    rounds: int
+    milp_cells: int
+    milp_nodes: int
+
+
+QUICK = Effort(steps_per_item=2, rounds=0, milp_cells=0, milp_nodes=0)
+NORMAL = Effort(steps_per_item=6, rounds=24, milp_cells=240, milp_nodes=2000)
+THOROUGH = Effort(steps_per_item=20, rounds=200, milp_cells=2000, milp_nodes=50000)
+
+
+class Searcher:
+    """
+    One problem laid out for the kernels, and the stages on it.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    effort
+        How much work to do.
+    seed
+        Of the random numbers.
+    """
+
+    def __init__(self, problem: Problem, effort: Effort, seed: int) -> None:
+        self._problem = problem
+        self._effort = effort
+        self._seed = seed
+        self._is_compiled = problem.num_items > PLAIN_ITEMS
+        self._tables: Tables = build_tables(problem, is_compiled=self._is_compiled)
+        self._dearest_first = self._column(np.argsort(-_size(problem), kind="stable"))
+        self._role_home = self._column(problem.role_home)
+        self.steps = 0
+
+    def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
+        return values if self._is_compiled else values.tolist()
+
+    def _call(self, entry: Callable[..., int], *arguments: Any) -> int:  # noqa: ANN401
+        run = compiled(entry) if self._is_compiled else entry
+        return int(run(self._tables, *arguments))
+
+    def improve(self, at: Arrangement) -> Arrangement:
+        """Return what the stages make of an arrangement."""
+        state = self._state(at)
+        self._call(stages.place, state, self._dearest_first)
+        self._call(stages.release, state)
+        self._call(stages.respread, state)
+        for scan in (16, 64):
+            self._balance(state, scan)
+        self._balance(state, 64, has_swaps=True)
+        self._tidy(state)
+        return _arrangement(state)
+
+    def _tidy(self, state: State) -> None:
+        if self._call(stages.trim, state, self._dearest_first):
+            self._balance(state, 64)
+            self._call(stages.trim, state, self._dearest_first)
+        self._call(stages.return_roles, state, self._role_home)
+
+    def recreate(self, at: Arrangement, best: Value) -> tuple[Arrangement, Value]:
+        """Ruin parts of an arrangement and build them anew; keep what is better."""
+        if not self._is_small or best.moves == 0:
+            return at, best
+        rng = np.random.default_rng(self._seed)
+        for _ in range(self._effort.rounds):
+            state = self._state(self._ruined(at, rng))
+            self._call(stages.place, state, self._dearest_first)
+            self._call(stages.release, state)
+            self._call(stages.respread, state)
+            self._balance(state, 16, has_swaps=True)
+            self._tidy(state)
+            tried = _arrangement(state)
+            value = evaluate(self._problem, tried)
+            if value < best:
+                at, best = tried, value
+        return at, best
+
+    @property
+    def _is_small(self) -> bool:
+        return self._problem.num_items <= 300 or self._is_compiled
+
+    def _ruined(self, at: Arrangement, rng: np.random.Generator) -> Arrangement:
+        """Send a random few of the moved items home."""
+        problem = self._problem
+        may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
+        moved = np.nonzero(may & np.not_equal(at.bin_of, problem.home))[0]
+        if not len(moved):
+            return at
+        count = int(rng.integers(1, max(2, len(moved) // 3 + 1)))
+        bin_of = at.bin_of.copy()
+        chosen = rng.choice(moved, size=min(count, len(moved)), replace=False)
+        bin_of[chosen] = problem.home[chosen]
+        return Arrangement(bin_of, at.role_of)
+
+    def _state(self, at: Arrangement) -> State:
+        return build_state(
+            self._problem, self._tables, at, self._seed, is_compiled=self._is_compiled
+        )
+
+    def _balance(self, state: State, scan: int, *, has_swaps: bool = False) -> None:
+        bins = self._problem.num_bins
+        scratch = [self._column(np.zeros(bins, dtype=np.int64)) for _ in range(3)]
+        limit = 1000 + self._effort.steps_per_item * self._problem.num_items
+        self.steps += self._call(
+            stages.balance, state, *scratch, limit, scan, int(has_swaps)
+        )
+
+
+def _size(problem: Problem) -> Any:  # noqa: ANN401 - (I,) floats
+    """Return the largest share of any target that each item takes."""
+    target = problem.bins.target
+    typical = np.array(
+        [column[column > 0].mean() if (column > 0).any() else np.inf for column in target.T]
+    )
+    share = (problem.weight / typical).max(axis=1, initial=0.0)
+    return share[problem.group_of]
+
+
+def _arrangement(state: State) -> Arrangement:
+    return Arrangement(
+        np.array(state.bin_of, dtype=np.int32), np.array(state.role_of, dtype=np.int64)
+    )

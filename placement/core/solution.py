@@ -1,0 +1,132 @@
+"""What the core answers: arrangement, status, certificate, shortfalls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from placement.core.problem import Arrangement
+
+
+class Status(StrEnum):
+    """What is known of an answer."""
+
+    OPTIMAL = "optimal"
+    """Hard rules hold, and the cost is proven least for the bands reached."""
+    FEASIBLE = "feasible"
+    """Hard rules hold."""
+    PARTIAL = "partial"
+    """Some hard rule is not met; that none could is not proven."""
+    INFEASIBLE = "infeasible"
+    """Some hard rule is not met, and none can meet it: see the shortfalls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """
+    Why no answer can be below a value.
+
+    Parameters
+    ----------
+    kind
+        Which bound: ``count``, ``cover``, ``forced``, ``heaviest``, ``milp-dual``.
+    witness
+        Plain integers and lists from which `core.verify` re-checks it.
+    """
+
+    kind: str
+    witness: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """
+    A value of an answer and what is proven about it.
+
+    Parameters
+    ----------
+    value
+        Of the answer.
+    lower_bound
+        No answer within the bands reached, by the moves allowed, is below it.
+    proof
+        The witness, or `None` where nothing but 0 is proven.
+    """
+
+    value: float
+    lower_bound: float
+    proof: Proof | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """``value / lower_bound - 1``; 0 when both are 0, `None` if only the bound."""
+        if self.lower_bound == 0:
+            return 0.0 if self.value == 0 else None
+        return self.value / self.lower_bound - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """Proven lower bounds: on cost, on moves, on the distance outside the bands."""
+
+    cost: Bounded
+    moves: Bounded
+    deviation: Bounded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """
+    What is missing for the hard rules to hold.
+
+    Parameters
+    ----------
+    what
+        ``bins`` (no legal bin for an item), ``capacity`` (a resource of a node), or
+        ``spread`` (nodes of a level for a group).
+    have, need
+        Amounts, in the units of the problem.
+    item, group, bin, resource, level
+        Where, as rows; -1 and "" where it does not apply.
+    is_proven
+        Whether no arrangement at all could meet the rule.
+    """
+
+    what: str
+    have: int
+    need: int
+    item: int = -1
+    group: int = -1
+    bin: int = -1
+    resource: str = ""
+    level: str = ""
+    is_proven: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Solution:
+    """
+    The outcome of one solve.
+
+    Parameters
+    ----------
+    status
+        What is known of the answer.
+    best
+        The best arrangement found; always one, if only the one given.
+    certificate
+        Bounds with their witnesses.
+    shortfalls
+        What is missing where a hard rule does not hold.
+    steps
+        Work done, in the units that limits are counted in.
+    is_cut
+        Whether a deadline ended the search.
+    """
+
+    status: Status
+    best: Arrangement
+    certificate: Certificate
+    shortfalls: tuple[Shortfall, ...] = ()
+    steps: int = 0
+    is_cut: bool = False

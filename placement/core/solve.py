@@ -1,0 +1,201 @@
+"""
+`solve`: the one entry point of the core.
+
+It looks at the structure, picks and combines methods, proves bounds for what it found,
+and solves its own answer again until nothing moves, so that planning twice in a row
+finds nothing.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
+from placement.core.milp import fits_model, scale_of, solve_model
+from placement.core.problem import (
+    NO_LIMIT,
+    Arrangement,
+    Movability,
+    Problem,
+    home_arrangement,
+)
+from placement.core.search import NORMAL, Effort, Searcher
+from placement.core.shortfalls import find_shortfalls
+from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
+from placement.core.value import Value, evaluate
+from placement.core.verify import verify_cover
+
+MAX_ROUNDS = 8
+"""How often an answer is solved again at most; two or three are usual."""
+
+
+class ProofContradictionError(Exception):
+    """An answer lies below its own bound: one of the two is wrong."""
+
+
+def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Solution:
+    """
+    Find the best arrangement of the items, and prove how good it is.
+
+    Parameters
+    ----------
+    problem
+        Items, bins, and what may move.
+    effort
+        How much work to do, in steps.
+    seed
+        Of the random numbers; the same seed gives the same answer anywhere.
+
+    Returns
+    -------
+    The answer with its certificate; always one, if only the arrangement given.
+
+    Raises
+    ------
+    ProofContradictionError
+        If a proven bound is above the value found: a mistake in this package.
+
+    Notes
+    -----
+    In lexicographic order: hard rules, distance outside the bands, cost of moving,
+    moves, role changes.
+    """
+    at = home_arrangement(problem)
+    at, value, steps = _improve(problem, at, effort, seed)
+    for _ in range(MAX_ROUNDS):
+        if value.key[:3] == (0, 0.0, 0.0):
+            break
+        # What is still out of band or broken may be better off from here.
+        again, _, spent = _improve(_rebased(problem, at), at, effort, seed)
+        steps += spent
+        worth = evaluate(problem, again)
+        if worth.key[:3] >= value.key[:3]:
+            break
+        at, value = again, worth
+    return _conclude(problem, at, value, effort, steps)
+
+
+def _improve(
+    problem: Problem, start: Arrangement, effort: Effort, seed: int
+) -> tuple[Arrangement, Value, int]:
+    """Search once; the start stays where hard rules and bands get no better."""
+    before = evaluate(problem, start)
+    if before.key[:3] == (0, 0.0, 0.0):
+        return start, before, 0
+    searcher = Searcher(problem, effort, seed)
+    at = searcher.improve(start)
+    at, value = searcher.recreate(at, evaluate(problem, at))
+    if fits_model(problem, effort.milp_cells):
+        at, value = _exact(problem, at, value, effort)
+    if value.key[:3] >= before.key[:3]:
+        return start, before, searcher.steps
+    return at, value, searcher.steps
+
+
+def _exact(
+    problem: Problem, at: Arrangement, value: Value, effort: Effort
+) -> tuple[Arrangement, Value]:
+    """Improve the answer to a small problem by exact models."""
+    bins = problem.bins
+    if value.deviation > 0 or value.key[0]:
+        bands = Bands(bins.lower, np.where(bins.target > 0, bins.upper, NO_LIMIT))
+        exact = solve_model(problem, bands, "deviation", effort.milp_nodes)
+        at, value = _better(problem, at, value, exact.at)
+    exact = solve_model(problem, reached_bands(problem, at), "cost", effort.milp_nodes)
+    return _better(problem, at, value, exact.at)
+
+
+def _better(
+    problem: Problem, at: Arrangement, value: Value, other: Arrangement | None
+) -> tuple[Arrangement, Value]:
+    if other is None:
+        return at, value
+    worth = evaluate(problem, other)
+    return (other, worth) if worth < value else (at, value)
+
+
+def _rebased(problem: Problem, at: Arrangement) -> Problem:
+    """Return the problem as it is once everything has moved as found so far."""
+    moved = np.not_equal(at.bin_of, problem.home)
+    movability = problem.movability.copy()
+    movability[moved] = Movability.MAY
+    extra = problem.extra.copy()
+    if len(extra):
+        extra[moved] = 0
+    return replace(
+        problem,
+        home=at.bin_of,
+        role_home=at.role_of,
+        movability=movability,
+        extra=extra,
+    )
+
+
+def _conclude(
+    problem: Problem, at: Arrangement, value: Value, effort: Effort, steps: int
+) -> Solution:
+    bands = reached_bands(problem, at)
+    certificate = _certify(problem, value, bands, effort)
+    shortfalls = find_shortfalls(problem, at)
+    is_met = value.key[0] == 0
+    status = Status.FEASIBLE
+    if not is_met:
+        is_proven = any(shortfall.is_proven for shortfall in shortfalls)
+        status = Status.INFEASIBLE if is_proven else Status.PARTIAL
+    elif certificate.cost.value <= certificate.cost.lower_bound:
+        status = Status.OPTIMAL
+    return Solution(
+        status=status,
+        best=at,
+        certificate=certificate,
+        shortfalls=shortfalls,
+        steps=steps,
+    )
+
+
+def _certify(
+    problem: Problem, value: Value, bands: Bands, effort: Effort
+) -> Certificate:
+    cost, proof = cost_bound(problem, bands)
+    if value.key[0] == 0 and cost < value.cost and fits_model(problem, effort.milp_cells):
+        exact = solve_model(problem, bands, "cost", effort.milp_nodes)
+        dual = _dual_cost(problem, exact.dual_bound)
+        if dual > cost and not exact.is_infeasible:
+            cost, proof = min(dual, value.cost), Proof(
+                kind="milp-dual",
+                witness={"bound": dual, "max_nodes": effort.milp_nodes},
+            )
+    moves, moves_proof = moves_bound(problem, bands)
+    is_met = value.key[0] == 0
+    return Certificate(
+        cost=_checked(problem, bands, value.cost, cost, proof, (False, is_met)),
+        moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
+        deviation=Bounded(value=value.deviation, lower_bound=0.0),
+    )
+
+
+def _dual_cost(problem: Problem, dual_bound: float) -> int:
+    """Turn a model's dual bound into a bound on cost: ties and tolerance taken off."""
+    scale = scale_of(problem)
+    bound = (dual_bound - scale.slack) * scale.cost
+    return int(np.ceil(bound - 1e-6 * max(1.0, abs(bound)))) if bound > 0 else 0
+
+
+def _checked(
+    problem: Problem,
+    bands: Bands,
+    value: int,
+    bound: int,
+    proof: Proof | None,
+    kind: tuple[bool, bool],
+) -> Bounded:
+    """Re-check a bound from its witness, and that no answer lies below it."""
+    counts_moves, is_met = kind
+    if proof is not None and "side" in proof.witness:
+        bound = verify_cover(
+            problem, bands.lower, bands.upper, proof.witness, counts_moves=counts_moves
+        )
+    if is_met and value < bound:
+        msg = f"an answer of {value} is below its proven bound {bound} ({proof})"
+        raise ProofContradictionError(msg)
+    return Bounded(value=value, lower_bound=min(bound, value), proof=proof)

@@ -1,0 +1,199 @@
+"""What an arrangement is worth: hard rules broken, distance from bands, cost."""
+
+from dataclasses import dataclass
+from functools import total_ordering
+
+import numpy as np
+
+from placement.core.problem import (
+    NOWHERE,
+    Arrangement,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Level,
+    Movability,
+    Problem,
+    home_arrangement,
+    loads,
+)
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Value:
+    """
+    The objective, most important part first.
+
+    Parameters
+    ----------
+    unmet
+        Items that must move and have not, or lie nowhere; roles not released.
+    broken_groups
+        Groups over a cap or unevenly spread, that the problem lets move.
+    over_capacity
+        Loads over a hard capacity.
+    deviation
+        Largest distance outside a band, in targets.
+    outside
+        Sum of all distances outside bands, in targets.
+    cost
+        Of all moves, with the price per move.
+    moves
+        Items that end in another bin.
+    role_changes
+        Groups whose role another item holds.
+    """
+
+    unmet: int
+    broken_groups: int
+    over_capacity: int
+    deviation: float
+    outside: float
+    cost: int
+    moves: int
+    role_changes: int
+
+    @property
+    def key(self) -> tuple[float, ...]:
+        """The parts in order, distances rounded so that float noise decides nothing."""
+        return (
+            self.unmet + self.broken_groups + self.over_capacity,
+            round(self.deviation, 9),
+            round(self.outside, 7),
+            self.cost,
+            self.moves,
+            self.role_changes,
+        )
+
+    def __lt__(self, other: "Value") -> bool:
+        return self.key < other.key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Value) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def evaluate(problem: Problem, at: Arrangement) -> Value:
+    """Evaluate an arrangement from scratch."""
+    load = loads(problem, at)
+    distance = distances(problem, load)
+    moved = is_moved(problem, at)
+    must = np.equal(problem.movability, Movability.MUST)
+    unmet = (must & ~moved) | np.less(at.bin_of, 0)
+    return Value(
+        unmet=int(unmet.sum()) + int(unreleased_roles(problem, at).sum()),
+        broken_groups=int(broken_groups(problem, at).sum()),
+        over_capacity=int(over_capacity(problem, load).sum()),
+        deviation=float(distance.max(initial=0.0)),
+        outside=float(np.sum(distance)),
+        cost=int(move_costs(problem, at).sum()),
+        moves=int(moved.sum()),
+        role_changes=int(np.not_equal(at.role_of, problem.role_home).sum()),
+    )
+
+
+def over_capacity(problem: Problem, load: IntArray) -> BoolArray:
+    """
+    Return ``(N, R)`` true where a capacity is broken that moves could keep.
+
+    A bin that was over before and whose items must all stay is nobody's fault here,
+    as long as it does not get more.
+    """
+    start = loads(problem, home_arrangement(problem))
+    can_relieve = np.zeros(problem.num_bins, dtype=np.bool_)
+    may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
+    can_relieve[problem.home[may]] = True
+    over = load > problem.bins.capacity
+    broken: BoolArray = over & (can_relieve[:, None] | (load > start))
+    return broken
+
+
+def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:
+    """Return ``(G,)`` true where a role lies in a bin that must release it."""
+    held = np.nonzero((at.role_of >= 0) & problem.is_role_movable)[0]
+    place = at.bin_of[at.role_of[held]]
+    waiting = np.zeros(problem.num_groups, dtype=np.bool_)
+    waiting[held] = (place >= 0) & problem.must_release_role[place]
+    if waiting.any():
+        could_hold = problem.may_hold_role[at.bin_of] & (at.bin_of >= 0)
+        could = np.zeros(problem.num_groups, dtype=np.bool_)
+        could[problem.group_of[could_hold]] = True
+        waiting &= could
+    return waiting
+
+
+def is_moved(problem: Problem, at: Arrangement) -> BoolArray:
+    """Return ``(I,)`` true for items that end in another bin than they were in."""
+    return np.not_equal(at.bin_of, problem.home) & np.greater_equal(at.bin_of, 0)
+
+
+def distances(problem: Problem, load: IntArray) -> FloatArray:
+    """Return ``(N, R)`` distances outside the bands of the bins, in targets."""
+    bins = problem.bins
+    has_band = bins.target > 0
+    outside = np.maximum(np.maximum(load - bins.upper, bins.lower - load), 0)
+    unit = np.where(has_band, bins.target, 1.0)
+    result: FloatArray = np.where(has_band, outside / unit, 0.0)
+    return result
+
+
+def move_costs(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(I,)`` cost of each item's move, price per move included."""
+    moved = np.nonzero(is_moved(problem, at))[0]
+    price = np.full(len(moved), problem.price_across, dtype=np.int64)
+    source, target = problem.home[moved], at.bin_of[moved]
+    for level in reversed(problem.levels):
+        node = level.node_of_bin
+        shared = (source >= 0) & (node[source] == node[target]) & (node[target] >= 0)
+        price[shared] = level.price
+    costs = np.zeros(problem.num_items, dtype=np.int64)
+    costs[moved] = problem.cost[problem.group_of[moved]] * price
+    costs[moved] += problem.price_per_move
+    return costs
+
+
+def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
+    """Return ``(G,)`` true for groups that break a cap or lie unevenly."""
+    broken = np.zeros(problem.num_groups, dtype=np.bool_)
+    for level in problem.levels:
+        if level.group_cap is not None:
+            broken |= _broken_at(problem, at, level)
+    return broken
+
+
+def _broken_at(problem: Problem, at: Arrangement, level: Level) -> BoolArray:
+    assert level.group_cap is not None  # noqa: S101 - chosen by the caller
+    node = np.where(at.bin_of >= 0, level.node_of_bin[at.bin_of], NOWHERE)
+    inside = node >= 0
+    key = problem.group_of[inside].astype(np.int64) * level.num_nodes + node[inside]
+    keys, counts = np.unique(key, return_counts=True)
+    group = keys // level.num_nodes
+    broken = np.zeros(problem.num_groups, dtype=np.bool_)
+    cap = level.group_cap[group]
+    broken[group[(cap > 0) & (counts > cap)]] = True
+    if level.is_even:
+        for g in np.nonzero(level.group_cap > 1)[0]:
+            broken[g] |= _is_uneven(level, keys, counts, int(g))
+    return broken
+
+
+def _is_uneven(level: Level, keys: IntArray, counts: IntArray, group: int) -> bool:
+    """Tell whether a node with a free bin holds two items less than another one."""
+    low, high = np.searchsorted(
+        keys, [group * level.num_nodes, (group + 1) * level.num_nodes]
+    )
+    held = np.zeros(level.num_nodes, dtype=np.int64)
+    held[keys[low:high] - group * level.num_nodes] = counts[low:high]
+    free = held < open_bins(level)
+    return bool(free.any() and held.max() - held[free].min() > 1)
+
+
+def open_bins(level: Level) -> IntArray:
+    """Return ``(M,)`` bins of each node that count for an even spread."""
+    if level.open_bins is not None:
+        return level.open_bins.astype(np.int64)
+    inside = level.node_of_bin[level.node_of_bin >= 0]
+    return np.bincount(inside, minlength=level.num_nodes)
