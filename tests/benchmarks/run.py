@@ -118,12 +118,14 @@ def table(measurements: Sequence[Measurement]) -> str:
         "| case | replicas | runs | wall, s | CPU, s | peak, MB | added, MB |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    rows += [
+    return "\n".join([*rows, *(_row(measurement) for measurement in measurements)])
+
+
+def _row(m: Measurement) -> str:
+    return (
         f"| {m.name} | {m.num_replicas:,} | {m.num_runs} | {m.wall_s:.3f} "
         f"| {m.cpu_s:.3f} | {m.peak_bytes / 1e6:.0f} | {m.added_bytes / 1e6:.0f} |"
-        for m in measurements
-    ]
-    return "\n".join(rows)
+    )
 
 
 def replace_between_markers(text: str, measured: str) -> str:
@@ -186,6 +188,8 @@ def main() -> None:
         measurements.append(found)
         if given.json:
             print(json.dumps(asdict(found)))  # noqa: T201 - a script's output
+        else:
+            print(_row(found), file=sys.stderr)  # noqa: T201 - progress
     measured = f"{_where_measured()}\n\n{table(measurements)}"
     if not given.json:
         print(measured)  # noqa: T201
