@@ -18,7 +18,7 @@ from kafka import KafkaAdminClient
 
 from planner.errors import ClusterUnavailableError, InputProblem
 from planner.kafka.addresses import Address
-from planner.kafka.connections import Failures, make_client_factory
+from planner.kafka.connections import Failures, NetworkFactory
 from planner.kafka.settings import ClientSettings
 
 DEFAULT_TIMEOUT_S = 30.0
@@ -108,6 +108,7 @@ class ClusterClient:
         _silence_library()
         self.bootstrap = tuple(bootstrap)
         self.timeout_s = timeout_s
+        self._limit_ms = max(int(timeout_s * 1000), 1)
         self._settings = settings or ClientSettings()
         self._resolve = dict(resolve or {})
         self._failures = Failures()
@@ -213,18 +214,21 @@ class ClusterClient:
             limit_ms = max(int(limit_s * 1000), 1)
             arguments = dict(self._settings.arguments)
             asked_ms = arguments.pop("request_timeout_ms", 30_000)
-            self._admin = KafkaAdminClient(
-                bootstrap_servers=[str(address) for address in self.bootstrap],
-                bootstrap_timeout_ms=limit_ms,
-                request_timeout_ms=min(asked_ms, max(int(self.timeout_s * 1000), 1)),
-                # A broker that was away is found again within a second, not minutes.
-                metadata_max_age_ms=1000,
-                reconnect_backoff_max_ms=500,
-                kafka_client=make_client_factory(
-                    self._resolve, self._failures, self.timeout_s
-                ),
-                **arguments,
-            )
+            network = NetworkFactory(self._resolve, self._failures, self.timeout_s)
+            try:
+                self._admin = KafkaAdminClient(
+                    bootstrap_servers=[str(address) for address in self.bootstrap],
+                    bootstrap_timeout_ms=limit_ms,
+                    request_timeout_ms=min(asked_ms, self._limit_ms),
+                    # A broker that was away is found again in a second, not minutes.
+                    metadata_max_age_ms=1000,
+                    reconnect_backoff_max_ms=500,
+                    kafka_client=network,
+                    **arguments,
+                )
+            except BaseException:
+                network.close()
+                raise
         return self._admin
 
     def _probe(

@@ -8,13 +8,13 @@ every failure is kept by address, and what no retry can mend ends the attempt at
 
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import kafka.errors as kafka_errors
 from kafka.net.compat import KafkaNetClient
-from kafka.net.inet import create_connection
+from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
@@ -90,6 +90,21 @@ def _explain_text(text: str, protocol: str) -> Failure:
     return Failure(f"the connection was closed; {hint}")
 
 
+class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
+    """A socket that is closed when it does not connect."""
+
+    SCHEMES = ()
+
+    async def sock_connect(
+        self, net: Any, sock: Any, *args: Any, **options: Any
+    ) -> Any:
+        try:
+            return await super().sock_connect(net, sock, *args, **options)
+        except BaseException:
+            sock.close()
+            raise
+
+
 class _Explained(kafka_errors.KafkaConnectionError):  # type: ignore[misc]  # untyped base
     """A failure whose reason is kept already."""
 
@@ -151,10 +166,7 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
     async def _reach(self, advertised: Address, timeout_at: float | None) -> Any:
         real = self._resolve.get(advertised, advertised)
-        options = self.config["socket_options"]
-        sock = await create_connection(
-            self._net, real.host, real.port, options, timeout_at=timeout_at
-        )
+        sock = await self._open(real, timeout_at)
         transport = self._wrap(sock, advertised.host)
         left_s = self._attempt_s
         if timeout_at is not None:
@@ -167,6 +179,19 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
             raise
         return transport
 
+    async def _open(self, address: Address, timeout_at: float | None) -> Any:
+        """Return a socket connected to the first of a name's addresses that answers."""
+        sockets, options = _Socket(), self.config["socket_options"]
+        error: Exception = kafka_errors.KafkaConnectionError("DNS")
+        for found in sockets.dns_lookup(address.host, address.port):
+            try:
+                return await sockets.connect(
+                    self._net, found, options, timeout_at=timeout_at
+                )
+            except (OSError, kafka_errors.KafkaError) as another:
+                error = another
+        raise error
+
     def _wrap(self, sock: Any, host: str) -> Any:
         if not self.ssl_enabled:
             return KafkaTCPTransport(self._net, sock, host=host)
@@ -174,11 +199,9 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
         return KafkaSSLTransport(self._net, sock, host=host, ssl_context=context)
 
 
-def make_client_factory(
-    resolve: Mapping[Address, Address], failures: Failures, limit_s: float
-) -> Callable[..., Any]:
+class NetworkFactory:
     """
-    Return what the admin client calls to make its network client.
+    What the admin client calls to make its network client.
 
     Parameters
     ----------
@@ -191,13 +214,32 @@ def make_client_factory(
         Seconds in which the cluster must be reached; an attempt at one address gets a
         third, so that one dead address does not use up the time of the others.
     """
-    attempt_s = max(_SHORTEST_ATTEMPT_S, limit_s / 3)
 
-    def make(**configs: Any) -> Any:
+    def __init__(
+        self, resolve: Mapping[Address, Address], failures: Failures, limit_s: float
+    ) -> None:
+        self._resolve = resolve
+        self._failures = failures
+        self._attempt_s = max(_SHORTEST_ATTEMPT_S, limit_s / 3)
+        self._made: tuple[Any, Any] | None = None
+
+    def __call__(self, **configs: Any) -> Any:
+        """Return a network client."""
         net = NetworkSelector(**configs)
         connections = _Connections(
-            net, resolve=resolve, failures=failures, attempt_s=attempt_s, **configs
+            net,
+            resolve=self._resolve,
+            failures=self._failures,
+            attempt_s=self._attempt_s,
+            **configs,
         )
-        return KafkaNetClient(net=net, manager=connections, **configs)
+        client = KafkaNetClient(net=net, manager=connections, **configs)
+        self._made = (client, net)
+        return client
 
-    return make
+    def close(self) -> None:
+        """Close what was made: an admin client that cannot begin leaves it running."""
+        if self._made is not None:
+            client, net = self._made
+            client.close()
+            net.stop()
