@@ -1,8 +1,6 @@
 """From the JSON document of a snapshot to its tables, validated in full."""
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +17,7 @@ from planner.snapshot.columns import (
     ArrowTable,
     TableColumns,
 )
+from planner.snapshot.json_file import no_garbage_collection
 from planner.snapshot.problems import SEE_SCHEMA, JsonPlaces, problem
 from planner.snapshot.records import ENVELOPE, FORMAT, HEADER, TOPIC, VERSION
 
@@ -108,7 +107,7 @@ def parse_document(document: object, *, file: str) -> ParsedDocument:
     file
         What problems name as their file.
     """
-    with _no_garbage_collection():
+    with no_garbage_collection():
         known, problems, is_complete = _validate(ENVELOPE, document, (), file)
         known = known or {}
         brokers, dir_counts = _broker_tables(known.pop("brokers", None) or [])
@@ -120,19 +119,6 @@ def parse_document(document: object, *, file: str) -> ParsedDocument:
         problems=[*problems, *found],
         is_complete=is_complete,
     )
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    # Millions of lists are made and none is garbage: looking for cycles among them
-    # would take longer than making them.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _starts(counts: list[int]) -> Any:  # noqa: ANN401 - an array of int64

@@ -1,0 +1,29 @@
+"""`schema NAME`: the JSON Schema of a document."""
+
+from typing import Annotated
+
+import typer
+
+from planner.cli.options import Format, OutputFormat
+from planner.cli.output import print_json
+
+
+def schema(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Which document; 'list' names them.")
+    ],
+    *,
+    output_format: Format = OutputFormat.TEXT,
+) -> None:
+    """Print the JSON Schema of a document that kafka-planner reads or writes."""
+    from planner.schema import SCHEMAS, json_schema
+
+    if name == "list" and output_format is OutputFormat.TEXT:
+        typer.echo("\n".join(sorted(SCHEMAS)))
+    elif name == "list":
+        print_json(sorted(SCHEMAS))
+    elif name in SCHEMAS:
+        print_json(json_schema(name))
+    else:
+        msg = f"there is no schema {name!r}; known: {', '.join(sorted(SCHEMAS))}"
+        raise typer.BadParameter(msg)

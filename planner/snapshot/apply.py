@@ -1,0 +1,235 @@
+"""The snapshot that a plan leads to, for planning or scoring again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from planner.errors import BadInputError, InputProblem
+from planner.snapshot.columns import PARTITIONS, ArrowTable
+from planner.snapshot.document import Snapshot
+from planner.snapshot.json_file import python_values
+from planner.snapshot.model import first_in_rows
+from planner.snapshot.problems import problem
+from planner.snapshot.rows import Rows, as_array, find_in_rows
+
+Key = tuple[str, int]
+_LIVE = ("alive", "new", "demoted")
+_DONE = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
+
+
+class Targets(Protocol):
+    """The entries of a reassignment file."""
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """Topic of each entry."""
+
+    @property
+    def partitions(self) -> Sequence[int]:
+        """Partition number of each entry."""
+
+    @property
+    def replicas(self) -> Sequence[Sequence[int]]:
+        """Broker ids of each entry, preferred leader first."""
+
+    @property
+    def log_dirs(self) -> Sequence[Sequence[str | None] | None]:
+        """Path per replica, `None` for any; `None` where an entry gives none."""
+
+
+def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snapshot:
+    """
+    Return the snapshot after a plan has run and leaders were elected.
+
+    In a partition of the plan the replicas become those of the plan, the ISR those
+    of them that live, and nothing is being reassigned any more; replicas that stay
+    keep their log dir and their bytes. Every partition is led by its first live
+    replica in the ISR.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster before.
+    plan
+        What is to become of some of its partitions.
+    file
+        What problems name as their file.
+
+    Raises
+    ------
+    BadInputError
+        If the plan does not fit the snapshot; names every problem.
+    """
+    rows = _rows_of(snapshot, plan)
+    problems = list(_problems(snapshot, plan, rows, file))
+    if problems:
+        plural = "" if len(problems) == 1 else "s"
+        message = f"the plan does not fit the snapshot: {len(problems)} problem{plural}"
+        raise BadInputError(message, problems)
+    live = _live_ids(snapshot)
+    table = snapshot.partitions
+    at = np.array([row for row in rows if row is not None], dtype=np.int64)
+    planned = _planned(table.take(pa.array(at)), plan, live)
+    is_kept = np.ones(len(table), dtype=np.bool_)
+    is_kept[at] = False
+    kept = _led_by_first(table.filter(pa.array(is_kept)), live)
+    order = np.argsort(np.concatenate([np.flatnonzero(is_kept), at]), kind="stable")
+    together = pa.concat_tables([kept, planned]).take(pa.array(order))
+    return replace(snapshot, partitions=together.combine_chunks())
+
+
+def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
+    """Return the row of each entry of a plan, `None` where there is none."""
+    wanted = set(zip(plan.topics, plan.partitions, strict=True))
+    topics = as_array(snapshot.partitions.column("topic"))
+    is_near = pc.is_in(topics, value_set=pa.array(sorted({t for t, _ in wanted})))
+    near = np.flatnonzero(is_near.to_numpy(zero_copy_only=False))
+    table = snapshot.partitions.select(["topic", "partition"]).take(pa.array(near))
+    names = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    row_of: Mapping[Key, int] = dict(zip(names, near.tolist(), strict=True))
+    return [row_of.get(key) for key in zip(plan.topics, plan.partitions, strict=True)]
+
+
+def _live_ids(snapshot: Snapshot) -> frozenset[int]:
+    states = snapshot.brokers.column("state").to_pylist()
+    ids = snapshot.brokers.column("id").to_pylist()
+    return frozenset(
+        broker
+        for broker, state in zip(ids, states, strict=True)
+        if state is None or state in _LIVE
+    )
+
+
+def _problems(
+    snapshot: Snapshot, plan: Targets, rows: list[int | None], file: str
+) -> Iterator[InputProblem]:
+    known = frozenset(snapshot.brokers.column("id").to_pylist())
+    dirs_of = _dirs_of(snapshot)
+    seen: set[Key] = set()
+    for index, key in enumerate(zip(plan.topics, plan.partitions, strict=True)):
+        place = f"partitions[{index}] ({key[0]}-{key[1]})"
+        if rows[index] is None:
+            rule = "the partition must be in the snapshot"
+            yield problem(
+                file, place, f"{key[0]}-{key[1]}", rule, "take a new snapshot"
+            )
+        if key in seen:
+            yield problem(file, place, None, "a partition must stand once")
+        seen.add(key)
+        for value, rule in _target_problems(
+            plan.replicas[index], plan.log_dirs[index], known, dirs_of
+        ):
+            yield problem(file, place, value, rule, "mend the plan")
+
+
+def _target_problems(
+    replicas: Sequence[int],
+    log_dirs: Sequence[str | None] | None,
+    known: frozenset[int],
+    dirs_of: Mapping[int, frozenset[str]],
+) -> Iterator[tuple[object, str]]:
+    if not replicas:
+        yield "[]", "a partition must have at least one replica"
+    for broker in sorted({b for b in replicas if b not in known}):
+        yield broker, f"broker {broker} must be in the snapshot"
+    for broker in sorted({b for b in replicas if replicas.count(b) > 1}):
+        yield broker, f"broker {broker} must stand in the replicas once"
+    if log_dirs is None:
+        return
+    if len(log_dirs) != len(replicas):
+        yield len(log_dirs), f"there must be {len(replicas)} log dirs, one per replica"
+        return
+    for broker, path in zip(replicas, log_dirs, strict=True):
+        if path is not None and broker in dirs_of and path not in dirs_of[broker]:
+            yield path, f"broker {broker} must list the log dir"
+
+
+def _dirs_of(snapshot: Snapshot) -> dict[int, frozenset[str]]:
+    found: dict[int, set[str]] = {}
+    owners = snapshot.log_dirs.column("broker_id").to_pylist()
+    paths = snapshot.log_dirs.column("path").to_pylist()
+    for broker, path in zip(owners, paths, strict=True):
+        found.setdefault(broker, set()).add(path)
+    return {broker: frozenset(paths) for broker, paths in found.items()}
+
+
+def _planned(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTable:
+    """Return rows of partitions, one per entry of the plan, as it leaves them."""
+    columns = {name: python_values(table.column(name)) for name in table.column_names}
+    before, targets = columns["replicas"], [list(each) for each in plan.replicas]
+    columns["replicas"] = targets
+    columns["isr"] = [[b for b in each if b in live] for each in targets]
+    columns["leader"] = [next(iter(isr), -1) for isr in columns["isr"]]
+    for name in _DONE:
+        columns[name] = [None if each is None else [] for each in columns[name]]
+    columns["future_log_dirs"] = [
+        None if each is None else [None] * len(target)
+        for each, target in zip(columns["future_log_dirs"], targets, strict=True)
+    ]
+    columns["log_dirs"] = [
+        _dirs_after(*entry)
+        for entry in zip(
+            before, columns["log_dirs"], targets, plan.log_dirs, strict=True
+        )
+    ]
+    columns["replica_bytes"] = [
+        _bytes_after(*entry)
+        for entry in zip(
+            before,
+            columns["replica_bytes"],
+            targets,
+            columns["size_bytes"],
+            strict=True,
+        )
+    ]
+    arrays = [pa.array(columns[column.name], column.type) for column in _COLUMNS]
+    return pa.Table.from_arrays(arrays, schema=PARTITIONS.schema)
+
+
+_COLUMNS = PARTITIONS.columns
+
+
+def _dirs_after(
+    before: list[int],
+    dirs: list[str | None] | None,
+    target: list[int],
+    wanted: Sequence[str | None] | None,
+) -> list[str | None] | None:
+    if dirs is None and wanted is None:
+        return None
+    kept = dict(zip(before, dirs or [None] * len(before), strict=True))
+    named = wanted or [None] * len(target)
+    return [
+        path if path is not None else kept.get(broker)
+        for broker, path in zip(target, named, strict=True)
+    ]
+
+
+def _bytes_after(
+    before: list[int],
+    own: list[int | None] | None,
+    target: list[int],
+    size_bytes: int | None,
+) -> list[int | None] | None:
+    if own is None:
+        return None
+    kept = dict(zip(before, own, strict=True))
+    return [kept.get(broker, size_bytes) for broker in target]
+
+
+def _led_by_first(table: ArrowTable, live: frozenset[int]) -> ArrowTable:
+    """Elect the preferred leaders; a leader left out means just that already."""
+    rows, isr = (Rows.of_ids(table.column(name)) for name in ("replicas", "isr"))
+    is_in_sync = np.repeat(isr.is_absent, rows.lengths)
+    is_in_sync[find_in_rows(isr, rows)] = True
+    is_live = np.isin(rows.values, np.array(sorted(live), dtype=np.int64))
+    first = first_in_rows(is_in_sync & is_live, rows.start)
+    leader = np.append(rows.values, -1)[first].astype(np.int32)
+    was_absent = table.column("leader").is_null()
+    column: Any = pc.if_else(was_absent, None, pa.array(leader, pa.int32()))
+    at = PARTITIONS.schema.get_field_index("leader")
+    return table.set_column(at, "leader", column.cast(pa.int32()))
