@@ -9,7 +9,7 @@ import pytest
 
 # Written so that this file does not match its own patterns.
 FORBIDDEN = {
-    "a home or work folder": r"(?<![\w.])/(?:w[o]rk|r[o]ot|h[o]me|U[s]ers)/\w",
+    "a home or work folder": r"(?<![\w.])/(?:w[o]rk|ro[o]t|h[o]me|U[s]ers)/\w",
     "a package index": r"https?://[^ )\"']*(?:/s[i]mple\b|/maven[2]|pythonh[o]sted)",
     "an index option": r"--(?:extra-)?index[-]url|--find[-]links|--trusted[-]host",
 }
