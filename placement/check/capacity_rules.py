@@ -13,7 +13,8 @@ from placement.cluster import UNKNOWN, ClusterState
 
 # Sums of rates in another order may differ by rounding; nothing else may.
 SLACK = 1e-9
-_UNITS = {"disk": "bytes", "in": "bytes/s", "out": "bytes/s", "cpu": "cores"}
+_UNITS = {"disk": "B", "in": "B/s", "out": "B/s", "cpu": "cores"}
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def capacity(case: Case) -> Iterator[Finding]:
@@ -35,11 +36,21 @@ def capacity(case: Case) -> Iterator[Finding]:
                 rule="capacity",
                 where=Where(broker=case.broker_id(row), resource=resource),
                 message=f"broker {case.broker_id(row)}: {resource} "
-                f"{after[resource][row]:,.10g} {_UNITS[resource]} (before: "
-                f"{before[resource][row]:,.10g}) is over {limit[row]:,.10g}, "
+                f"{_amount(resource, after[resource][row])} (before: "
+                f"{_amount(resource, before[resource][row])}) is over "
+                f"{_amount(resource, limit[row])}, "
                 f"{case.settings.threshold_of(resource):.4g} of its capacity",
                 existing=not adds[row],
             )
+
+
+def _amount(resource: str, value: float) -> str:
+    """Write an amount for people: ``805.2 GB``, ``1.5 MB/s``, ``3.2 cores``."""
+    unit = _UNITS[resource]
+    for scale, prefix in _PREFIXES if resource != "cpu" else ():
+        if value >= scale:
+            return f"{value / scale:.6g} {prefix}{unit}"
+    return f"{value:.6g} {unit}"
 
 
 def capacities(state: ClusterState, resource: str) -> npt.NDArray[np.float64]:

@@ -10,3 +10,12 @@ def register(app: typer.Typer) -> None:
     Each module imports what it needs inside its functions, so that one command
     does not wait for the libraries of all.
     """
+    from planner.cli import check, verify
+
+    app.command("check")(check.check)
+    app.command("verify")(verify.verify)
+    from planner.cli import live, schema, snapshot
+
+    live.add_to(snapshot.app)
+    app.add_typer(snapshot.app)
+    app.command("schema")(schema.schema)

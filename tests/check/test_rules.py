@@ -433,7 +433,7 @@ def test_a_plan_whose_broker_is_gone_is_stale_too():
 
 
 def test_findings_name_the_place_the_value_and_the_limit():
-    state = six(disk_bytes=100, size_bytes=[30, 60])
+    state = six(disk_bytes=100_000, size_bytes=[30_000, 60_000])
 
     [finding] = check(state, target({T0: [3, 0]}))
 
@@ -447,7 +447,7 @@ def test_findings_name_the_place_the_value_and_the_limit():
             "log_dir": None,
             "resource": "disk",
         },
-        "message": "broker 3: disk 90 bytes (before: 60) is over 80, "
+        "message": "broker 3: disk 90 kB (before: 60 kB) is over 80 kB, "
         "0.8 of its capacity",
         "existing": False,
     }

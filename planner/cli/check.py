@@ -1,0 +1,155 @@
+"""`check`: is this plan safe to run? Answered by separate code."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.gather import Gatherer
+from planner.cli.options import Format, OutputFormat, PlanArgument, Quiet, Verbose
+from planner.cli.output import print_json
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from placement.check import Finding
+
+MAX_FINDINGS_SHOWN = 50
+
+SnapshotOption = Annotated[
+    Path,
+    typer.Option(
+        "--snapshot",
+        metavar="SNAP",
+        help="The cluster before: .json, .json.gz or a Parquet folder.",
+    ),
+]
+AllowFactorChange = Annotated[
+    bool,
+    typer.Option(
+        "--allow-replication-factor-change",
+        help="Lists may be longer or shorter than the replication factor.",
+    ),
+]
+CapacityThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--capacity-threshold",
+        metavar="RESOURCE=FRACTION",
+        help="Fraction of a capacity (disk, in, out, cpu) that no broker may exceed; "
+        "by default the plan's own, else 0.8, cpu 0.7. Repeatable.",
+    ),
+]
+
+
+def check(
+    plan: PlanArgument,
+    *,
+    snapshot: SnapshotOption,
+    allow_replication_factor_change: AllowFactorChange = False,
+    capacity_threshold: CapacityThreshold = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Check a plan before it runs, by code that shares nothing with the solver.
+
+    Exits 0 if the plan breaks no rule, 3 if it does; what was wrong before and is none
+    of the plan's making is listed too, and does not count.
+    """
+    from placement.check import check as check_target
+    from placement.check import is_ok
+    from planner.plan.plan_input import check_settings, read_plan
+    from planner.snapshot import read_snapshot
+
+    inputs = Gatherer()
+    thresholds = inputs.read(lambda: parse_thresholds(capacity_threshold or []))
+    given = inputs.read(lambda: read_plan(plan))
+    before = inputs.read(lambda: read_snapshot(snapshot).to_state())
+    inputs.raise_problems()
+    if given is None or before is None:  # pragma: no cover - raised just above
+        return
+    settings = check_settings(
+        given,
+        before,
+        capacity_thresholds=thresholds or {},
+        allow_replication_factor_change=allow_replication_factor_change,
+    )
+    findings = check_target(before, given.target, settings)
+    if output_format is OutputFormat.JSON:
+        listed = [finding.to_dict() for finding in findings]
+        print_json({"ok": is_ok(findings), "findings": listed})
+    else:
+        typer.echo(_text(findings, len(given.reassignment)))
+    raise typer.Exit(ExitCode.OK if is_ok(findings) else ExitCode.FINDINGS)
+
+
+def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
+    """
+    Read ``RESOURCE=FRACTION`` options.
+
+    Raises
+    ------
+    BadInputError
+        With every option that names no resource or no fraction in (0, 1].
+    """
+    from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
+
+    thresholds, problems = {}, []
+    for option in options:
+        resource, _, number = option.partition("=")
+        fraction = _fraction(number)
+        if resource in DEFAULT_CAPACITY_THRESHOLDS and fraction is not None:
+            thresholds[resource] = fraction
+        else:
+            known = ", ".join(DEFAULT_CAPACITY_THRESHOLDS)
+            problems.append(
+                InputProblem(
+                    file="command line",
+                    place="--capacity-threshold",
+                    value=option,
+                    rule=f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1",
+                    remedy="write disk=0.8",
+                )
+            )
+    if problems:
+        msg = "bad capacity threshold"
+        raise BadInputError(msg, problems)
+    return thresholds
+
+
+def _fraction(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value <= 1 else None
+
+
+def _text(findings: Sequence["Finding"], num_entries: int) -> str:
+    from placement.check.checker import RULE_NAMES
+
+    caused = [finding for finding in findings if not finding.existing]
+    existing = [finding for finding in findings if finding.existing]
+    if caused:
+        verdict = (
+            f"not ok: {len(caused)} findings in a plan of {num_entries} partitions"
+        )
+    else:
+        verdict = f"ok: {num_entries} partitions keep {len(RULE_NAMES)} rules"
+    lines = [verdict, *_listed(caused)]
+    if existing:
+        lines += [f"wrong before, not by this plan: {len(existing)}"]
+        lines += _listed(existing)
+    return "\n".join(lines)
+
+
+def _listed(findings: Sequence["Finding"]) -> list[str]:
+    shown = findings[:MAX_FINDINGS_SHOWN]
+    lines = [f"  {finding.rule:<19} {finding.message}" for finding in shown]
+    if len(findings) > len(shown):
+        rest = len(findings) - len(shown)
+        lines.append(f"  … and {rest} more; --format json lists all")
+    return lines

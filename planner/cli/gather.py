@@ -1,0 +1,47 @@
+"""Several inputs read, and everything that is wrong with any of them said at once."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from planner.errors import BadInputError, InputProblem
+
+Value = TypeVar("Value")
+
+
+class Gatherer:
+    """
+    Reads inputs one after the other, and keeps what is wrong for the end.
+
+    Examples
+    --------
+    >>> inputs = Gatherer()
+    >>> number = inputs.read(lambda: 7)
+    >>> inputs.raise_problems()
+    >>> number
+    7
+    """
+
+    def __init__(self) -> None:
+        self._messages: list[str] = []
+        self._problems: list[InputProblem] = []
+
+    def read(self, work: Callable[[], Value]) -> Value | None:
+        """Return what `work` reads; `None` where it is bad input."""
+        try:
+            return work()
+        except BadInputError as error:
+            self._messages.append(error.message)
+            self._problems.extend(error.problems)
+            return None
+
+    def raise_problems(self) -> None:
+        """
+        Refuse the inputs if any was bad.
+
+        Raises
+        ------
+        BadInputError
+            With the problems of all of them.
+        """
+        if self._messages:
+            raise BadInputError("; ".join(self._messages), self._problems)

@@ -1,0 +1,245 @@
+"""A PLAN as given on the command line: a plan folder, or any reassignment file."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from placement.check import CheckSettings, Target
+from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
+from placement.cluster import ClusterState
+from planner.errors import BadInputError, InputProblem
+from planner.plan.reassignment_file import (
+    ReassignmentFile,
+    read_json,
+    read_plan_file,
+    read_reassignment_file,
+)
+
+DOCUMENT_NAME = "plan.json"
+ROLLBACK_NAME = "rollback.json"
+FORMAT = "kafka-planner/plan"
+Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+
+
+class PlanSettings(BaseModel):
+    """What plan.json says in `settings` about the rules it was made under."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    capacity_threshold: dict[str, Fraction] = {}
+    exclude_topics: str | list[str] | None = None
+    exclude_brokers_for_replicas: list[int] | None = None
+    exclude_brokers_for_leaders: list[int] | None = None
+    destination_broker_list: list[int] | None = None
+    broker_list: list[int] | None = None
+    broker: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """
+    What a PLAN says.
+
+    Parameters
+    ----------
+    path
+        Where it was read.
+    reassignment
+        The lists it asks for.
+    rollback
+        The lists before; `None` where a file says no more than the lists.
+    goal
+        Name of the operation in plan.json, or `None`.
+    settings
+        The rules it was made under; those of plan.json, or nothing.
+    document
+        plan.json as it is, or empty.
+    """
+
+    path: Path
+    reassignment: ReassignmentFile
+    rollback: ReassignmentFile | None = None
+    goal: str | None = None
+    settings: PlanSettings = field(default_factory=PlanSettings)
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def target(self) -> Target:
+        """The lists as columns, for `placement.check`."""
+        return to_target(self.reassignment)
+
+
+def to_target(file: ReassignmentFile) -> Target:
+    """Return the lists of a reassignment file as columns."""
+    return Target.from_lists(file.topics, file.partitions, file.replicas, file.log_dirs)
+
+
+def read_plan(path: Path) -> PlanInput:
+    """
+    Read a plan folder with its rollback and settings, or a reassignment file alone.
+
+    Raises
+    ------
+    BadInputError
+        With every problem of every file of the folder.
+    """
+    problems: list[InputProblem] = []
+    reassignment = _try_read(path, problems)
+    rollback, document = None, {}
+    settings = PlanSettings()
+    if path.is_dir():
+        rollback = _try_rollback(path / ROLLBACK_NAME, problems)
+        document = _try_document(path / DOCUMENT_NAME, problems)
+        settings = _settings_of(path / DOCUMENT_NAME, document, problems)
+    if problems or reassignment is None:
+        msg = f"{path} is not a plan"
+        raise BadInputError(msg, problems)
+    goal = document.get("goal")
+    return PlanInput(
+        path=path,
+        reassignment=reassignment,
+        rollback=rollback,
+        goal=goal if isinstance(goal, str) else None,
+        settings=settings,
+        document=document,
+    )
+
+
+def _try_read(path: Path, problems: list[InputProblem]) -> ReassignmentFile | None:
+    try:
+        return read_plan_file(path)
+    except BadInputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _try_rollback(path: Path, problems: list[InputProblem]) -> ReassignmentFile | None:
+    if not path.exists():
+        return None
+    try:
+        return read_reassignment_file(path)
+    except BadInputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _try_document(path: Path, problems: list[InputProblem]) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        document = read_json(path)
+    except BadInputError as error:
+        problems.extend(error.problems)
+        return {}
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        rule = f'must be an object with "format": "{FORMAT}"'
+        problems.append(_problem(path, "format", rule, "write the plan anew"))
+        return {}
+    if document.get("version") != 1:
+        rule = "must be 1, which is what this release reads"
+        problems.append(_problem(path, "version", rule, "write the plan anew"))
+        return {}
+    return document
+
+
+def _settings_of(
+    path: Path, document: Mapping[str, Any], problems: list[InputProblem]
+) -> PlanSettings:
+    try:
+        settings = PlanSettings.model_validate(document.get("settings") or {})
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            place = ".".join(map(str, ("settings", *one["loc"])))
+            problems.append(_problem(path, place, one["msg"], "write the plan anew"))
+        return PlanSettings()
+    for pattern in _patterns(settings):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            rule = f"must be a regular expression: {error}"
+            problems.append(_problem(path, "settings.exclude_topics", rule, "mend it"))
+    return settings
+
+
+def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
+    return InputProblem(file=str(path), place=place, value="", rule=rule, remedy=remedy)
+
+
+def _patterns(settings: PlanSettings) -> list[str]:
+    excluded = settings.exclude_topics
+    return [excluded] if isinstance(excluded, str) else excluded or []
+
+
+def check_settings(
+    plan: PlanInput,
+    state: ClusterState,
+    *,
+    capacity_thresholds: Mapping[str, float],
+    allow_replication_factor_change: bool,
+) -> CheckSettings:
+    """
+    Return the rules to hold a plan to: its own, then what the caller says.
+
+    Parameters
+    ----------
+    plan
+        The plan, with the settings that it was made under.
+    state
+        The cluster, whose topics a pattern excludes.
+    capacity_thresholds
+        Fractions by resource that take the place of the plan's.
+    allow_replication_factor_change
+        Whether lists may grow and shrink whatever the plan's goal is.
+    """
+    own = plan.settings
+    thresholds = {
+        resource: fraction
+        for resource, fraction in own.capacity_threshold.items()
+        if resource in DEFAULT_CAPACITY_THRESHOLDS
+    }
+    return CheckSettings(
+        capacity_thresholds={**thresholds, **capacity_thresholds},
+        allow_replication_factor_change=allow_replication_factor_change
+        or plan.goal == "set-replication-factor",
+        excluded_for_replicas=_excluded_for_replicas(own, state),
+        excluded_for_leaders=frozenset(own.exclude_brokers_for_leaders or ()),
+        excluded_topics=_excluded_topics(own, state),
+        leaving_brokers=_leaving(plan),
+        rollback=None if plan.rollback is None else to_target(plan.rollback),
+        topic_ids=_topic_ids(plan),
+    )
+
+
+def _excluded_for_replicas(own: PlanSettings, state: ClusterState) -> frozenset[int]:
+    excluded = frozenset(own.exclude_brokers_for_replicas or ())
+    if own.destination_broker_list is None:
+        return excluded
+    others = set(state.brokers.ids.tolist()) - set(own.destination_broker_list)
+    return excluded | others
+
+
+def _excluded_topics(own: PlanSettings, state: ClusterState) -> frozenset[str]:
+    patterns = [re.compile(pattern) for pattern in _patterns(own)]
+    return frozenset(
+        name
+        for name in state.topics.names
+        if any(pattern.fullmatch(name) for pattern in patterns)
+    )
+
+
+def _leaving(plan: PlanInput) -> frozenset[int]:
+    if plan.goal == "remove-brokers":
+        return frozenset(plan.settings.broker_list or ())
+    if plan.goal == "replace-broker" and plan.settings.broker is not None:
+        return frozenset({plan.settings.broker})
+    return frozenset()
+
+
+def _topic_ids(plan: PlanInput) -> dict[str, str]:
+    ids = plan.document.get("topic_ids")
+    found = ids.items() if isinstance(ids, dict) else ()
+    return {topic: topic_id for topic, topic_id in found if isinstance(topic_id, str)}
