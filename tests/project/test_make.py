@@ -98,20 +98,26 @@ def test_continuous_integration_runs_make_test(root):
     assert script.read_text().splitlines()[-1] == "exec make test"
 
 
+def fake_python(path, calls):
+    """Write a Python that notes what it is asked to do, and does nothing."""
+    path.write_text(f'#!{shutil.which("bash")}\necho "$*" >>"{calls}"\n')
+    path.chmod(0o755)
+
+
 def test_an_environment_in_place_is_not_set_up_again(root, tmp_path):
-    checkout = tmp_path / "checkout"
+    checkout = tmp_path / "a checkout"
     shutil.copytree(root / ".ci", checkout / ".ci")
     for name in ("pyproject.toml", "constraints.txt", "Makefile"):
         shutil.copy(root / name, checkout / name)
     calls = tmp_path / "calls"
     python = checkout / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!{shutil.which("bash")}\necho "$*" >>"{calls}"\n')
-    python.chmod(0o755)
+    fake_python(python, calls)
+    (checkout / ".venv" / ".made-for").write_text(f"{checkout} \n")
 
     def installs():
         before = calls.read_text().count("pip install") if calls.exists() else 0
-        done = run([checkout / ".ci/set-up", "base"], checkout)
+        done = run([checkout / ".ci/set-up", "base"], checkout, PYTHON="")
         assert done.returncode == 0, done.stderr
         return calls.read_text().count("pip install") - before
 
@@ -126,3 +132,28 @@ def test_an_environment_in_place_is_not_set_up_again(root, tmp_path):
     # What `make test` leaves: the wheel in place of the checkout.
     (checkout / ".venv" / ".is-editable").unlink()
     assert installs() == 1
+
+
+@pytest.mark.parametrize(
+    "made_for",
+    [
+        pytest.param("/another/place {python}", id="moved"),
+        pytest.param("{checkout} ", id="for-another-python"),
+        pytest.param("{checkout} {python}", id="its-python-is-gone"),
+        pytest.param(None, id="half-made"),
+    ],
+)
+def test_an_environment_of_no_use_is_made_anew(root, tmp_path, made_for):
+    checkout, calls, other = tmp_path / "c", tmp_path / "calls", tmp_path / "python"
+    shutil.copytree(root / ".ci", checkout / ".ci")
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "old").touch()
+    if made_for is not None:
+        text = made_for.format(checkout=checkout, python=other)
+        (checkout / ".venv" / ".made-for").write_text(f"{text}\n")
+    fake_python(other, calls)
+
+    run([checkout / ".ci/set-up", "base"], checkout, PYTHON=str(other))
+
+    assert "-m venv .venv" in calls.read_text()
+    assert not (checkout / ".venv" / "old").exists()
