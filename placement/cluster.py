@@ -292,6 +292,13 @@ class Replicas:
         counts = np.diff(self.start)
         return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
+    def broker_idx_at(self, rows: npt.NDArray[np.int64]) -> IndexArray:
+        """Return the broker of each replica row; `ABSENT` stays `ABSENT`."""
+        if not len(self.broker_idx):
+            return np.full(len(rows), ABSENT, dtype=np.int32)
+        found = self.broker_idx[rows]
+        return np.where(np.equal(rows, ABSENT), ABSENT, found).astype(np.int32)
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ClusterState:
@@ -372,9 +379,7 @@ class ClusterState:
         return replace(self, brokers=replace(self.brokers, **columns))  # type: ignore[arg-type]
 
 
-def sum_rows(
-    values: npt.NDArray[Any], start: OffsetArray
-) -> npt.NDArray[np.int64]:
+def sum_rows(values: npt.NDArray[Any], start: OffsetArray) -> npt.NDArray[np.int64]:
     """
     Sum each compressed row.
 
@@ -408,7 +413,10 @@ def _order_problems(state: ClusterState) -> list[str]:
     start = state.replicas.start
     rules = [
         ("broker ids must ascend", np.all(np.diff(brokers.ids) > 0)),
-        ("log dirs must be sorted by broker", np.all(np.diff(log_dirs.broker_idx) >= 0)),
+        (
+            "log dirs must be sorted by broker",
+            np.all(np.diff(log_dirs.broker_idx) >= 0),
+        ),
         ("partitions must be sorted by topic and number", np.all(is_ascending)),
         (
             "replicas.start must ascend from 0 to the number of replicas",

@@ -74,9 +74,7 @@ def moves_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:
     return _bound(problem, bands, np.ones_like(problem.cost))
 
 
-def _bound(
-    problem: Problem, bands: Bands, cost: IntArray
-) -> tuple[int, Proof | None]:
+def _bound(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, Proof | None]:
     leaving = _leaving(problem, bands, cost)
     arriving = _arriving(problem, bands, cost)
     best = max((leaving, "leave"), (arriving, "arrive"), key=lambda side: side[0][0])
@@ -89,9 +87,7 @@ def _bound(
     )
 
 
-def _leaving(
-    problem: Problem, bands: Bands, cost: IntArray
-) -> tuple[int, list[Entry]]:
+def _leaving(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, list[Entry]]:
     """Bound what leaves the bins over their band, forced moves in full."""
     start = home_arrangement(problem)
     load = loads(problem, start)
@@ -152,9 +148,7 @@ def role_gains(problem: Problem) -> IntArray:
     items = np.arange(problem.num_items)
     holder = problem.role_home[problem.group_of]
     rows = items[(holder >= 0) & (holder != items) & (problem.home >= 0)]
-    np.add.at(
-        total, problem.home[rows], problem.role_weight[problem.group_of[rows]]
-    )
+    np.add.at(total, problem.home[rows], problem.role_weight[problem.group_of[rows]])
     return total
 
 

@@ -193,7 +193,9 @@ class _Model:
         for (group, b), here in self.at.items():
             if (group, b) not in self.home:
                 price = int(problem.cost[group]) * problem.price_across
-                terms.append((unit.of(price + problem.price_per_move) + unit.move) * here)
+                terms.append(
+                    (unit.of(price + problem.price_per_move) + unit.move) * here
+                )
         for (group, b), leads in self.role.items():
             if self.home.get((group, b)) != problem.role_home[group]:
                 terms.append(unit.role * leads)

@@ -20,7 +20,7 @@ from placement.core.problem import Arrangement, Movability, Problem
 from placement.core.value import Value, evaluate
 
 PLAIN_ITEMS = 4000
-"""Up to so many items, compiling (or loading compiled code) costs more than it saves."""
+"""Up to so many items, compiling the kernels costs more than it saves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,10 @@ def _size(problem: Problem) -> Any:  # noqa: ANN401 - (I,) floats
     """Return the largest share of any target that each item takes."""
     target = problem.bins.target
     typical = np.array(
-        [column[column > 0].mean() if (column > 0).any() else np.inf for column in target.T]
+        [
+            column[column > 0].mean() if (column > 0).any() else np.inf
+            for column in target.T
+        ]
     )
     share = (problem.weight / typical).max(axis=1, initial=0.0)
     return share[problem.group_of]

@@ -60,7 +60,7 @@ def _group_shortfall(problem: Problem, item: int) -> Shortfall:
 def _usable_bins(problem: Problem, group: int) -> IntArray:
     """Return ``(N,)`` 1 for bins where an item of the group may be in the end."""
     eligible = problem.is_eligible[problem.group_class[group], problem.bin_class]
-    usable = (eligible & problem.may_receive).astype(np.int64)
+    usable: IntArray = (eligible & problem.may_receive).astype(np.int64)
     items = np.arange(problem.group_start[group], problem.group_start[group + 1])
     stays = items[np.not_equal(problem.movability[items], Movability.MUST)]
     usable[problem.home[stays]] = 1

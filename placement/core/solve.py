@@ -157,13 +157,20 @@ def _certify(
     problem: Problem, value: Value, bands: Bands, effort: Effort
 ) -> Certificate:
     cost, proof = cost_bound(problem, bands)
-    if value.key[0] == 0 and cost < value.cost and fits_model(problem, effort.milp_cells):
+    if (
+        value.key[0] == 0
+        and cost < value.cost
+        and fits_model(problem, effort.milp_cells)
+    ):
         exact = solve_model(problem, bands, "cost", effort.milp_nodes)
         dual = _dual_cost(problem, exact.dual_bound)
         if dual > cost and not exact.is_infeasible:
-            cost, proof = min(dual, value.cost), Proof(
-                kind="milp-dual",
-                witness={"bound": dual, "max_nodes": effort.milp_nodes},
+            cost, proof = (
+                min(dual, value.cost),
+                Proof(
+                    kind="milp-dual",
+                    witness={"bound": dual, "max_nodes": effort.milp_nodes},
+                ),
             )
     moves, moves_proof = moves_bound(problem, bands)
     is_met = value.key[0] == 0

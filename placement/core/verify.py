@@ -68,13 +68,13 @@ def _saved(weight: IntArray, cost: IntArray, numerator: int, denominator: int) -
     )
     if largest >= 1 << 63:
         weight, cost = weight.astype(object), cost.astype(object)
-        each = [max(0, numerator * w - denominator * c) for w, c in zip(weight, cost)]
-        return sum(each)
+        pairs = zip(weight, cost, strict=True)
+        return sum(max(0, numerator * w - denominator * c) for w, c in pairs)
     return _exact_sum(np.maximum(numerator * weight - denominator * cost, 0))
 
 
 def _weights(problem: Problem, items: IntArray, resource: int) -> IntArray:
-    weight = problem.weight[problem.group_of[items], resource]
+    weight: IntArray = problem.weight[problem.group_of[items], resource]
     if len(problem.extra):
         weight = weight + problem.extra[items, resource]
     return weight

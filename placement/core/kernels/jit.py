@@ -43,7 +43,7 @@ def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
 
     _register_inner()
     try:
-        return njit(cache=True, nogil=True)(entry)  # type: ignore[no-any-return]
+        return njit(cache=True, nogil=True)(entry)
     except RuntimeError as error:
         logger.info("no place for compiled kernels: %s", error)
-        return njit(nogil=True)(entry)  # type: ignore[no-any-return]
+        return njit(nogil=True)(entry)

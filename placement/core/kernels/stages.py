@@ -259,7 +259,10 @@ def improve_roles(t: Tables, s: State, place_now: int) -> bool:
     item = s.ends[place_now * END_WIDTH + END_HEAD]
     while item >= 0:
         group = group_of(t, item)
-        if t.groups[group * t.group_width + GROUP_ROLE_MOVES] == 1 and s.role_of[group] >= 0:
+        if (
+            t.groups[group * t.group_width + GROUP_ROLE_MOVES] == 1
+            and s.role_of[group] >= 0
+        ):
             if s.role_of[group] == item:
                 for other in range(first_item(t, group), first_item(t, group + 1)):
                     if other != item and s.bin_of[other] >= 0:
@@ -452,7 +455,9 @@ def worst_bin(t: Tables, s: State, stuck: list[int]) -> int:
 
 
 @inner
-def split_bins(t: Tables, s: State, hungry: list[int], fat: list[int]) -> tuple[int, int]:
+def split_bins(
+    t: Tables, s: State, hungry: list[int], fat: list[int]
+) -> tuple[int, int]:
     """List the bins under a band and those over one; return how many of each."""
     num_hungry, num_fat = 0, 0
     width = t.num_resources

@@ -157,7 +157,8 @@ def _group_table(problem: Problem, capped: Sequence[Level]) -> Any:  # noqa: ANN
     rows[:, GROUP_WEIGHTS:first] = problem.weight
     rows[:, first : first + problem.num_resources] = problem.role_weight
     for position, level in enumerate(capped):
-        rows[:, first + problem.num_resources + position] = level.group_cap
+        if level.group_cap is not None:
+            rows[:, first + problem.num_resources + position] = level.group_cap
     return table
 
 

@@ -1,0 +1,275 @@
+"""
+What every replica weighs, and what that makes on every broker.
+
+Weights are integers, so that sums are exact and the same on every machine: bytes,
+millibytes per second, nanocores, counts. `UNITS` says how many make one of the unit
+that people read.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    ClusterState,
+    IndexArray,
+    RateArray,
+    Storage,
+)
+from placement.errors import InvalidClusterError
+
+WeightArray = npt.NDArray[np.int64]
+
+MOST_LOAD = 2**61
+"""Sums of weights stay below this, so that no integer overflows on the way."""
+
+
+class Resource(StrEnum):
+    """What is balanced."""
+
+    DISK = "disk"
+    IN = "in"
+    OUT = "out"
+    CPU = "cpu"
+    REPLICAS = "replicas"
+    LEADERS = "leaders"
+
+
+RESOURCES = tuple(Resource)
+"""All resources, in the order of every ``R`` axis here."""
+
+UNITS = {
+    Resource.DISK: 1,
+    Resource.IN: 1000,
+    Resource.OUT: 1000,
+    Resource.CPU: 10**9,
+    Resource.REPLICAS: 1,
+    Resource.LEADERS: 1,
+}
+"""Integer weights per byte, byte/s, core, or one."""
+
+UNIT_ROW = np.array([UNITS[resource] for resource in RESOURCES], dtype=np.int64)
+LEADING = np.array([r in {Resource.OUT, Resource.LEADERS} for r in RESOURCES])
+"""``(R,)`` true for resources that the leader alone takes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Weights:
+    """
+    What the replicas of each partition weigh.
+
+    Parameters
+    ----------
+    replica
+        ``(P, R)`` of each replica, leader or not.
+    leader
+        ``(P, R)`` what the leader takes besides.
+    own
+        ``(replicas,)`` bytes by which a replica differs from its leader's size.
+    copy_bytes
+        ``(P,)`` bytes. What copying one replica moves.
+    is_known
+        ``(P, R)`` false where nobody measured; such weights are 0.
+    """
+
+    replica: WeightArray
+    leader: WeightArray
+    own: WeightArray
+    copy_bytes: WeightArray
+    is_known: BoolArray
+
+
+def weigh(state: ClusterState) -> Weights:
+    """
+    Weigh the replicas of every partition, as interface.md defines.
+
+    disk: its bytes; in: what producers write, on every replica; out, on the leader:
+    what consumers read and what its followers fetch; cpu as given; replicas 1; leaders
+    1 on the leader. Topics on shared storage weigh nothing on a disk.
+
+    Raises
+    ------
+    InvalidClusterError
+        If the sum of a resource over all replicas is 2^61 units or more.
+    """
+    partitions = state.partitions
+    shape = (len(partitions), len(RESOURCES))
+    replica, leader = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    is_known = np.ones(shape, dtype=np.bool_)
+    factor = state.replication_factor
+    copy_bytes, own = _disk_weights(state)
+    replica[:, 0] = copy_bytes
+    is_known[:, 0] = np.not_equal(partitions.size_bytes, UNKNOWN)
+
+    inbound, outbound = partitions.in_bytes_per_s, partitions.out_bytes_per_s
+    replica[:, 1], is_known[:, 1] = _scaled(inbound, Resource.IN)
+    served = outbound + np.maximum(factor - 1, 0) * inbound
+    leader[:, 2], is_known[:, 2] = _scaled(served, Resource.OUT)
+
+    follows = np.where(factor > 1, partitions.follower_cpu_cores, 0.0)
+    replica[:, 3], _ = _scaled(follows, Resource.CPU)
+    both, is_known[:, 3] = _scaled(
+        partitions.leader_cpu_cores + 0 * follows, Resource.CPU
+    )
+    leader[:, 3] = np.maximum(both - replica[:, 3], 0)
+    replica[~is_known[:, 3], 3] = 0
+
+    replica[:, 4] = 1
+    leader[:, 5] = 1
+    _refuse_overflow(state, replica, leader)
+    return Weights(
+        replica=replica,
+        leader=leader,
+        own=own,
+        copy_bytes=copy_bytes,
+        is_known=is_known,
+    )
+
+
+def _scaled(rates: RateArray, resource: Resource) -> tuple[WeightArray, BoolArray]:
+    known = np.isfinite(rates)
+    scaled = np.where(known, rates, 0.0) * UNITS[resource]
+    return np.rint(np.minimum(scaled, MOST_LOAD)).astype(np.int64), known
+
+
+def _disk_weights(state: ClusterState) -> tuple[WeightArray, WeightArray]:
+    size = np.maximum(state.partitions.size_bytes, 0)
+    topic_is_shared = np.equal(state.topics.storage, Storage.SHARED)
+    is_shared = (
+        topic_is_shared[state.partitions.topic_idx]
+        if len(topic_is_shared)
+        else np.zeros(len(size), dtype=np.bool_)
+    )
+    size = np.where(is_shared, 0, size)
+    own = state.replicas.own_bytes
+    if np.all(np.equal(own, UNKNOWN)):
+        return size, np.zeros(0, dtype=np.int64)
+    of = state.replicas.partition_idx
+    differs = np.not_equal(own, UNKNOWN) & ~is_shared[of]
+    return size, np.where(differs, own - size[of], 0)
+
+
+def _refuse_overflow(
+    state: ClusterState, replica: WeightArray, leader: WeightArray
+) -> None:
+    total = (replica.astype(float) * state.num_replicas[:, None] + leader).sum(axis=0)
+    problems = [
+        f"{resource} sums to {total[r] / UNITS[resource]:.3g}, too much to add up"
+        for r, resource in enumerate(RESOURCES)
+        if total[r] >= MOST_LOAD
+    ]
+    if problems:
+        raise InvalidClusterError(problems)
+
+
+def fixed_disk_bytes(state: ClusterState) -> WeightArray:
+    """
+    Return ``(B,)`` bytes on each broker's disks that its replicas do not explain.
+
+    Stray and deleted directories, indexes, the metadata log: what of the log dirs
+    whose free space is known is neither free nor taken by replicas.
+    """
+    log_dirs, replicas = state.log_dirs, state.replicas
+    is_known = np.not_equal(log_dirs.usable_bytes, UNKNOWN) & np.not_equal(
+        log_dirs.size_bytes, UNKNOWN
+    )
+    taken = np.zeros(state.num_brokers, dtype=np.int64)
+    used = (log_dirs.size_bytes - log_dirs.usable_bytes)[is_known]
+    np.add.at(taken, log_dirs.broker_idx[is_known], used)
+
+    size = np.maximum(state.partitions.size_bytes, 0)[replicas.partition_idx]
+    size = np.where(np.equal(replicas.own_bytes, UNKNOWN), size, replicas.own_bytes)
+    explained = np.zeros(state.num_brokers, dtype=np.int64)
+    # A replica in a log dir whose free space is not known explains nothing here.
+    counts = np.equal(replicas.log_dir_idx, ABSENT)
+    if len(log_dirs):
+        counts |= is_known[replicas.log_dir_idx]
+    np.add.at(explained, replicas.broker_idx[counts], size[counts])
+    return np.maximum(taken - explained, 0)
+
+
+def preferred_leaders(state: ClusterState) -> IndexArray:
+    """Return ``(P,)`` row of the first live replica's broker, or `ABSENT`."""
+    return state.replicas.broker_idx_at(first_live_replica(state))
+
+
+def first_live_replica(state: ClusterState) -> WeightArray:
+    """Return ``(P,)`` row of the first replica on a live broker, or `ABSENT`."""
+    is_live = state.brokers.is_live[state.replicas.broker_idx]
+    return first_true(is_live, state.replicas.start)
+
+
+def first_true(flags: BoolArray, start: WeightArray) -> WeightArray:
+    """Return ``(P,)`` the first row of each compressed row that is true, or -1."""
+    rows = np.nonzero(flags)[0]
+    position = np.searchsorted(rows, start[:-1])
+    found = position < len(rows)
+    first = np.full(len(start) - 1, ABSENT, dtype=np.int64)
+    first[found] = rows[position[found]]
+    inside: WeightArray = np.where(first < start[1:], first, ABSENT)
+    return inside
+
+
+def broker_loads(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> WeightArray:
+    """
+    Sum the loads of the brokers.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster and what its replicas weigh.
+    leader_idx
+        ``(P,)`` row of the broker that leads each partition, or `ABSENT`.
+
+    Returns
+    -------
+    ``(B, R)`` integer loads, fixed loads of log dirs included.
+    """
+    load = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    broker, of = state.replicas.broker_idx, state.replicas.partition_idx
+    led = np.nonzero(np.not_equal(leader_idx, ABSENT))[0]
+    for r in range(len(RESOURCES)):
+        add_to(load[:, r], broker, weights.replica[of, r])
+        add_to(load[:, r], leader_idx[led], weights.leader[led, r])
+    if len(weights.own):
+        add_to(load[:, 0], broker, weights.own)
+    load[:, 0] += fixed_disk_bytes(state)
+    return load
+
+
+def add_to(total: WeightArray, rows: IndexArray, values: WeightArray) -> None:
+    """Add ``values`` to the ``rows`` of a total, exactly, past what floats hold."""
+    low = np.bincount(rows, weights=values & 0xFFFFFF, minlength=len(total))
+    high = np.bincount(rows, weights=values >> 24, minlength=len(total))
+    # Each part is an integer below 2^53 as a float: 24 bits times up to 2^29 rows.
+    total += low.astype(np.int64) + (high.astype(np.int64) << 24)
+
+
+def heaviest_replicas(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> WeightArray:
+    """Return ``(B, R)`` the heaviest single replica on each broker."""
+    heaviest = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    broker, of = state.replicas.broker_idx, state.replicas.partition_idx
+    leads = np.equal(broker, leader_idx[of])
+    for r in range(len(RESOURCES)):
+        weight = weights.replica[of, r] + leads * weights.leader[of, r]
+        if r == 0 and len(weights.own):
+            weight = weight + weights.own
+        np.maximum.at(heaviest[:, r], broker, weight)
+    return heaviest
+
+
+def known_fractions(state: ClusterState, weights: Weights) -> RateArray:
+    """Return ``(R,)`` the fraction of partitions for which each weight is known."""
+    if not len(state.partitions):
+        return np.ones(len(RESOURCES))
+    known: RateArray = weights.is_known.mean(axis=0)
+    return known

@@ -1,0 +1,287 @@
+"""
+From a cluster and an operation to a reassignment with its certificate.
+
+The operation and the rules fill a draft; the draft becomes the core's problem; the
+core's answer becomes lists of replicas. Bands depend on the heaviest replica of each
+broker, so the answer's own bands are computed and, where a heavy replica has moved,
+the problem is solved again with these.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from placement.change import Reassignment, reassign
+from placement.cluster import ABSENT, ClusterState, IndexArray
+from placement.core.problem import NOWHERE, Arrangement, Movability, Problem
+from placement.core.search import NORMAL, QUICK, THOROUGH
+from placement.core.solution import Solution, Status
+from placement.core.solve import solve
+from placement.load import (
+    RESOURCES,
+    Resource,
+    WeightArray,
+    broker_loads,
+    first_live_replica,
+    first_true,
+    heaviest_replicas,
+    weigh,
+)
+from placement.operations import Operation
+from placement.rules.draft import Draft, Note, Settings, start_draft
+from placement.rules.left_alone import ExcludeTopics, LeaveUnsettled, UsableLogDirs
+from placement.rules.levels import OneReplicaPerBroker, RackSpread, broker_limits
+from placement.targets import Members, Shares, Targets, find_targets, share_out
+
+EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
+MAX_BAND_ROUNDS = 4
+"""How often bands are computed anew after heavy replicas have moved."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PlannedPlacement:
+    """
+    The outcome of planning one operation.
+
+    Parameters
+    ----------
+    draft
+        What was allowed, with its notes.
+    reassignment
+        What changes.
+    solution
+        The core's answer with its certificate and shortfalls.
+    balanced
+        Resources that were balanced.
+    shares
+        What targets are computed from, for the brokers that stay.
+    targets
+        Targets and bands in the state after.
+    notes
+        What a reader should know.
+    """
+
+    draft: Draft
+    reassignment: Reassignment
+    solution: Solution
+    balanced: tuple[Resource, ...]
+    shares: Shares
+    targets: Targets
+    notes: tuple[Note, ...]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no partition's list changes."""
+        return not self.reassignment.is_changed.any()
+
+    @property
+    def has_met_rules(self) -> bool:
+        """Whether all hard rules hold that this operation could see to."""
+        return self.solution.status in {Status.OPTIMAL, Status.FEASIBLE}
+
+
+def plan(
+    state: ClusterState, operation: Operation, settings: Settings | None = None
+) -> PlannedPlacement:
+    """
+    Plan one operation on a cluster.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    operation
+        What is to be done: `Rebalance`, `AddBrokers`, `RemoveBrokers`.
+    settings
+        Wishes; the defaults of interface.md where `None`.
+
+    Returns
+    -------
+    The best plan found; always one, if only one that changes nothing.
+    """
+    settings = settings or Settings()
+    draft = start_draft(state, settings)
+    operation.fill(draft)
+    for rule in (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs()):
+        rule.fill(draft)
+    balanced = draft.balanced_resources()
+    bands = {resource: settings.band(resource) for resource in RESOURCES}
+    members = Members(holds=draft.holds, leads=draft.leads)
+    shares = share_out(state, draft.weights, members, bands)
+    return _settle(draft, shares, balanced)
+
+
+def _settle(
+    draft: Draft, shares: Shares, balanced: tuple[Resource, ...]
+) -> PlannedPlacement:
+    """Solve until the bands that were aimed at are those of the answer."""
+    state, weights = draft.state, draft.weights
+    leading = first_live_replica(state)
+    leader = state.replicas.broker_idx_at(leading)
+    load = broker_loads(state, weights, leader)
+    heaviest = heaviest_replicas(state, weights, leader)
+    incoming = _evacuated(draft, leader)
+    best: PlannedPlacement | None = None
+    for _ in range(MAX_BAND_ROUNDS):
+        targets = find_targets(shares, load, heaviest, incoming)
+        found = _solve(draft, shares, targets, balanced)
+        if best is None or _outside(found) < _outside(best):
+            best = found
+        if _same_bands(targets, found.targets):
+            break
+        # Bands go by the heaviest replica where it ends, not where it was.
+        load, heaviest = _loads_after(found)
+        incoming = np.zeros_like(incoming)
+    assert best is not None  # noqa: S101 - there is at least one round
+    return replace(best, notes=(*draft.notes, *_band_notes(best)))
+
+
+def _evacuated(draft: Draft, leader: IndexArray) -> WeightArray:
+    """Return ``(R,)`` the load of what must move, shared out among those that stay."""
+    weights, replicas = draft.weights, draft.state.replicas
+    of = replicas.partition_idx
+    must = np.equal(draft.movability, Movability.MUST)
+    load: WeightArray = weights.replica[of[must]].sum(axis=0)
+    if len(weights.own):
+        load[0] += weights.own[must].sum()
+    led_there = must & np.equal(replicas.broker_idx, leader[of])
+    load += weights.leader[of[led_there]].sum(axis=0)
+    return load
+
+
+def _solve(
+    draft: Draft, shares: Shares, targets: Targets, balanced: tuple[Resource, ...]
+) -> PlannedPlacement:
+    problem = build_problem(draft, targets, balanced)
+    solution = solve(
+        problem,
+        effort=EFFORTS[draft.settings.effort],
+        seed=draft.settings.seed,
+    )
+    reassignment = _to_reassignment(draft, solution.best)
+    after = reassignment.after()
+    load, heaviest = _loads_of(after)
+    return PlannedPlacement(
+        draft=draft,
+        reassignment=reassignment,
+        solution=solution,
+        balanced=balanced,
+        shares=shares,
+        targets=find_targets(shares, load, heaviest),
+        notes=(),
+    )
+
+
+def build_problem(
+    draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
+) -> Problem:
+    """
+    Turn a draft into the core's problem: replicas are items, brokers are bins.
+
+    Only resources that have a band or a capacity become columns.
+    """
+    state, weights = draft.state, draft.weights
+    limits = broker_limits(draft, targets, balanced)
+    keep = np.nonzero(
+        (limits.target > 0).any(axis=0) | (limits.capacity < 2**62).any(axis=0)
+    )[0]
+    if not len(keep):
+        keep = np.array([RESOURCES.index(Resource.REPLICAS)])
+    columns = {
+        name: getattr(limits, name)[:, keep]
+        for name in ("fixed", "capacity", "lower", "upper", "target")
+    }
+    brokers = OneReplicaPerBroker().level(draft, type(limits)(**columns))
+    own = weights.own
+    extra = np.zeros((len(own), len(keep)), dtype=np.int64)
+    if len(own) and 0 in keep:
+        extra[:, keep.tolist().index(0)] = own
+    leading = first_live_replica(state)
+    return Problem(
+        resources=tuple(str(RESOURCES[r]) for r in keep),
+        group_start=state.replicas.start,
+        group_class=np.zeros(state.num_partitions, dtype=np.int32),
+        weight=weights.replica[:, keep],
+        role_weight=weights.leader[:, keep],
+        cost=weights.copy_bytes,
+        home=state.replicas.broker_idx,
+        extra=extra,
+        movability=draft.movability,
+        role_home=np.where(leading == ABSENT, NOWHERE, leading),
+        is_role_movable=draft.may_lead_anew,
+        may_receive=draft.may_receive,
+        may_hold_role=draft.leads,
+        must_release_role=draft.must_release,
+        bin_class=np.zeros(state.num_brokers, dtype=np.int32),
+        is_eligible=np.ones((1, 1), dtype=np.bool_),
+        levels=(brokers, RackSpread().level(draft)),
+        is_transient=np.zeros(len(keep), dtype=np.bool_),
+        price_per_move=draft.settings.price_per_move_bytes,
+    )
+
+
+def _to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
+    """Return the lists; a partition that would still name a dead broker stays."""
+    state = draft.state
+    broker_of = at.bin_of.astype(np.int32)
+    off = ~state.brokers.is_live[broker_of]
+    stays = first_true(off, state.replicas.start) != ABSENT
+    of = state.replicas.partition_idx
+    broker_of = np.where(stays[of], state.replicas.broker_idx, broker_of)
+    leading = np.where(stays, first_live_replica(state), at.role_of)
+    return reassign(state, broker_of, leading)
+
+
+def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:
+    return _loads_of(found.reassignment.after())
+
+
+def _loads_of(after: ClusterState) -> tuple[WeightArray, WeightArray]:
+    """Return loads and heaviest replicas of a placement, weighed anew."""
+    weights = weigh(after)
+    leader = after.partitions.leader_idx
+    return (
+        broker_loads(after, weights, leader),
+        heaviest_replicas(after, weights, leader),
+    )
+
+
+def _outside(found: PlannedPlacement) -> tuple[int, float, float]:
+    load, _ = _loads_after(found)
+    rows = [RESOURCES.index(resource) for resource in found.balanced]
+    outside = found.targets.outside(load)[:, rows]
+    return (
+        0 if found.has_met_rules else 1,
+        round(float(outside.max(initial=0.0)), 9),
+        float(found.solution.certificate.cost.value),
+    )
+
+
+def _same_bands(aimed: Targets, reached: Targets) -> bool:
+    return bool(
+        np.allclose(aimed.lower, reached.lower, rtol=1e-9)
+        and np.allclose(aimed.upper, reached.upper, rtol=1e-9)
+    )
+
+
+def _band_notes(found: PlannedPlacement) -> list[Note]:
+    """Say which bands were widened for a heavy replica."""
+    targets, brokers = found.targets, found.draft.state.brokers
+    notes = []
+    for r, resource in enumerate(RESOURCES):
+        if resource not in found.balanced or resource in {"replicas", "leaders"}:
+            continue
+        widened = (targets.heaviest[:, r] > targets.target[:, r]) & (
+            targets.target[:, r] > 0
+        )
+        for broker in np.nonzero(widened | targets.is_aside[:, r])[0]:
+            broker_id = int(brokers.ids[broker])
+            notes.append(
+                Note(
+                    what="band-widened",
+                    message=f"broker {broker_id} holds a replica heavier than its "
+                    f"share of {resource}; its band was widened to fit",
+                    where={"broker": broker_id, "resource": str(resource)},
+                )
+            )
+    return notes

@@ -1,0 +1,197 @@
+"""The tables that rules and operations fill before the core's problem is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from placement.cluster import BoolArray, BrokerState, ClusterState, CodeArray
+from placement.core.problem import Movability
+from placement.load import RESOURCES, Resource, Weights, weigh
+from placement.targets import DEFAULT_BAND
+
+DEFAULT_THRESHOLDS = {
+    Resource.DISK: 0.8,
+    Resource.IN: 0.8,
+    Resource.OUT: 0.8,
+    Resource.CPU: 0.7,
+}
+LEAST_KNOWN = 0.95
+"""A resource known for less than this fraction is not balanced unless asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """
+    Something that a reader of the plan should know.
+
+    Parameters
+    ----------
+    what
+        A short name: ``not-balanced``, ``left-alone``, ``band-widened``.
+    message
+        One sentence.
+    where
+        Topic, partition, broker, rack, log_dir or resource, by these names.
+    have, need
+        Amounts, where there are any.
+    """
+
+    what: str
+    message: str
+    where: Mapping[str, str | int] = field(default_factory=dict)
+    have: float | None = None
+    need: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Settings:
+    """
+    What changes a plan, apart from the operation and the cluster.
+
+    Parameters
+    ----------
+    bands
+        Width of the band per resource, as a fraction; absent: 0.10.
+    resources
+        Which to balance; `None`: all that are known well enough.
+    capacity_thresholds
+        Fraction of a capacity that may be used, per resource.
+    destination_brokers
+        Broker ids that may receive replicas; `None`: all.
+    excluded_for_replicas, excluded_for_leaders
+        Broker ids that get no replicas, or no leaders, that they have not.
+    excluded_topics
+        ``(T,)`` topics whose replicas and leaders stay; `None`: none.
+    frees_the_rest
+        Whether an operation may also move what it need not.
+    price_per_move_bytes
+        What a move costs besides its bytes.
+    effort
+        ``quick``, ``normal`` or ``thorough``.
+    seed
+        Of the random numbers.
+    """
+
+    bands: Mapping[Resource, float] = field(default_factory=dict)
+    resources: tuple[Resource, ...] | None = None
+    capacity_thresholds: Mapping[Resource, float] = field(
+        default_factory=lambda: DEFAULT_THRESHOLDS
+    )
+    destination_brokers: frozenset[int] | None = None
+    excluded_for_replicas: frozenset[int] = frozenset()
+    excluded_for_leaders: frozenset[int] = frozenset()
+    excluded_topics: BoolArray | None = None
+    frees_the_rest: bool = False
+    price_per_move_bytes: int = 0
+    effort: str = "normal"
+    seed: int = 1
+
+    def band(self, resource: Resource) -> float:
+        """Return the width of one resource's band."""
+        return self.bands.get(resource, DEFAULT_BAND)
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """
+    What may move where, in Kafka's words; filled in turn by the rules.
+
+    Parameters
+    ----------
+    state, weights, settings
+        The cluster, what its replicas weigh, and the wishes.
+    leaves
+        ``(B,)`` brokers to be emptied.
+    is_new
+        ``(B,)`` brokers to be filled.
+    holds
+        ``(B,)`` brokers that stay, and among which load is shared: ``A``.
+    leads
+        ``(B,)`` those of them that may lead.
+    may_receive
+        ``(B,)`` brokers that may get replicas they have not.
+    must_release
+        ``(B,)`` brokers that must hand on leadership.
+    movability
+        ``(R,)`` a `Movability` per replica.
+    may_lead_anew
+        ``(P,)`` whether leadership may change hands inside the partition.
+    is_left_alone
+        ``(P,)`` partitions of which nothing may change.
+    old_may_be_low
+        Whether brokers that are not new may stay below their band.
+    notes
+        What the plan will say.
+    """
+
+    state: ClusterState
+    weights: Weights
+    settings: Settings
+    leaves: BoolArray
+    is_new: BoolArray
+    holds: BoolArray
+    leads: BoolArray
+    may_receive: BoolArray
+    must_release: BoolArray
+    movability: CodeArray
+    may_lead_anew: BoolArray
+    is_left_alone: BoolArray
+    old_may_be_low: bool = False
+    notes: list[Note] = field(default_factory=list)
+
+    def freeze_partitions(self, chosen: BoolArray) -> None:
+        """Let nothing of the chosen partitions change."""
+        of = self.state.replicas.partition_idx
+        self.movability[chosen[of]] = Movability.NEVER
+        self.may_lead_anew[chosen] = False
+        self.is_left_alone |= chosen
+
+    def balanced_resources(self) -> tuple[Resource, ...]:
+        """Return the resources to balance, and note those left out."""
+        if self.settings.resources is not None:
+            return self.settings.resources
+        known = self.weights.is_known
+        chosen = []
+        for r, resource in enumerate(RESOURCES):
+            fraction = float(known[:, r].mean()) if len(known) else 1.0
+            if fraction >= LEAST_KNOWN:
+                chosen.append(resource)
+            else:
+                self.notes.append(
+                    Note(
+                        what="not-balanced",
+                        message=f"{resource} is known for {fraction:.0%} of the "
+                        f"partitions and is not balanced; name it in --resources "
+                        "to balance what is known",
+                        where={"resource": str(resource)},
+                        have=round(fraction, 6),
+                        need=LEAST_KNOWN,
+                    )
+                )
+        return tuple(chosen)
+
+
+def start_draft(state: ClusterState, settings: Settings) -> Draft:
+    """Return a draft in which everything on live brokers may move."""
+    brokers = state.brokers
+    excluded = np.isin(brokers.ids, sorted(settings.excluded_for_replicas))
+    wanted = np.ones(len(brokers), dtype=np.bool_)
+    if settings.destination_brokers is not None:
+        wanted = np.isin(brokers.ids, sorted(settings.destination_brokers))
+    no_leaders = np.isin(brokers.ids, sorted(settings.excluded_for_leaders))
+    live = brokers.is_live
+    return Draft(
+        state=state,
+        weights=weigh(state),
+        settings=settings,
+        leaves=np.zeros(len(brokers), dtype=np.bool_),
+        is_new=np.equal(brokers.state, BrokerState.NEW),
+        holds=live.copy(),
+        leads=brokers.may_lead & ~no_leaders,
+        may_receive=live & ~excluded & wanted,
+        must_release=np.equal(brokers.state, BrokerState.DEMOTED),
+        movability=np.full(len(state.replicas), Movability.MAY, dtype=np.int8),
+        may_lead_anew=np.ones(state.num_partitions, dtype=np.bool_),
+        is_left_alone=np.zeros(state.num_partitions, dtype=np.bool_),
+    )

@@ -1,0 +1,89 @@
+"""Partitions that a plan must not touch, and why."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import BoolArray, LogDirState, Storage
+from placement.load import first_true
+from placement.rules.draft import Draft, Note
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveUnsettled:
+    """
+    Leave partitions alone that cannot be moved safely now.
+
+    Those being reassigned; those with a replica on a broker that is fenced, shutting
+    down or dead and not being emptied (a reassignment that names it would hang); and
+    those of topics whose storage is unknown.
+    """
+
+    def fill(self, draft: Draft) -> None:
+        """Freeze them, and note how many there are."""
+        state = draft.state
+        off = ~state.brokers.is_live & ~draft.leaves
+        on_off = first_true(off[state.replicas.broker_idx], state.replicas.start) >= 0
+        unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
+        of_unknown = (
+            unknown[state.partitions.topic_idx]
+            if len(unknown)
+            else np.zeros(0, dtype=np.bool_)
+        )
+        _freeze(draft, state.is_reassigning, "are being reassigned")
+        _freeze(draft, on_off, "have a replica on a broker that is not live")
+        _freeze(draft, of_unknown, "belong to topics whose storage is unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludeTopics:
+    """Leave the partitions of excluded topics alone; they count in the loads."""
+
+    def fill(self, draft: Draft) -> None:
+        """Freeze them."""
+        excluded = draft.settings.excluded_topics
+        if excluded is not None and len(excluded):
+            of = draft.state.partitions.topic_idx
+            _freeze(draft, excluded[of], "belong to excluded topics")
+
+
+@dataclass(frozen=True, slots=True)
+class UsableLogDirs:
+    """A broker of which no log dir is online gets nothing new (KIP-1066: cordoned)."""
+
+    def fill(self, draft: Draft) -> None:
+        """Close brokers whose log dirs are all offline or cordoned."""
+        log_dirs = draft.state.log_dirs
+        count = draft.state.num_brokers
+        every = np.bincount(log_dirs.broker_idx, minlength=count)
+        online = np.equal(log_dirs.state, LogDirState.ONLINE)
+        usable = np.bincount(log_dirs.broker_idx[online], minlength=count)
+        closed = (every > 0) & (usable == 0) & draft.may_receive
+        draft.may_receive &= ~closed
+        for broker in np.nonzero(closed)[0]:
+            broker_id = int(draft.state.brokers.ids[broker])
+            draft.notes.append(
+                Note(
+                    what="broker-closed",
+                    message=f"broker {broker_id} gets no replicas: none of its log "
+                    "dirs is online",
+                    where={"broker": broker_id},
+                )
+            )
+
+
+def _freeze(draft: Draft, chosen: BoolArray, why: str) -> None:
+    chosen = chosen & ~draft.is_left_alone
+    count = int(chosen.sum())
+    if not count:
+        return
+    draft.freeze_partitions(chosen)
+    first = draft.state.name_of(int(np.nonzero(chosen)[0][0]))
+    many = f"{first} and {count - 1} more" if count > 1 else first
+    draft.notes.append(
+        Note(
+            what="left-alone",
+            message=f"{many}: left alone, for they {why}",
+            have=count,
+        )
+    )

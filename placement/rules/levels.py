@@ -1,0 +1,109 @@
+"""The hard rules of placement as levels of the core's problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.problem import NO_LIMIT, NOWHERE, Level, Limits
+from placement.load import LEADING, RESOURCES, UNITS, Resource, fixed_disk_bytes
+from placement.rules.draft import Draft
+from placement.targets import TOLERANCE, Targets, rack_limit
+
+
+@dataclass(frozen=True, slots=True)
+class RackSpread:
+    """
+    A rack holds no more replicas of a partition than it must.
+
+    At most κ, the least for which the racks can take all replicas, and not two more
+    than another rack that still has a free broker. Brokers without a rack are each a
+    rack of their own.
+    """
+
+    def level(self, draft: Draft) -> Level:
+        """Return the level of the racks."""
+        state = draft.state
+        in_rack = np.bincount(
+            state.brokers.rack_idx[draft.holds], minlength=state.num_racks
+        )
+        cap = rack_limit(state.replication_factor, in_rack)
+        # Nothing can be done about partitions of which nothing may move.
+        cap = np.where(draft.is_left_alone, 0, cap)
+        return Level(
+            name="rack",
+            node_of_bin=np.where(draft.holds, state.brokers.rack_idx, NOWHERE).astype(
+                np.int32
+            ),
+            num_nodes=state.num_racks,
+            group_cap=cap.astype(np.int32),
+            is_even=True,
+            open_bins=in_rack.astype(np.int32),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OneReplicaPerBroker:
+    """A broker holds one replica of a partition; its capacities are hard."""
+
+    def level(self, draft: Draft, limits: Limits) -> Level:
+        """Return the level of the brokers."""
+        count = draft.state.num_brokers
+        return Level(
+            name="broker",
+            node_of_bin=np.arange(count, dtype=np.int32),
+            num_nodes=count,
+            group_cap=np.ones(draft.state.num_partitions, dtype=np.int32),
+            limits=limits,
+        )
+
+
+def broker_limits(
+    draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
+) -> Limits:
+    """
+    Turn targets, bands, thresholds and replica caps into the brokers' limits.
+
+    Bands are rounded inwards to integers, a band's very end being inside. Brokers that
+    leave have no band; where old brokers may be low, only their upper end counts.
+    """
+    counts = np.array([resource in balanced for resource in RESOURCES])
+    member = np.stack(
+        [draft.leads if leads else draft.holds for leads in LEADING], axis=1
+    )
+    has_band = counts[None, :] & member & (targets.target > 0)
+    slack = TOLERANCE * np.maximum(targets.target, 1.0)
+    lower = np.ceil(targets.lower - slack)
+    upper = np.floor(targets.upper + slack)
+    if draft.old_may_be_low:
+        lower = np.where(draft.is_new[:, None], lower, 0.0)
+    fixed = np.zeros(targets.target.shape, dtype=np.int64)
+    fixed[:, 0] = fixed_disk_bytes(draft.state)
+    return Limits(
+        fixed=fixed,
+        capacity=_capacities(draft),
+        lower=np.where(has_band, np.maximum(lower, 0), 0).astype(np.int64),
+        upper=np.where(has_band, upper, NO_LIMIT).astype(np.int64),
+        target=np.where(has_band, targets.target, 0.0),
+    )
+
+
+def _capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps."""
+    brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
+    capacity = np.full((len(brokers), len(RESOURCES)), NO_LIMIT, dtype=np.int64)
+    columns = {
+        Resource.DISK: brokers.disk_bytes.astype(np.float64),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+    }
+    for r, resource in enumerate(RESOURCES):
+        if resource in columns and resource in thresholds:
+            most = columns[resource] * UNITS[resource] * thresholds[resource]
+            known = np.isfinite(most) & (columns[resource] >= 0) & draft.holds
+            rounded = np.floor(np.where(known, most, 0.0) * (1 + TOLERANCE))
+            capacity[known, r] = rounded[known].astype(np.int64)
+    counted = draft.holds & (brokers.max_replicas >= 0)
+    replicas = RESOURCES.index(Resource.REPLICAS)
+    capacity[counted, replicas] = brokers.max_replicas[counted]
+    return capacity
