@@ -1,6 +1,7 @@
 """The JSON Schema of every document, by name."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 
@@ -10,8 +11,17 @@ def _snapshot() -> dict[str, Any]:
     return snapshot_schema()
 
 
+def _document(name: str) -> dict[str, Any]:
+    from planner.plan.documents import schema_of
+
+    return schema_of(name)
+
+
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "check": partial(_document, "check"),
+    "reassignment": partial(_document, "reassignment"),
     "snapshot": _snapshot,
+    "verify": partial(_document, "verify"),
 }
 """Each loads what it needs when it is asked for."""
 

@@ -13,7 +13,7 @@ from placement.cluster import ABSENT, UNKNOWN, ClusterState
 LEAST_KNOWN_FRACTION = 0.95
 """A resource known for fewer partitions is not balanced, so not compared either."""
 
-UNITS = {"disk": "bytes", "in": "bytes/s", "out": "bytes/s", "cpu": "cores"}
+UNITS = {"disk": " bytes", "in": " bytes/s", "out": " bytes/s", "cpu": " cores"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class LoadComparison:
     def __str__(self) -> str:
         unit = UNITS.get(self.resource, "")
         return (
-            f"{self.resource}: {self.measured:,.6g} {unit} measured, "
+            f"{self.resource}: {self.measured:,.6g}{unit} measured, "
             f"{self.predicted:,.6g} predicted; furthest off: broker {self.broker}, "
             f"{self.broker_measured:,.6g} against {self.broker_predicted:,.6g}"
         )

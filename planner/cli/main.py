@@ -8,6 +8,7 @@ interrupted; 1 is a crash, never deliberate.
 
 import os
 import sys
+from functools import cache
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -67,8 +68,9 @@ def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click
         _name_environment_variables(child)
 
 
+@cache
 def build_command() -> Any:  # noqa: ANN401 - a Click command
-    """Return the whole command tree."""
+    """Return the whole command tree; made once, since Typer registers for good."""
     from planner.cli import commands
 
     commands.register(app)
