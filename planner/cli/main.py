@@ -32,7 +32,7 @@ app = typer.Typer(
 )
 
 
-def _print_version(is_wanted: bool) -> None:  # noqa: FBT001 - called by Typer
+def _print_version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
 
