@@ -27,6 +27,7 @@ START = "<!-- measured: start -->"
 END = "<!-- measured: end -->"
 SMOKE_REPLICAS = 3_000
 ROOT = Path(__file__).parents[2]
+SELF, CHILDREN = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def measure(case: Case, *, num_replicas: int, num_runs: int) -> Measurement:
         _reset_high_water_mark()
         case.run(given)
         timed = [_time(case, given) for _ in range(num_runs)]
-    largest_child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    largest_child = resource.getrusage(CHILDREN).ru_maxrss * 1024
     own = _status_bytes("VmHWM")
     return Measurement(
         name=case.name,
@@ -84,8 +85,8 @@ def _time(case: Case, given: object) -> tuple[float, float]:
 
 
 def _cpu_s() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    used = (resource.getrusage(who) for who in (SELF, CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _status_bytes(name: str) -> int:
