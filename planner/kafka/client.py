@@ -113,6 +113,7 @@ class ClusterClient:
         self._resolve = dict(resolve or {})
         self._failures = Failures()
         self._admin: KafkaAdminClient | None = None
+        self._network = NetworkFactory(self._resolve, self._failures, timeout_s)
 
     def __repr__(self) -> str:
         return f"ClusterClient({self.servers!r})"
@@ -184,13 +185,14 @@ class ClusterClient:
         """
         deadline = time.monotonic() + self.timeout_s
         while True:
-            cluster = self.call(
-                lambda admin: admin.describe_cluster(),
+            # Of the first answer, by a bootstrap broker: any other question may go to
+            # the very listeners that are in doubt.
+            brokers = self.call(
+                lambda _: self._network.brokers(),
                 needs="Describe on Cluster",
                 timeout_s=max(deadline - time.monotonic(), _PAUSE_S),
             )
-            live = [one for one in cluster["brokers"] if not one.get("is_fenced")]
-            failed = self._probe(live, deadline)
+            failed = self._probe(brokers, deadline)
             if not failed:
                 return
             if self._is_hopeless(deadline, failed):
@@ -215,6 +217,7 @@ class ClusterClient:
             arguments = dict(self._settings.arguments)
             asked_ms = arguments.pop("request_timeout_ms", 30_000)
             network = NetworkFactory(self._resolve, self._failures, self.timeout_s)
+            self._network = network
             try:
                 self._admin = KafkaAdminClient(
                     bootstrap_servers=[str(address) for address in self.bootstrap],
@@ -232,20 +235,20 @@ class ClusterClient:
         return self._admin
 
     def _probe(
-        self, brokers: Sequence[Mapping[str, Any]], deadline: float
+        self, brokers: Mapping[int, Address], deadline: float
     ) -> dict[int, Address]:
         """Return the brokers that no connection was made to."""
 
         def reach(broker_id: int) -> Callable[[], Any]:
             return lambda: self._connect(1.0).get_broker_version_data(broker_id)
 
-        tasks = [_Task(reach(one["broker_id"])) for one in brokers]
+        tasks = {broker_id: _Task(reach(broker_id)) for broker_id in brokers}
         failed = {}
-        for one, task in zip(brokers, tasks, strict=True):
+        for broker_id, task in tasks.items():
             try:
                 task.result(deadline - time.monotonic())
             except (kafka_errors.KafkaError, _OverdueError):
-                failed[one["broker_id"]] = Address(one["host"], one["port"])
+                failed[broker_id] = brokers[broker_id]
         return failed
 
     # -- what went wrong -----------------------------------------------------
@@ -293,6 +296,8 @@ class ClusterClient:
             for broker_id, address in failed.items()
         )
         message = f"{self.servers}: advertised listener {named}"
+        if len(problems) == 1:
+            return ClusterUnavailableError(f"{message}; {problems[0].remedy}")
         return ClusterUnavailableError(message, problems)
 
     def _not_authorised(self, error: Exception, needs: str) -> ClusterUnavailableError:

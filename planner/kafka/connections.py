@@ -237,6 +237,16 @@ class NetworkFactory:
         self._made = (client, net)
         return client
 
+    def brokers(self) -> dict[int, Address]:
+        """Return the advertised listeners that a bootstrap broker has told of."""
+        if self._made is None:
+            return {}
+        cluster = self._made[0].cluster
+        return {
+            one.node_id: Address(one.host, one.port)
+            for one in sorted(cluster.brokers(), key=lambda one: one.node_id)
+        }
+
     def close(self) -> None:
         """Close what was made: an admin client that cannot begin leaves it running."""
         if self._made is not None:

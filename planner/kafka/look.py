@@ -27,6 +27,12 @@ CLUSTER_CONFIGS = (
     "follower.fetch.last.tiered.offset.enable",
     "replica.selector.class",
 )
+# Limits on copies; a broker names them only while they are set.
+BROKER_THROTTLES = (
+    "leader.replication.throttled.rate",
+    "follower.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
 # Written down even where it is Kafka's default: every verdict on an ISR needs it.
 _ALWAYS = "min.insync.replicas"
 
@@ -86,6 +92,8 @@ class Look:
         read is absent.
     cluster_configs
         Settings that hold everywhere, as one broker sees them.
+    broker_configs
+        Throttles of each broker that has some.
     reassignments
         Adding and removing replicas of each partition under way.
     quorum
@@ -99,6 +107,7 @@ class Look:
     topics: Mapping[str, Mapping[str, Any]]
     topic_configs: Mapping[str, Mapping[str, str]]
     cluster_configs: Mapping[str, str] = field(default_factory=dict)
+    broker_configs: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     reassignments: Mapping[Partition, Mapping[str, Any]] = field(default_factory=dict)
     quorum: Mapping[str, Any] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)
@@ -247,6 +256,16 @@ def _read_cluster_configs(client: ClusterClient, broker_ids: Sequence[int]) -> A
     return _values(own)
 
 
+def _read_broker_configs(
+    client: ClusterClient, broker_ids: Sequence[int]
+) -> dict[int, dict[str, str]]:
+    names = [str(broker_id) for broker_id in broker_ids]
+    found = read_configs(client, "broker", names, BROKER_THROTTLES)
+    return {
+        int(name): values for name, one in found.items() if (values := _values(one))
+    }
+
+
 def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, Any]]:
     """
     Return each partition under reassignment.
@@ -302,6 +321,7 @@ def take_look(client: ClusterClient) -> Look:
         topics=topics,
         topic_configs={name: _values(one) for name, one in configs.items()},
         cluster_configs=_read_cluster_configs(client, live),
+        broker_configs=_read_broker_configs(client, live),
         reassignments=read_reassignments(client),
         quorum=_read_quorum(client),
         features=_read_features(client),

@@ -57,6 +57,7 @@ def _brokers(look: Look) -> Iterator[Document]:
         found: Document = {"id": broker_id, "rack": one["rack"], "host": one["host"]}
         found["state"] = "alive" if is_alive else "fenced"
         if is_alive:
+            found["configs"] = dict(look.broker_configs.get(broker_id, {}))
             found["log_dirs"] = [_log_dir(one) for one in look.dirs[broker_id].dirs]
         yield found
 

@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from planner.kafka.client import ClusterClient
 from planner.kafka.look import (
+    BROKER_THROTTLES,
     Partition,
     live_ids,
     read_cluster,
@@ -22,11 +23,6 @@ __all__ = [
     "read_throttles",
 ]
 
-BROKER_THROTTLES = (
-    "leader.replication.throttled.rate",
-    "follower.replication.throttled.rate",
-    "replica.alter.log.dirs.io.max.bytes.per.second",
-)
 TOPIC_THROTTLES = (
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",

@@ -49,7 +49,10 @@ class Cluster:
     num_brokers, num_racks, num_dirs
         Brokers, racks ``r1``… dealt in turn, log dirs per broker.
     config
-        Settings of every node, over those of the template.
+        Settings of every broker, over those of the template; ``{node}`` and ``{port}``
+        stand for the broker's own.
+    controller_config
+        Settings of the controller, likewise.
     heap_mb
         Most heap of a node; 256 hold some thousand replicas.
     archive
@@ -65,6 +68,7 @@ class Cluster:
         num_racks: int = 3,
         num_dirs: int = 2,
         config: Mapping[str, str] | None = None,
+        controller_config: Mapping[str, str] | None = None,
         heap_mb: int = 256,
         archive: Path | None = None,
     ) -> None:
@@ -76,6 +80,7 @@ class Cluster:
         self.racks = {b: f"r{(b - 1) % num_racks + 1}" for b in self.brokers}
         self.num_dirs = num_dirs
         self.config = dict(config or {})
+        self.controller_config = dict(controller_config or {})
         self.cluster_id = random_uuid()
         ports = free_ports(num_brokers + 1)
         self.controller_port = ports[0]
@@ -208,6 +213,7 @@ class Cluster:
 
     def _write_properties(self, node: int) -> None:
         is_controller = node == CONTROLLER
+        own = {"node": node, "port": self.ports.get(node, 0)}
         text = string.Template(TEMPLATE.read_text()).substitute(
             roles="controller" if is_controller else "broker",
             node=node,
@@ -227,7 +233,9 @@ class Cluster:
             for key in ("advertised.listeners", "inter.broker.listener.name"):
                 del values[key]
             del values["broker.rack"]
-        values |= {k: v.replace("{node}", str(node)) for k, v in self.config.items()}
+            values |= self.controller_config
+        if not is_controller:
+            values |= {key: value.format(**own) for key, value in self.config.items()}
         path = self.home(node) / "server.properties"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
