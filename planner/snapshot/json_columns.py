@@ -93,7 +93,7 @@ def validate_header(
 ) -> tuple[dict[str, Any], list[InputProblem]]:
     """Validate `snapshot.json` of a Parquet folder."""
     known, problems, _ = _validate(HEADER, document, (), file)
-    return known or {}, problems
+    return known or {}, [*problems, *_not_unicode(known, (), file)]
 
 
 def parse_document(document: object, *, file: str) -> ParsedDocument:
@@ -110,15 +110,60 @@ def parse_document(document: object, *, file: str) -> ParsedDocument:
     with no_garbage_collection():
         known, problems, is_complete = _validate(ENVELOPE, document, (), file)
         known = known or {}
-        brokers, dir_counts = _broker_tables(known.pop("brokers", None) or [])
-        topics, counts, found = _topic_tables(known.pop("topics", None) or [], file)
+        # Without the brokers, every replica would be on an unknown one.
+        is_complete &= all(each.place != "brokers" for each in problems)
+        given = (known.pop("brokers", None) or [], known.pop("topics", None) or [])
+        problems += _not_unicode(known, (), file)
+        try:
+            return _parsed(known, *given, problems, is_complete=is_complete, file=file)
+        except UnicodeEncodeError:
+            everything = {"brokers": given[0], "topics": given[1]}
+            problems += _not_unicode(everything, (), file)
+            return _parsed({}, [], [], problems, is_complete=False, file=file)
+
+
+def _parsed(
+    header: Mapping[str, Any],
+    brokers: list[dict[str, Any]],
+    topics: list[Any],
+    problems: list[InputProblem],
+    *,
+    is_complete: bool,
+    file: str,
+) -> ParsedDocument:
+    broker_tables, dir_counts = _broker_tables(brokers)
+    topic_tables, counts, found = _topic_tables(topics, file)
     return ParsedDocument(
-        header=known,
-        tables={**brokers, **topics},
+        header=header,
+        tables={**broker_tables, **topic_tables},
         places=JsonPlaces(_starts(dir_counts), _starts(counts)),
         problems=[*problems, *found],
         is_complete=is_complete,
     )
+
+
+def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
+    """Find the strings that no file can hold; a JSON parser lets none through."""
+    if isinstance(value, str) and not _is_unicode(value):
+        rule, remedy = "must be valid Unicode", "mend the lone surrogates"
+        return [problem(file, _place_text(place), value, rule, remedy)]
+    if isinstance(value, dict):
+        members = [((*place, k), v) for k, v in value.items()]
+        found = [each for key in value for each in _not_unicode(key, place, file)]
+    elif isinstance(value, list):
+        members = [((*place, i), v) for i, v in enumerate(value)]
+        found = []
+    else:
+        return []
+    return found + [p for at, v in members for p in _not_unicode(v, at, file)]
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _starts(counts: list[int]) -> Any:  # noqa: ANN401 - an array of int64
@@ -178,6 +223,9 @@ def _validate(
         errors = error.errors(include_url=False)
     problems = [_as_problem(each, at, file) for each in errors]
     kept = _without(value, [each["loc"] for each in errors])
+    if not at and isinstance(kept, dict):
+        # It was said already that they are wrong.
+        kept |= {"format": FORMAT, "version": VERSION}
     try:
         return adapter.validate_python(kept), problems, True
     except ValidationError:
@@ -231,7 +279,6 @@ _RULES: dict[str, tuple[str, str]] = {
     "float_type": ("must be a number", "null says unknown"),
     "finite_number": ("must be a finite number", "null says unknown"),
     "string_type": ("must be a string", ""),
-    "string_unicode": ("must be valid Unicode", "mend the lone surrogates"),
     "string_too_short": ("must not be empty", ""),
     "bool_type": ("must be true or false", ""),
     "list_type": ("must be a list", SEE_SCHEMA),

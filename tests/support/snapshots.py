@@ -8,7 +8,9 @@ TEXTS = st.text(
     st.characters(exclude_categories=["Cs"]), max_size=12
 ) | st.sampled_from(["", "räck-1", "机架", "a\x00b", "😀", '"\\', " ", ":"])
 PATHS = TEXTS.filter(bool)
-NAMES = st.from_regex(r"\A[a-zA-Z0-9._-]{1,12}\Z").filter(lambda n: n not in {".", ".."})
+NAMES = st.from_regex(r"\A[a-zA-Z0-9._-]{1,12}\Z").filter(
+    lambda n: n not in {".", ".."}
+)
 BYTES = st.integers(0, 10**12) | st.just(2**53 + 1)
 RATES = st.floats(0, 1e18, allow_nan=False) | st.integers(0, 10**9)
 CONFIGS = st.dictionaries(TEXTS, TEXTS, max_size=3)
@@ -27,7 +29,7 @@ SAVED = {
     "cluster_id": TEXTS,
     "kafka_version": TEXTS,
     "configs": CONFIGS
-    | st.just({"min.insync.replicas": "2", "retention.ms": "86400000"}),
+    | st.builds(lambda: {"min.insync.replicas": "2", "retention.ms": "86400000"}),
     "features": st.dictionaries(TEXTS, st.integers(0, 2**31 - 1), max_size=2),
     "controllers": st.lists(
         st.fixed_dictionaries(
@@ -52,7 +54,7 @@ def _or_null(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, An
 
 
 def _log_dirs() -> st.SearchStrategy[list[dict[str, Any]]]:
-    sizes = st.none() | st.tuples(BYTES, BYTES).map(lambda pair: sorted(pair))
+    sizes = st.none() | st.tuples(BYTES, BYTES).map(sorted)
     record = st.tuples(
         PATHS, sizes, st.sampled_from([None, "online", "offline", "cordoned"])
     )
@@ -138,16 +140,14 @@ def partitions(
 
 
 @st.composite
-def topics(
-    draw: st.DrawFn, name: str, known: list[dict[str, Any]]
-) -> dict[str, Any]:
+def topics(draw: st.DrawFn, name: str, known: list[dict[str, Any]]) -> dict[str, Any]:
     """Draw one topic record; without partitions if there are no brokers."""
     numbers = draw(st.lists(st.integers(0, 9), max_size=4, unique=True))
     record = {"name": name} | draw(
         _or_null(
             topic_id=TEXTS,
             storage=st.sampled_from(["local", "tiered", "shared", "unknown"]),
-            configs=CONFIGS | st.just({"min.insync.replicas": "3"}),
+            configs=CONFIGS | st.builds(lambda: {"min.insync.replicas": "3"}),
             tags=CONFIGS,
         )
     )
