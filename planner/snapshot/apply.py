@@ -84,9 +84,9 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
 
 def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
     """Return the row of each entry of a plan, `None` where there is none."""
-    wanted = set(zip(plan.topics, plan.partitions, strict=True))
+    known = set(snapshot.topics.column("topic").to_pylist()).intersection(plan.topics)
     topics = as_array(snapshot.partitions.column("topic"))
-    is_near = pc.is_in(topics, value_set=pa.array(sorted({t for t, _ in wanted})))
+    is_near = pc.is_in(topics, value_set=pa.array(sorted(known), pa.string()))
     near = np.flatnonzero(is_near.to_numpy(zero_copy_only=False))
     table = snapshot.partitions.select(["topic", "partition"]).take(pa.array(near))
     names = zip(*(column.to_pylist() for column in table.columns), strict=True)

@@ -1,0 +1,147 @@
+"""`snapshot …` and `schema` as a shell sees them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.snapshot import Snapshot, read_snapshot, write_snapshot
+from planner.snapshot.records import TOPIC
+from support.snapshots import small_document
+
+
+def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("kafka-planner"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    write_snapshot(Snapshot.from_document(small_document()), tmp_path / "small.json")
+    return tmp_path / "small.json"
+
+
+def test_show_as_text(small: Path):
+    done = _run("snapshot", "show", small)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "Cluster      small",
+        "Taken        unknown",
+        "Kafka        unknown",
+        "Brokers      3 (3 alive)",
+        "             a: 1 brokers, 1 replicas",
+        "             b: 1 brokers, 2 replicas",
+        "             c: 1 brokers, 1 replicas",
+        "Log dirs     6 online",
+        "Controllers  not listed",
+        "Topics       1",
+        "Partitions   2 (2 RF 2)",
+        "Replicas     4",
+        "Disk         600 B of 3 kB, known for 100 % of the partitions",
+        "In           1.5 B/s, known for 50 % of the partitions, source unknown",
+        "Out          unknown",
+        "Health       all replicas in sync",
+        "Biggest      orders: 2 partitions, 600 B",
+    ]
+
+
+def test_show_as_json(small: Path):
+    document = json.loads(small.read_text())
+    document["brokers"][2] |= {"state": "dead", "rack": None}
+    document["topics"][0]["partitions"][1] |= {"replica_bytes": [210, None]}
+    small.write_text(json.dumps(document))
+
+    done = _run("snapshot", "show", small, "--format", "json")
+
+    found = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert found["broker_states"] == {"alive": 2, "dead": 1}
+    assert found["racks"][-1] == {"rack": None, "brokers": 1, "replicas": 1}
+    assert found["health"]["offline_replicas"] == 1
+    assert found["health"]["under_replicated"] == 1
+    assert found["sizes"]["replica_bytes"] == 2 * 100 + 210 + 200
+    assert found["rates"]["in_bytes_per_s"] == {"known_fraction": 0.5, "total": 1.5}
+    assert found["replication_factors"] == {"2": 2}
+
+
+def test_show_of_an_empty_cluster(tmp_path: Path):
+    (tmp_path / "s.json").write_text(
+        '{"format": "kafka-planner/snapshot", "version": 1}'
+    )
+
+    done = _run("snapshot", "show", tmp_path / "s.json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["s", "s.json", "s.json.gz"])
+def test_convert(name: str, small: Path, tmp_path: Path):
+    done = _run("snapshot", "convert", small, "-o", tmp_path / name)
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "3 brokers" in done.stderr
+    assert read_snapshot(tmp_path / name).equals(read_snapshot(small))
+
+
+def test_apply(small: Path, tmp_path: Path):
+    entry = {"topic": "orders", "partition": 0, "replicas": [3, 1]}
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"version": 1, "partitions": [entry]}))
+
+    done = _run(
+        "snapshot", "apply", plan, small, "-o", tmp_path / "s", "--format", "json"
+    )
+
+    assert json.loads(done.stdout)["partitions"] == 2
+    replicas = read_snapshot(tmp_path / "s").partitions.column("replicas")
+    assert replicas.to_pylist() == [[3, 1], [2, 3]]
+
+
+def test_anonymize(small: Path, tmp_path: Path):
+    done = _run("snapshot", "anonymize", small, "-o", tmp_path / "a.json", "--quiet")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "orders" not in (tmp_path / "a.json").read_text()
+
+
+def test_bad_input_is_one_document_and_writes_nothing(tmp_path: Path):
+    bad = small_document(colour="red", version=2)
+    (tmp_path / "bad.json").write_text(json.dumps(bad))
+    out = tmp_path / "out.json"
+
+    done = _run(
+        "snapshot", "convert", tmp_path / "bad.json", "-o", out, "--format", "json"
+    )
+
+    found = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert {each["place"] for each in found["problems"]} == {"version", "colour"}
+    assert not out.exists()
+
+
+def test_schema_names_every_key():
+    done = _run("schema", "snapshot")
+
+    schema = json.loads(done.stdout)
+    assert set(schema["required"]) == {"format", "version"}
+    partition = schema["$defs"]["PartitionRecord"]
+    assert partition["additionalProperties"] is False
+    assert set(partition["required"]) == {"partition", "replicas"}
+    assert set(schema["$defs"]["TopicRecord"]["properties"]) == set(
+        TOPIC.json_schema()["properties"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(["schema", "nothing"], 2, id="unknown"),
+        pytest.param(["schema", "list"], 0, id="list"),
+    ],
+)
+def test_schema_of_other_names(arguments: list[Any], code: int):
+    assert _run(*arguments).returncode == code
