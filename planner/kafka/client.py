@@ -37,6 +37,23 @@ _RETRIED = (
 )
 
 
+class NotAuthorisedError(ClusterUnavailableError):
+    """
+    The user lacks a right.
+
+    Parameters
+    ----------
+    message
+        One line with the address and the right.
+    needs
+        The right: ``"Describe on Cluster"``.
+    """
+
+    def __init__(self, message: str, needs: str) -> None:
+        super().__init__(message)
+        self.needs = needs
+
+
 class _OverdueError(TimeoutError):
     """Something did not answer in its time."""
 
@@ -158,14 +175,14 @@ class ClusterClient:
         Raises
         ------
         ClusterUnavailableError
-            If no answer came in time, or the right is missing.
+            If no answer came in time; `NotAuthorisedError` if the right is missing.
         """
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
         while True:
             try:
                 return self._ask_once(ask, deadline)
-            except kafka_errors.AuthorizationError as error:
-                raise self._not_authorised(error, needs) from None
+            except kafka_errors.AuthorizationError:
+                raise self._not_authorised(needs) from None
             except (*_RETRIED, _OverdueError) as error:
                 self.close()
                 if self._is_hopeless(deadline):
@@ -300,7 +317,6 @@ class ClusterClient:
             return ClusterUnavailableError(f"{message}; {problems[0].remedy}")
         return ClusterUnavailableError(message, problems)
 
-    def _not_authorised(self, error: Exception, needs: str) -> ClusterUnavailableError:
-        what = type(error).__name__.removesuffix("Error")
-        message = f"{self.servers}: not authorised ({what}): the user needs {needs}"
-        return ClusterUnavailableError(message)
+    def _not_authorised(self, needs: str) -> NotAuthorisedError:
+        message = f"{self.servers}: not authorised: the user needs {needs}"
+        return NotAuthorisedError(message, needs)

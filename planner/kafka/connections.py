@@ -86,8 +86,10 @@ def _explain_text(text: str, protocol: str) -> Failure:
     ):
         if mark in text:
             return Failure(cause)
-    hint = f"is security.protocol={protocol} what this listener speaks?"
-    return Failure(f"the connection was closed; {hint}")
+    hint = f"is security.protocol={protocol} what this listener speaks"
+    if "SSL" in protocol:
+        hint += ", or does it ask for a certificate (ssl.keystore.location)"
+    return Failure(f"the connection was closed; {hint}?")
 
 
 class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
@@ -107,6 +109,34 @@ class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
 
 class _Explained(kafka_errors.KafkaConnectionError):  # type: ignore[misc]  # untyped base
     """A failure whose reason is kept already."""
+
+
+class _WholeReads:
+    """
+    A transport that hands on what it received before it says that the end came.
+
+    The library drops it: of a refused login, which the broker answers and hangs up, the
+    answer was lost whenever both arrived together.
+    """
+
+    _end: Any = None
+
+    def _sock_recv(self) -> Any:
+        if self._end is not None:
+            return b"", self._end
+        data, end = super()._sock_recv()  # type: ignore[misc]  # of the transport
+        if data and end is not None:
+            self._end = end
+            return data, None
+        return data, end
+
+
+class _PlainTransport(_WholeReads, KafkaTCPTransport):  # type: ignore[misc]  # untyped
+    """Without TLS."""
+
+
+class _TlsTransport(_WholeReads, KafkaSSLTransport):  # type: ignore[misc]  # untyped base
+    """With TLS."""
 
 
 class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped base
@@ -150,6 +180,8 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
         connection.init_future.add_errback(keep)
         connection.init_future.add_callback(forget)
+        # A listener that takes the connection may still refuse to talk.
+        connection.close_future.add_errback(keep)
 
     def _keep(self, address: Address, error: BaseException) -> Failure:
         failure = explain(error, self.config["security_protocol"])
@@ -194,9 +226,9 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
     def _wrap(self, sock: Any, host: str) -> Any:
         if not self.ssl_enabled:
-            return KafkaTCPTransport(self._net, sock, host=host)
+            return _PlainTransport(self._net, sock, host=host)
         context = self.config["ssl_context"]
-        return KafkaSSLTransport(self._net, sock, host=host, ssl_context=context)
+        return _TlsTransport(self._net, sock, host=host, ssl_context=context)
 
 
 class NetworkFactory:

@@ -2,11 +2,11 @@
 """One look at a running cluster: what its brokers answer, gathered but not judged."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from planner.kafka.client import ClusterClient
+from planner.kafka.client import ClusterClient, NotAuthorisedError
 
 TOPICS_PER_CALL = 200
 PARTITIONS_PER_PAGE = 2000
@@ -100,6 +100,8 @@ class Look:
         The controllers' quorum; empty where it may not be read.
     features
         Finalized feature levels.
+    refused
+        What the user may not ask at all, and the right that it takes.
     """
 
     cluster: Mapping[str, Any]
@@ -111,6 +113,7 @@ class Look:
     reassignments: Mapping[Partition, Mapping[str, Any]] = field(default_factory=dict)
     quorum: Mapping[str, Any] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_cluster(client: ClusterClient) -> dict[str, Any]:
@@ -310,6 +313,15 @@ def take_look(client: ClusterClient) -> Look:
     Log dirs come before topics: of a topic made in between only the sizes are missing,
     while the other way round it would look like one that may not be seen.
     """
+    refused: dict[str, str] = {}
+
+    def unless_refused(what: str, work: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+        try:
+            return work()
+        except NotAuthorisedError as error:
+            refused[what] = error.needs
+            return {}
+
     cluster = read_cluster(client)
     live = live_ids(cluster)
     dirs = read_dirs(client, live)
@@ -322,7 +334,10 @@ def take_look(client: ClusterClient) -> Look:
         topic_configs={name: _values(one) for name, one in configs.items()},
         cluster_configs=_read_cluster_configs(client, live),
         broker_configs=_read_broker_configs(client, live),
-        reassignments=read_reassignments(client),
-        quorum=_read_quorum(client),
+        reassignments=unless_refused(
+            "reassignments", lambda: read_reassignments(client)
+        ),
+        quorum=unless_refused("controllers", lambda: _read_quorum(client)),
         features=_read_features(client),
+        refused=refused,
     )

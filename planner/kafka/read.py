@@ -10,7 +10,7 @@ from typing import Any
 from planner.kafka.client import ClusterClient
 from planner.kafka.look import BrokerDirs, Look, Partition, take_look
 from planner.kafka.rates import sample_rates
-from planner.kafka.visibility import find_gaps, half_visible_error
+from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
 
 Note = Callable[[str], None]
 Document = dict[str, Any]
@@ -176,9 +176,10 @@ def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
     right, but not a second time.
     """
     look = take_look(client)
-    if not find_gaps(look):
-        return look
-    look = take_look(client)
+    if find_gaps(look):
+        look = take_look(client)
+    if is_bound(look):
+        note("topics that this user may not describe are invisible, if there are any")
     gaps = find_gaps(look)
     if gaps and not allow_partial:
         raise half_visible_error(client.servers, gaps)

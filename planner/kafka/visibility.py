@@ -13,6 +13,15 @@ from planner.kafka.look import Look
 
 _NAMES_SHOWN = 5
 _NOT_AUTHORISED = 29  # Kafka's TOPIC_AUTHORIZATION_FAILED
+# Whom no rule binds may do all of these; so may everybody where there is no authorizer.
+_ALL_OPERATIONS = {
+    "CREATE",
+    "ALTER",
+    "DESCRIBE",
+    "CLUSTER_ACTION",
+    "DESCRIBE_CONFIGS",
+    "ALTER_CONFIGS",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,16 @@ class Gap:
         return f"{self.what} {shown}{rest} (needs {self.needs})"
 
 
+def is_bound(look: Look) -> bool:
+    """
+    Tell whether rules bind the user, so that some topics may be invisible.
+
+    Brokers leave such topics out of log dirs as well: no answer betrays them.
+    """
+    operations = look.cluster.get("authorized_operations")
+    return operations is not None and not set(operations) >= _ALL_OPERATIONS
+
+
 def find_gaps(look: Look) -> list[Gap]:
     """Return what was hidden from the user, if anything."""
     dark = [str(broker_id) for broker_id, one in look.dirs.items() if not one.dirs]
@@ -54,6 +73,8 @@ def find_gaps(look: Look) -> list[Gap]:
         if topic["error_code"] == _NOT_AUTHORISED
     }
     hidden = sorted((hosted - set(look.topics)) | refused)
+    if not look.topics and is_bound(look):
+        hidden = hidden or ["at all"]
     closed = sorted(set(look.topics) - set(look.topic_configs) - refused)
     gaps = [
         Gap(
@@ -73,6 +94,12 @@ def find_gaps(look: Look) -> list[Gap]:
             tuple(closed),
             "DescribeConfigs on Topic",
             "--operation DescribeConfigs --topic '*'",
+        ),
+        Gap(
+            "no",
+            tuple(sorted(look.refused)),
+            " and ".join(sorted(set(look.refused.values()))),
+            "--operation Describe --cluster",
         ),
     ]
     return [gap for gap in gaps if gap.names]

@@ -1,0 +1,321 @@
+"""Users, rights, certificates: who gets in, who sees what, what is never shown."""
+
+import base64
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import (
+    ACL,
+    ACLOperation,
+    ACLPermissionType,
+    ResourcePattern,
+    ResourceType,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
+from integration.kafka.cluster import Cluster
+from integration.planner import Outcome, run_planner
+
+pytestmark = pytest.mark.kafka
+
+SECURITY = "org.apache.kafka.common.security"
+PLAIN = f"{SECURITY}.plain.PlainLoginModule required"
+SCRAM = f"{SECURITY}.scram.ScramLoginModule required"
+OAUTH = f"{SECURITY}.oauthbearer.OAuthBearerLoginModule required"
+SECRET = "hush-{}-hush"  # noqa: S105 - looked for where it must not be
+USERS = ("admin", "reader", "viewer")
+LISTED = " ".join(f'user_{user}="{SECRET.format(user)}"' for user in USERS)
+ADMIN = f'username="admin" password="{SECRET.format("admin")}"'
+MECHANISMS = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER"
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:admin;User:ANONYMOUS",
+}
+SASL = {
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:SASL_PLAINTEXT",
+    "sasl.enabled.mechanisms": MECHANISMS,
+    "sasl.mechanism.inter.broker.protocol": "PLAIN",
+    "listener.name.plaintext.plain.sasl.jaas.config": f"{PLAIN} {ADMIN} {LISTED};",
+    "listener.name.plaintext.scram-sha-256.sasl.jaas.config": f"{SCRAM};",
+    "listener.name.plaintext.scram-sha-512.sasl.jaas.config": f"{SCRAM};",
+    "listener.name.plaintext.oauthbearer.sasl.jaas.config": (
+        f'{OAUTH} unsecuredLoginStringClaim_sub="admin";'
+    ),
+    **AUTHORIZER,
+}
+
+
+@pytest.fixture(scope="module")
+def sasl_cluster(libs, archive, tmp_path_factory):
+    base = tmp_path_factory.mktemp("sasl") / "kafka"
+    options = {"num_brokers": 1, "archive": archive}
+    with Cluster(
+        libs, base, config=SASL, controller_config=AUTHORIZER, **options
+    ) as cluster:
+        with KafkaAdminClient(
+            bootstrap_servers=cluster.bootstrap,
+            security_protocol="SASL_PLAINTEXT",
+            sasl_mechanism="PLAIN",
+            sasl_plain_username="admin",
+            sasl_plain_password=SECRET.format("admin"),
+        ) as admin:
+            admin.create_topics({"t": {"num_partitions": 2, "replication_factor": 1}})
+            # Kafka changes one credential of a user at a time.
+            for kind in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+                secret = {"password": SECRET.format("scram"), "iterations": 4096}
+                given = UserScramCredentialUpsertion("admin", kind, **secret)
+                assert admin.alter_user_scram_credentials([given]) == {"admin": None}
+            # `viewer` sees brokers and log dirs, and no topic.
+            admin.create_acls(
+                [
+                    ACL(
+                        "User:viewer",
+                        "*",
+                        ACLOperation.DESCRIBE,
+                        ACLPermissionType.ALLOW,
+                        ResourcePattern(ResourceType.CLUSTER, "kafka-cluster"),
+                    )
+                ]
+            )
+        yield cluster
+
+
+def snapshot(cluster: Cluster, folder: Path, *options: object, **lines: str) -> Outcome:
+    """Take a snapshot with client properties, and look for secrets in what it says."""
+    config = folder / "client.properties"
+    named = {key.replace("_", "."): value for key, value in lines.items()}
+    config.write_text("".join(f"{key}={value}\n" for key, value in named.items()))
+    where = ("--bootstrap-server", cluster.bootstrap, "--command-config", config)
+    what = ("-o", folder / "s.json", "--sample-seconds", 0)
+    outcome = run_planner("snapshot", "live", *where, *what, *options)
+    written = folder / "s.json"
+    said = outcome.out + outcome.err + (written.read_text() if written.exists() else "")
+    assert "hush" not in said
+    assert "changeit" not in said
+    return outcome
+
+
+def login(module: str, user: str, password: str) -> dict[str, str]:
+    return {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_jaas_config": f'{module} username="{user}" password="{password}";',
+    }
+
+
+def unsecured_token(subject: str) -> str:
+    """Return a token that is not signed: what a broker's default validator takes."""
+    parts = (
+        {"alg": "none"},
+        {"sub": subject, "iat": 1_700_000_000, "exp": 9_999_999_999},
+    )
+    coded = [base64.urlsafe_b64encode(json.dumps(part).encode()) for part in parts]
+    return ".".join(code.decode().rstrip("=") for code in coded) + "."
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module", "secret"),
+    [
+        pytest.param("PLAIN", PLAIN, "admin", id="plain"),
+        pytest.param("SCRAM-SHA-256", SCRAM, "scram", id="scram-256"),
+        pytest.param("SCRAM-SHA-512", SCRAM, "scram", id="scram-512"),
+    ],
+)
+def test_a_user_with_a_password_gets_in(
+    sasl_cluster: Cluster, tmp_path, mechanism: str, module: str, secret: str
+):
+    lines = login(module, "admin", SECRET.format(secret))
+    outcome = snapshot(sasl_cluster, tmp_path, sasl_mechanism=mechanism, **lines)
+
+    assert outcome.code == 0, outcome.err
+    topics = json.loads((tmp_path / "s.json").read_text())["topics"]
+    assert [topic["name"] for topic in topics] == ["t"]
+
+
+def test_a_user_with_a_token_gets_in(sasl_cluster: Cluster, tmp_path):
+    token = tmp_path / "token"
+    token.write_text(unsecured_token("admin") + "\n")
+    outcome = snapshot(
+        sasl_cluster,
+        tmp_path,
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="OAUTHBEARER",
+        sasl_jaas_config=f"{OAUTH};",
+        sasl_oauthbearer_token_endpoint_url=token.as_uri(),
+    )
+
+    assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module"),
+    [
+        pytest.param("PLAIN", PLAIN, id="plain"),
+        pytest.param("SCRAM-SHA-512", SCRAM, id="scram"),
+    ],
+)
+def test_a_wrong_password_is_one_line_at_once(
+    sasl_cluster: Cluster, tmp_path, mechanism: str, module: str
+):
+    lines = login(module, "admin", "hush-wrong")
+    outcome = snapshot(sasl_cluster, tmp_path, sasl_mechanism=mechanism, **lines)
+
+    (line,) = outcome.err.splitlines()
+    assert outcome.code == 5
+    assert f"{sasl_cluster.bootstrap}: authentication failed" in line
+    assert outcome.seconds < 30  # the limit: it is not waited for
+
+
+def test_the_wrong_protocol_is_named(sasl_cluster: Cluster, tmp_path):
+    options = ("--timeout", 2)
+    outcome = snapshot(sasl_cluster, tmp_path, *options, security_protocol="PLAINTEXT")
+
+    (line,) = outcome.err.splitlines()
+    assert outcome.code == 5
+    assert sasl_cluster.bootstrap in line
+    assert "security.protocol=PLAINTEXT" in line
+
+
+@pytest.mark.parametrize(
+    ("user", "needs"),
+    [
+        pytest.param("reader", "no log dirs of brokers 1 (needs Describe on Cluster)"),
+        pytest.param(
+            "viewer", "no metadata of topics at all (needs Describe on Topic)"
+        ),
+    ],
+)
+def test_a_half_visible_cluster_is_refused_naming_the_right_that_is_missing(
+    sasl_cluster: Cluster, tmp_path, user: str, needs: str
+):
+    lines = login(PLAIN, user, SECRET.format(user)) | {"sasl_mechanism": "PLAIN"}
+    refused = snapshot(sasl_cluster, tmp_path, **lines)
+    (line,) = [one for one in refused.err.splitlines() if one.startswith("error")]
+    assert refused.code == 5
+    assert needs in line
+    assert "reassignments" not in line or user == "reader"
+    assert not (tmp_path / "s.json").exists()
+
+
+def test_a_half_visible_cluster_may_be_taken_as_it_is(sasl_cluster, tmp_path):
+    lines = login(PLAIN, "viewer", SECRET.format("viewer"))
+    lines["sasl_mechanism"] = "PLAIN"
+    outcome = snapshot(sasl_cluster, tmp_path, "--allow-partial", **lines)
+
+    assert outcome.code == 0, outcome.err
+    assert "needs Describe on Topic" in outcome.err
+    document = json.loads((tmp_path / "s.json").read_text())
+    assert document["topics"] == []
+    assert len(document["brokers"][0]["log_dirs"]) == 2
+
+
+def keytool(*args: object) -> None:
+    subprocess.run(["keytool", *map(str, args)], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def stores(libs, tmp_path_factory) -> Path:
+    """Key and trust stores of one self-signed certificate, in each format."""
+    folder = tmp_path_factory.mktemp("stores")
+    password = ("-storepass", "changeit")
+    shape = ("-keyalg", "EC", "-groupname", "secp256r1", "-dname", "CN=127.0.0.1")
+    valid = ("-ext", "san=ip:127.0.0.1", "-validity", 3650)
+    key = ("-alias", "k", "-keystore", folder / "key.p12", *password)
+    keytool("-genkeypair", *key, *shape, *valid, "-storetype", "PKCS12")
+    keytool("-exportcert", "-rfc", *key, "-file", folder / "ca.pem")
+    source = ("-srckeystore", folder / "key.p12", "-srcstorepass", "changeit")
+    target = ("-destkeystore", folder / "key.jks", "-deststorepass", "changeit")
+    keytool("-importkeystore", *source, *target, "-deststoretype", "JKS")
+    for kind in ("p12", "jks"):
+        trust = ("-keystore", folder / f"trust.{kind}", *password)
+        form = ("-storetype", {"p12": "PKCS12"}.get(kind, "JKS"))
+        from_pem = ("-alias", "ca", "-file", folder / "ca.pem")
+        keytool("-importcert", "-noprompt", *from_pem, *trust, *form)
+    _write_pem_key(folder)
+    return folder
+
+
+def _write_pem_key(folder: Path) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.serialization import pkcs12
+
+    store = pkcs12.load_pkcs12((folder / "key.p12").read_bytes(), b"changeit")
+    key = store.key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"changeit"),
+    )
+    (folder / "key.pem").write_bytes(key + (folder / "ca.pem").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def ssl_cluster(libs, archive, stores: Path, tmp_path_factory):
+    """A broker that asks its clients for a certificate."""
+    config = {
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:SSL",
+        "ssl.client.auth": "required",
+    }
+    for which, file in (("keystore", "key.p12"), ("truststore", "trust.p12")):
+        config[f"ssl.{which}.type"] = "PKCS12"
+        config[f"ssl.{which}.location"] = str(stores / file)
+        config[f"ssl.{which}.password"] = "changeit"
+    base = tmp_path_factory.mktemp("ssl") / "kafka"
+    options = {"num_brokers": 1, "archive": archive}
+    with Cluster(libs, base, config=config, **options) as cluster:
+        yield cluster
+
+
+PASSWORDS = ("ssl_truststore_password", "ssl_keystore_password")
+
+
+@pytest.mark.parametrize("kind", ["p12", "jks", "pem"])
+def test_certificates_of_each_format_are_taken(
+    ssl_cluster: Cluster, stores: Path, tmp_path, kind: str
+):
+    trust = "ca.pem" if kind == "pem" else f"trust.{kind}"
+    form = {"p12": "PKCS12", "jks": "JKS", "pem": "PEM"}[kind]
+    lines = {
+        "security_protocol": "SSL",
+        "ssl_truststore_type": form,
+        "ssl_truststore_location": str(stores / trust),
+        "ssl_keystore_type": form,
+        "ssl_keystore_location": str(stores / f"key.{kind}"),
+        "ssl_key_password": "changeit",
+    }
+    if kind != "pem":
+        lines |= dict.fromkeys(PASSWORDS, "changeit")
+    outcome = snapshot(ssl_cluster, tmp_path, **lines)
+
+    assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        pytest.param(
+            {"security_protocol": "SSL"}, "certificate is not trusted", id="no-trust"
+        ),
+        pytest.param(
+            {
+                "security_protocol": "SSL",
+                "ssl_truststore_location": "ca.pem",
+                "ssl_truststore_type": "PEM",
+            },
+            "does it ask for a certificate",
+            id="no-certificate-of-its-own",
+        ),
+    ],
+)
+def test_a_refused_handshake_is_one_line(
+    ssl_cluster: Cluster, stores: Path, tmp_path, lines: dict[str, str], cause: str
+):
+    lines = {k: str(stores / v) if v == "ca.pem" else v for k, v in lines.items()}
+    outcome = snapshot(ssl_cluster, tmp_path, "--timeout", 3, **lines)
+
+    (line,) = outcome.err.splitlines()
+    assert outcome.code == 5
+    assert f"{ssl_cluster.bootstrap}: " in line
+    assert cause in line
