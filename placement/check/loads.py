@@ -40,11 +40,12 @@ def broker_loads(state: ClusterState, placed: Placed) -> Loads:
     # A single replica is not copied: its unknown rate in does not matter to out.
     copied = np.where(followers > 0, partitions.in_bytes_per_s * followers, 0.0)
     sent = partitions.out_bytes_per_s + copied
-    cpu = np.where(
-        placed.is_leader,
-        partitions.leader_cpu_cores[rows],
-        partitions.follower_cpu_cores[rows],
+    # Half of what a partition needs is no measure of it: both parts, or neither.
+    led = partitions.leader_cpu_cores + 0 * np.where(
+        followers > 0, partitions.follower_cpu_cores, 0.0
     )
+    followed = partitions.follower_cpu_cores + 0 * partitions.leader_cpu_cores
+    cpu = np.where(placed.is_leader, led[rows], followed[rows])
     return {
         "disk": _per_broker(state, placed, replica_bytes(state, placed))
         + fixed_bytes(state),
@@ -71,9 +72,9 @@ def replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
     size = state.partitions.size_bytes[placed.partition_idx]
     topic = state.partitions.topic_idx[placed.partition_idx]
     takes = np.where(np.equal(own, UNKNOWN), size, own)
-    # Shared bytes lie on no broker's disk, and of unknown storage nobody knows.
-    is_local = np.isin(state.topics.storage, [Storage.LOCAL, Storage.TIERED])[topic]
-    weights: BytesArray = np.where(is_local, np.maximum(takes, 0), 0)
+    # Shared bytes lie on no broker's disk.
+    is_shared = np.equal(state.topics.storage, Storage.SHARED)[topic]
+    weights: BytesArray = np.where(is_shared, 0, np.maximum(takes, 0))
     return weights
 
 

@@ -310,6 +310,7 @@ def clusters(
         isr=[[b for b in row if draw(st.booleans())] for row in rows],
         leaders=[draw(st.sampled_from([*row, None])) for row in rows],
         min_isr=[draw(st.integers(1, 3)) for _ in names],
+        storage=[draw(st.sampled_from(Storage)) for _ in names],
         topic_ids=[draw(st.sampled_from([None, f"id-{name}"])) for name in names],
         **_draw_capacities(draw, ids, all_known=all_known),
         **columns,

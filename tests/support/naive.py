@@ -97,19 +97,23 @@ def _rates(state: ClusterState, partition: int, factor: int, is_leader: bool):
     rate_out = float(columns.out_bytes_per_s[partition])
     yield "in", rate_in
     yield "replicas", 1.0
+    led, followed = columns.leader_cpu_cores[partition], columns.follower_cpu_cores
+    is_cpu_known = not math.isnan(led) and (
+        factor <= 1 or not math.isnan(followed[partition])
+    )
     if is_leader:
         yield "out", rate_out + (factor - 1) * rate_in if factor > 1 else rate_out
         yield "leaders", 1.0
-        yield "cpu", float(columns.leader_cpu_cores[partition])
+        yield "cpu", float(led) if is_cpu_known else math.nan
     else:
-        yield "cpu", float(columns.follower_cpu_cores[partition])
+        yield "cpu", float(followed[partition]) if is_cpu_known else math.nan
 
 
 def naive_bytes(
     state: ClusterState, partition: int, before: NaiveReplica | None
 ) -> int:
     storage = state.topics.storage[state.partitions.topic_idx[partition]]
-    if storage in {Storage.SHARED, Storage.UNKNOWN}:
+    if storage == Storage.SHARED:
         return 0
     own = UNKNOWN if before is None else before.own_bytes
     size = int(state.partitions.size_bytes[partition]) if own == UNKNOWN else own
