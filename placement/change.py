@@ -14,6 +14,7 @@ from placement.cluster import (
     ABSENT,
     UNKNOWN,
     BoolArray,
+    BytesArray,
     ClusterState,
     IndexArray,
     Replicas,
@@ -82,7 +83,11 @@ class Reassignment:
         before = self.before
         state = replace(before, replicas=self._replicas_after())
         leader = state.replicas.broker_idx_at(_leading_replicas(state))
-        return replace(state, partitions=replace(before.partitions, leader_idx=leader))
+        return replace(
+            state,
+            partitions=replace(before.partitions, leader_idx=leader),
+            log_dirs=replace(before.log_dirs, usable_bytes=usable_after(before, state)),
+        )
 
     def _replicas_after(self) -> Replicas:
         replicas, brokers = self.before.replicas, self.before.brokers
@@ -144,3 +149,56 @@ def reassign(
     # Stable sort by (partition, not the leader): the leader first, the rest in order.
     origin = np.lexsort((rows, ~leads, of)).astype(np.int64)
     return Reassignment(before=before, broker_idx=broker_of[origin], origin=origin)
+
+
+def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
+    """
+    Return ``(D,)`` free bytes of the log dirs once replicas have come and gone.
+
+    What left a log dir frees it; what lies in an unknown one fills the dirs of its
+    broker, the emptiest first. So the load that no replica explains stays what it was.
+
+    Parameters
+    ----------
+    before, after
+        The same cluster before and after a reassignment.
+    """
+    usable = before.log_dirs.usable_bytes.copy()
+    is_known = np.not_equal(usable, UNKNOWN) & np.not_equal(
+        before.log_dirs.size_bytes, UNKNOWN
+    )
+    if not is_known.any():
+        return usable
+    located, elsewhere = _bytes_by_place(after)
+    located_before, elsewhere_before = _bytes_by_place(before)
+    usable -= np.where(is_known, located - located_before, 0)
+    more = elsewhere - elsewhere_before
+    for broker in np.nonzero(more)[0]:
+        dirs = np.nonzero(is_known & np.equal(before.log_dirs.broker_idx, broker))[0]
+        _fill(usable, before.log_dirs.size_bytes, dirs, int(more[broker]))
+    return usable
+
+
+def _bytes_by_place(state: ClusterState) -> tuple[BytesArray, BytesArray]:
+    """Return bytes of replicas per log dir, and per broker in unknown ones."""
+    replicas = state.replicas
+    size = np.maximum(state.partitions.size_bytes, 0)[replicas.partition_idx]
+    size = np.where(np.equal(replicas.own_bytes, UNKNOWN), size, replicas.own_bytes)
+    is_located = np.not_equal(replicas.log_dir_idx, ABSENT)
+    located = np.zeros(len(state.log_dirs), dtype=np.int64)
+    np.add.at(located, replicas.log_dir_idx[is_located], size[is_located])
+    elsewhere = np.zeros(state.num_brokers, dtype=np.int64)
+    np.add.at(elsewhere, replicas.broker_idx[~is_located], size[~is_located])
+    return located, elsewhere
+
+
+def _fill(usable: BytesArray, size: BytesArray, dirs: RowArray, more: int) -> None:
+    """Take bytes from the free space of a broker's dirs, or give them back."""
+    for log_dir in dirs[np.argsort(-usable[dirs], kind="stable")]:
+        room = (
+            int(usable[log_dir]) if more > 0 else int(size[log_dir] - usable[log_dir])
+        )
+        part = min(abs(more), max(room, 0))
+        usable[log_dir] -= part if more > 0 else -part
+        more -= part if more > 0 else -part
+    usable[dirs] = np.clip(usable[dirs], 0, np.maximum(size[dirs], 0))

@@ -190,7 +190,8 @@ def fixed_disk_bytes(state: ClusterState) -> WeightArray:
     if len(log_dirs):
         counts |= is_known[replicas.log_dir_idx]
     np.add.at(explained, replicas.broker_idx[counts], size[counts])
-    return np.maximum(taken - explained, 0)
+    fixed: WeightArray = np.maximum(taken - explained, 0)
+    return fixed
 
 
 def preferred_leaders(state: ClusterState) -> IndexArray:
@@ -273,3 +274,9 @@ def known_fractions(state: ClusterState, weights: Weights) -> RateArray:
         return np.ones(len(RESOURCES))
     known: RateArray = weights.is_known.mean(axis=0)
     return known
+
+
+def as_units(load: WeightArray | RateArray) -> RateArray:
+    """Return loads in the units people read: bytes, bytes/s, cores, counts."""
+    readable: RateArray = load / UNIT_ROW
+    return readable

@@ -7,6 +7,7 @@ broker, so the answer's own bands are computed and, where a heavy replica has mo
 the problem is solved again with these.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,8 +58,12 @@ class PlannedPlacement:
         What targets are computed from, for the brokers that stay.
     targets
         Targets and bands in the state after.
+    columns
+        Resources that the core saw, in the order of its columns.
     notes
         What a reader should know.
+    seconds
+        Time spent on ``solve`` and ``bound``, for people; no part of the plan.
     """
 
     draft: Draft
@@ -67,7 +72,9 @@ class PlannedPlacement:
     balanced: tuple[Resource, ...]
     shares: Shares
     targets: Targets
+    columns: tuple[str, ...]
     notes: tuple[Note, ...]
+    seconds: Mapping[str, float]
 
     @property
     def is_nothing(self) -> bool:
@@ -122,9 +129,11 @@ def _settle(
     heaviest = heaviest_replicas(state, weights, leader)
     incoming = _evacuated(draft, leader)
     best: PlannedPlacement | None = None
+    spent = {"solve": 0.0, "bound": 0.0}
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
         found = _solve(draft, shares, targets, balanced)
+        spent = {name: spent[name] + found.seconds[name] for name in spent}
         if best is None or _outside(found) < _outside(best):
             best = found
         if _same_bands(targets, found.targets):
@@ -133,7 +142,8 @@ def _settle(
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
-    return replace(best, notes=(*draft.notes, *_band_notes(best)))
+    notes = (*draft.notes, *_band_notes(best))
+    return replace(best, notes=notes, seconds=spent)
 
 
 def _evacuated(draft: Draft, leader: IndexArray) -> WeightArray:
@@ -168,6 +178,8 @@ def _solve(
         balanced=balanced,
         shares=shares,
         targets=find_targets(shares, load, heaviest),
+        columns=problem.resources,
+        seconds=solution.seconds,
         notes=(),
     )
 
@@ -258,9 +270,10 @@ def _outside(found: PlannedPlacement) -> tuple[int, float, float]:
 
 
 def _same_bands(aimed: Targets, reached: Targets) -> bool:
+    counts = (aimed.target > 0) | (reached.target > 0)
     return bool(
-        np.allclose(aimed.lower, reached.lower, rtol=1e-9)
-        and np.allclose(aimed.upper, reached.upper, rtol=1e-9)
+        np.allclose(aimed.lower[counts], reached.lower[counts], rtol=1e-9)
+        and np.allclose(aimed.upper[counts], reached.upper[counts], rtol=1e-9)
     )
 
 

@@ -18,7 +18,6 @@ from placement.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
 from placement.load import (
     LEADING,
     RESOURCES,
-    UNIT_ROW,
     UNITS,
     Resource,
     WeightArray,
@@ -306,9 +305,7 @@ def _pour(
     member, aside = split
     num_racks = len(shares.rack_most)
     capacity = np.where(member, shares.capacity[:, r], 0.0)
-    in_rack = np.bincount(
-        shares.rack_idx, weights=capacity, minlength=num_racks
-    )
+    in_rack = np.bincount(shares.rack_idx, weights=capacity, minlength=num_racks)
     taken = np.bincount(
         shares.rack_idx, weights=np.where(aside, load, 0), minlength=num_racks
     )
@@ -336,9 +333,3 @@ def _level(capacity: RateArray, most: RateArray, total: float) -> float:
         if width <= 0:
             return np.inf
     return level
-
-
-def as_units(load: WeightArray) -> RateArray:
-    """Return loads in the units people read: bytes, bytes/s, cores, counts."""
-    readable: RateArray = load / UNIT_ROW
-    return readable

@@ -66,7 +66,7 @@ def reached_bands(problem: Problem, at: Arrangement) -> Bands:
 
 def cost_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:
     """Return a lower bound on the cost of moving, and its proof."""
-    return _bound(problem, bands, problem.cost)
+    return _bound(problem, bands, problem.cost * problem.least_price)
 
 
 def moves_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:

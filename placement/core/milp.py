@@ -155,7 +155,7 @@ class _Model:
             if lower <= 0 and min(upper, capacity) >= NO_LIMIT:
                 continue
             # Scaled to about 1: HiGHS's tolerance is 1e-6, bytes are 1e12.
-            unit = float(bins.target[b, r]) or float(capacity)
+            unit = float(bins.target[b, r]) or max(float(capacity), 1.0)
             terms = self._load(b, r)
             load = pulp.lpSum(term / unit for term in terms)
             load += int(bins.fixed[b, r]) / unit

@@ -210,6 +210,12 @@ class Problem:
         return len(self.resources)
 
     @property
+    def least_price(self) -> int:
+        """The least that any move pays per unit of its group's cost."""
+        # Two bins share a node of level 0 only if they are one bin.
+        return min([self.price_across, *(level.price for level in self.levels[1:])])
+
+    @property
     def bins(self) -> Limits:
         """Capacities and bands of the bins themselves."""
         limits = self.levels[0].limits
@@ -268,6 +274,44 @@ class Arrangement:
 def home_arrangement(problem: Problem) -> Arrangement:
     """Return the arrangement in which nothing has moved."""
     return Arrangement(problem.home.copy(), problem.role_home.copy())
+
+
+def settled(problem: Problem, at: Arrangement) -> Arrangement:
+    """
+    Let items stay whose place another item of their group has come to.
+
+    Items of a group are interchangeable: one that leaves while another takes its
+    place has not left; the other goes where it went, with fewer moves.
+    """
+    bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
+    is_settled = False
+    while not is_settled:
+        is_settled = True
+        for item, other in _exchanges(problem, bin_of):
+            home = problem.home[item]
+            if bin_of[other] != home or bin_of[item] == home:
+                continue
+            is_settled = False
+            bin_of[item], bin_of[other] = home, bin_of[item]
+            group = problem.group_of[item]
+            holder = role_of[group]
+            if holder in {item, other} and problem.is_role_movable[group]:
+                role_of[group] = item + other - holder
+    return Arrangement(bin_of, role_of)
+
+
+def _exchanges(problem: Problem, bin_of: IndexArray) -> list[tuple[int, int]]:
+    """Return pairs: an item that left, and one of its group that came to its home."""
+    moved = np.nonzero(np.not_equal(bin_of, problem.home) & (bin_of >= 0))[0]
+    group = problem.group_of[moved].astype(np.int64) * problem.num_bins
+    arrived = dict(zip((group + bin_of[moved]).tolist(), moved.tolist(), strict=True))
+    free = np.not_equal(problem.movability[moved], 1) & (problem.home[moved] >= 0)
+    keys = (group + problem.home[moved])[free].tolist()
+    return [
+        (item, arrived[key])
+        for key, item in zip(keys, moved[free].tolist(), strict=True)
+        if key in arrived
+    ]
 
 
 def loads(problem: Problem, at: Arrangement) -> IntArray:

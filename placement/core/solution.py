@@ -1,7 +1,7 @@
 """What the core answers: arrangement, status, certificate, shortfalls."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -122,6 +122,8 @@ class Solution:
         Work done, in the units that limits are counted in.
     is_cut
         Whether a deadline ended the search.
+    seconds
+        Time spent on ``solve`` and ``bound``; nothing depends on it.
     """
 
     status: Status
@@ -130,3 +132,4 @@ class Solution:
     shortfalls: tuple[Shortfall, ...] = ()
     steps: int = 0
     is_cut: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict)

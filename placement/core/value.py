@@ -99,13 +99,15 @@ def over_capacity(problem: Problem, load: IntArray) -> BoolArray:
     """
     Return ``(N, R)`` true where a capacity is broken that moves could keep.
 
-    A bin that was over before and whose items must all stay is nobody's fault here,
-    as long as it does not get more.
+    A bin that was over before and whose items and roles must all stay is nobody's
+    fault here, as long as it does not get more.
     """
     start = loads(problem, home_arrangement(problem))
     can_relieve = np.zeros(problem.num_bins, dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     can_relieve[problem.home[may]] = True
+    held = problem.role_home[(problem.role_home >= 0) & problem.is_role_movable]
+    can_relieve[problem.home[held]] = True
     over = load > problem.bins.capacity
     broken: BoolArray = over & (can_relieve[:, None] | (load > start))
     return broken

@@ -49,7 +49,9 @@ def verify_cover(
     bins = [entry[0] for entry in entries]
     if len(set(bins)) != len(bins) or any(n < 0 or d < 1 for _, _, n, d in entries):
         return 0
-    cost = np.ones_like(problem.cost) if counts_moves else problem.cost
+    cost = problem.cost * problem.least_price
+    if counts_moves:
+        cost = np.ones_like(problem.cost)
     if witness["side"] == "leave":
         return _verify_leaving(problem, upper, entries, cost)
     return _verify_arriving(problem, lower, entries, cost)

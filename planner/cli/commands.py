@@ -10,8 +10,9 @@ def register(app: typer.Typer) -> None:
     Each module imports what it needs inside its functions, so that one command
     does not wait for the libraries of all.
     """
-    from planner.cli import check, verify
+    from planner.cli import check, plan, verify
 
+    app.add_typer(plan.app)
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
     from planner.cli import live, schema, snapshot

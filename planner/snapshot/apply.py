@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.change import usable_after
+from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.columns import PARTITIONS, ArrowTable
 from planner.snapshot.document import Snapshot
@@ -79,7 +81,34 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     kept = _led_by_first(table.filter(pa.array(is_kept)), live)
     order = np.argsort(np.concatenate([np.flatnonzero(is_kept), at]), kind="stable")
     together = pa.concat_tables([kept, planned]).take(pa.array(order))
-    return replace(snapshot, partitions=together.combine_chunks())
+    applied = replace(snapshot, partitions=together.combine_chunks())
+    return _with_free_space(snapshot, applied)
+
+
+def _with_free_space(before: Snapshot, after: Snapshot) -> Snapshot:
+    """Let replicas that came take free space of the log dirs, and those that went."""
+    column = before.log_dirs.column("usable_bytes")
+    if column.null_count == len(column):
+        return after
+    state = before.to_state()
+    usable = usable_after(state, after.to_state())
+    rows = _dir_rows(before, state)
+    values = pa.array(usable[rows], pa.int64())
+    filled = pc.if_else(column.is_valid(), values, None).cast(column.type)
+    at = before.log_dirs.schema.get_field_index("usable_bytes")
+    return replace(
+        after, log_dirs=before.log_dirs.set_column(at, "usable_bytes", filled)
+    )
+
+
+def _dir_rows(snapshot: Snapshot, state: ClusterState) -> list[int]:
+    """Return the model's row of each log dir of the snapshot."""
+    dirs = state.log_dirs
+    owners = state.brokers.ids[dirs.broker_idx].tolist()
+    row_of = {key: row for row, key in enumerate(zip(owners, dirs.paths, strict=True))}
+    ids = snapshot.log_dirs.column("broker_id").to_pylist()
+    paths = snapshot.log_dirs.column("path").to_pylist()
+    return [row_of[key] for key in zip(ids, paths, strict=True)]
 
 
 def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:

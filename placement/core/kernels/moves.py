@@ -17,6 +17,7 @@ from placement.core.kernels.tables import (
     END_WIDTH,
     GROUP_CLASS,
     GROUP_COST,
+    GROUP_ROLE_HOME,
     GROUP_ROLE_MOVES,
     GROUP_START,
     GROUP_WEIGHTS,
@@ -333,6 +334,16 @@ def has_room(
 
 
 @inner
+def may_bring_role(t: Tables, item: int, target: int) -> bool:
+    """Tell whether an item may take its group's role along to the bin `target`."""
+    if t.bins[target * t.bin_width + BIN_LEADS] == 1:
+        return True
+    # Who held it there from the start may hold it there again.
+    first = group_of(t, item) * t.group_width
+    return target == home_of(t, item) and t.groups[first + GROUP_ROLE_HOME] == item
+
+
+@inner
 def may_move(t: Tables, s: State, item: int, target: int) -> bool:
     """Tell whether every hard rule lets `item` go to the bin `target`."""
     kind = kind_of(t, item)
@@ -350,11 +361,7 @@ def may_move(t: Tables, s: State, item: int, target: int) -> bool:
     if t.is_eligible[group_class * t.num_bin_classes + bin_class] == 0:
         return False
     role = role_of(t, s, item)
-    if (
-        role == 1
-        and t.bins[target * t.bin_width + BIN_LEADS] == 0
-        and (source < 0 or t.bins[source * t.bin_width + BIN_LEADS] == 1)
-    ):
+    if role == 1 and not may_bring_role(t, item, target):
         return False
     return keeps_caps(t, s, item, target) and has_room(
         t, s, group, item, target, 1, role

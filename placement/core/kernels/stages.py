@@ -108,6 +108,35 @@ def best_bin(t: Tables, s: State, item: int) -> int:
     return best
 
 
+@inner
+def best_heir(t: Tables, s: State, group: int) -> int:
+    """Return the item that takes its group's role with least penalty, or -1."""
+    best, best_change = -1, 0.0
+    for item in range(first_item(t, group), first_item(t, group + 1)):
+        if may_take_role(t, s, group, item):
+            change = role_change(t, s, group, item)
+            if best < 0 or change < best_change:
+                best, best_change = item, change
+    return best
+
+
+@inner
+def put(t: Tables, s: State, item: int) -> bool:
+    """Put an item where it fits best; without its role where that goes nowhere."""
+    target = best_bin(t, s, item)
+    if target < 0 and role_of(t, s, item) == 1:
+        group = group_of(t, item)
+        heir = best_heir(t, s, group)
+        if heir >= 0:
+            apply_role(t, s, group, heir)
+            target = best_bin(t, s, item)
+            if target < 0:
+                apply_role(t, s, group, item)
+    if target >= 0:
+        apply_move(t, s, item, target)
+    return target >= 0
+
+
 def place(t: Tables, s: State, order: list[int]) -> int:
     """
     Put items that must leave their bin, or have none, in the order given.
@@ -116,16 +145,16 @@ def place(t: Tables, s: State, order: list[int]) -> int:
     """
     refresh_all(t, s)
     stuck = 0
-    for item in order:
-        place_now = s.bin_of[item]
-        must = kind_of(t, item) == MUST and place_now == home_of(t, item)
-        if not (must or place_now < 0):
-            continue
-        target = best_bin(t, s, item)
-        if target < 0:
-            stuck += 1
-        else:
-            apply_move(t, s, item, target)
+    # Twice: a role may find its next holder once that item has been placed itself.
+    for _ in range(2):
+        stuck = 0
+        for item in order:
+            place_now = s.bin_of[item]
+            must = kind_of(t, item) == MUST and place_now == home_of(t, item)
+            if (must or place_now < 0) and not put(t, s, item):
+                stuck += 1
+        if stuck == 0:
+            break
     return stuck
 
 
@@ -219,16 +248,11 @@ def release(t: Tables, s: State) -> int:
             continue
         if t.bins[s.bin_of[holder] * t.bin_width + BIN_RELEASES] == 0:
             continue
-        best, best_change = -1, 0.0
-        for item in range(first_item(t, group), first_item(t, group + 1)):
-            if may_take_role(t, s, group, item):
-                change = role_change(t, s, group, item)
-                if best < 0 or change < best_change:
-                    best, best_change = item, change
-        if best < 0:
+        heir = best_heir(t, s, group)
+        if heir < 0:
             stuck += 1
         else:
-            apply_role(t, s, group, best)
+            apply_role(t, s, group, heir)
     return stuck
 
 
@@ -286,7 +310,7 @@ def score_of(t: Tables, s: State, item: int, target: int, gain: float) -> float:
     price = price_at(t, item, target) - price_at(t, item, s.bin_of[item])
     if price <= 0:
         return gain * 1e30
-    return gain / (price + 1.0)
+    return gain / (price + t.base_price)
 
 
 @inner
@@ -388,10 +412,15 @@ def draw_best(
 
 
 @inner
-def swap_best(t: Tables, s: State, place_now: int, scan: int) -> bool:
-    """Exchange an item of a bin with one of another where that gains most per price."""
+def chain_best(t: Tables, s: State, place_now: int, scan: int) -> bool:
+    """
+    Move an item out of a bin while another one makes room for it, where that gains.
+
+    The other item takes the first one's old place, or goes home: the latter is how
+    bins that may only lose items are brought level.
+    """
     scale = s.penalty[load_node(t, 0, place_now)]
-    best_item, best_other, best_score = -1, -1, 0.0
+    best_item, best_other, best_end, best_score = -1, -1, -1, 0.0
     tries = t.num_bins
     if t.num_bins > ALL_BINS:
         tries = SAMPLE // 2
@@ -409,24 +438,28 @@ def swap_best(t: Tables, s: State, place_now: int, scan: int) -> bool:
                 target = draw(s, t.num_bins)
             if target == place_now or not may_move(t, s, item, target):
                 continue
-            before = leave_change(t, s, item, target) + arrive_change(
-                t, s, item, target
-            )
+            first = leave_change(t, s, item, target) + arrive_change(t, s, item, target)
             price = price_at(t, item, target) - price_at(t, item, place_now)
             apply_move(t, s, item, target)
             other, looked = s.links[item * LINK_WIDTH + LINK_AFTER], 0
-            while other >= 0 and looked < scan // 4:
+            while other >= 0 and looked < scan // 2:
                 looked += 1
-                gain = -before - leave_change(t, s, other, place_now)
-                gain -= arrive_change(t, s, other, place_now)
-                if is_better(gain, scale) and may_move(t, s, other, place_now):
-                    both = price + price_at(t, other, place_now)
-                    both -= price_at(t, other, target)
+                leave = leave_change(t, s, other, -1)
+                for end in (place_now, home_of(t, other)):
+                    if end < 0 or end == target:
+                        continue
+                    if t.num_load_levels > 1:
+                        leave = leave_change(t, s, other, end)
+                    gain = -first - leave - arrive_change(t, s, other, end)
+                    if not is_better(gain, scale):
+                        continue
+                    both = price + price_at(t, other, end) - price_at(t, other, target)
                     score = gain * 1e30
                     if both > 0:
-                        score = gain / (both + 1.0)
-                    if score > best_score:
-                        best_item, best_other, best_score = item, other, score
+                        score = gain / (both + t.base_price)
+                    if score > best_score and may_move(t, s, other, end):
+                        best_item, best_other, best_end = item, other, end
+                        best_score = score
                 other = s.links[other * LINK_WIDTH + LINK_AFTER]
             apply_move(t, s, item, place_now)
         item = following
@@ -434,7 +467,7 @@ def swap_best(t: Tables, s: State, place_now: int, scan: int) -> bool:
         return False
     target = s.bin_of[best_other]
     apply_move(t, s, best_item, target)
-    apply_move(t, s, best_other, place_now)
+    apply_move(t, s, best_other, best_end)
     return True
 
 
@@ -489,13 +522,13 @@ def balance(
     fat: list[int],
     max_steps: int,
     scan: int,
-    has_swaps: int,
+    has_chains: int,
 ) -> int:
     """
     Bring nodes into their bands, the worst first, each by its best move.
 
     Role changes go first, for they copy nothing; then moves out or in by gain per
-    price; then exchanges. A bin without any is left until something has changed.
+    price; then pairs of moves. A bin without any is left until something has changed.
     Every step lowers the total penalty, so the loop ends. Returns the steps taken.
     """
     refresh_all(t, s)
@@ -520,7 +553,7 @@ def balance(
             improve_roles(t, s, place_now)
             or shed_best(t, s, place_now, hungry, num_hungry, scan)
             or draw_best(t, s, place_now, fat, num_fat, scan)
-            or (has_swaps == 1 and swap_best(t, s, place_now, scan))
+            or (has_chains == 1 and chain_best(t, s, place_now, scan))
         ):
             gained += 1
         else:

@@ -27,7 +27,8 @@ Column = Any
 
 # groups: one more row than groups, so that the items of g end where g + 1 starts;
 # from GROUP_WEIGHTS on R weights, R role weights, and a cap per level with caps.
-GROUP_START, GROUP_CLASS, GROUP_COST, GROUP_ROLE_MOVES, GROUP_WEIGHTS = 0, 1, 2, 3, 4
+GROUP_START, GROUP_CLASS, GROUP_COST, GROUP_ROLE_MOVES = 0, 1, 2, 3
+GROUP_ROLE_HOME, GROUP_WEIGHTS = 4, 5
 # items
 ITEM_GROUP, ITEM_HOME, ITEM_KIND, ITEM_WIDTH = 0, 1, 2, 3
 # bins: from BIN_NODES on the node at every level with limits, with caps, with a price
@@ -45,6 +46,8 @@ class Tables(NamedTuple):
     """
     What does not change in a search.
 
+    `base_price` is added to the price of every move in the scores: without it many
+    small items win over a few that fit.
     `node_first` and `open_bins` are of the nodes of levels with caps, `is_even` of
     these levels; `price` is of every level. `scale` turns an excess into targets.
     """
@@ -63,6 +66,7 @@ class Tables(NamedTuple):
     has_extra: int
     price_across: int
     price_per_move: int
+    base_price: float
     groups: Column
     items: Column
     bins: Column
@@ -139,6 +143,7 @@ def build_tables(problem: Problem, *, is_compiled: bool) -> Tables:
         has_extra=int(len(problem.extra) > 0),
         price_across=problem.price_across,
         price_per_move=problem.price_per_move,
+        base_price=1.0,
         **{
             name: _as_column(column, is_compiled=is_compiled)
             for name, column in columns.items()
@@ -154,6 +159,7 @@ def _group_table(problem: Problem, capped: Sequence[Level]) -> Any:  # noqa: ANN
     rows[:, GROUP_CLASS] = problem.group_class
     rows[:, GROUP_COST] = problem.cost
     rows[:, GROUP_ROLE_MOVES] = problem.is_role_movable
+    rows[:, GROUP_ROLE_HOME] = problem.role_home
     rows[:, GROUP_WEIGHTS:first] = problem.weight
     rows[:, first : first + problem.num_resources] = problem.role_weight
     for position, level in enumerate(capped):

@@ -1,0 +1,329 @@
+"""plan.json: what a plan is, what it costs, and what is proven about it."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ABSENT, ClusterState, sum_rows
+from placement.core.solution import Bounded, Shortfall, Status
+from placement.load import RESOURCES, UNITS, Resource
+from placement.planning import PlannedPlacement
+from placement.rules.draft import Note
+from placement.score import Score, score_placement
+
+FORMAT = "kafka-planner/plan"
+VERSION = 1
+DIGITS = 12
+"""Significant digits of floats in a document: float noise of a machine is not shown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Plan:
+    """
+    A planned placement with all that its folder says.
+
+    Parameters
+    ----------
+    goal
+        Name of the operation.
+    placed
+        The outcome of planning.
+    taken_at
+        When the snapshot was taken, as it says.
+    settings
+        What changes the plan, as plan.json has it.
+    before, after
+        Scores of the two placements.
+    """
+
+    goal: str
+    placed: PlannedPlacement
+    taken_at: str | None
+    settings: Mapping[str, Any]
+    before: Score
+    after: Score
+
+    @property
+    def state(self) -> ClusterState:
+        """The cluster before."""
+        return self.placed.reassignment.before
+
+    @property
+    def status(self) -> str:
+        """Status of interface.md, `nothing-to-do` where both lists are empty."""
+        status = self.placed.solution.status
+        is_met = status in {Status.OPTIMAL, Status.FEASIBLE}
+        if is_met and self.placed.is_nothing and not elections(self).any():
+            return "nothing-to-do"
+        return str(status)
+
+    @property
+    def moves(self) -> dict[str, int]:
+        """What is done, as plan.json counts it."""
+        reassignment = self.placed.reassignment
+        return {
+            "replicas": int(reassignment.is_copied.sum()),
+            "bytes": reassignment.copied_bytes(self.placed.draft.weights),
+            "leaders": int(reassignment.is_led_anew.sum()),
+            "log_dirs": 0,
+            "partitions": int(reassignment.is_changed.sum()),
+        }
+
+
+def make_plan(
+    goal: str,
+    placed: PlannedPlacement,
+    *,
+    taken_at: str | None,
+    settings: Mapping[str, Any],
+) -> Plan:
+    """Score a planned placement before and after, and put all together."""
+    state, thresholds = placed.reassignment.before, _thresholds(placed)
+    after = placed.reassignment.after()
+    return Plan(
+        goal=goal,
+        placed=placed,
+        taken_at=taken_at,
+        settings=settings,
+        before=score_placement(
+            state, placed.shares, state.partitions.leader_idx, thresholds
+        ),
+        after=score_placement(
+            after, placed.shares, after.partitions.leader_idx, thresholds
+        ),
+    )
+
+
+def _thresholds(placed: PlannedPlacement) -> Mapping[Resource, float]:
+    return placed.draft.settings.capacity_thresholds
+
+
+def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
+    """
+    Return ``(P,)`` true for partitions whose leader will differ from its first replica.
+
+    A leader that stays a replica goes on leading after a reassignment; one that is
+    removed gives way to the first replica by itself. A first replica that is not live
+    cannot be elected.
+    """
+    state, reassignment = plan.state, plan.placed.reassignment
+    start = state.replicas.start
+    first = reassignment.broker_idx[start[:-1]] if len(start) > 1 else np.zeros(0, int)
+    leader = state.partitions.leader_idx
+    of = state.replicas.partition_idx
+    keeps = np.zeros(state.num_partitions, dtype=np.bool_)
+    np.logical_or.at(keeps, of, np.equal(reassignment.broker_idx, leader[of]))
+    is_live = state.brokers.is_live[first]
+    return keeps & (leader != ABSENT) & (leader != first) & is_live
+
+
+def to_document(plan: Plan) -> dict[str, Any]:
+    """Return plan.json: the same for the same input, whatever the machine."""
+    state, placed = plan.state, plan.placed
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "goal": plan.goal,
+        "status": plan.status,
+        "snapshot": {
+            "cluster_id": state.cluster_id,
+            "taken_at": plan.taken_at,
+            "fingerprint": fingerprint(state),
+        },
+        "settings": dict(plan.settings),
+        "moves": plan.moves,
+        "certificate": _certificate(placed),
+        "before": score_document(state, plan.before),
+        "after": score_document(state, plan.after),
+        "shortfalls": [
+            _shortfall(placed, shortfall) for shortfall in placed.solution.shortfalls
+        ],
+        "notes": [_note(note) for note in (*placed.notes, *_rollback_notes(plan))],
+        "waves": [],
+    }
+
+
+def fingerprint(state: ClusterState) -> str:
+    r"""
+    Return SHA-256 over brokers with racks and partitions with replicas.
+
+    Lines ``broker\tID\tRACK`` by id, then ``TOPIC\tTOPIC_ID\tPARTITION\tR1,R2`` by
+    topic and partition, each ended by a line feed; what is unknown is empty.
+    """
+    digest = hashlib.sha256()
+    for line in _fingerprint_lines(state):
+        digest.update(line.encode())
+    return digest.hexdigest()
+
+
+def _fingerprint_lines(state: ClusterState) -> Iterable[str]:
+    brokers, topics = state.brokers, state.topics
+    for broker_id, rack in zip(brokers.ids, brokers.rack_idx, strict=True):
+        yield f"broker\t{broker_id}\t{brokers.racks[rack] or ''}\n"
+    heads = [
+        f"{name}\t{topic_id or ''}\t"
+        for name, topic_id in zip(topics.names, topics.topic_ids, strict=True)
+    ]
+    ids = brokers.ids[state.replicas.broker_idx].tolist()
+    start = state.replicas.start.tolist()
+    of, numbers = state.partitions.topic_idx, state.partitions.partition
+    for p, (topic, number) in enumerate(
+        zip(of.tolist(), numbers.tolist(), strict=True)
+    ):
+        listed = ",".join(map(str, ids[start[p] : start[p + 1]]))
+        yield f"{heads[topic]}{number}\t{listed}\n"
+
+
+def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
+    proven = placed.solution.certificate
+    return {
+        "bytes": _bounded(placed, proven.cost),
+        "replicas": _bounded(placed, proven.moves),
+        "deviation": _bounded(placed, proven.deviation),
+    }
+
+
+def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
+    gap = bounded.gap
+    return {
+        "value": rounded(bounded.value),
+        "lower_bound": rounded(bounded.lower_bound),
+        "gap": None if gap is None else rounded(gap),
+        "proof": _proof(placed, bounded),
+    }
+
+
+def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
+    """Return a proof with brokers by id and resources by name."""
+    if bounded.proof is None:
+        return None
+    witness = dict(bounded.proof.witness)
+    if "bins" in witness:
+        ids = placed.draft.state.brokers.ids
+        witness["brokers"] = [
+            {
+                "broker": int(ids[b]),
+                "resource": placed.columns[r],
+                "multiplier": [numerator, denominator],
+            }
+            for b, r, numerator, denominator in witness.pop("bins")
+        ]
+    return {"kind": bounded.proof.kind, **witness}
+
+
+def rounded(value: float) -> float | int:
+    """Return an integer as it is, a float cut to its significant digits."""
+    if isinstance(value, int):
+        return value
+    short = float(f"{value:.{DIGITS}g}")
+    return 0.0 if short == 0 else short
+
+
+def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
+    """Return the part of a score document that a placement decides."""
+    return {
+        "brokers": state.num_brokers,
+        "partitions": state.num_partitions,
+        "replicas": len(state.replicas),
+        "resources": {
+            str(resource): {
+                field.name: rounded(getattr(values, field.name))
+                for field in fields(values)
+            }
+            for resource, values in score.resources.items()
+        },
+        "violations": dict(score.violations),
+        "by_broker": [_broker_row(state, score, b) for b in range(state.num_brokers)],
+    }
+
+
+def _broker_row(state: ClusterState, score: Score, b: int) -> dict[str, Any]:
+    brokers = state.brokers
+    row: dict[str, Any] = {
+        "broker": int(brokers.ids[b]),
+        "rack": brokers.racks[brokers.rack_idx[b]],
+    }
+    for r, resource in enumerate(RESOURCES):
+        capacity = float(score.capacity[b, r])
+        load = float(score.load[b, r])
+        row[str(resource)] = {
+            "load": rounded(load),
+            "capacity": rounded(capacity),
+            "use": rounded(load / capacity) if capacity > 0 else 0.0,
+            "target": rounded(float(score.target[b, r])),
+            "deviation": rounded(float(score.deviation[b, r])),
+        }
+    return row
+
+
+def _shortfall(placed: PlannedPlacement, shortfall: Shortfall) -> dict[str, Any]:
+    state = placed.draft.state
+    where: dict[str, Any] = {}
+    if shortfall.group >= 0:
+        topic = state.partitions.topic_idx[shortfall.group]
+        where["topic"] = state.topics.names[topic]
+        where["partition"] = int(state.partitions.partition[shortfall.group])
+    if shortfall.bin >= 0:
+        where["broker"] = int(state.brokers.ids[shortfall.bin])
+    if shortfall.resource:
+        where["resource"] = shortfall.resource
+    unit = UNITS[Resource(shortfall.resource)] if shortfall.resource else 1
+    have, need = shortfall.have / unit, shortfall.need / unit
+    return {
+        "what": _what(shortfall),
+        "have": rounded(have),
+        "need": rounded(need),
+        "where": where,
+        "message": _message(state, shortfall, have, need),
+    }
+
+
+def _what(shortfall: Shortfall) -> str:
+    if shortfall.what == "capacity":
+        return shortfall.resource
+    return f"{shortfall.level}s"
+
+
+def _message(
+    state: ClusterState, shortfall: Shortfall, have: float, need: float
+) -> str:
+    if shortfall.what == "capacity":
+        broker = state.brokers.ids[shortfall.bin]
+        return (
+            f"broker {broker} carries {need:.6g} of {shortfall.resource} and may "
+            f"carry {have:.6g}"
+        )
+    name = state.name_of(shortfall.group)
+    places = "places on brokers" if shortfall.what == "bins" else "places in racks"
+    if shortfall.is_proven:
+        return f"{name} needs {shortfall.need} {places}, {shortfall.have} can be had"
+    return f"{name} found no place that keeps every rule"
+
+
+def _rollback_notes(plan: Plan) -> Iterable[Note]:
+    """Name the partitions that no rollback can bring back to a broker not live."""
+    state = plan.state
+    off = ~state.brokers.is_live[state.replicas.broker_idx]
+    lost = sum_rows(off, state.replicas.start) > 0
+    for p in np.nonzero(lost & plan.placed.reassignment.is_changed)[0]:
+        topic = state.topics.names[state.partitions.topic_idx[p]]
+        number = int(state.partitions.partition[p])
+        yield Note(
+            what="not-in-rollback",
+            message=f"{topic}-{number} is not in rollback.json: its old list names a "
+            "broker that is not live",
+            where={"topic": topic, "partition": number},
+        )
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {
+        "what": note.what,
+        "have": note.have,
+        "need": note.need,
+        "where": dict(note.where),
+        "message": note.message,
+    }

@@ -1,0 +1,231 @@
+"""
+The plan folder: files for Kafka's tools, for people and for the planner itself.
+
+Written beside its place and moved there as a whole, so that a folder is always one
+plan; the same input gives the same bytes.
+"""
+
+import csv
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ABSENT, ClusterState, sum_rows
+from planner.errors import BadInputError, InputProblem
+from planner.plan.document import FORMAT, Plan, elections, to_document
+from planner.plan.reassignment_file import (
+    ReassignmentFile,
+    format_election,
+    format_reassignment,
+)
+
+DOCUMENT_NAME = "plan.json"
+MOST_PARTITIONS_PER_FILE = 5000
+"""A controller request holds 10,000 records; files for Kafka's tool stay below."""
+
+RowArray = npt.NDArray[np.int64]
+
+
+def write_plan(plan: Plan, path: Path) -> list[str]:
+    """
+    Write a plan folder, all of it or nothing.
+
+    Parameters
+    ----------
+    plan
+        What to write.
+    path
+        The folder. A plan that stands there is replaced as a whole.
+
+    Returns
+    -------
+    The names of the files, sorted.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    check_plan_output(path)
+    files = dict(plan_files(plan))
+    try:
+        _replace_folder(path, files)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        rule = f"the plan cannot be written: {reason}"
+        raise _refusal(path, rule, "name another place with -o") from error
+    return sorted(files)
+
+
+def _replace_folder(path: Path, files: dict[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    try:
+        fresh = staging / "plan"
+        fresh.mkdir()
+        for name, text in files.items():
+            (fresh / name).write_text(text, encoding="utf-8", newline="")
+        if path.exists():
+            os.replace(path, staging / "old")  # noqa: PTH105 - of a folder
+        os.replace(fresh, path)  # noqa: PTH105 - of a folder
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def check_plan_output(path: Path) -> None:
+    """
+    Make sure that a plan may be written to a place, before work is spent on it.
+
+    Raises
+    ------
+    BadInputError
+        If something stands there that is not a plan folder.
+    """
+    if os.path.lexists(path) and not _is_plan(path):
+        rule = "the output exists and is not a plan folder"
+        raise _refusal(path, rule, "remove it, or name another place with -o")
+
+
+def _is_plan(path: Path) -> bool:
+    if path.is_symlink() or not path.is_dir():
+        return False
+    try:
+        text = (path / DOCUMENT_NAME).read_text(encoding="utf-8")
+        return bool(json.loads(text).get("format") == FORMAT)
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError(f"will not write {path}", [problem])
+
+
+def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of each file of a plan folder."""
+    reassignment = plan.placed.reassignment
+    changed = np.nonzero(reassignment.is_changed)[0]
+    yield DOCUMENT_NAME, dump_document(to_document(plan))
+    yield from _numbered("reassignment", target_lists(plan))
+    yield from _numbered("rollback", rollback_lists(plan.state, changed))
+    chosen = np.nonzero(elections(plan))[0]
+    pairs = [_pair(plan.state, int(p)) for p in chosen]
+    yield "preferred-election.json", format_election(pairs) + "\n"
+    yield "moves.csv", _moves_table(plan, changed)
+
+
+def dump_document(document: object) -> str:
+    """Return a document as the text of its file."""
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _numbered(name: str, lists: ReassignmentFile) -> Iterator[tuple[str, str]]:
+    """Yield the whole file and, where it is too long for one request, its parts."""
+    yield f"{name}.json", format_reassignment(lists) + "\n"
+    if len(lists) <= MOST_PARTITIONS_PER_FILE:
+        return
+    starts = range(0, len(lists), MOST_PARTITIONS_PER_FILE)
+    for number, start in enumerate(starts, start=1):
+        part = slice(start, start + MOST_PARTITIONS_PER_FILE)
+        piece = ReassignmentFile(
+            lists.topics[part],
+            lists.partitions[part],
+            lists.replicas[part],
+            lists.log_dirs[part],
+        )
+        yield f"{name}-{number:03d}.json", format_reassignment(piece) + "\n"
+
+
+def rollback_lists(state: ClusterState, changed: RowArray) -> ReassignmentFile:
+    """Return the lists before, with log dirs; those that name dead brokers left out."""
+    kept = changed[~names_dead_broker(state)[changed]]
+    return _lists(state, state.replicas.broker_idx, kept, has_dirs=True)
+
+
+def names_dead_broker(state: ClusterState) -> npt.NDArray[np.bool_]:
+    """Return ``(P,)`` true for partitions with a replica on a broker not live."""
+    off = ~state.brokers.is_live[state.replicas.broker_idx]
+    return sum_rows(off, state.replicas.start) > 0
+
+
+def target_lists(plan: Plan) -> ReassignmentFile:
+    """Return the lists of every partition that the plan changes."""
+    reassignment = plan.placed.reassignment
+    changed = np.nonzero(reassignment.is_changed)[0]
+    return _lists(plan.state, reassignment.broker_idx, changed, has_dirs=False)
+
+
+def _lists(
+    state: ClusterState,
+    broker_idx: npt.NDArray[np.int32],
+    chosen: RowArray,
+    *,
+    has_dirs: bool,
+) -> ReassignmentFile:
+    ids = state.brokers.ids[broker_idx].tolist()
+    dirs = state.replicas.log_dir_idx.tolist() if has_dirs else []
+    paths = state.log_dirs.paths
+    start = state.replicas.start.tolist()
+    pairs = [_pair(state, int(p)) for p in chosen]
+    spans = [slice(start[p], start[p + 1]) for p in chosen]
+    return ReassignmentFile(
+        topics=tuple(topic for topic, _ in pairs),
+        partitions=tuple(number for _, number in pairs),
+        replicas=tuple(tuple(ids[span]) for span in spans),
+        log_dirs=tuple(
+            tuple(None if d == ABSENT else paths[d] for d in dirs[span])
+            if has_dirs
+            else None
+            for span in spans
+        ),
+    )
+
+
+def _pair(state: ClusterState, partition_idx: int) -> tuple[str, int]:
+    partitions = state.partitions
+    topic = state.topics.names[partitions.topic_idx[partition_idx]]
+    return topic, int(partitions.partition[partition_idx])
+
+
+def _moves_table(plan: Plan, changed: RowArray) -> str:
+    """Return a row per copy and per change of leadership, as CSV."""
+    state, reassignment = plan.state, plan.placed.reassignment
+    brokers, replicas = state.brokers, state.replicas
+    copied = reassignment.is_copied
+    size = plan.placed.draft.weights.copy_bytes
+    led_anew = reassignment.is_led_anew
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ["topic", "partition", "kind", "from", "to", "from_rack", "to_rack", "bytes"]
+    )
+    for p in changed.tolist():
+        start, stop = replicas.start[p : p + 2].tolist()
+        ends = [
+            ("replica", replicas.broker_idx[reassignment.origin[row]], row)
+            for row in range(start, stop)
+            if copied[row]
+        ]
+        if led_anew[p]:
+            ends.append(("leader", replicas.broker_idx[start], start))
+        for kind, source, row in ends:
+            target = reassignment.broker_idx[row]
+            writer.writerow(
+                [
+                    *_pair(state, p),
+                    kind,
+                    int(brokers.ids[source]),
+                    int(brokers.ids[target]),
+                    brokers.racks[brokers.rack_idx[source]] or "",
+                    brokers.racks[brokers.rack_idx[target]] or "",
+                    int(size[p]) if kind == "replica" else 0,
+                ]
+            )
+    return text.getvalue()

@@ -1,0 +1,144 @@
+"""Plan one operation on one cluster, and have the plan checked by separate code."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.check import CheckSettings, Finding, check, is_ok
+from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.planning import plan as plan_placement
+from planner.errors import BadInputError, InputProblem
+from planner.plan.document import Plan, make_plan
+from planner.plan.folder import target_lists
+from planner.plan.plan_input import to_target
+from planner.plan.request import PlanRequest, Wishes, read_request
+
+_NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Planned:
+    """
+    A plan and what the independent checker says of it.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    findings
+        Of the checker; those that existed before and are none of the plan's making
+        included.
+    """
+
+    plan: Plan
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the plan causes no finding."""
+        return is_ok(self.findings)
+
+
+def make(
+    state: ClusterState, request: PlanRequest, *, taken_at: str | None = None
+) -> Planned:
+    """
+    Plan an operation.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    request
+        The operation and its options.
+    taken_at
+        When the snapshot was taken, as it says.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    wishes = read_request(request, state)
+    operation = OPERATIONS[request.goal](state, wishes)
+    placed = plan_placement(state, operation, wishes.settings)
+    plan = make_plan(request.goal, placed, taken_at=taken_at, settings=wishes.document)
+    return Planned(plan=plan, findings=check_plan(plan, wishes))
+
+
+def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
+    """Check a plan as `check PLAN` would, before it is written."""
+    state, settings = plan.state, wishes.settings
+    destination = settings.destination_brokers
+    excluded = settings.excluded_for_replicas
+    if destination is not None:
+        excluded |= set(state.brokers.ids.tolist()) - destination
+    leaving = state.brokers.ids[plan.placed.draft.leaves].tolist()
+    rules = CheckSettings(
+        capacity_thresholds={
+            str(r): value for r, value in settings.capacity_thresholds.items()
+        },
+        excluded_for_replicas=frozenset(excluded),
+        excluded_for_leaders=settings.excluded_for_leaders,
+        excluded_topics=_excluded_names(state, wishes),
+        leaving_brokers=frozenset(leaving),
+    )
+    return check(state, to_target(target_lists(plan)), rules)
+
+
+def _excluded_names(state: ClusterState, wishes: Wishes) -> frozenset[str]:
+    excluded = wishes.settings.excluded_topics
+    if excluded is None:
+        return frozenset()
+    return frozenset(state.topics.names[t] for t in np.nonzero(excluded)[0])
+
+
+def _rebalance(state: ClusterState, wishes: Wishes) -> Operation:
+    return Rebalance()
+
+
+def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
+    is_new = np.equal(state.brokers.state, BrokerState.NEW)
+    if wishes.broker_ids is None:
+        if not is_new.any():
+            rule = "one broker of the snapshot must be new"
+            raise _broker_list_error(_NOTHING, rule, "or name them: 7,8")
+        return AddBrokers()
+    rows = state.brokers.rows_of(wishes.broker_ids)
+    off = [
+        broker_id
+        for broker_id, row in zip(wishes.broker_ids, rows, strict=True)
+        if row == ABSENT or not state.brokers.is_live[row]
+    ]
+    if off:
+        value = ",".join(map(str, off))
+        rule = "brokers to be filled must be live"
+        raise _broker_list_error(value, rule, "start them, or leave them out")
+    return AddBrokers(wishes.broker_ids)
+
+
+def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:
+    if not wishes.broker_ids:
+        rule = "brokers to be removed must be named"
+        raise _broker_list_error(_NOTHING, rule, "name them: 4,5")
+    return RemoveBrokers(wishes.broker_ids)
+
+
+def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(
+        file="command line",
+        place="--broker-list",
+        value=value,
+        rule=rule,
+        remedy=remedy,
+    )
+    return BadInputError("bad options", [problem])
+
+
+OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
+    "rebalance": _rebalance,
+    "add-brokers": _add_brokers,
+    "remove-brokers": _remove_brokers,
+}

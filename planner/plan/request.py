@@ -1,0 +1,306 @@
+"""What the command line says about a plan, as settings of `placement`."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ClusterState
+from placement.load import RESOURCES, Resource
+from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
+from placement.targets import DEFAULT_BAND
+from planner.errors import BadInputError, InputProblem
+
+MOST_BROKERS = 100_000
+"""A range of broker ids longer than this is a slip of the pen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """
+    The options of a plan, as given; see interface.md for each.
+
+    Parameters
+    ----------
+    goal
+        Name of the operation.
+    broker_list
+        Broker ids the operation is about, or `None`.
+    band, capacity_threshold
+        ``RESOURCE=FRACTION`` texts; a band may also be a fraction for all.
+    resources
+        Names joined by commas, or `None`.
+    topic, topics, exclude_topics
+        Names, and regular expressions that match whole names.
+    destination_broker_list, exclude_brokers_for_replicas, exclude_brokers_for_leaders
+        Broker lists such as ``1,2,5-9``.
+    rebalance
+        Whether the operation may also move what it need not.
+    effort, seed
+        How much work, and of which random numbers.
+    """
+
+    goal: str
+    broker_list: str | None = None
+    band: Sequence[str] = ()
+    capacity_threshold: Sequence[str] = ()
+    resources: str | None = None
+    topic: Sequence[str] = ()
+    topics: str | None = None
+    exclude_topics: str | None = None
+    destination_broker_list: str | None = None
+    exclude_brokers_for_replicas: str | None = None
+    exclude_brokers_for_leaders: str | None = None
+    rebalance: bool = False
+    effort: str = "normal"
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Wishes:
+    """
+    A request read for one cluster.
+
+    Parameters
+    ----------
+    broker_ids
+        Of ``--broker-list``; `None` where not given.
+    settings
+        For `placement.planning`.
+    document
+        What plan.json says under `settings`.
+    """
+
+    broker_ids: tuple[int, ...] | None
+    settings: Settings
+    document: dict[str, Any]
+
+
+class _Reader:
+    """Reads options one by one and keeps every problem."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self.state = state
+        self.problems: list[InputProblem] = []
+
+    def refuse(self, option: str, value: object, rule: str, remedy: str) -> None:
+        self.problems.append(
+            InputProblem(
+                file="command line",
+                place=option,
+                value=str(value),
+                rule=rule,
+                remedy=remedy,
+            )
+        )
+
+    def brokers(self, option: str, text: str | None) -> tuple[int, ...] | None:
+        if text is None:
+            return None
+        try:
+            ids = parse_broker_list(text)
+        except ValueError as error:
+            self.refuse(option, text, str(error), "write ids and ranges: 1,2,5-9")
+            return None
+        rows = self.state.brokers.rows_of(ids)
+        unknown = [i for i, row in zip(ids, rows, strict=True) if row < 0]
+        if unknown:
+            known = ",".join(map(str, self.state.brokers.ids.tolist()[:50]))
+            self.refuse(
+                option,
+                ",".join(map(str, unknown)),
+                "brokers must be in the snapshot",
+                f"it has {known or 'none'}",
+            )
+        return ids
+
+    def fractions(
+        self, option: str, texts: Sequence[str], is_fine: Callable[[float], bool]
+    ) -> dict[Resource, float]:
+        found: dict[Resource, float] = {}
+        for text in texts:
+            name, has_name, number = text.rpartition("=")
+            value = _number(number)
+            if value is None or not is_fine(value):
+                self.refuse(option, text, "must be a fraction", "write disk=0.05")
+            elif not has_name:
+                found = {**dict.fromkeys(RESOURCES, value), **found}
+            elif name in set(RESOURCES):
+                found[Resource(name)] = value
+            else:
+                self._unknown_resource(option, name)
+        return found
+
+    def resources(self, text: str | None) -> tuple[Resource, ...] | None:
+        if text is None:
+            return None
+        names = [name.strip() for name in text.split(",")]
+        for name in names:
+            if name not in set(RESOURCES):
+                self._unknown_resource("--resources", name)
+        return tuple(resource for resource in RESOURCES if resource in names)
+
+    def _unknown_resource(self, option: str, name: str) -> None:
+        known = ", ".join(RESOURCES)
+        self.refuse(option, name, "must name a resource", f"one of {known}")
+
+    def pattern(self, option: str, text: str | None) -> re.Pattern[str] | None:
+        if text is None:
+            return None
+        try:
+            return re.compile(text)
+        except re.error as error:
+            self.refuse(option, text, f"must be a regular expression: {error}", "")
+            return None
+
+    def names(self, topics: Sequence[str]) -> set[str]:
+        known = set(self.state.topics.names)
+        for name in topics:
+            if name not in known:
+                rule = "topics must be in the snapshot"
+                self.refuse("--topic", name, rule, "check the name")
+        return set(topics)
+
+
+def parse_broker_list(text: str) -> tuple[int, ...]:
+    """
+    Read a broker list: ids and ranges joined by commas.
+
+    Raises
+    ------
+    ValueError
+        If it is not one, or names a broker twice.
+
+    Examples
+    --------
+    >>> parse_broker_list("1,5-7")
+    (1, 5, 6, 7)
+    """
+    ids: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,10})(?:-(\d{1,10}))?\s*", part)
+        if match is None:
+            msg = "must be broker ids"
+            raise ValueError(msg)
+        low = int(match[1])
+        high = int(match[2]) if match[2] is not None else low
+        if high < low or high - low > MOST_BROKERS or high >= 2**31:
+            msg = "ranges must ascend, ids must fit 32 bits"
+            raise ValueError(msg)
+        ids += range(low, high + 1)
+    if len(set(ids)) != len(ids):
+        msg = "must name each broker once"
+        raise ValueError(msg)
+    return tuple(ids)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
+    """
+    Read the options of a plan for one cluster.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    reader = _Reader(state)
+    broker_ids = reader.brokers("--broker-list", request.broker_list)
+    bands = reader.fractions("--band", request.band, lambda value: 0 <= value <= 10)
+    thresholds = reader.fractions(
+        "--capacity-threshold", request.capacity_threshold, lambda value: 0 < value <= 1
+    )
+    resources = reader.resources(request.resources)
+    excluded = _excluded_topics(reader, request)
+    lists = {
+        name: reader.brokers("--" + name.replace("_", "-"), getattr(request, name))
+        for name in (
+            "destination_broker_list",
+            "exclude_brokers_for_replicas",
+            "exclude_brokers_for_leaders",
+        )
+    }
+    if reader.problems:
+        msg = "bad options"
+        raise BadInputError(msg, reader.problems)
+    destination = lists["destination_broker_list"]
+    all_bands = {r: bands.get(r, DEFAULT_BAND) for r in RESOURCES}
+    settings = Settings(
+        bands=all_bands,
+        resources=resources,
+        capacity_thresholds={**DEFAULT_THRESHOLDS, **thresholds},
+        destination_brokers=None if destination is None else frozenset(destination),
+        excluded_for_replicas=frozenset(lists["exclude_brokers_for_replicas"] or ()),
+        excluded_for_leaders=frozenset(lists["exclude_brokers_for_leaders"] or ()),
+        excluded_topics=excluded,
+        frees_the_rest=request.rebalance,
+        effort=request.effort,
+        seed=request.seed,
+    )
+    return Wishes(
+        broker_ids=broker_ids,
+        settings=settings,
+        document=_document(request, settings, broker_ids, lists),
+    )
+
+
+def _excluded_topics(reader: _Reader, request: PlanRequest) -> Any:  # noqa: ANN401
+    """Return ``(T,)`` true for topics left out, or `None` where all are in."""
+    named = reader.names(request.topic)
+    wanted = reader.pattern("--topics", request.topics)
+    unwanted = reader.pattern("--exclude-topics", request.exclude_topics)
+    if not named and wanted is None and unwanted is None:
+        return None
+    chosen = named or wanted is not None
+    return np.array(
+        [
+            bool(
+                (
+                    chosen
+                    and name not in named
+                    and not (wanted and wanted.fullmatch(name))
+                )
+                or (unwanted and unwanted.fullmatch(name))
+            )
+            for name in reader.state.topics.names
+        ],
+        dtype=np.bool_,
+    )
+
+
+def _document(
+    request: PlanRequest,
+    settings: Settings,
+    broker_ids: tuple[int, ...] | None,
+    lists: dict[str, tuple[int, ...] | None],
+) -> dict[str, Any]:
+    """Return what changes the plan: no paths, no threads."""
+    document: dict[str, Any] = {
+        "band": {str(r): settings.bands[r] for r in RESOURCES},
+        "resources": None
+        if settings.resources is None
+        else [str(r) for r in settings.resources],
+        "capacity_threshold": {
+            str(r): value for r, value in settings.capacity_thresholds.items()
+        },
+        "broker_list": None if broker_ids is None else sorted(broker_ids),
+    }
+    for name, ids in lists.items():
+        document[name] = None if ids is None else sorted(ids)
+    return document | {
+        "topic": sorted(request.topic),
+        "topics": request.topics,
+        "exclude_topics": request.exclude_topics,
+        "rebalance": request.rebalance,
+        "effort": request.effort,
+        "seed": request.seed,
+    }
