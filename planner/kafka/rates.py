@@ -64,12 +64,21 @@ def _grown(
     return (new.size_bytes - old.size_bytes) / (after.at_s - before.at_s)
 
 
-def _rates_by_messages(
-    client: ClusterClient, first: Ends, sizes: Mapping[Partition, int]
+def rates_by_messages(
+    sizes: Mapping[Partition, int], first: Ends, last: Ends, starts: Offsets
 ) -> dict[Partition, float]:
-    """Return bytes/s as messages/s times the mean size of those that are kept."""
-    last = _read_offsets(client, sizes, is_end=True)
-    starts = _read_offsets(client, sizes, is_end=False).offsets
+    """
+    Return bytes/s as messages/s times the mean size of those that are kept.
+
+    Parameters
+    ----------
+    sizes
+        Bytes that the leader's log takes now.
+    first, last
+        End offsets of both looks.
+    starts
+        Offset of the first message that is kept.
+    """
     seconds = last.at_s - first.at_s
     rates = {}
     for name, size_bytes in sizes.items():
@@ -120,6 +129,8 @@ def sample_rates(
     shrunk = [name for name, rate in known.items() if rate < 0]
     sizes = {name: after[leaders[name]].current[name].size_bytes for name in shrunk}
     rates = {name: rate for name, rate in known.items() if rate >= 0}
-    rates |= _rates_by_messages(client, first, sizes)
+    last = _read_offsets(client, shrunk, is_end=True)
+    starts = _read_offsets(client, shrunk, is_end=False).offsets
+    rates |= rates_by_messages(sizes, first, last, starts)
     windows = [one.at_s - look.dirs[broker].at_s for broker, one in after.items()]
     return rates, sum(windows) / len(windows) if windows else sample_seconds

@@ -5,6 +5,7 @@ from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
 from integration.planner import brokers_of, partitions_of, take_snapshot
+from integration.steps import create, verify, write_plan
 from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
@@ -98,3 +99,26 @@ def test_a_log_dir_fails(cluster: Cluster, tmp_path):
         if is_lost and slot is not None:
             assert new["log_dirs"][slot] is None
         assert new["isr"] == told["t", new["partition"]]["isr"]
+
+
+def test_a_plan_towards_a_broker_that_dies_goes_on_when_it_returns(
+    cluster: Cluster, tmp_path
+):
+    create(cluster, "moved", [[1, 2], [2, 1]])
+    cluster.produce("moved", num_records=6000, record_bytes=10_000)
+    plan = write_plan(tmp_path / "plan.json", "moved", {0: [3, 2], 1: [2, 1]})
+    named = ("--reassignment-json-file", str(plan))
+
+    cluster.reassign("--execute", *named, "--throttle", "3000000")
+    cluster.kill(3)
+    _, dead = verify(cluster, plan)
+    cluster.start_node(3)
+    cluster.reassign("--execute", *named, "--throttle", "1000000000", "--additional")
+    wait_until(
+        lambda: "in progress" not in cluster.reassign("--verify", *named), "the copy"
+    )
+    code, back = verify(cluster, plan)
+
+    assert dead["status"] == "in-progress"
+    assert dead["partitions"]["in_progress"] == 1
+    assert (code, back["status"]) == (0, "completed")

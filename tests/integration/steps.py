@@ -1,0 +1,54 @@
+"""Steps that several tests of plans take."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kafka import KafkaAdminClient
+
+from integration.kafka.cluster import Cluster, wait_until
+from integration.planner import run_planner
+from integration.told import told_topics
+
+
+def create(cluster: Cluster, topic: str, replicas: list[list[int]]) -> None:
+    """Create a topic with its replicas where they are wanted."""
+    assignments = dict(enumerate(replicas))
+    with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
+        admin.create_topics(
+            {topic: {"assignments": assignments}}, wait_for_metadata=True
+        )
+
+
+def write_plan(path: Path, topic: str, replicas: dict[int, list[int]]) -> Path:
+    """Write a reassignment by hand."""
+    partitions = [
+        {"topic": topic, "partition": partition, "replicas": brokers}
+        for partition, brokers in replicas.items()
+    ]
+    path.write_text(json.dumps({"version": 1, "partitions": partitions}))
+    return path
+
+
+def execute(cluster: Cluster, file: Path) -> None:
+    """Let Kafka's own tool run a plan to its end."""
+    named = ("--reassignment-json-file", str(file))
+    cluster.reassign("--execute", *named)
+    wait_until(
+        lambda: "in progress" not in cluster.reassign("--verify", *named),
+        "the reassignment to end",
+    )
+
+
+def verify(cluster: Cluster, plan: Path) -> tuple[int, dict[str, Any]]:
+    """Run `verify` against the cluster: its exit code and its document."""
+    where = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
+    outcome = run_planner("verify", plan, *where)
+    assert outcome.code in {0, 3}, outcome.err
+    return outcome.code, outcome.document
+
+
+def replicas_of(cluster: Cluster, topic: str) -> list[list[int]]:
+    """Return the replicas of each partition, as Kafka's own tool tells."""
+    told = told_topics(cluster.topics("--describe", "--topic", topic))
+    return [one["replicas"] for _, one in sorted(told.items())]

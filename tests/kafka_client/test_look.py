@@ -1,0 +1,108 @@
+import pytest
+
+from planner.kafka.connections import _WholeReads
+from planner.kafka.look import BrokerDirs, Copy, Look, Partition
+from planner.kafka.rates import Ends, rates_by_messages
+from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
+
+ALL = ["CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION"]
+ALL += ["DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
+
+
+def make_look(**seen) -> Look:
+    """Build what a user sees of one broker with topic `t` who may see everything."""
+    operations = seen.pop("operations", ALL)
+    hosted = seen.pop("hosted", ["t"])
+    dirs = seen.pop("dirs", ({"log_dir": "/d"},))
+    current = {Partition(topic, 0): Copy("/d", 1) for topic in hosted}
+    usual = {
+        "topics": {"t": {"error_code": 0, "partitions": []}},
+        "topic_configs": {"t": {}},
+    }
+    return Look(
+        cluster={"authorized_operations": operations, "brokers": []},
+        dirs={1: BrokerDirs(dirs, current, {}, 0.0)},
+        **(usual | seen),
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "needs"),
+    [
+        pytest.param({}, [], id="all-is-seen"),
+        pytest.param({"topics": {}, "hosted": []}, [], id="an-empty-cluster"),
+        pytest.param(
+            {"dirs": (), "hosted": []}, ["Describe on Cluster"], id="no-log-dirs"
+        ),
+        pytest.param({"hosted": ["t", "u"]}, ["Describe on Topic"], id="hidden-topic"),
+        pytest.param(
+            {"topics": {"t": {"error_code": 29, "partitions": []}}},
+            ["Describe on Topic"],
+            id="refused-topic",
+        ),
+        pytest.param(
+            {"topic_configs": {}}, ["DescribeConfigs on Topic"], id="hidden-configs"
+        ),
+        pytest.param(
+            {"topics": {}, "hosted": [], "operations": ["DESCRIBE"]},
+            ["Describe on Topic"],
+            id="nothing-at-all-for-a-user-bound-by-rules",
+        ),
+        pytest.param(
+            {"refused": {"reassignments": "Describe on Cluster"}},
+            ["Describe on Cluster"],
+            id="refused-question",
+        ),
+    ],
+)
+def test_gaps_name_the_right_that_is_missing(seen: dict, needs: list[str]):
+    gaps = find_gaps(make_look(**seen))
+
+    assert [gap.needs for gap in gaps] == needs
+    line = str(half_visible_error("k1:9092", gaps))
+    assert all(need in line for need in needs)
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("operations", "bound"),
+    [(ALL, False), (["DESCRIBE"], True), (None, False)],
+)
+def test_who_may_not_do_everything_is_bound_by_rules(operations, bound: bool):
+    assert is_bound(make_look(operations=operations)) is bound
+
+
+P = Partition("t", 0)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "start", "expected"),
+    [
+        # 30 messages in 10 s; the 50 that are kept take 1000 bytes.
+        pytest.param({P: 70}, {P: 100}, {P: 50}, {P: 60.0}, id="written"),
+        pytest.param({P: 100}, {P: 100}, {P: 50}, {P: 0.0}, id="nothing-written"),
+        pytest.param({P: 70}, {P: 100}, {P: 100}, {}, id="nothing-kept"),
+        pytest.param({}, {P: 100}, {P: 50}, {}, id="not-seen-before"),
+        pytest.param({P: 70}, {P: 60}, {P: 50}, {P: 0.0}, id="offsets-went-back"),
+    ],
+)
+def test_a_log_that_shrank_is_rated_by_its_messages(first, last, start, expected):
+    ends = (Ends(first, 0.0), Ends(last, 10.0))
+
+    assert rates_by_messages({P: 1000}, *ends, start) == expected
+
+
+def test_an_answer_is_heard_before_the_end_that_came_with_it():
+    class Library:
+        reads = iter([(b"one", None), (b"refused", "end")])
+
+        def _sock_recv(self):
+            return next(self.reads)
+
+    class Transport(_WholeReads, Library):
+        pass
+
+    transport = Transport()
+    heard = [transport._sock_recv() for _ in range(4)]
+
+    assert heard == [(b"one", None), (b"refused", None), (b"", "end"), (b"", "end")]
