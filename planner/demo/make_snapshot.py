@@ -25,7 +25,7 @@ from typing import Any
 from planner.demo import SNAPSHOT_FILE
 from planner.demo.topics import COMPACTED, TOPICS, Topic
 
-SEED = 20261124
+SEED = 20261121
 RACKS = "abc"
 OLD_BROKERS_OF_RACK = ((1, 4, 7), (2, 5, 8), (3, 6, 9))
 NUM_BROKERS = 12
@@ -40,8 +40,8 @@ TOTAL_BYTES = 1_800_000_000_000
 TOTAL_IN_BYTES_PER_S = 165_000_000
 
 # What brokers 1 to 9 should use, as fractions; each rack's sum is given by the totals.
-DISK_USE = (0.476, 0.745, 0.662, 0.815, 0.552, 0.601, 0.509, 0.503, 0.537)
-IN_USE = (0.46, 0.52, 0.66, 0.65, 0.61, 0.42, 0.54, 0.52, 0.57)
+DISK_USE = (0.473, 0.745, 0.662, 0.813, 0.552, 0.601, 0.514, 0.503, 0.537)
+IN_USE = (0.46, 0.52, 0.66, 0.65, 0.61, 0.41, 0.54, 0.52, 0.58)
 OUT_USE = (0.39, 0.58, 0.70, 0.63, 0.44, 0.52, 0.49, 0.61, 0.41)
 
 SIZE_SCATTER = 0.30
