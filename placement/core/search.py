@@ -118,7 +118,7 @@ class Searcher:
             self._balance(state, scan)
         self._balance(state, 64, has_chains=True)
         self._tidy(state)
-        return _arrangement(state)
+        return settled(self._problem, _arrangement(state))
 
     def _tidy(self, state: State) -> None:
         if self._call(stages.trim, state, self._dearest_first):
@@ -152,8 +152,8 @@ class Searcher:
         """Send a random few of the moved items home."""
         problem = self._problem
         may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
-        moved = may & np.not_equal(at.bin_of, problem.home)
-        moved = np.nonzero(moved & ~self._led_astray(at))[0]
+        is_away = may & np.not_equal(at.bin_of, problem.home)
+        moved = np.nonzero(is_away & ~self._led_astray(at))[0]
         if not len(moved):
             return at
         count = int(rng.integers(1, max(2, len(moved) // 3 + 1)))

@@ -1,0 +1,96 @@
+"""`demo`: the main job on a bundled cluster, without Kafka and without a JVM."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.output import print_json, print_words
+from planner.errors import BadInputError
+
+if TYPE_CHECKING:
+    from planner.plan.make import Planned
+    from planner.verify import Verification
+
+Output = Annotated[
+    Path,
+    typer.Option("-o", "--output", metavar="PLAN", help="Plan folder to write."),
+]
+
+
+def demo(
+    *,
+    output: Output = Path("demo-plan"),
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Show the main job on a bundled cluster: score, plan, check, verify.
+
+    Three brokers have just been added to "orders-eu"; broker 4 is too full. Touches no
+    Kafka and writes nothing but the plan folder.
+    """
+    from planner.demo import SNAPSHOT_FILE
+    from planner.plan.document import to_document
+    from planner.plan.make import make
+    from planner.plan.request import PlanRequest
+    from planner.snapshot import read_snapshot
+
+    snapshot = read_snapshot(SNAPSHOT_FILE)
+    state = snapshot.to_state()
+    planned = make(state, PlanRequest(goal="add-brokers"), taken_at=snapshot.taken_at)
+    written = _write(planned, output, quiet=quiet)
+    verified = _verify(planned)
+    if output_format is OutputFormat.JSON:
+        document = to_document(planned.plan)
+        document["check"] = {"ok": planned.is_ok}
+        document["verify"] = verified.to_dict()
+        print_json(document)
+    else:
+        for line in _lines(planned, verified, output, written):
+            typer.echo(line)
+    is_fine = planned.is_ok and verified.is_done
+    raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
+
+
+def _write(planned: "Planned", output: Path, *, quiet: bool) -> list[str]:
+    """Write the plan folder; where that is not possible the demo goes on without."""
+    from planner.plan.folder import write_plan
+
+    try:
+        return write_plan(planned.plan, output)
+    except BadInputError as error:
+        if not quiet:
+            print_words(f"note: {error.message}: {error.problems[0].rule}")
+        return []
+
+
+def _verify(planned: "Planned") -> "Verification":
+    """Verify the plan against the cluster as it would be once it has run."""
+    from planner.plan.folder import target_lists
+    from planner.verify import verify
+
+    after = planned.plan.placed.reassignment.after()
+    return verify(after, target_lists(planned.plan), rollback=None, throttles=[])
+
+
+def _lines(
+    planned: "Planned", verified: "Verification", output: Path, written: list[str]
+) -> Iterator[str]:
+    from planner.plan.screen import headline, plan_screen
+
+    plan = planned.plan
+    yield f'Demo "{plan.state.cluster_id}": {headline(plan)}. No Kafka is touched.'
+    yield from plan_screen(planned)
+    counts = ", ".join(f"{n} {status}" for status, n in verified.counts.items() if n)
+    yield f"{'Verified':<11}as if it had run: {counts}"
+    if written:
+        yield f"{'Files':<11}{output}/ {' '.join(written)}"
+    yield (
+        f"{'Yours':<11}kafka-planner snapshot live --bootstrap-server H:9092 -o s.json"
+        "   (read-only)"
+    )
