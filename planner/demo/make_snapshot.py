@@ -41,7 +41,7 @@ TOTAL_IN_BYTES_PER_S = 165_000_000
 
 # What brokers 1 to 9 should use, as fractions; each rack's sum is given by the totals.
 DISK_USE = (0.473, 0.745, 0.662, 0.813, 0.552, 0.601, 0.514, 0.503, 0.537)
-IN_USE = (0.46, 0.52, 0.66, 0.65, 0.61, 0.41, 0.54, 0.52, 0.58)
+IN_USE = (0.45, 0.63, 0.66, 0.66, 0.54, 0.58, 0.54, 0.48, 0.41)
 OUT_USE = (0.39, 0.58, 0.70, 0.63, 0.44, 0.52, 0.49, 0.61, 0.41)
 
 SIZE_SCATTER = 0.30
