@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from placement.change import usable_after
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.snapshot.columns import PARTITIONS, ArrowTable
+from planner.snapshot.columns import LOG_DIRS, PARTITIONS, ArrowTable
 from planner.snapshot.document import Snapshot
 from planner.snapshot.json_file import python_values
 from planner.snapshot.model import first_in_rows
@@ -90,8 +90,10 @@ def _with_free_space(before: Snapshot, after: Snapshot) -> Snapshot:
     column = before.log_dirs.column("usable_bytes")
     if column.null_count == len(column):
         return after
-    state = before.to_state()
-    usable = usable_after(state, after.to_state())
+    state, state_after = _on_the_same_dirs(before, after)
+    # A log dir that the plan overfills has no free space; less than none is no file's.
+    limit = np.maximum(state.log_dirs.size_bytes, state.log_dirs.usable_bytes)
+    usable = np.clip(usable_after(state, state_after), 0, limit.clip(min=0))
     rows = _dir_rows(before, state)
     values = pa.array(usable[rows], pa.int64())
     filled = pc.if_else(column.is_valid(), values, None).cast(column.type)
@@ -101,14 +103,40 @@ def _with_free_space(before: Snapshot, after: Snapshot) -> Snapshot:
     )
 
 
+def _on_the_same_dirs(
+    before: Snapshot, after: Snapshot
+) -> tuple[ClusterState, ClusterState]:
+    """Return both as clusters, a row of the one's log dirs being that of the other."""
+    states = before.to_state(), after.to_state()
+    named = [set(_dir_keys(state)) for state in states]
+    if named[0] == named[1]:
+        return states
+    listed = set(zip(*_columns(before.log_dirs, "broker_id", "path"), strict=True))
+    extra = sorted((named[0] | named[1]) - listed)
+    rest = [pa.nulls(len(extra), column.type) for column in LOG_DIRS.columns[2:]]
+    owners, paths = (list(values) for values in zip(*extra, strict=True))
+    arrays = [pa.array(owners, pa.int32()), pa.array(paths, pa.string()), *rest]
+    added = pa.Table.from_arrays(arrays, schema=LOG_DIRS.schema)
+    table = pa.concat_tables([before.log_dirs, added]).combine_chunks()
+    both = [replace(each, log_dirs=table).to_state() for each in (before, after)]
+    return both[0], both[1]
+
+
+def _columns(table: ArrowTable, *names: str) -> list[list[Any]]:
+    return [table.column(name).to_pylist() for name in names]
+
+
+def _dir_keys(state: ClusterState) -> list[tuple[int, str]]:
+    """Return broker id and path of each log dir."""
+    owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
+    return list(zip(owners, state.log_dirs.paths, strict=True))
+
+
 def _dir_rows(snapshot: Snapshot, state: ClusterState) -> list[int]:
     """Return the model's row of each log dir of the snapshot."""
-    dirs = state.log_dirs
-    owners = state.brokers.ids[dirs.broker_idx].tolist()
-    row_of = {key: row for row, key in enumerate(zip(owners, dirs.paths, strict=True))}
-    ids = snapshot.log_dirs.column("broker_id").to_pylist()
-    paths = snapshot.log_dirs.column("path").to_pylist()
-    return [row_of[key] for key in zip(ids, paths, strict=True)]
+    row_of = {key: row for row, key in enumerate(_dir_keys(state))}
+    listed = _columns(snapshot.log_dirs, "broker_id", "path")
+    return [row_of[key] for key in zip(*listed, strict=True)]
 
 
 def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:

@@ -151,14 +151,14 @@ def write_json(snapshot: "Snapshot", path: Path) -> None:
 
     One line for each broker and each partition, so that versions can be compared.
     """
-    chunks = (line.encode() for line in _lines(snapshot))
-    if path.suffix != ".gz":
-        with path.open("wb") as file:
-            file.writelines(chunks)
-        return
-    # No time and no name inside: the same snapshot gives the same bytes.
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-        packed.writelines(chunks)
+    with path.open("wb") as file, no_garbage_collection():
+        if path.suffix != ".gz":
+            file.writelines(_lines(snapshot))
+            return
+        # No time and no name inside: the same snapshot gives the same bytes.
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+            for line in _lines(snapshot):
+                packed.write(line)
 
 
 def document_of(snapshot: "Snapshot") -> dict[str, Any]:
@@ -175,22 +175,25 @@ def document_of(snapshot: "Snapshot") -> dict[str, Any]:
     }
 
 
-def _lines(snapshot: "Snapshot") -> Iterator[str]:
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+def _lines(snapshot: "Snapshot") -> Iterator[bytes]:
+    # Three times as quick as `json`; both write the shortest digits of a float.
+    from pydantic_core import to_json
+
     head = {"format": FORMAT, "version": VERSION, **snapshot.header()}
-    yield encode(head).removesuffix("}") + ',\n "brokers": ['
-    comma = ""
+    yield to_json(head).removesuffix(b"}") + b',\n "brokers": ['
+    comma = b""
     for broker in _broker_records(snapshot):
-        yield f"{comma}\n  {encode(broker)}"
-        comma = ","
-    yield '],\n "topics": ['
-    comma = ""
+        yield comma + b"\n  " + to_json(broker)
+        comma = b","
+    yield b'],\n "topics": ['
+    comma = b""
     for topic, partitions in _topics(snapshot):
-        yield f'{comma}\n  {encode(topic).removesuffix("}")}, "partitions": ['
-        yield ",".join(f"\n    {encode(partition)}" for partition in partitions)
-        yield "]}"
-        comma = ","
-    yield "]}\n"
+        yield comma + b"\n  " + to_json(topic).removesuffix(b"}")
+        yield b',"partitions": ['
+        yield b",".join(b"\n    " + to_json(partition) for partition in partitions)
+        yield b"]}"
+        comma = b","
+    yield b"]}\n"
 
 
 def _broker_records(snapshot: "Snapshot") -> list[dict[str, Any]]:
@@ -236,10 +239,8 @@ def _partition_records(table: ArrowTable) -> Iterator[tuple[str, dict[str, Any]]
 
 def _records(table: ArrowTable, names: list[str]) -> list[dict[str, Any]]:
     """Return rows as dictionaries, without what is null."""
-    columns = [(name, python_values(table.column(name))) for name in names]
-    used = [(n, values) for n, values in columns if any(v is not None for v in values)]
-    keys = [name for name, _ in used]
-    rows = zip(*(values for _, values in used), strict=True)
+    keys = [name for name in names if table.column(name).null_count < len(table)]
+    rows = zip(*(python_values(table.column(name)) for name in keys), strict=True)
     return [
         {key: v for key, v in zip(keys, row, strict=True) if v is not None}
         for row in rows
@@ -252,11 +253,25 @@ def python_values(column: ArrowArray) -> list[Any]:
     if pa.types.is_map(array.type):
         return [v if v is None else dict(v) for v in array.to_pylist()]
     if not pa.types.is_list(array.type):
-        return array.to_pylist()  # type: ignore[no-any-return]
+        return _flat_values(array)
     rows = Rows.from_arrow(array)
     # Slices of one long list: several times quicker than a list per row by Arrow.
-    flat, start = rows.values.to_pylist(), rows.start.tolist()
+    flat, start = _flat_values(rows.values), rows.start.tolist()
     lists: list[Any] = [flat[low:high] for low, high in pairwise(start)]
     for row in rows.is_absent.nonzero()[0].tolist():
         lists[row] = None
     return lists
+
+
+def _flat_values(array: ArrowArray) -> list[Any]:
+    """Do what `to_pylist` does, by the quickest way there is for a type."""
+    if array.null_count == len(array):
+        return [None] * len(array)
+    if array.type == pa.string():
+        encoded = array.dictionary_encode()
+        texts = [*encoded.dictionary.to_pylist(), None]
+        codes = encoded.indices.fill_null(len(texts) - 1).to_numpy()
+        return [texts[code] for code in codes.tolist()]
+    if array.null_count:
+        return array.to_pylist()  # type: ignore[no-any-return]
+    return array.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]

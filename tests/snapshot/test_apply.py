@@ -132,6 +132,37 @@ def test_partitions_left_alone_are_led_by_their_first_replica(
     assert _after(document)["orders-0"]["leader"] == leader
 
 
+@pytest.mark.parametrize(
+    ("entry", "usable"),
+    [
+        pytest.param((0, [2, 1], None), {}, id="nothing-moved"),
+        pytest.param((0, [3, 2], ["/d1", None]), {1: 400, 3: 200}, id="moved"),
+        pytest.param((0, [3, 2], None), {1: 400, 3: 200}, id="the-emptiest-takes-it"),
+        pytest.param((0, [2], ["/d1"]), {1: 400, 2: 200}, id="into-another-dir"),
+    ],
+)
+def test_free_space_follows_the_replicas(
+    entry: tuple[int, list[int], list[str | None] | None], usable: dict[int, int]
+):
+    snapshot = Snapshot.from_document(small_document())
+
+    after = apply_plan(snapshot, _plan(("orders", *entry)))
+
+    rows = after.log_dirs.to_pylist()
+    found = {r["broker_id"]: r["usable_bytes"] for r in rows if r["path"] == "/d1"}
+    assert found == {1: 300, 2: 300, 3: 300} | usable
+
+
+def test_an_overfilled_log_dir_has_no_free_space():
+    document = _orders(size_bytes=500)
+
+    after = apply_plan(
+        Snapshot.from_document(document), _plan(("orders", 0, [3, 2], ["/d1", None]))
+    )
+
+    assert after.log_dirs.column("usable_bytes").to_pylist()[4] == 0
+
+
 def test_dead_brokers_of_a_target_are_not_in_sync():
     document = small_document()
     document["brokers"][1]["state"] = "dead"
@@ -179,6 +210,7 @@ def test_a_plan_changes_what_it_names_and_nothing_else(
     assert not after.to_state().is_reassigning[is_planned].any()
     assert after.brokers.equals(before.brokers)
     assert after.topics.equals(before.topics)
+    assert Snapshot.from_document(after.to_document()).equals(after)
     assert apply_plan(after, _plan(*entries)).equals(after)
 
 
