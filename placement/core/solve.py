@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
+from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.milp import fits_model, scale_of, solve_model
 from placement.core.problem import (
     NO_LIMIT,
@@ -92,6 +93,10 @@ def _improve(
     searcher = Searcher(problem, effort, seed)
     at = searcher.improve(start)
     at, value = searcher.recreate(at, evaluate(problem, at))
+    if fits_flow(problem):
+        counted = solve_counts(problem)
+        if counted is not None:
+            at, value = _better(problem, at, value, solve_roles(problem, counted))
     if fits_model(problem, effort.milp_cells):
         at, value = _exact(problem, at, value, effort)
     if value.key[:3] >= before.key[:3]:
