@@ -22,6 +22,7 @@ import numpy as np
 import pulp
 
 from placement.core.bounds import Bands
+from placement.core.exact_fit import scale_of
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -29,7 +30,7 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
-from placement.core.value import open_bins
+from placement.core.value import open_bins, usable_capacity
 
 Pair = tuple[int, int]
 
@@ -52,22 +53,6 @@ class Exact:
     at: Arrangement | None
     dual_bound: float
     is_infeasible: bool
-
-
-def fits_model(problem: Problem, max_cells: int) -> bool:
-    """Tell whether a problem is small and plain enough for an exact model."""
-    cap = problem.levels[0].group_cap
-    movable = np.unique(
-        problem.group_of[np.not_equal(problem.movability, Movability.NEVER)]
-    )
-    return (
-        len(movable) * problem.num_bins <= max_cells
-        and cap is not None
-        and bool((cap == 1).all())
-        and all(level.limits is None for level in problem.levels[1:])
-        and all(level.price == problem.price_across for level in problem.levels)
-        and bool((problem.home >= 0).all())
-    )
 
 
 class _Model:
@@ -148,10 +133,10 @@ class _Model:
         return terms
 
     def _add_bands(self, bands: Bands, *, is_free: bool) -> None:
-        bins = self.problem.bins
+        bins, usable = self.problem.bins, usable_capacity(self.problem)
         for b, r in np.ndindex(*bins.target.shape):
             lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
-            capacity = int(bins.capacity[b, r])
+            capacity = int(usable[b, r])
             if lower <= 0 and min(upper, capacity) >= NO_LIMIT:
                 continue
             # Scaled to about 1: HiGHS's tolerance is 1e-6, bytes are 1e12.
@@ -220,41 +205,6 @@ class _Model:
                 if _is_one(self.role.get((group, int(bin_of[item])))):
                     role_of[group] = item
         return Arrangement(bin_of, role_of)
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """
-    The units of the model's objective.
-
-    Parameters
-    ----------
-    cost
-        What one in the objective stands for.
-    move, role
-        Prices of a move and of a role change that break ties.
-    slack
-        The most that ties can add up to.
-    """
-
-    cost: float
-    move: float
-    role: float
-    slack: float
-
-    def of(self, cost: int) -> float:
-        """Return a cost in the units of the objective."""
-        return cost / self.cost
-
-
-def scale_of(problem: Problem) -> Scale:
-    """Choose units in which HiGHS's tolerances do no harm."""
-    largest = float(problem.cost.max(initial=0) + problem.price_per_move)
-    cost = largest if largest > 1000 else 1.0
-    move = 1.0 / (2 * problem.num_items + 2) if cost == 1.0 else 1e-5
-    role = move / (2 * problem.num_groups + 2)
-    slack = move * problem.num_items + role * problem.num_groups
-    return Scale(cost, move, role, slack)
 
 
 def _is_one(variable: pulp.LpVariable | None) -> bool:

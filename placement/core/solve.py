@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
+from placement.core.exact_fit import fits_model, scale_of
 from placement.core.flow import fits_flow, solve_counts, solve_roles
-from placement.core.milp import fits_model, scale_of, solve_model
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
@@ -108,6 +108,8 @@ def _exact(
     problem: Problem, at: Arrangement, value: Value, effort: Effort
 ) -> tuple[Arrangement, Value]:
     """Improve the answer to a small problem by exact models."""
+    from placement.core.milp import solve_model
+
     bins = problem.bins
     if value.deviation > 0 or value.key[0]:
         bands = Bands(bins.lower, np.where(bins.target > 0, bins.upper, NO_LIMIT))
@@ -173,6 +175,8 @@ def _certify(
     if value.key[0] == 0 and cost < copied and fits_model(problem, effort.milp_cells):
         # The bound is on the copies alone, without the price of a move.
         copies = replace(problem, price_per_move=0)
+        from placement.core.milp import solve_model
+
         exact = solve_model(copies, bands, "cost", effort.milp_nodes)
         dual = 0 if exact.is_infeasible else _dual_cost(copies, exact.dual_bound)
         if dual > cost:

@@ -445,7 +445,10 @@ def chain_best(t: Tables, s: State, place_now: int, scan: int) -> bool:
             while other >= 0 and looked < scan // 2:
                 looked += 1
                 leave = leave_change(t, s, other, -1)
-                for end in (place_now, home_of(t, other)):
+                for choice in range(2):
+                    end = place_now
+                    if choice == 1:
+                        end = home_of(t, other)
                     if end < 0 or end == target:
                         continue
                     if t.num_load_levels > 1:

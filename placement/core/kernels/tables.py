@@ -102,7 +102,10 @@ class State(NamedTuple):
 
 def _as_column(values: Any, *, is_compiled: bool) -> Column:  # noqa: ANN401
     flat = np.ascontiguousarray(values).reshape(-1)
-    return flat if is_compiled else flat.tolist()
+    if not is_compiled:
+        return flat.tolist()
+    # Numba compiles anew for a read-only array; the problem's own are just that.
+    return flat if flat.flags.writeable else flat.copy()
 
 
 def build_tables(problem: Problem, *, is_compiled: bool) -> Tables:

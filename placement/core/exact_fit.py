@@ -1,0 +1,63 @@
+"""
+Which problems an exact model fits, and the units of its objective.
+
+Apart from `milp`, so that a problem without an exact model loads no solver.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.problem import Movability, Problem
+
+
+def fits_model(problem: Problem, max_cells: int) -> bool:
+    """Tell whether a problem is small and plain enough for an exact model."""
+    cap = problem.levels[0].group_cap
+    movable = np.unique(
+        problem.group_of[np.not_equal(problem.movability, Movability.NEVER)]
+    )
+    return (
+        len(movable) * problem.num_bins <= max_cells
+        and cap is not None
+        and bool((cap == 1).all())
+        and all(level.limits is None for level in problem.levels[1:])
+        and all(level.price == problem.price_across for level in problem.levels)
+        and bool((problem.home >= 0).all())
+        and not problem.is_transient.any()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """
+    The units of the model's objective.
+
+    Parameters
+    ----------
+    cost
+        What one in the objective stands for.
+    move, role
+        Prices of a move and of a role change that break ties.
+    slack
+        The most that ties can add up to.
+    """
+
+    cost: float
+    move: float
+    role: float
+    slack: float
+
+    def of(self, cost: int) -> float:
+        """Return a cost in the units of the objective."""
+        return cost / self.cost
+
+
+def scale_of(problem: Problem) -> Scale:
+    """Choose units in which HiGHS's tolerances do no harm."""
+    largest = float(problem.cost.max(initial=0) + problem.price_per_move)
+    cost = largest if largest > 1000 else 1.0
+    move = 1.0 / (2 * problem.num_items + 2) if cost == 1.0 else 1e-5
+    role = move / (2 * problem.num_groups + 2)
+    slack = move * problem.num_items + role * problem.num_groups
+    return Scale(cost, move, role, slack)
