@@ -1,303 +1,57 @@
 """
-The cluster as frozen columns: brokers, log dirs, topics, partitions, replicas.
+The state of a cluster: where every replica lives, who leads, what everything weighs.
 
-``B`` brokers, ``D`` log dirs, ``T`` topics, ``P`` partitions, ``R`` replicas of all
-partitions together. An ``*_idx`` is a row of this state; an ``*_id`` is a name that
-Kafka gave. Replicas are compressed rows: those of partition ``p``, preferred leader
-first, are rows ``start[p]:start[p + 1]``; nothing is padded to the largest
-replication factor. Arrays are kept, not copied, and become read-only.
+Columns only (see `placement.columns`), checked for consistency when put together.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import IntEnum
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from placement.columns import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    Brokers,
+    BrokerState,
+    BytesArray,
+    CodeArray,
+    IndexArray,
+    LogDirs,
+    LogDirState,
+    OffsetArray,
+    Partitions,
+    RateArray,
+    Replicas,
+    Storage,
+    Topics,
+    sum_rows,
+)
 from placement.errors import InvalidClusterError
 
-IndexArray = npt.NDArray[np.int32]
-OffsetArray = npt.NDArray[np.int64]
-BytesArray = npt.NDArray[np.int64]
-RateArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-CodeArray = npt.NDArray[np.int8]
-
-ABSENT = -1
-"""No row: an unknown log dir, no leader, no broker set."""
-UNKNOWN = -1
-"""An integer nobody measured. Unknown rates are NaN."""
-
-
-class BrokerState(IntEnum):
-    """What a broker may do; the last three are not live."""
-
-    ALIVE = 0
-    NEW = 1
-    DEMOTED = 2
-    SHUTTING_DOWN = 3
-    FENCED = 4
-    DEAD = 5
-
-
-class LogDirState(IntEnum):
-    """Whether a log dir serves (`ONLINE`, `CORDONED`) and takes new replicas."""
-
-    ONLINE = 0
-    OFFLINE = 1
-    CORDONED = 2
-
-
-class Storage(IntEnum):
-    """Where the bytes of a topic lie; `SHARED` ones weigh nothing on a disk."""
-
-    LOCAL = 0
-    TIERED = 1
-    SHARED = 2
-    UNKNOWN = 3
-
-
-def _freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
-    for column in fields(columns):
-        value = getattr(columns, column.name)
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Brokers:
-    """
-    The brokers, by ascending id.
-
-    Parameters
-    ----------
-    ids
-        ``(B,)`` Kafka's broker ids, ascending.
-    rack_idx
-        ``(B,)`` row of `racks`. A broker without a rack has one of its own.
-    racks
-        Names, sorted; `None` for the rack of a broker that has none (these come
-        last, in the order of their brokers).
-    host_idx
-        ``(B,)`` row of `hosts`. A broker without a host has one of its own.
-    hosts
-        Names; `None` for the host of a broker that has none.
-    broker_set_idx
-        ``(B,)`` row of `broker_sets`, or `ABSENT`.
-    broker_sets
-        Names, sorted.
-    state
-        ``(B,)`` a `BrokerState` each.
-    disk_bytes
-        ``(B,)`` bytes. Capacity, or `UNKNOWN`.
-    in_bytes_per_s, out_bytes_per_s
-        ``(B,)`` bytes/s. Capacity of the network, or NaN.
-    cpu_cores
-        ``(B,)`` cores, or NaN.
-    max_replicas
-        ``(B,)`` most replicas it may hold, or `UNKNOWN`.
-    """
-
-    ids: IndexArray
-    rack_idx: IndexArray
-    racks: tuple[str | None, ...]
-    host_idx: IndexArray
-    hosts: tuple[str | None, ...]
-    broker_set_idx: IndexArray
-    broker_sets: tuple[str, ...]
-    state: CodeArray
-    disk_bytes: BytesArray
-    in_bytes_per_s: RateArray
-    out_bytes_per_s: RateArray
-    cpu_cores: RateArray
-    max_replicas: OffsetArray
-
-    def __post_init__(self) -> None:
-        _freeze(self)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def is_live(self) -> BoolArray:
-        """``(B,)`` true for brokers that serve: alive, new or demoted."""
-        return np.less_equal(self.state, BrokerState.DEMOTED)
-
-    @property
-    def may_lead(self) -> BoolArray:
-        """``(B,)`` true for live brokers that are not demoted."""
-        return np.less(self.state, BrokerState.DEMOTED)
-
-    def rows_of(self, ids: Sequence[int] | npt.NDArray[np.integer[Any]]) -> IndexArray:
-        """Return the row of each broker id, `ABSENT` where there is none."""
-        wanted = np.asarray(ids, dtype=np.int64)
-        if not len(self.ids):
-            return np.full(wanted.shape, ABSENT, dtype=np.int32)
-        rows = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
-        found = np.equal(self.ids[rows], wanted)
-        return np.where(found, rows, ABSENT).astype(np.int32)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class LogDirs:
-    """
-    The log dirs of all brokers, by broker and path.
-
-    Parameters
-    ----------
-    broker_idx
-        ``(D,)`` the broker each belongs to, ascending.
-    paths
-        Absolute paths, sorted inside a broker.
-    size_bytes, usable_bytes
-        ``(D,)`` bytes of the file system and what is free of it, or `UNKNOWN`.
-    state
-        ``(D,)`` a `LogDirState` each.
-    """
-
-    broker_idx: IndexArray
-    paths: tuple[str, ...]
-    size_bytes: BytesArray
-    usable_bytes: BytesArray
-    state: CodeArray
-
-    def __post_init__(self) -> None:
-        _freeze(self)
-
-    def __len__(self) -> int:
-        return len(self.broker_idx)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Topics:
-    """
-    The topics, by name.
-
-    Parameters
-    ----------
-    names
-        Names, sorted.
-    topic_ids
-        Kafka's topic ids; `None` where not known.
-    storage
-        ``(T,)`` a `Storage` each.
-    min_insync_replicas
-        ``(T,)`` min.insync.replicas of the topic, else of the cluster, else 1.
-    configs
-        Per topic, what differs from the default.
-    """
-
-    names: tuple[str, ...]
-    topic_ids: tuple[str | None, ...]
-    storage: CodeArray
-    min_insync_replicas: IndexArray
-    configs: tuple[Mapping[str, str], ...]
-
-    def __post_init__(self) -> None:
-        _freeze(self)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Partitions:
-    """
-    The partitions, by topic and number.
-
-    Parameters
-    ----------
-    topic_idx
-        ``(P,)`` row of the topic, ascending.
-    partition
-        ``(P,)`` Kafka's number inside the topic, ascending there.
-    leader_idx
-        ``(P,)`` row of the broker that leads now, or `ABSENT`.
-    size_bytes
-        ``(P,)`` bytes. What a copy costs: the leader's local bytes, or `UNKNOWN`.
-    remote_bytes
-        ``(P,)`` bytes in tiered storage, or `UNKNOWN`.
-    in_bytes_per_s, out_bytes_per_s
-        ``(P,)`` bytes/s that producers write and consumers read; replication is
-        not counted. NaN where unknown.
-    leader_cpu_cores, follower_cpu_cores
-        ``(P,)`` cores used on the leader and on each follower, or NaN.
-    """
-
-    topic_idx: IndexArray
-    partition: IndexArray
-    leader_idx: IndexArray
-    size_bytes: BytesArray
-    remote_bytes: BytesArray
-    in_bytes_per_s: RateArray
-    out_bytes_per_s: RateArray
-    leader_cpu_cores: RateArray
-    follower_cpu_cores: RateArray
-
-    def __post_init__(self) -> None:
-        _freeze(self)
-
-    def __len__(self) -> int:
-        return len(self.topic_idx)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Replicas:
-    """
-    The replicas of all partitions, as compressed rows.
-
-    Parameters
-    ----------
-    start
-        ``(P + 1,)`` replicas of partition ``p`` are rows ``start[p]:start[p + 1]``,
-        preferred leader first; during a reassignment the target, then those removed.
-    broker_idx
-        ``(R,)`` row of the broker.
-    is_in_sync
-        ``(R,)`` true for members of the ISR.
-    is_adding, is_removing
-        ``(R,)`` true where an ongoing reassignment adds or removes the replica.
-    is_eligible, is_last_known_eligible
-        ``(R,)`` true for members of the ELR and of the last known ELR (KIP-966).
-    log_dir_idx, future_log_dir_idx
-        ``(R,)`` row of the log dir it lies in, or is being copied to inside its
-        broker; `ABSENT` where unknown or none.
-    own_bytes
-        ``(R,)`` bytes it takes on its disk where that differs from the leader's,
-        else `UNKNOWN`.
-    """
-
-    start: OffsetArray
-    broker_idx: IndexArray
-    is_in_sync: BoolArray
-    is_adding: BoolArray
-    is_removing: BoolArray
-    is_eligible: BoolArray
-    is_last_known_eligible: BoolArray
-    log_dir_idx: IndexArray
-    future_log_dir_idx: IndexArray
-    own_bytes: BytesArray
-
-    def __post_init__(self) -> None:
-        _freeze(self)
-
-    def __len__(self) -> int:
-        return len(self.broker_idx)
-
-    @property
-    def partition_idx(self) -> IndexArray:
-        """``(R,)`` the partition of each replica."""
-        counts = np.diff(self.start)
-        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-
-    def broker_idx_at(self, rows: npt.NDArray[np.int64]) -> IndexArray:
-        """Return the broker of each replica row; `ABSENT` stays `ABSENT`."""
-        if not len(self.broker_idx):
-            return np.full(len(rows), ABSENT, dtype=np.int32)
-        found = self.broker_idx[rows]
-        return np.where(np.equal(rows, ABSENT), ABSENT, found).astype(np.int32)
+__all__ = [
+    "ABSENT",
+    "UNKNOWN",
+    "BoolArray",
+    "BrokerState",
+    "Brokers",
+    "BytesArray",
+    "ClusterState",
+    "CodeArray",
+    "IndexArray",
+    "LogDirState",
+    "LogDirs",
+    "OffsetArray",
+    "Partitions",
+    "RateArray",
+    "Replicas",
+    "Storage",
+    "Topics",
+    "sum_rows",
+    "twice_on_a_broker",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -377,27 +131,6 @@ class ClusterState:
     def with_brokers(self, **columns: object) -> Self:
         """Return this cluster with some columns of its brokers replaced."""
         return replace(self, brokers=replace(self.brokers, **columns))  # type: ignore[arg-type]
-
-
-def sum_rows(values: npt.NDArray[Any], start: OffsetArray) -> npt.NDArray[np.int64]:
-    """
-    Sum each compressed row.
-
-    Parameters
-    ----------
-    values
-        ``(R,)`` integers or flags.
-    start
-        ``(P + 1,)`` where each row starts.
-
-    Returns
-    -------
-    ``(P,)`` int64; 0 for an empty row.
-    """
-    running = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(values, out=running[1:])
-    summed: npt.NDArray[np.int64] = running[start[1:]] - running[start[:-1]]
-    return summed
 
 
 def _problems(state: ClusterState) -> list[str]:
