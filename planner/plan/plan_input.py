@@ -31,6 +31,8 @@ class PlanSettings(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
     capacity_threshold: dict[str, Fraction] = {}
+    topic: list[str] = []
+    topics: str | None = None
     exclude_topics: str | list[str] | None = None
     exclude_brokers_for_replicas: list[int] | None = None
     exclude_brokers_for_leaders: list[int] | None = None
@@ -156,12 +158,13 @@ def _settings_of(
             place = ".".join(map(str, ("settings", *one["loc"])))
             problems.append(_problem(path, place, one["msg"], "write the plan anew"))
         return PlanSettings()
-    for pattern in _patterns(settings):
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            rule = f"must be a regular expression: {error}"
-            problems.append(_problem(path, "settings.exclude_topics", rule, "mend it"))
+    for name, patterns in _patterns(settings).items():
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                rule = f"must be a regular expression: {error}"
+                problems.append(_problem(path, f"settings.{name}", rule, "mend it"))
     return settings
 
 
@@ -169,9 +172,13 @@ def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
     return InputProblem(file=str(path), place=place, value="", rule=rule, remedy=remedy)
 
 
-def _patterns(settings: PlanSettings) -> list[str]:
+def _patterns(settings: PlanSettings) -> dict[str, list[str]]:
+    """Return the regular expressions by the setting that they stand in."""
     excluded = settings.exclude_topics
-    return [excluded] if isinstance(excluded, str) else excluded or []
+    return {
+        "topics": [] if settings.topics is None else [settings.topics],
+        "exclude_topics": [excluded] if isinstance(excluded, str) else excluded or [],
+    }
 
 
 def check_settings(
@@ -223,11 +230,19 @@ def _excluded_for_replicas(own: PlanSettings, state: ClusterState) -> frozenset[
 
 
 def _excluded_topics(own: PlanSettings, state: ClusterState) -> frozenset[str]:
-    patterns = [re.compile(pattern) for pattern in _patterns(own)]
+    """Return the topics that are excluded, or not among those that were named."""
+    names, patterns = frozenset(state.topics.names), _patterns(own)
+    excluded = _matching(patterns["exclude_topics"], names)
+    if not own.topic and own.topics is None:
+        return excluded
+    chosen = _matching(patterns["topics"], names) | set(own.topic)
+    return excluded | (names - chosen)
+
+
+def _matching(patterns: list[str], names: frozenset[str]) -> frozenset[str]:
+    compiled = [re.compile(pattern) for pattern in patterns]
     return frozenset(
-        name
-        for name in state.topics.names
-        if any(pattern.fullmatch(name) for pattern in patterns)
+        name for name in names if any(one.fullmatch(name) for one in compiled)
     )
 
 

@@ -148,6 +148,15 @@ def test_options_say_what_is_allowed(
             [1, 5], {"settings": {"exclude_topics": "tt"}}, set(), id="another-name"
         ),
         pytest.param(
+            [1, 5], {"settings": {"topic": ["u"]}}, {"excluded"}, id="not-chosen"
+        ),
+        pytest.param(
+            [1, 5], {"settings": {"topics": "tt"}}, {"excluded"}, id="does-not-match"
+        ),
+        pytest.param(
+            [1, 5], {"settings": {"topic": ["t"], "topics": "u"}}, set(), id="chosen"
+        ),
+        pytest.param(
             [1, 5],
             {"settings": {"exclude_brokers_for_replicas": [5]}},
             {"excluded"},
@@ -272,6 +281,16 @@ def test_a_bad_plan_document_is_refused(tmp_path: Path, capsys, text: str, place
 
     assert outcome.code == 2
     assert [p["place"] for p in outcome.document["problems"]] == [place]
+
+
+def test_a_folder_without_a_reassignment_is_refused(tmp_path: Path, capsys):
+    plan = plan_folder(tmp_path, [1, 5])
+    (plan / "reassignment.json").unlink()
+
+    outcome = run(capsys, "check", plan, "--snapshot", snapshot(tmp_path))
+
+    assert outcome.code == 2
+    assert "reassignment.json: must be readable" in outcome.err
 
 
 def test_a_thousand_findings_are_cut_for_people(tmp_path: Path, capsys):
