@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.change import Reassignment, reassign
 from placement.cluster import ABSENT, ClusterState, IndexArray
@@ -123,8 +124,7 @@ def _settle(
 ) -> PlannedPlacement:
     """Solve until the bands that were aimed at are those of the answer."""
     state, weights = draft.state, draft.weights
-    leading = first_live_replica(state)
-    leader = state.replicas.broker_idx_at(leading)
+    leader = state.replicas.broker_idx_at(leading_replicas(draft))
     load = broker_loads(state, weights, leader)
     heaviest = heaviest_replicas(state, weights, leader)
     incoming = _evacuated(draft, leader)
@@ -144,6 +144,19 @@ def _settle(
     assert best is not None  # noqa: S101 - there is at least one round
     notes = (*draft.notes, *_band_notes(best))
     return replace(best, notes=notes, seconds=spent)
+
+
+def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
+    """
+    Return ``(P,)`` the replica that leads, or will where all of them must move.
+
+    That is the first live one. Where none is live and the partition is not left alone,
+    its replicas are evacuated, and the first of them will lead where it ends.
+    """
+    state = draft.state
+    leading = first_live_replica(state)
+    will_lead = (leading == ABSENT) & ~draft.is_left_alone
+    return np.where(will_lead, state.replicas.start[:-1], leading)
 
 
 def _evacuated(draft: Draft, leader: IndexArray) -> WeightArray:
@@ -208,7 +221,7 @@ def build_problem(
     extra = np.zeros((len(own), len(keep)), dtype=np.int64)
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own
-    leading = first_live_replica(state)
+    leading = leading_replicas(draft)
     return Problem(
         resources=tuple(str(RESOURCES[r]) for r in keep),
         group_start=state.replicas.start,
