@@ -237,11 +237,9 @@ def solve_roles(problem: Problem, at: Arrangement) -> Arrangement:
     Hand out the roles at given places by the least-cost flow.
 
     Exact for the resource in which every role weighs the same; a change costs one.
-    The arrangement comes back as it was where there is no such resource.
+    Where there is no such resource, roles only go to where they may be.
     """
     r = _role_resource(problem)
-    if r is None:
-        return at
     arcs = _Arcs([], [], [], [])
     groups, sink = problem.num_groups, problem.num_groups + problem.num_bins
     choices: dict[int, tuple[int, int]] = {}
@@ -255,7 +253,7 @@ def solve_roles(problem: Problem, at: Arrangement) -> Arrangement:
         if candidates:
             supplies[group] = 1
     supplies[sink] = -len(supplies)
-    _add_role_bins(problem, at, arcs, r)
+    _add_role_bins(problem, arcs, r)
     flow = _solve(arcs, supplies)
     if flow is None:
         return at
@@ -289,13 +287,12 @@ def _role_candidates(problem: Problem, at: Arrangement, group: int) -> list[int]
     return may or [holder]
 
 
-def _add_role_bins(problem: Problem, at: Arrangement, arcs: _Arcs, r: int) -> None:
+def _add_role_bins(problem: Problem, arcs: _Arcs, r: int | None) -> None:
     bins, groups = problem.bins, problem.num_groups
-    unit = int(problem.role_weight[:, r].max())
-    has_band = bins.target[:, r] > 0
+    unit = 1 if r is None else int(problem.role_weight[:, r].max())
     for b in range(problem.num_bins):
         low, high = 0, groups
-        if has_band[b]:
+        if r is not None and bins.target[b, r] > 0:
             low = max(0, int(-(-bins.lower[b, r] // unit)))
             high = min(groups, int(bins.upper[b, r] // unit))
         force = groups + 1

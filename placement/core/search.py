@@ -77,7 +77,9 @@ class Searcher:
         self._tables: Tables = build_tables(problem, is_compiled=self._is_compiled)
         self._dearest_first = self._column(np.argsort(-_size(problem), kind="stable"))
         self._role_home = self._column(problem.role_home)
-        self._mean_cost = float(problem.cost[problem.group_of].mean())
+        self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
+            problem.num_items, 1
+        )
         self.steps = 0
 
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list

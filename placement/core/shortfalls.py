@@ -12,7 +12,14 @@ from placement.core.problem import (
     loads,
 )
 from placement.core.solution import Shortfall
-from placement.core.value import broken_groups, is_moved, open_bins, over_capacity
+from placement.core.value import (
+    broken_groups,
+    is_moved,
+    open_bins,
+    over_capacity,
+    peaks,
+    usable_capacity,
+)
 
 MAX_SHORTFALLS = 1000
 """So many are listed; the status tells the rest."""
@@ -62,8 +69,10 @@ def _usable_bins(problem: Problem, group: int) -> IntArray:
     eligible = problem.is_eligible[problem.group_class[group], problem.bin_class]
     usable: IntArray = (eligible & problem.may_receive).astype(np.int64)
     items = np.arange(problem.group_start[group], problem.group_start[group + 1])
-    stays = items[np.not_equal(problem.movability[items], Movability.MUST)]
-    usable[problem.home[stays]] = 1
+    items = items[problem.home[items] >= 0]
+    # Where an item leaves, none of its group comes: that would be the item, staying.
+    must = np.equal(problem.movability[items], Movability.MUST)
+    usable[problem.home[items]] = ~must
     return usable
 
 
@@ -87,23 +96,28 @@ def _crowded(problem: Problem, at: Arrangement) -> list[Shortfall]:
         for level in problem.levels:
             if level.group_cap is None or level is problem.levels[0]:
                 continue
+            places = _places(level, _usable_bins(problem, int(group)), int(group))
+            is_proven = places < stop - start
+            nodes = int((open_bins(level) > 0).sum())
             found.append(
                 Shortfall(
                     what="spread",
-                    have=int((open_bins(level) > 0).sum()),
+                    have=places if is_proven else nodes,
                     need=int(stop - start),
                     group=int(group),
                     level=level.name,
+                    is_proven=is_proven,
                 )
             )
     return found
 
 
 def _over_capacity(problem: Problem, at: Arrangement) -> list[Shortfall]:
-    load, bins = loads(problem, at), problem.bins
+    load, bins = peaks(problem, at), problem.bins
+    capacity = np.minimum(usable_capacity(problem), NO_LIMIT // max(len(load), 1))
+    least = _least_load(problem, at)
     found = []
     for b, r in np.argwhere(over_capacity(problem, load))[:MAX_SHORTFALLS]:
-        room = np.minimum(bins.capacity[:, r], NO_LIMIT // max(len(load), 1))
         found.append(
             Shortfall(
                 what="capacity",
@@ -113,7 +127,19 @@ def _over_capacity(problem: Problem, at: Arrangement) -> list[Shortfall]:
                 resource=problem.resources[r],
                 level=problem.levels[0].name,
                 # More load than all bins together may hold: nothing can help.
-                is_proven=int(load[:, r].sum()) > int(room.sum()),
+                is_proven=int(least[r]) > int(capacity[:, r].sum()),
             )
         )
     return found
+
+
+def _least_load(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(R,)`` load of all bins together, extra weights shed by moving."""
+    total = loads(problem, at).sum(axis=0)
+    if len(problem.extra):
+        stays = np.equal(at.bin_of, problem.home) & (problem.home >= 0)
+        total -= np.maximum(problem.extra[stays], 0).sum(axis=0)
+        gone = ~stays & (problem.home >= 0)
+        total += np.minimum(problem.extra[gone], 0).sum(axis=0)
+    least: IntArray = total
+    return least

@@ -28,7 +28,8 @@ class Value:
     Parameters
     ----------
     unmet
-        Items that must move and have not, or lie nowhere; roles not released.
+        Items that must move and have not, or lie nowhere; roles not released, or
+        brought to where they may not be.
     broken_groups
         Groups over a cap or unevenly spread, that the problem lets move.
     over_capacity
@@ -84,9 +85,10 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
     must = np.equal(problem.movability, Movability.MUST)
     unmet = (must & ~moved) | np.less(at.bin_of, 0)
     return Value(
-        unmet=int(unmet.sum()) + int(unreleased_roles(problem, at).sum()),
+        unmet=int(unmet.sum())
+        + int((unreleased_roles(problem, at) | misplaced_roles(problem, at)).sum()),
         broken_groups=int(broken_groups(problem, at).sum()),
-        over_capacity=int(over_capacity(problem, load).sum()),
+        over_capacity=int(over_capacity(problem, peaks(problem, at)).sum()),
         deviation=float(distance.max(initial=0.0)),
         outside=float(np.sum(distance)),
         cost=int(move_costs(problem, at).sum()),
@@ -95,22 +97,40 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
     )
 
 
+def peaks(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(N, R)`` loads, with what has left and still fills its old bin."""
+    load = loads(problem, at)
+    if not problem.is_transient.any():
+        return load
+    left = np.nonzero(is_moved(problem, at) & (problem.home >= 0))[0]
+    weight = problem.weight[problem.group_of[left]]
+    if len(problem.extra):
+        weight = weight + problem.extra[left]
+    np.add.at(load, problem.home[left], weight * problem.is_transient)
+    return load
+
+
 def over_capacity(problem: Problem, load: IntArray) -> BoolArray:
+    """Return ``(N, R)`` true where peak loads break a capacity that could be kept."""
+    broken: BoolArray = load > usable_capacity(problem)
+    return broken
+
+
+def usable_capacity(problem: Problem) -> IntArray:
     """
-    Return ``(N, R)`` true where a capacity is broken that moves could keep.
+    Return ``(N, R)`` capacities, or the load now where that is over and nothing can go.
 
     A bin that was over before and whose items and roles must all stay is nobody's
     fault here, as long as it does not get more.
     """
-    start = loads(problem, home_arrangement(problem))
     can_relieve = np.zeros(problem.num_bins, dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     can_relieve[problem.home[may]] = True
     held = problem.role_home[(problem.role_home >= 0) & problem.is_role_movable]
     can_relieve[problem.home[held]] = True
-    over = load > problem.bins.capacity
-    broken: BoolArray = over & (can_relieve[:, None] | (load > start))
-    return broken
+    start = loads(problem, home_arrangement(problem))
+    capacity = problem.bins.capacity
+    return np.where(can_relieve[:, None], capacity, np.maximum(capacity, start))
 
 
 def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:
@@ -125,6 +145,17 @@ def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:
         could[problem.group_of[could_hold]] = True
         waiting &= could
     return waiting
+
+
+def misplaced_roles(problem: Problem, at: Arrangement) -> BoolArray:
+    """Return ``(G,)`` true where a role has come to a bin that may not hold it."""
+    held = np.nonzero(at.role_of >= 0)[0]
+    holder = at.role_of[held]
+    place = at.bin_of[holder]
+    was_there = (holder == problem.role_home[held]) & (place == problem.home[holder])
+    misplaced = np.zeros(problem.num_groups, dtype=np.bool_)
+    misplaced[held] = ~was_there & ~problem.may_hold_role[place] & (place >= 0)
+    return misplaced
 
 
 def is_moved(problem: Problem, at: Arrangement) -> BoolArray:

@@ -1,0 +1,264 @@
+"""`solve` against every arrangement of small problems."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from placement.core import search
+from placement.core.bounds import reached_bands
+from placement.core.problem import NO_LIMIT, Movability, Problem, home_arrangement
+from placement.core.search import NORMAL, QUICK, Effort
+from placement.core.solution import Solution, Status
+from placement.core.solve import solve
+from placement.core.value import evaluate
+from support.oracles import (
+    Everything,
+    everything,
+    illegal_moves,
+    naive_value,
+    usable_capacity,
+)
+from support.problems import make_problem, problems
+
+WITHOUT_MODEL = replace(NORMAL, milp_cells=0)
+
+
+def within_reach(problem: Problem, solution: Solution) -> Everything:
+    """All that keeps the hard rules and the bands which the answer reached."""
+    bands = reached_bands(problem, solution.best)
+    return everything(problem).within(
+        bands.lower, bands.upper, usable_capacity(problem)
+    )
+
+
+def keeping_hard_rules(problem: Problem) -> Everything:
+    capacity = usable_capacity(problem)
+    anything = np.full_like(capacity, NO_LIMIT)
+    return everything(problem).within(-anything, anything, capacity)
+
+
+def num_broken(problem: Problem, solution: Solution) -> int:
+    value = naive_value(problem, solution.best)
+    return value.unmet + value.broken_groups + value.over_capacity
+
+
+def assert_sound(problem: Problem, solution: Solution) -> None:
+    """What must hold of any answer to any problem."""
+    start = home_arrangement(problem)
+    assert illegal_moves(problem, solution.best) == []
+    assert evaluate(problem, solution.best) <= evaluate(problem, start)
+    is_met = num_broken(problem, solution) == 0
+    assert is_met == (solution.status in {Status.OPTIMAL, Status.FEASIBLE})
+    assert is_met or solution.shortfalls
+    proven = [shortfall.is_proven for shortfall in solution.shortfalls]
+    assert any(proven) == (solution.status == Status.INFEASIBLE)
+
+    certificate, value = solution.certificate, naive_value(problem, solution.best)
+    reach = within_reach(problem, solution)
+    assert certificate.cost.lower_bound <= reach.least_copied
+    assert certificate.moves.lower_bound <= reach.fewest_moves
+    assert certificate.moves.value == value.moves
+    copied = value.cost - problem.price_per_move * value.moves
+    assert certificate.cost.value == copied
+    if solution.status == Status.OPTIMAL:
+        assert copied == reach.least_copied
+    if solution.status == Status.INFEASIBLE:
+        assert not len(keeping_hard_rules(problem).cost)
+
+
+@settings(max_examples=150)
+@given(problems())
+def test_any_answer_is_sound(problem: Problem):
+    assert_sound(problem, solve(problem))
+
+
+@settings(max_examples=100)
+@given(problems(is_plain=True))
+def test_small_plain_problems_are_solved_to_optimality(problem: Problem):
+    solution = solve(problem)
+
+    assert_sound(problem, solution)
+    possible = keeping_hard_rules(problem)
+    if not problem.must_release_role.any():
+        assert (num_broken(problem, solution) == 0) == bool(len(possible.cost))
+    if num_broken(problem, solution) == 0:
+        assert solution.status == Status.OPTIMAL
+
+
+@settings(max_examples=60)
+@given(problems(is_plain=True))
+@pytest.mark.parametrize("effort", [QUICK, WITHOUT_MODEL], ids=["quick", "no-model"])
+def test_an_answer_without_an_exact_model_is_sound(effort: Effort, problem: Problem):
+    assert_sound(problem, solve(problem, effort=effort))
+
+
+@settings(max_examples=40)
+@given(problems(has_transient=True))
+def test_loads_while_copies_are_made_keep_the_capacities(problem: Problem):
+    assert_sound(problem, solve(problem))
+
+
+@settings(max_examples=60)
+@given(problems(has_extra=False))
+def test_solving_the_answer_again_moves_nothing(problem: Problem):
+    first = solve(problem)
+
+    again = solve(carried_out(problem, first))
+
+    assert again.certificate.moves.value == 0
+    assert np.array_equal(again.best.role_of, first.best.role_of)
+
+
+def carried_out(problem: Problem, solution: Solution) -> Problem:
+    """The problem as it is once an answer has been carried out."""
+    at = solution.best
+    moved = np.not_equal(at.bin_of, problem.home)
+    kinds = np.where(moved, Movability.MAY, problem.movability).astype(np.int8)
+    return replace(
+        problem,
+        home=at.bin_of.copy(),
+        role_home=at.role_of.copy(),
+        movability=kinds,
+    )
+
+
+@settings(max_examples=30)
+@given(problems())
+def test_the_same_problem_has_the_same_answer(problem: Problem):
+    first, second = solve(problem), solve(problem)
+
+    assert np.array_equal(first.best.bin_of, second.best.bin_of)
+    assert np.array_equal(first.best.role_of, second.best.role_of)
+    assert first.certificate == second.certificate
+    assert first.shortfalls == second.shortfalls
+    assert first.steps == second.steps
+
+
+def spread_out(num_bins: int, num_groups: int, seed: int = 7) -> Problem:
+    """Groups of three, most of them crowded into the first bins, with roles."""
+    rng = np.random.default_rng(seed)
+    likely = np.linspace(3.0, 0.2, num_bins)
+    homes = [
+        rng.choice(num_bins, 3, replace=False, p=likely / likely.sum()).tolist()
+        for _ in range(num_groups)
+    ]
+    weight = rng.integers(1, 100, num_groups)
+    share = 3 * int(weight.sum()) / num_bins
+    return make_problem(
+        homes,
+        num_bins=num_bins,
+        weight=weight,
+        role_weight=weight // 3,
+        cost=weight * 1000,
+        racks=[b % 4 for b in range(num_bins)],
+        target=share * 1.1,
+        lower=int(share),
+        upper=int(share * 1.2),
+    )
+
+
+HASHED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from core.test_solve import spread_out
+from placement.core.search import QUICK
+from placement.core.solve import solve
+solution = solve(spread_out(9, 60), effort=QUICK)
+print(solution.best.bin_of.tolist(), solution.best.role_of.tolist())
+print(solution.certificate, solution.steps)
+"""
+
+
+def test_hash_seeds_do_not_change_an_answer(request: pytest.FixtureRequest):
+    tests = str(request.config.rootpath / "tests")
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", HASHED, tests],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+
+    assert len(printed) == 1
+
+
+@pytest.mark.slow
+def test_compiled_kernels_answer_as_plain_ones_do(monkeypatch: pytest.MonkeyPatch):
+    cases = [spread_out(9, 60), spread_out(40, 90), spread_out(80, 150, seed=3)]
+    plain = [solve(problem, effort=QUICK) for problem in cases]
+
+    monkeypatch.setattr(search, "PLAIN_ITEMS", -1)
+    compiled = [solve(problem, effort=QUICK) for problem in cases]
+
+    for one, other in zip(plain, compiled, strict=True):
+        assert one.best.bin_of.tolist() == other.best.bin_of.tolist()
+        assert one.best.role_of.tolist() == other.best.role_of.tolist()
+        assert one.steps == other.steps
+        assert (one.certificate.moves.value or 0) > 0
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"),
+    [
+        pytest.param(make_problem([], num_bins=0), Status.OPTIMAL, id="nothing"),
+        pytest.param(make_problem([], num_bins=2), Status.OPTIMAL, id="no-items"),
+        pytest.param(
+            make_problem([], num_bins=2, fixed=[9, 0], target=4.5, upper=5, lower=4),
+            Status.OPTIMAL,
+            id="fixed-loads-only",
+        ),
+        pytest.param(
+            make_problem([[0, 1]], num_bins=2, weight=0, cost=0, target=1.0, upper=1),
+            Status.OPTIMAL,
+            id="items-that-weigh-nothing",
+        ),
+        pytest.param(
+            make_problem([[0]], num_bins=1, movability=[Movability.MUST]),
+            Status.INFEASIBLE,
+            id="nowhere-to-go",
+        ),
+        pytest.param(
+            make_problem([[0], [0]], num_bins=2, weight=5, capacity=4),
+            Status.INFEASIBLE,
+            id="more-than-all-bins-hold",
+        ),
+        pytest.param(
+            make_problem([[0, 1]], num_bins=2, racks=[0, 0]),
+            Status.INFEASIBLE,
+            id="two-in-the-only-rack",
+        ),
+    ],
+)
+def test_the_smallest_problems(problem: Problem, status: Status):
+    solution = solve(problem)
+
+    assert solution.status == status
+    assert solution.best.bin_of.tolist() == problem.home.tolist()
+
+
+def test_the_price_of_a_move_is_in_no_bound():
+    # One heavy item would do, and copies less than it costs in moves to send two.
+    problem = make_problem(
+        [[0], [0], [0]],
+        num_bins=2,
+        weight=[4, 2, 2],
+        cost=[9, 2, 2],
+        target=4.0,
+        lower=4,
+        upper=4,
+        price_per_move=100,
+    )
+
+    solution = solve(problem)
+
+    assert solution.best.bin_of.tolist() == [1, 0, 0]
+    assert solution.certificate.cost.value == 9
+    assert solution.certificate.cost.lower_bound == 4
+    assert solution.status == Status.FEASIBLE
