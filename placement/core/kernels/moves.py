@@ -438,14 +438,16 @@ def add_item(t: Tables, s: State, node: int, item: int, place: int, sign: int) -
     extra = extra_at(t, item, place)
     at_home = place == home_of(t, item)
     for r in range(width):
-        weight = t.groups[first + r] + role * t.groups[first + width + r]
+        weight = t.groups[first + r]
         if extra >= 0:
             weight += t.extra[extra * width + r]
+        held = role * t.groups[first + width + r]
         row = (node * width + r) * LOAD_WIDTH
-        s.loads[row + LOAD_NOW] += sign * weight
-        # What leaves its home still fills it until the copy is done.
-        if not (at_home and t.is_transient[r] == 1):
-            s.loads[row + LOAD_PEAK] += sign * weight
+        s.loads[row + LOAD_NOW] += sign * (weight + held)
+        # What leaves its home still fills it until the copy is done; a role does not.
+        if at_home and t.is_transient[r] == 1:
+            weight = 0
+        s.loads[row + LOAD_PEAK] += sign * (weight + held)
     refresh(t, s, node)
 
 
