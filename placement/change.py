@@ -19,7 +19,12 @@ from placement.cluster import (
     IndexArray,
     Replicas,
 )
-from placement.load import Weights, first_live_replica, first_true
+from placement.load import (
+    Weights,
+    bytes_by_place,
+    first_live_replica,
+    first_true,
+)
 
 RowArray = npt.NDArray[np.int64]
 
@@ -169,27 +174,15 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     )
     if not is_known.any():
         return usable
-    located, elsewhere = _bytes_by_place(after)
-    located_before, elsewhere_before = _bytes_by_place(before)
+    located, elsewhere = bytes_by_place(after)
+    located_before, elsewhere_before = bytes_by_place(before)
     usable -= np.where(is_known, located - located_before, 0)
     more = elsewhere - elsewhere_before
     for broker in np.nonzero(more)[0]:
         dirs = np.nonzero(is_known & np.equal(before.log_dirs.broker_idx, broker))[0]
         _fill(usable, before.log_dirs.size_bytes, dirs, int(more[broker]))
-    return usable
-
-
-def _bytes_by_place(state: ClusterState) -> tuple[BytesArray, BytesArray]:
-    """Return bytes of replicas per log dir, and per broker in unknown ones."""
-    replicas = state.replicas
-    size = np.maximum(state.partitions.size_bytes, 0)[replicas.partition_idx]
-    size = np.where(np.equal(replicas.own_bytes, UNKNOWN), size, replicas.own_bytes)
-    is_located = np.not_equal(replicas.log_dir_idx, ABSENT)
-    located = np.zeros(len(state.log_dirs), dtype=np.int64)
-    np.add.at(located, replicas.log_dir_idx[is_located], size[is_located])
-    elsewhere = np.zeros(state.num_brokers, dtype=np.int64)
-    np.add.at(elsewhere, replicas.broker_idx[~is_located], size[~is_located])
-    return located, elsewhere
+    most = np.maximum(before.log_dirs.size_bytes, before.log_dirs.usable_bytes)
+    return np.where(is_known, np.clip(usable, 0, np.maximum(most, 0)), usable)
 
 
 def _fill(usable: BytesArray, size: BytesArray, dirs: RowArray, more: int) -> None:
@@ -201,4 +194,3 @@ def _fill(usable: BytesArray, size: BytesArray, dirs: RowArray, more: int) -> No
         part = min(abs(more), max(room, 0))
         usable[log_dir] -= part if more > 0 else -part
         more -= part if more > 0 else -part
-    usable[dirs] = np.clip(usable[dirs], 0, np.maximum(size[dirs], 0))

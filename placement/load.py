@@ -18,6 +18,7 @@ from placement.cluster import (
     BoolArray,
     ClusterState,
     IndexArray,
+    LogDirState,
     RateArray,
     Storage,
 )
@@ -108,7 +109,8 @@ def weigh(state: ClusterState) -> Weights:
 
     inbound, outbound = partitions.in_bytes_per_s, partitions.out_bytes_per_s
     replica[:, 1], is_known[:, 1] = _scaled(inbound, Resource.IN)
-    served = outbound + np.maximum(factor - 1, 0) * inbound
+    # Without followers nobody fetches: what comes in need not be known.
+    served = outbound + np.where(factor > 1, (factor - 1) * inbound, 0.0)
     leader[:, 2], is_known[:, 2] = _scaled(served, Resource.OUT)
 
     follows = np.where(factor > 1, partitions.follower_cpu_cores, 0.0)
@@ -132,9 +134,11 @@ def weigh(state: ClusterState) -> Weights:
 
 
 def _scaled(rates: RateArray, resource: Resource) -> tuple[WeightArray, BoolArray]:
+    """Turn rates into integers, rounded up: no sum is below that of the rates."""
     known = np.isfinite(rates)
-    scaled = np.where(known, rates, 0.0) * UNITS[resource]
-    return np.rint(np.minimum(scaled, MOST_LOAD)).astype(np.int64), known
+    scaled = np.minimum(np.where(known, rates, 0.0) * UNITS[resource], MOST_LOAD)
+    # What is an integer but for float noise stays it.
+    return np.ceil(scaled * (1 - 1e-12)).astype(np.int64), known
 
 
 def _disk_weights(state: ClusterState) -> tuple[WeightArray, WeightArray]:
@@ -171,27 +175,47 @@ def fixed_disk_bytes(state: ClusterState) -> WeightArray:
     """
     Return ``(B,)`` bytes on each broker's disks that its replicas do not explain.
 
-    Stray and deleted directories, indexes, the metadata log: what of the log dirs
-    whose free space is known is neither free nor taken by replicas.
+    Stray and deleted directories, indexes, the metadata log: what of each serving log
+    dir whose free space is known is neither free nor taken by replicas. Replicas whose
+    log dir is not known may lie in any of their broker's.
     """
-    log_dirs, replicas = state.log_dirs, state.replicas
-    is_known = np.not_equal(log_dirs.usable_bytes, UNKNOWN) & np.not_equal(
-        log_dirs.size_bytes, UNKNOWN
+    log_dirs = state.log_dirs
+    is_known = (
+        np.not_equal(log_dirs.usable_bytes, UNKNOWN)
+        & np.not_equal(log_dirs.size_bytes, UNKNOWN)
+        & np.not_equal(log_dirs.state, LogDirState.OFFLINE)
     )
-    taken = np.zeros(state.num_brokers, dtype=np.int64)
-    used = (log_dirs.size_bytes - log_dirs.usable_bytes)[is_known]
-    np.add.at(taken, log_dirs.broker_idx[is_known], used)
+    located, elsewhere = bytes_by_place(state)
+    used = log_dirs.size_bytes - log_dirs.usable_bytes
+    left = np.where(is_known, np.maximum(used - located, 0), 0)
+    fixed = np.zeros(state.num_brokers, dtype=np.int64)
+    np.add.at(fixed, log_dirs.broker_idx, left)
+    least: WeightArray = np.maximum(fixed - elsewhere, 0)
+    return least
 
-    size = np.maximum(state.partitions.size_bytes, 0)[replicas.partition_idx]
-    size = np.where(np.equal(replicas.own_bytes, UNKNOWN), size, replicas.own_bytes)
-    explained = np.zeros(state.num_brokers, dtype=np.int64)
-    # A replica in a log dir whose free space is not known explains nothing here.
-    counts = np.equal(replicas.log_dir_idx, ABSENT)
-    if len(log_dirs):
-        counts |= is_known[replicas.log_dir_idx]
-    np.add.at(explained, replicas.broker_idx[counts], size[counts])
-    fixed: WeightArray = np.maximum(taken - explained, 0)
-    return fixed
+
+def bytes_by_place(state: ClusterState) -> tuple[WeightArray, WeightArray]:
+    """
+    Return the bytes of replicas where they lie.
+
+    Returns
+    -------
+    ``(D,)`` per log dir, copies between log dirs included; ``(B,)`` per broker, of
+    replicas whose log dir is not known.
+    """
+    replicas = state.replicas
+    size, own = _disk_weights(state)
+    each = size[replicas.partition_idx]
+    if len(own):
+        each = each + own
+    located = np.zeros(len(state.log_dirs), dtype=np.int64)
+    for rows in (replicas.log_dir_idx, replicas.future_log_dir_idx):
+        lies = np.not_equal(rows, ABSENT)
+        np.add.at(located, rows[lies], each[lies])
+    elsewhere = np.zeros(state.num_brokers, dtype=np.int64)
+    lost = np.equal(replicas.log_dir_idx, ABSENT)
+    np.add.at(elsewhere, replicas.broker_idx[lost], each[lost])
+    return located, elsewhere
 
 
 def preferred_leaders(state: ClusterState) -> IndexArray:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from placement.cluster import BoolArray, BrokerState
+from placement.cluster import BoolArray, BrokerState, LogDirState
 from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.rules.draft import Draft
@@ -95,9 +95,26 @@ def _evacuate(draft: Draft, *, rest: Movability) -> None:
     draft.leads &= ~draft.leaves
     draft.may_receive &= ~draft.leaves
     must = draft.leaves[replicas.broker_idx]
+    # A partition that is touched anyway leaves no replica in an offline log dir.
+    offline = _in_offline_dirs(draft)
+    if rest == Movability.NEVER:
+        touched = first_true(must, replicas.start) >= 0
+        offline &= touched[replicas.partition_idx]
+    must |= offline
     draft.movability = np.where(must, Movability.MUST, rest).astype(np.int8)
     if rest == Movability.NEVER:
         draft.may_lead_anew &= _is_led_by(draft, draft.leaves)
+
+
+def _in_offline_dirs(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for replicas in an offline log dir of a live broker."""
+    state = draft.state
+    if not len(state.log_dirs):
+        return np.zeros(len(state.replicas), dtype=np.bool_)
+    offline = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
+    row = state.replicas.log_dir_idx
+    lies: BoolArray = (row >= 0) & offline[row]
+    return lies & state.brokers.is_live[state.replicas.broker_idx]
 
 
 def _is_led_by(draft: Draft, chosen: BoolArray) -> BoolArray:

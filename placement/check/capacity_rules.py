@@ -11,8 +11,8 @@ from placement.check.loads import broker_loads
 from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.cluster import UNKNOWN, ClusterState
 
-# Bytes add up exactly. Rates are estimates: what rounding does to them is no finding.
-SLACK = {"disk": 1e-9, "in": 1e-6, "out": 1e-6, "cpu": 1e-6}
+# Sums of rates in another order may differ by rounding; nothing else may.
+SLACK = 1e-9
 _UNITS = {"disk": "B", "in": "B/s", "out": "B/s", "cpu": "cores"}
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -28,7 +28,7 @@ def capacity(case: Case) -> Iterator[Finding]:
     for resource in DEFAULT_CAPACITY_THRESHOLDS:
         whole = capacities(case.state, resource)
         limit = whole * case.settings.threshold_of(resource)
-        slack = 1 + SLACK[resource]
+        slack = 1 + SLACK
         # A comparison with NaN is false: nothing is over what is not known.
         is_over = (after[resource] > limit * slack) & case.state.brokers.is_live
         adds = after[resource] > before[resource] * slack

@@ -33,7 +33,7 @@ class Value:
     broken_groups
         Groups over a cap or unevenly spread, that the problem lets move.
     over_capacity
-        Loads over a hard capacity.
+        Loads over a hard capacity, those made worse counted twice.
     deviation
         Largest distance outside a band, in targets.
     outside
@@ -88,7 +88,7 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
         unmet=int(unmet.sum())
         + int((unreleased_roles(problem, at) | misplaced_roles(problem, at)).sum()),
         broken_groups=int(broken_groups(problem, at).sum()),
-        over_capacity=int(over_capacity(problem, peaks(problem, at)).sum()),
+        over_capacity=_count_over_capacity(problem, at),
         deviation=float(distance.max(initial=0.0)),
         outside=float(np.sum(distance)),
         cost=int(move_costs(problem, at).sum()),
@@ -108,6 +108,14 @@ def peaks(problem: Problem, at: Arrangement) -> IntArray:
         weight = weight + problem.extra[left]
     np.add.at(load, problem.home[left], weight * problem.is_transient)
     return load
+
+
+def _count_over_capacity(problem: Problem, at: Arrangement) -> int:
+    """Count loads over capacity; one that has got worse than it was counts twice."""
+    load = peaks(problem, at)
+    over = over_capacity(problem, load)
+    is_worse = over & (load > loads(problem, home_arrangement(problem)))
+    return int(over.sum()) + int(is_worse.sum())
 
 
 def over_capacity(problem: Problem, load: IntArray) -> BoolArray:

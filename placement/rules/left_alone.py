@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BoolArray, LogDirState, Storage
+from placement.core.problem import Movability
 from placement.load import first_true
 from placement.rules.draft import Draft, Note
 
@@ -32,7 +33,23 @@ class LeaveUnsettled:
         )
         _freeze(draft, state.is_reassigning, "are being reassigned")
         _freeze(draft, on_off, "have a replica on a broker that is not live")
+        _freeze(
+            draft,
+            self._in_offline_dirs(draft),
+            "have a replica in an offline log dir that this operation does not mend",
+        )
         _freeze(draft, of_unknown, "belong to topics whose storage is unknown")
+
+    @staticmethod
+    def _in_offline_dirs(draft: Draft) -> BoolArray:
+        """Return ``(P,)`` true where a replica lies in an offline log dir and stays."""
+        replicas, log_dirs = draft.state.replicas, draft.state.log_dirs
+        if not len(log_dirs):
+            return np.zeros(draft.state.num_partitions, dtype=np.bool_)
+        offline = np.equal(log_dirs.state, LogDirState.OFFLINE)
+        lies = (replicas.log_dir_idx >= 0) & offline[replicas.log_dir_idx]
+        lies &= np.not_equal(draft.movability, Movability.MUST)
+        return first_true(lies, replicas.start) >= 0
 
 
 @dataclass(frozen=True, slots=True)
