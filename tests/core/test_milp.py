@@ -1,0 +1,199 @@
+"""Exact models and flows against every arrangement of small problems."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from placement.core.bounds import Bands
+from placement.core.exact_fit import fits_model, scale_of
+from placement.core.flow import fits_flow, solve_counts, solve_roles
+from placement.core.milp import solve_model
+from placement.core.problem import NO_LIMIT, Movability, Problem, home_arrangement
+from placement.core.value import evaluate
+from support.oracles import (
+    Everything,
+    everything,
+    illegal_moves,
+    naive_value,
+    usable_capacity,
+)
+from support.problems import make_problem, problems
+
+MAX_NODES = 2000
+
+
+def aimed_bands(problem: Problem) -> Bands:
+    has_band = problem.bins.target > 0
+    upper = np.where(has_band, problem.bins.upper, NO_LIMIT)
+    return Bands(np.where(has_band, problem.bins.lower, 0), upper)
+
+
+def free_of_release(problem: Problem) -> Problem:
+    """Exact models leave it to the search to hand on roles that must go."""
+    return replace(problem, must_release_role=np.zeros(problem.num_bins, dtype=bool))
+
+
+def possible(problem: Problem, bands: Bands) -> Everything:
+    return everything(problem).within(
+        bands.lower, bands.upper, usable_capacity(problem)
+    )
+
+
+@settings(max_examples=100)
+@given(problems(is_plain=True))
+def test_the_cost_model_finds_the_least_cost(drawn: Problem):
+    problem = free_of_release(drawn)
+    assert fits_model(problem, 10**6)
+    bands = aimed_bands(problem)
+    least = possible(problem, bands).least_cost
+
+    exact = solve_model(problem, bands, "cost", MAX_NODES)
+
+    assert exact.is_infeasible == np.isinf(least)
+    if exact.at is None:
+        assert exact.is_infeasible
+        return
+    assert illegal_moves(problem, exact.at) == []
+    assert naive_value(problem, exact.at).cost == least
+    scale = scale_of(problem)
+    assert exact.dual_bound <= scale.of(int(least)) + scale.slack + 1e-6
+
+
+@settings(max_examples=100)
+@given(problems(is_plain=True))
+def test_the_deviation_model_finds_the_least_distance(drawn: Problem):
+    problem = free_of_release(drawn)
+    bins = problem.bins
+    anything = np.full_like(bins.upper, NO_LIMIT)
+    every = everything(problem).within(-anything, anything, usable_capacity(problem))
+
+    exact = solve_model(problem, aimed_bands(problem), "deviation", MAX_NODES)
+
+    assert exact.is_infeasible == (not len(every.cost))
+    if exact.at is not None:
+        unit = np.where(bins.target > 0, bins.target, np.inf)
+        off = np.maximum(every.loads - bins.upper, bins.lower - every.loads)
+        least = np.maximum(off / unit, 0).max(axis=(1, 2)).min(initial=np.inf)
+        found = float(naive_value(problem, exact.at).deviation)
+        assert found == pytest.approx(least, abs=1e-6)
+        assert exact.dual_bound <= least + 1e-6
+
+
+@settings(max_examples=40)
+@given(problems(is_plain=True))
+def test_a_model_cut_short_has_a_valid_bound(drawn: Problem):
+    problem = free_of_release(drawn)
+    bands = aimed_bands(problem)
+    least = possible(problem, bands).least_cost
+    assume(np.isfinite(least))
+
+    exact = solve_model(problem, bands, "cost", 0)
+
+    scale = scale_of(problem)
+    assert not exact.is_infeasible
+    assert exact.dual_bound <= scale.of(int(least)) + scale.slack + 1e-6
+    if exact.at is not None:
+        assert naive_value(problem, exact.at).cost >= least
+
+
+@pytest.mark.parametrize("change", ["transient", "homeless", "two-in-a-bin", "prices"])
+def test_what_no_model_can_say_is_left_to_the_search(change: str):
+    problem = make_problem([[0, 1], [1]], num_bins=3, racks=[0, 1, 1])
+    assert fits_model(problem, 6)
+    assert not fits_model(problem, 5)
+    level, rack = problem.levels
+    two = replace(level, group_cap=np.full(2, 2, dtype=np.int32))
+    changed = {
+        "transient": replace(problem, is_transient=np.array([True])),
+        "homeless": replace(problem, home=np.array([0, 1, -1], dtype=np.int32)),
+        "two-in-a-bin": replace(problem, levels=(two, rack)),
+        "prices": replace(problem, levels=(level, replace(rack, price=0))),
+    }
+
+    assert not fits_model(changed[change], 100)
+
+
+def counted(problem: Problem) -> Problem:
+    """The same with equal weights and no role weights: a transport problem."""
+    return replace(
+        problem,
+        weight=np.ones_like(problem.weight[:, :1]),
+        role_weight=np.zeros_like(problem.role_weight[:, :1]),
+        extra=np.zeros((0, 1), dtype=np.int64),
+        resources=("count",),
+        is_transient=np.zeros(1, dtype=np.bool_),
+        levels=(
+            replace(problem.levels[0], limits=count_limits(problem)),
+            problem.levels[1],
+        ),
+        must_release_role=np.zeros(problem.num_bins, dtype=np.bool_),
+    )
+
+
+def count_limits(problem: Problem):
+    limits = problem.bins
+    share = problem.num_items / problem.num_bins
+    shape = (problem.num_bins, 1)
+    return replace(
+        limits,
+        fixed=np.zeros(shape, dtype=np.int64),
+        capacity=np.full(shape, NO_LIMIT, dtype=np.int64),
+        lower=np.full(shape, int(share), dtype=np.int64),
+        upper=np.full(shape, int(np.ceil(share)), dtype=np.int64),
+        target=np.full(shape, share),
+    )
+
+
+@settings(max_examples=150)
+@given(problems(is_plain=True))
+def test_a_flow_of_counts_moves_at_the_least_cost(drawn: Problem):
+    assume(len(drawn.home))
+    problem = counted(drawn)
+    assert fits_flow(problem)
+    least = possible(problem, aimed_bands(problem)).least_cost
+
+    at = solve_counts(problem)
+
+    if np.isfinite(least):
+        assert at is not None
+        at = solve_roles(problem, at)
+        value = naive_value(problem, at)
+        assert value.deviation == 0
+        assert value.broken_groups == 0
+        # Where a role may not come along, another way may be dearer.
+        if not illegal_moves(problem, at):
+            assert value.cost == least
+
+
+@settings(max_examples=100)
+@given(problems(is_plain=True))
+def test_roles_by_flow_only_go_to_where_they_may_be(drawn: Problem):
+    assume(len(drawn.home))
+    at = solve_roles(drawn, home_arrangement(drawn))
+
+    assert illegal_moves(drawn, at) == []
+    assert at.bin_of.tolist() == drawn.home.tolist()
+
+
+@settings(max_examples=100)
+@given(problems(is_plain=True))
+def test_roles_by_flow_are_as_even_as_they_can_be(drawn: Problem):
+    assume(len(drawn.home))
+    fixed = np.full(drawn.num_items, Movability.NEVER, dtype=np.int8)
+    problem = replace(counted(drawn), movability=fixed)
+    problem = replace(
+        problem,
+        weight=np.zeros_like(problem.weight),
+        role_weight=np.ones_like(problem.role_weight),
+    )
+
+    at = solve_roles(problem, home_arrangement(problem))
+
+    bins = problem.bins
+    held = everything(replace(problem, levels=problem.levels[:1])).loads
+    outside = np.maximum(held - bins.upper, bins.lower - held).clip(0).sum(axis=(1, 2))
+    found = float(naive_value(problem, at).outside) * bins.target[0, 0]
+    assert found == pytest.approx(float(outside.min()))
+    assert evaluate(problem, at).cost == 0
