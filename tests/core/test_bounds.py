@@ -22,6 +22,17 @@ def aimed_bands(problem: Problem) -> Bands:
     )
 
 
+def reachable_bands(data, problem: Problem) -> Bands:
+    """Narrow bands around the loads of some arrangement: a bound can be tight."""
+    every = everything(problem)
+    assume(len(every.cost))
+    # Most cost something: the plain start proves nothing.
+    rank = data.draw(st.integers(0, len(every.cost) - 1))
+    load = every.loads[np.argsort(every.copied, kind="stable")[::-1][rank]]
+    slack = data.draw(st.integers(0, 2))
+    return Bands(load - slack, load + slack)
+
+
 def within(problem: Problem, bands: Bands) -> Everything:
     anything = np.full_like(bands.upper, NO_LIMIT)
     return everything(problem).within(bands.lower, bands.upper, anything)
@@ -33,10 +44,10 @@ def proven(problem: Problem, bands: Bands, witness, *, counts_moves: bool) -> in
     )
 
 
-@settings(max_examples=200)
-@given(problems())
-def test_no_arrangement_within_the_bands_is_below_a_bound(problem: Problem):
-    bands = aimed_bands(problem)
+@settings(max_examples=250)
+@given(problems(), st.data())
+def test_no_arrangement_within_the_bands_is_below_a_bound(problem: Problem, data):
+    bands = reachable_bands(data, problem)
     possible = within(problem, bands)
 
     assert cost_bound(problem, bands)[0] <= possible.least_copied
@@ -58,18 +69,17 @@ def test_the_verifier_finds_what_the_bound_claims(problem: Problem):
 @settings(max_examples=300)
 @given(problems(), st.data())
 def test_no_witness_proves_more_than_the_truth(problem: Problem, data):
-    assume(problem.num_bins)
-    bands = aimed_bands(problem)
-    # Any multipliers at all, a bin or a resource named twice, a side that is wrong.
+    bands = reachable_bands(data, problem)
+    # Any multipliers at all, or a bin named twice.
     entry = st.tuples(
         st.integers(0, problem.num_bins - 1),
         st.integers(0, problem.num_resources - 1),
-        st.integers(-3, 40) | st.sampled_from([2**40, 2**62]),
-        st.integers(-1, 20) | st.just(2**24),
+        st.integers(0, 9) | st.sampled_from([-3, 2**40, 2**62]),
+        st.integers(1, 9) | st.sampled_from([-1, 0, 2**24]),
     )
     witness = {
         "side": data.draw(st.sampled_from(["leave", "arrive"])),
-        "bins": data.draw(st.lists(entry, max_size=5)),
+        "bins": data.draw(st.lists(entry, min_size=1, max_size=4)),
     }
     possible = within(problem, bands)
 
