@@ -33,7 +33,7 @@ test: needs-tests lint wheel unit kafka ## Lint, then every test on the built wh
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
 quick: lint ## Lint and the tests that need no JVM
-	@$(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not slow"
+	@$(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not slow"
 
 lint: env-dev ## ruff, mypy --strict and the direction of imports
 	@$(BIN)/ruff check .
@@ -74,8 +74,8 @@ wheel: env-dev
 	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
 
 unit: wheel
-	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) -m "not kafka" $(COVERAGE)
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark" $(COVERAGE)
 
 # Apart, one after the other: each of these tests has several JVMs for itself.
 kafka: wheel
-	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -m kafka $(COVERAGE) --cov-append
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -m "kafka or spark" $(COVERAGE) --cov-append
