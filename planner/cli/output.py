@@ -21,7 +21,9 @@ def print_words(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def print_failure(message: str, problems: Sequence[InputProblem], *, as_json: bool) -> None:
+def print_failure(
+    message: str, problems: Sequence[InputProblem], *, as_json: bool
+) -> None:
     """
     Say why a command was refused.
 
@@ -65,4 +67,3 @@ def is_json_wanted(arguments: Sequence[str], environment: dict[str, str]) -> boo
         elif argument == "--format" and position + 1 < len(arguments):
             wanted = arguments[position + 1]
     return wanted == "json"
-
