@@ -31,9 +31,17 @@ from placement.load import (
 )
 from placement.operations import Operation
 from placement.rules.draft import Draft, Note, Settings, start_draft
-from placement.rules.left_alone import ExcludeTopics, LeaveUnsettled, UsableLogDirs
+from placement.rules.left_alone import (
+    ExcludeTopics,
+    LeaveUnsettled,
+    SayUnknownRacks,
+    UsableLogDirs,
+)
 from placement.rules.levels import OneReplicaPerBroker, RackSpread, broker_limits
 from placement.targets import Members, Shares, Targets, find_targets, share_out
+
+RULES = (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs(), SayUnknownRacks())
+"""What every operation keeps to, besides the levels of the problem."""
 
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
 MAX_BAND_ROUNDS = 4
@@ -110,7 +118,7 @@ def plan(
     settings = settings or Settings()
     draft = start_draft(state, settings)
     operation.fill(draft)
-    for rule in (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs()):
+    for rule in RULES:
         rule.fill(draft)
     balanced = draft.balanced_resources()
     bands = {resource: settings.band(resource) for resource in RESOURCES}

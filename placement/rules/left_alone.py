@@ -65,6 +65,30 @@ class ExcludeTopics:
 
 
 @dataclass(frozen=True, slots=True)
+class SayUnknownRacks:
+    """Brokers without a rack each count as a rack of their own, and that is said."""
+
+    def fill(self, draft: Draft) -> None:
+        """Note which brokers have no rack."""
+        brokers = draft.state.brokers
+        named = np.array([rack is not None for rack in brokers.racks], dtype=np.bool_)
+        if not len(brokers) or named.all():
+            return
+        without = brokers.ids[~named[brokers.rack_idx]].tolist()
+        shown = ", ".join(map(str, without[:10]))
+        more = f" and {len(without) - 10} more" if len(without) > 10 else ""
+        draft.notes.append(
+            Note(
+                what="rack-unknown",
+                message=f"no rack is known of broker {shown}{more}: each counts as a "
+                "rack of its own",
+                have=len(brokers) - len(without),
+                need=len(brokers),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class UsableLogDirs:
     """A broker of which no log dir is online gets nothing new (KIP-1066: cordoned)."""
 
