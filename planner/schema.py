@@ -12,14 +12,20 @@ def _snapshot() -> dict[str, Any]:
 
 
 def _document(name: str) -> dict[str, Any]:
-    from planner.plan.documents import schema_of
+    from planner.plan.documents import DOCUMENTS
+    from planner.plan.plan_documents import PLAN_DOCUMENTS
 
-    return schema_of(name)
+    return {**DOCUMENTS, **PLAN_DOCUMENTS}[name].model_json_schema()
 
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
+    "demo": partial(_document, "demo"),
+    "error": partial(_document, "error"),
+    "plan": partial(_document, "plan"),
+    "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),
+    "score-part": partial(_document, "score-part"),
     "snapshot": _snapshot,
     "verify": partial(_document, "verify"),
 }

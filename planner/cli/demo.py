@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from planner.errors import BadInputError
 if TYPE_CHECKING:
     from planner.plan.make import Planned
     from planner.verify import Verification
+
+YOURS = "kafka-planner snapshot live --bootstrap-server H:9092 -o s.json"
 
 Output = Annotated[
     Path,
@@ -35,7 +37,6 @@ def demo(
     Kafka and writes nothing but the plan folder.
     """
     from planner.demo import SNAPSHOT_FILE
-    from planner.plan.document import to_document
     from planner.plan.make import make
     from planner.plan.request import PlanRequest
     from planner.snapshot import read_snapshot
@@ -46,10 +47,7 @@ def demo(
     written = _write(planned, output, quiet=quiet)
     verified = _verify(planned)
     if output_format is OutputFormat.JSON:
-        document = to_document(planned.plan)
-        document["check"] = {"ok": planned.is_ok}
-        document["verify"] = verified.to_dict()
-        print_json(document)
+        print_json(_document(planned, verified))
     else:
         for line in _lines(planned, verified, output, written):
             typer.echo(line)
@@ -78,19 +76,36 @@ def _verify(planned: "Planned") -> "Verification":
     return verify(after, target_lists(planned.plan), rollback=None, throttles=[])
 
 
+def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:
+    """Return the plan with what `check` and `verify` print of it."""
+    from planner.plan.document import to_document
+    from planner.verify_loads import compare_loads
+
+    document = to_document(planned.plan)
+    after = planned.plan.placed.reassignment.after()
+    loads = compare_loads(after, document["after"])
+    return document | {
+        "check": {
+            "ok": planned.is_ok,
+            "findings": [finding.to_dict() for finding in planned.findings],
+        },
+        "verify": verified.to_dict() | {"loads": [load.to_dict() for load in loads]},
+    }
+
+
 def _lines(
     planned: "Planned", verified: "Verification", output: Path, written: list[str]
 ) -> Iterator[str]:
-    from planner.plan.screen import headline, plan_screen
+    from planner.plan.screen import files_lines, headline, plan_screen
+    from planner.plan.words import command_lines, labelled, wrapped
 
     plan = planned.plan
-    yield f'Demo "{plan.state.cluster_id}": {headline(plan)}. No Kafka is touched.'
+    name = plan.state.cluster_id
+    yield from wrapped(f'Demo "{name}": {headline(plan)}. No Kafka is touched.')
     yield from plan_screen(planned)
     counts = ", ".join(f"{n} {status}" for status, n in verified.counts.items() if n)
-    yield f"{'Verified':<11}as if it had run: {counts}"
+    yield from labelled("Verified", f"as if it had run: {counts}")
     if written:
-        yield f"{'Files':<11}{output}/ {' '.join(written)}"
-    yield (
-        f"{'Yours':<11}kafka-planner snapshot live --bootstrap-server H:9092 -o s.json"
-        "   (read-only)"
-    )
+        yield from files_lines(output, written)
+    yield from command_lines("Yours", YOURS.split())
+    yield from labelled("", "(reads, and changes nothing)")

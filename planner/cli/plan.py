@@ -234,6 +234,8 @@ def _run(
         _print_document(planned, times)
     else:
         _print_screen(planned, snapshot, output, files)
+        if output is None and not given["quiet"]:
+            print_words("nothing written: give -o PLAN to write the plan")
     raise typer.Exit(exit_code(planned))
 
 
@@ -278,16 +280,16 @@ def _print_document(planned: "Planned", times: dict[str, float]) -> None:
 def _print_screen(
     planned: "Planned", snapshot: Path, output: Path | None, files: list[str]
 ) -> None:
-    from planner.plan.screen import headline, plan_screen
+    from planner.plan.screen import files_lines, headline, plan_screen
+    from planner.plan.words import command_lines, wrapped
 
     plan = planned.plan
     name = plan.state.cluster_id or snapshot.name
     taken = f", taken {plan.taken_at}" if plan.taken_at else ""
-    typer.echo(f'Snapshot "{name}"{taken}: {headline(plan)}.')
-    for line in plan_screen(planned):
-        typer.echo(line)
-    if output is None:
-        print_words("nothing written: give -o PLAN to write the plan")
-        return
-    typer.echo(f"{'Files':<11}{output}/ {' '.join(files)}")
-    typer.echo(f"{'Next':<11}kafka-planner check {output} --snapshot {snapshot}")
+    lines = wrapped(f'Snapshot "{name}"{taken}: {headline(plan)}.')
+    lines += plan_screen(planned)
+    if output is not None:
+        lines += files_lines(output, files)
+        words = ["kafka-planner", "check", str(output), "--snapshot", str(snapshot)]
+        lines += command_lines("Next", words)
+    typer.echo("\n".join(lines))

@@ -139,9 +139,10 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "before": score_document(state, plan.before),
         "after": score_document(state, plan.after),
         "shortfalls": [
-            _shortfall(placed, shortfall) for shortfall in placed.solution.shortfalls
+            shortfall_document(placed, shortfall)
+            for shortfall in placed.solution.shortfalls
         ],
-        "notes": [_note(note) for note in (*placed.notes, *_rollback_notes(plan))],
+        "notes": [_note(note) for note in (*placed.notes, *rollback_notes(plan))],
         "waves": [],
     }
 
@@ -259,7 +260,10 @@ def _broker_row(state: ClusterState, score: Score, b: int) -> dict[str, Any]:
     return row
 
 
-def _shortfall(placed: PlannedPlacement, shortfall: Shortfall) -> dict[str, Any]:
+def shortfall_document(
+    placed: PlannedPlacement, shortfall: Shortfall
+) -> dict[str, Any]:
+    """Return what is missing, with brokers and partitions by name."""
     state = placed.draft.state
     where: dict[str, Any] = {}
     if shortfall.group >= 0:
@@ -303,7 +307,7 @@ def _message(
     return f"{name} found no place that keeps every rule"
 
 
-def _rollback_notes(plan: Plan) -> Iterable[Note]:
+def rollback_notes(plan: Plan) -> Iterable[Note]:
     """Name the partitions that no rollback can bring back to a broker not live."""
     state = plan.state
     off = ~state.brokers.is_live[state.replicas.broker_idx]

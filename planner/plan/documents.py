@@ -1,6 +1,6 @@
 """What `check`, `verify` and reassignment files look like, for their JSON Schema."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -106,8 +106,3 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "reassignment": ReassignmentRecord,
     "verify": VerifyRecord,
 }
-
-
-def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of one of these documents."""
-    return DOCUMENTS[name].model_json_schema()

@@ -72,11 +72,22 @@ def _replace_folder(path: Path, files: dict[str, str]) -> None:
         fresh.mkdir()
         for name, text in files.items():
             (fresh / name).write_text(text, encoding="utf-8", newline="")
-        if path.exists():
-            os.replace(path, staging / "old")  # noqa: PTH105 - of a folder
-        os.replace(fresh, path)  # noqa: PTH105 - of a folder
+        _swap(fresh, path, staging / "old")
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _swap(fresh: Path, path: Path, old: Path) -> None:
+    """Put a folder in its place; what stood there comes back where that fails."""
+    if not path.exists():
+        fresh.rename(path)
+        return
+    path.rename(old)
+    try:
+        fresh.rename(path)
+    except OSError:
+        old.rename(path)
+        raise
 
 
 def check_plan_output(path: Path) -> None:

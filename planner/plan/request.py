@@ -1,7 +1,7 @@
 """What the command line says about a plan, as settings of `placement`."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
 from planner.errors import BadInputError, InputProblem
 
+WIDEST_BAND = 10
 MOST_BROKERS = 100_000
 """A range of broker ids longer than this is a slip of the pen."""
 
@@ -116,21 +117,36 @@ class _Reader:
             )
         return ids
 
-    def fractions(
-        self, option: str, texts: Sequence[str], is_fine: Callable[[float], bool]
-    ) -> dict[Resource, float]:
-        found: dict[Resource, float] = {}
+    def bands(self, texts: Sequence[str]) -> dict[Resource, float]:
+        """Read ``[RESOURCE=]FRACTION``; one without a name is for all others."""
+        for_all: dict[Resource, float] = {}
+        named: dict[Resource, float] = {}
         for text in texts:
             name, has_name, number = text.rpartition("=")
             value = _number(number)
-            if value is None or not is_fine(value):
-                self.refuse(option, text, "must be a fraction", "write disk=0.05")
+            if value is None or not 0 <= value <= WIDEST_BAND:
+                rule = f"must be a fraction from 0 to {WIDEST_BAND}"
+                self.refuse("--band", text, rule, "write 0.10, or disk=0.05")
             elif not has_name:
-                found = {**dict.fromkeys(RESOURCES, value), **found}
+                for_all = dict.fromkeys(RESOURCES, value)
             elif name in set(RESOURCES):
-                found[Resource(name)] = value
+                named[Resource(name)] = value
             else:
-                self._unknown_resource(option, name)
+                self._unknown_resource("--band", name)
+        return for_all | named
+
+    def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
+        """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
+        found: dict[Resource, float] = {}
+        for text in texts:
+            name, _, number = text.rpartition("=")
+            value = _number(number)
+            if name in DEFAULT_THRESHOLDS and value is not None and 0 < value <= 1:
+                found[Resource(name)] = value
+                continue
+            known = ", ".join(DEFAULT_THRESHOLDS)
+            rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
+            self.refuse("--capacity-threshold", text, rule, "write disk=0.8")
         return found
 
     def resources(self, text: str | None) -> tuple[Resource, ...] | None:
@@ -152,7 +168,8 @@ class _Reader:
         try:
             return re.compile(text)
         except re.error as error:
-            self.refuse(option, text, f"must be a regular expression: {error}", "")
+            rule = f"must be a regular expression: {error}"
+            self.refuse(option, text, rule, "mend it; it matches whole names")
             return None
 
     def names(self, topics: Sequence[str]) -> set[str]:
@@ -215,10 +232,8 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     """
     reader = _Reader(state)
     broker_ids = reader.brokers("--broker-list", request.broker_list)
-    bands = reader.fractions("--band", request.band, lambda value: 0 <= value <= 10)
-    thresholds = reader.fractions(
-        "--capacity-threshold", request.capacity_threshold, lambda value: 0 < value <= 1
-    )
+    bands = reader.bands(request.band)
+    thresholds = reader.thresholds(request.capacity_threshold)
     resources = reader.resources(request.resources)
     excluded = _excluded_topics(reader, request)
     lists = {

@@ -1,14 +1,18 @@
 """One screen for a plan: what is, what is wrong, what is done, what is proven."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from placement.check.checker import RULE_NAMES
-from placement.cluster import BoolArray, BrokerState
+from placement.cluster import BoolArray, BrokerState, ClusterState
 from placement.load import RESOURCES, Resource
+from placement.rules.draft import Note
 from placement.score import Score
-from planner.plan.document import Plan
+from planner.plan.document import Plan, elections, rollback_notes, shortfall_document
 from planner.plan.figures import (
     DEFAULT_RATE_BYTES_PER_S,
     copy_time,
@@ -16,238 +20,226 @@ from planner.plan.figures import (
     survive,
 )
 from planner.plan.make import Planned
+from planner.plan.table import broker_tables, over_threshold
 from planner.plan.words import (
     bytes_text,
     duration_text,
     ids_text,
+    labelled,
     percent_text,
+    plural,
     span_text,
 )
 
-LABEL = 11
-MOST_NOTES = 6
-COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+MOST_NOTES = 2
+"""So many of one kind are shown; the rest is counted."""
+MOST_SHORTFALLS = 3
+PART_NAME = re.compile(r"-\d{3,}\.json$")
+AS_NOW = 0.005
+"""Fractions of a disk this close are the same to a reader."""
 
 
 def plan_screen(planned: Planned) -> Iterator[str]:
     """Yield the lines of a plan's screen, each at most 80 columns wide."""
     plan = planned.plan
-    yield from now_lines(plan)
-    yield _line("Wrong", "; ".join(wrong(plan, plan.before)) or "nothing")
-    yield from _notes(plan)
+    now, after = broker_tables(plan)
+    yield from now
+    yield from labelled("Wrong", _wrong_text(plan))
+    for text in _note_texts(plan):
+        yield from labelled("Note", text)
     yield from _plan_lines(plan)
-    yield from _after_lines(plan)
-    yield _line("Survives", _survival(plan))
-    yield _line("Checked", _verdict(planned))
-
-
-def _line(label: str, text: str) -> str:
-    return f"{label:<{LABEL}}{text}"
+    yield from after
+    yield from _left_lines(plan)
+    if plan.state.num_partitions:
+        yield from labelled("Survives", _survival(plan))
+    yield from labelled("Checked", _verdict(planned))
 
 
 def headline(plan: Plan) -> str:
     """Return what the cluster is: brokers, racks, partitions, size."""
     state = plan.state
     factors = np.unique(state.replication_factor)
-    span = span_text(factors[0], factors[-1]) if len(factors) else "0"
-    racks = sum(rack is not None for rack in state.brokers.racks)
-    size = plan.before.load[:, 0].sum()
+    span = f" RF {span_text(factors[0], factors[-1])}" if len(factors) else ""
     return (
-        f"{state.num_brokers} brokers, {racks} racks, {state.num_partitions} "
-        f"partitions RF {span}, {bytes_text(size)}"
+        f"{plural(state.num_brokers, 'broker')}, {_racks_text(state)}, "
+        f"{plural(state.num_partitions, 'partition')}{span}, {_size_text(plan)}"
     )
 
 
-def shown_resources(plan: Plan) -> list[int]:
-    """Return the resources that the screen shows: counts, then what is known."""
-    order = [Resource.REPLICAS, Resource.LEADERS, *RESOURCES]
-    chosen = dict.fromkeys(
-        RESOURCES.index(resource)
-        for resource in order
-        if resource in COUNTS or plan.before.resources[resource].known_fraction > 0
-    )
-    return list(chosen)
+def _racks_text(state: ClusterState) -> str:
+    is_named = np.array([rack is not None for rack in state.brokers.racks], np.bool_)
+    unnamed = int((~is_named[state.brokers.rack_idx]).sum())
+    if not is_named.any():
+        return "racks unknown" if unnamed else "0 racks"
+    without = f" ({plural(unnamed, 'broker')} without)" if unnamed else ""
+    return plural(int(is_named.sum()), "rack") + without
 
 
-def now_lines(plan: Plan) -> Iterator[str]:
-    """Yield the table of the brokers now: old, new and those that leave apart."""
-    columns = shown_resources(plan)
-    names = "".join(f"{RESOURCES[r]:<{_width(plan, r)}}" for r in columns)
-    yield _line("Now", names).rstrip()
-    for label, chosen in _broker_groups(plan):
-        cells = [_cell(plan, plan.before, r, chosen) for r in columns]
-        yield _line(f" {label}", _row(plan, columns, cells))
+def _size_text(plan: Plan) -> str:
+    if not plan.before.resources[Resource.DISK].known_fraction:
+        return "sizes unknown"
+    return bytes_text(plan.before.load[:, 0].sum())
 
 
-def _width(plan: Plan, r: int) -> int:
-    return 10 if RESOURCES[r] in COUNTS else 14
-
-
-def _row(plan: Plan, columns: Sequence[int], cells: Sequence[str]) -> str:
-    padded = (
-        f"{cell:<{_width(plan, r)}}" for r, cell in zip(columns, cells, strict=True)
-    )
-    return "".join(padded).rstrip()
-
-
-def _broker_groups(plan: Plan) -> Iterator[tuple[str, BoolArray]]:
-    brokers, draft = plan.state.brokers, plan.placed.draft
-    ids = brokers.ids
-    is_new = draft.is_new & brokers.is_live
-    rest = brokers.is_live & ~is_new & ~draft.leaves
-    off = ~brokers.is_live & ~draft.leaves
-    for suffix, chosen in (
-        ("", rest),
-        (" new", is_new),
-        (" leave", draft.leaves),
-        (" off", off),
-    ):
-        if chosen.any():
-            text = ids_text(ids[chosen].tolist())
-            text = text if len(text) <= 5 else f"{int(chosen.sum())} of"
-            yield f"{text}{suffix}", chosen
-
-
-def _cell(plan: Plan, score: Score, r: int, chosen: BoolArray) -> str:
-    """Return the span of a resource over brokers, in percent of known capacities."""
-    resource = RESOURCES[r]
-    load = score.load[chosen, r]
-    if resource in COUNTS:
-        return span_text(load.min(), load.max())
-    given = _given_capacity(plan, resource)[chosen]
-    if not np.all(np.isfinite(given) & (given > 0)):
-        if resource is Resource.CPU:
-            return f"{load.min():.2g}-{load.max():.2g}"
-        suffix = "" if resource is Resource.DISK else "/s"
-        return f"{bytes_text(load.max(), 2)}{suffix} max"
-    use = load / given
-    text = span_text(100 * use.min(), 100 * use.max(), " %")
-    threshold = plan.placed.draft.settings.capacity_thresholds.get(resource)
-    if threshold is not None and use.max() > threshold * (1 + 1e-9):
-        worst = plan.state.brokers.ids[chosen][int(use.argmax())]
-        text += f" !b{worst}"
-    return text
-
-
-def _given_capacity(
-    plan: Plan, resource: Resource
-) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    brokers = plan.state.brokers
-    given = {
-        Resource.DISK: np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan),
-        Resource.IN: brokers.in_bytes_per_s,
-        Resource.OUT: brokers.out_bytes_per_s,
-        Resource.CPU: brokers.cpu_cores,
-    }
-    return given[resource]
+def _wrong_text(plan: Plan) -> str:
+    offline = plan.before.violations["offline_replicas"]
+    problems = [*wrong(plan, plan.before), *_idle_brokers(plan)]
+    fine = [] if plan.before.violations["rack"] else ["racks ok"]
+    fine.append(f"{offline} offline")
+    return f"{'; '.join(problems) or 'nothing'}. {', '.join(fine).capitalize()}."
 
 
 def wrong(plan: Plan, score: Score) -> Iterator[str]:
     """Yield what a person would call wrong with a placement."""
-    yield from _over_thresholds(plan, score)
-    yield from _useless_brokers(plan, score)
-    names = {
-        "rack": "break the rack rule",
-        "offline_partitions": "have no leader",
-        "under_min_isr": "under min ISR",
-    }
-    for rule, words in names.items():
-        if score.violations[rule]:
-            yield f"{score.violations[rule]} partitions {words}"
-    if not score.violations["rack"]:
-        yield "racks ok"
-    yield f"{score.violations['offline_replicas']} replicas offline"
-
-
-def _over_thresholds(plan: Plan, score: Score) -> Iterator[str]:
     thresholds = plan.placed.draft.settings.capacity_thresholds
     for r, resource in enumerate(RESOURCES):
-        if resource in thresholds:
-            use = score.load[:, r] / _given_capacity(plan, resource)
-            over = np.nan_to_num(use) > thresholds[resource] * (1 + 1e-9)
-            if over.any():
-                ids = ids_text(plan.state.brokers.ids[over].tolist())
-                limit = percent_text(thresholds[resource])
-                yield f"broker {ids} over the {limit} {resource} threshold"
+        over = over_threshold(plan, score, r)
+        if over.any():
+            limit = percent_text(thresholds[resource])
+            yield f"{_brokers_text(plan, over)} over the {limit} {resource} threshold"
+    names = {
+        "rack": ("breaks the rack rule", "break the rack rule"),
+        "offline_partitions": ("has no leader", "have no leader"),
+        "under_min_isr": ("is under min ISR", "are under min ISR"),
+    }
+    for rule, words in names.items():
+        count = score.violations[rule]
+        if count:
+            yield f"{plural(count, 'partition')} {words[count > 1]}"
 
 
-def _useless_brokers(plan: Plan, score: Score) -> Iterator[str]:
-    brokers = plan.state.brokers
-    replicas = score.load[:, RESOURCES.index(Resource.REPLICAS)]
-    empty = int((brokers.is_live & (replicas == 0)).sum())
+def _brokers_text(plan: Plan, chosen: BoolArray) -> str:
+    ids = plan.state.brokers.ids[chosen].tolist()
+    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}"
+
+
+def _idle_brokers(plan: Plan) -> Iterator[str]:
+    brokers, draft = plan.state.brokers, plan.placed.draft
+    replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
+    empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
     if empty:
-        yield f"{empty} broker{'s' if empty > 1 else ''} empty"
-    dead = brokers.ids[np.equal(brokers.state, BrokerState.DEAD)]
-    if len(dead):
-        yield f"broker {ids_text(dead.tolist())} dead"
+        yield f"{plural(empty, 'broker')} empty"
+    dead = np.equal(brokers.state, BrokerState.DEAD)
+    if dead.any():
+        yield f"{_brokers_text(plan, dead)} dead"
 
 
-def _notes(plan: Plan) -> Iterator[str]:
-    notes = plan.placed.notes
-    for note in notes[:MOST_NOTES]:
-        yield _line("Note", note.message)
-    if len(notes) > MOST_NOTES:
-        yield _line("Note", f"and {len(notes) - MOST_NOTES} more, in plan.json")
+def _note_texts(plan: Plan) -> Iterator[str]:
+    """Yield the notes, a few of each kind."""
+    kinds: dict[str, list[Note]] = defaultdict(list)
+    for note in (*plan.placed.notes, *rollback_notes(plan)):
+        kinds[note.what].append(note)
+    if "not-balanced" in kinds:
+        yield _not_balanced(kinds.pop("not-balanced"))
+    for notes in kinds.values():
+        yield from (note.message for note in notes[:MOST_NOTES])
+        rest = len(notes) - MOST_NOTES
+        if rest > 0:
+            yield f"and {rest} more like this, in plan.json"
+
+
+def _not_balanced(notes: list[Note]) -> str:
+    """Return all resources that are not balanced, in one short line."""
+    unknown = [str(note.where["resource"]) for note in notes if not note.have]
+    partly = [
+        f"{note.where['resource']} ({percent_text(note.have)} of the partitions)"
+        for note in notes
+        if note.have
+    ]
+    texts = []
+    if unknown:
+        texts.append(f"unknown: {', '.join(unknown)}")
+    if partly:
+        texts.append(f"known in part: {', '.join(partly)}")
+    return f"not balanced, {'; '.join(texts)}"
 
 
 def _plan_lines(plan: Plan) -> Iterator[str]:
+    settings = plan.placed.draft.settings
+    bands = sorted({settings.band(resource) for resource in plan.placed.balanced})
+    width = " to ".join(map(percent_text, dict.fromkeys([*bands[:1], *bands[-1:]])))
+    goal = f"{plan.goal}{_whom(plan)}, band {width}: {plan.status}"
+    yield from labelled("Plan", goal)
+    yield from labelled(" copies", _copies_text(plan))
+    yield from labelled(" leaders", _leaders_text(plan))
+    if plan.moves["bytes"]:
+        yield from labelled(" time", _time_text(plan))
+    yield from _lacking_lines(plan)
+
+
+def _lacking_lines(plan: Plan) -> Iterator[str]:
+    messages = dict.fromkeys(
+        shortfall_document(plan.placed, shortfall)["message"]
+        for shortfall in plan.placed.solution.shortfalls
+    )
+    for message in list(messages)[:MOST_SHORTFALLS]:
+        yield from labelled(" lacks", message)
+    rest = len(messages) - MOST_SHORTFALLS
+    if rest > 0:
+        yield from labelled(" lacks", f"and {rest} more, in plan.json")
+
+
+def _whom(plan: Plan) -> str:
+    draft = plan.placed.draft
+    chosen = {"add-brokers": draft.is_new, "remove-brokers": draft.leaves}
+    brokers = chosen.get(plan.goal)
+    if brokers is None or not brokers.any():
+        return ""
+    return f" {ids_text(plan.state.brokers.ids[brokers].tolist())}"
+
+
+def _copies_text(plan: Plan) -> str:
     moves, proven = plan.moves, plan.placed.solution.certificate
-    band = plan.placed.draft.settings
-    bands = sorted({band.band(resource) for resource in plan.placed.balanced})
-    width = " - ".join(percent_text(b) for b in {bands[0]: 0, bands[-1]: 0})
-    yield _line("Plan", f"{plan.goal}, band {width}: {plan.status}")
-    yield _line(
-        " copies",
-        f"{moves['replicas']} replicas, {bytes_text(moves['bytes'], 5)}; proven: no "
-        "plan can move",
-    )
-    gap = proven.cost.gap
-    gap_text = "" if gap is None else f" (gap {percent_text(gap)})"
-    yield _line(
-        "",
-        f"under {bytes_text(proven.cost.lower_bound, 5)}{gap_text}, nor under "
-        f"{int(proven.moves.lower_bound)} replicas",
-    )
-    yield _line(" leaders", f"{moves['leaders']} change, after all copies")
-    yield from _time_line(plan)
-    for shortfall in plan.placed.solution.shortfalls[:3]:
-        yield _line(
-            " lacks",
-            f"{shortfall.what}: {shortfall.need} needed, {shortfall.have} there",
-        )
+    if not moves["replicas"]:
+        return "none"
+    done, least = [plural(moves["replicas"], "replica")], []
+    if moves["bytes"]:
+        done.append(bytes_text(moves["bytes"], 5, is_padded=True))
+        bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
+        gap = proven.cost.gap
+        if gap is not None:
+            least.append(f"under {bound} (gap {percent_text(gap)})")
+    if proven.moves.lower_bound > 0:
+        least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
+    claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
+    return f"{', '.join(done)}{claim}"
 
 
-def _time_line(plan: Plan) -> Iterator[str]:
-    if not plan.moves["bytes"]:
-        return
+def _leaders_text(plan: Plan) -> str:
+    count, elected = plan.moves["leaders"], int(elections(plan).sum())
+    text = f"{count} change, after all copies" if count else "none change"
+    return f"{text}; {elected} by preferred-election.json" if elected else text
+
+
+def _time_text(plan: Plan) -> str:
     time = copy_time(plan, DEFAULT_RATE_BYTES_PER_S)
     rate = bytes_text(DEFAULT_RATE_BYTES_PER_S)
     text = f"{duration_text(time.seconds)} at {rate}/s per broker"
     now = fullest_disk(plan, while_copying=False)
     peak = fullest_disk(plan, while_copying=True)
     if now is not None and peak is not None:
-        text += f"; fullest disk meanwhile b{peak.broker_id} {peak.fraction:.0%}"
-        if abs(peak.fraction - now.fraction) < 0.005:
-            text += " (as now)"
-    yield _line(" time", text)
+        is_as_now = abs(peak.fraction - now.fraction) < AS_NOW
+        when, as_now = ("", ", as now") if is_as_now else (" meanwhile", "")
+        full = percent_text(peak.fraction)
+        text += f"; fullest disk{when}: b{peak.broker_id} {full}{as_now}"
+    return text
 
 
-def _after_lines(plan: Plan) -> Iterator[str]:
-    columns = shown_resources(plan)
-    stays = plan.placed.draft.holds
-    if not stays.any():
-        return
-    cells = [_cell(plan, plan.after, r, stays) for r in columns]
-    yield _line("After", _row(plan, columns, cells))
+def _left_lines(plan: Plan) -> Iterator[str]:
+    """Yield what is still wrong, and how many brokers stay out of their bands."""
+    problems = list(wrong(plan, plan.after))
+    if problems:
+        yield from labelled(" wrong", "; ".join(problems))
     out = _counted_out(plan)
     left = [
-        f"{int(out[:, r].sum())} in {resource}"
+        f"{resource} {int(out[:, r].sum())}"
         for r, resource in enumerate(RESOURCES)
         if resource in plan.placed.balanced and out[:, r].any()
     ]
     if left:
-        worst = plan.placed.solution.certificate.deviation.value
-        yield _line("", f"out of band: {', '.join(left)}; by {worst:.1%} at most")
+        worst = percent_text(plan.placed.solution.certificate.deviation.value)
+        text = f"brokers out of band: {', '.join(left)}; at most {worst} of a share"
+        yield from labelled(" left", text)
 
 
 def _counted_out(plan: Plan) -> BoolArray:
@@ -263,9 +255,12 @@ def _survival(plan: Plan) -> str:
     after = plan.placed.reassignment.after()
     brokers = after.brokers
     alone = survive(after, np.arange(len(brokers), dtype=np.int32))
+    text = f"any broker: {_yes(alone.most_offline)}."
+    if not any(rack is not None for rack in brokers.racks):
+        return f"{text} Racks unknown."
     racks = survive(after, brokers.rack_idx)
     return (
-        f"any broker: {_yes(alone.most_offline)}. Any rack: {_yes(racks.most_offline)} "
+        f"{text} Any rack: {_yes(racks.most_offline)} "
         f"({racks.at_min_isr} at min ISR, {racks.most_below} below)."
     )
 
@@ -278,4 +273,13 @@ def _verdict(planned: Planned) -> str:
     caused = [finding for finding in planned.findings if not finding.existing]
     if not caused:
         return f"by separate code: {len(RULE_NAMES)} rules: ok"
-    return f"by separate code: {len(caused)} findings; first: {caused[0].message}"
+    count = plural(len(caused), "finding")
+    return f"by separate code: not ok, {count}; first: {caused[0].message}"
+
+
+def files_lines(output: Path, files: Sequence[str]) -> list[str]:
+    """Return which files were written; cut files are counted."""
+    parts = [name for name in files if PART_NAME.search(name)]
+    whole = " ".join(name for name in files if name not in parts)
+    more = f", and {plural(len(parts), 'part')} of long files" if parts else ""
+    return labelled("Files", f"{output}/: {whole}{more}")

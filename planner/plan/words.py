@@ -1,11 +1,18 @@
-"""Amounts as people read them."""
+"""Amounts as people read them, on lines of one screen."""
 
+import re
+import shlex
+import textwrap
+
+SCREEN_WIDTH = 80
+LABEL_WIDTH = 11
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=([kMGTPE]?B|s|min|h|d)\b|%)")
 BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
-def bytes_text(value: float, digits: int = 3) -> str:
+def bytes_text(value: float, digits: int = 3, *, is_padded: bool = False) -> str:
     """
-    Return bytes with a decimal unit.
+    Return bytes with a decimal unit; `is_padded`: zeros at the end are kept.
 
     Examples
     --------
@@ -16,6 +23,9 @@ def bytes_text(value: float, digits: int = 3) -> str:
     while abs(size) >= 999.5 and unit < len(BYTE_UNITS) - 1:
         size /= 1000
         unit += 1
+    if is_padded and unit:
+        decimals = max(digits - len(f"{abs(size):.0f}"), 0)
+        return f"{size:.{decimals}f} {BYTE_UNITS[unit]}"
     text = f"{size:.{digits}g}"
     return f"{text if 'e' not in text else f'{size:.0f}'} {BYTE_UNITS[unit]}"
 
@@ -72,3 +82,48 @@ def span_text(low: float, high: float, unit: str = "") -> str:
     """Return ``low-high`` without decimals, or one number where they are the same."""
     first, last = f"{low:.0f}", f"{high:.0f}"
     return (first if first == last else f"{first}-{last}") + unit
+
+
+def plural(count: int, noun: str) -> str:
+    """
+    Return a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "broker"), plural(3, "broker")
+    ('1 broker', '3 brokers')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def labelled(label: str, text: str) -> list[str]:
+    """Return a label and its text, wrapped under itself."""
+    lines = wrapped(text, SCREEN_WIDTH - LABEL_WIDTH) or [""]
+    head = [label] + [""] * (len(lines) - 1)
+    return [
+        f"{first:<{LABEL_WIDTH}}{line}".rstrip()
+        for first, line in zip(head, lines, strict=True)
+    ]
+
+
+def wrapped(text: str, width: int = SCREEN_WIDTH) -> list[str]:
+    """Break a text into lines; a number keeps its unit."""
+    joined = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(joined, width, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def command_lines(label: str, words: list[str]) -> list[str]:
+    """Return a command to be copied into a shell, continued where it is long."""
+    width = SCREEN_WIDTH - LABEL_WIDTH - len(" \\")
+    lines: list[str] = []
+    for word in map(shlex.quote, words):
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word if not lines else f"  {word}")
+    texts = [*(f"{line} \\" for line in lines[:-1]), *lines[-1:]]
+    head = [label] + [""] * (len(texts) - 1)
+    return [
+        f"{first:<{LABEL_WIDTH}}{text}" for first, text in zip(head, texts, strict=True)
+    ]

@@ -1,0 +1,246 @@
+"""What plans, their parts and refusals look like, for their JSON Schema."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from planner.plan.documents import CheckRecord, Int32, Record, VerifyRecord
+
+ResourceName = Literal["disk", "in", "out", "cpu", "replicas", "leaders"]
+ProofKind = Literal[
+    "forced",
+    "count",
+    "cover",
+    "water-fill",
+    "heaviest",
+    "flow-dual",
+    "lambda",
+    "milp-dual",
+    "wave-degree",
+    "wave-bytes",
+]
+
+
+class ResourceScoreRecord(Record):
+    """Balance of one resource over the brokers that count."""
+
+    total: float
+    mean_use: float
+    max_use: float
+    min_use: float
+    max_deviation: float
+    max_over_mean: float
+    cv: float
+    gini: float
+    jain: float
+    brokers_out_of_band: int
+    brokers_over_threshold: int
+    known_fraction: float
+
+
+class ViolationsRecord(Record):
+    """How many partitions, replicas or brokers break each rule."""
+
+    rack: int
+    offline_replicas: int
+    offline_partitions: int
+    under_replicated: int
+    under_min_isr: int
+    at_min_isr: int
+    leader_not_preferred: int
+    over_capacity: int
+    rf1: int
+    rf_equals_min_isr: int
+
+
+class BrokerLoadRecord(Record):
+    """One resource on one broker, in bytes, bytes/s, cores or counts."""
+
+    load: float
+    capacity: float
+    use: float
+    target: float
+    deviation: float
+
+
+class BrokerRecord(Record):
+    """One broker with its load of every resource."""
+
+    broker: Int32
+    rack: str | None
+    disk: BrokerLoadRecord
+    in_: BrokerLoadRecord = Field(alias="in")
+    out: BrokerLoadRecord
+    cpu: BrokerLoadRecord
+    replicas: BrokerLoadRecord
+    leaders: BrokerLoadRecord
+
+
+class ScorePartRecord(Record):
+    """What a score says that a placement decides: `before` and `after` of a plan."""
+
+    brokers: int
+    partitions: int
+    replicas: int
+    resources: dict[ResourceName, ResourceScoreRecord]
+    violations: ViolationsRecord
+    by_broker: list[BrokerRecord]
+
+
+class SnapshotIdentityRecord(Record):
+    """Which snapshot a plan was made for."""
+
+    cluster_id: str | None
+    taken_at: str | None
+    fingerprint: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class SettingsRecord(Record):
+    """What changes a plan; no paths and no threads."""
+
+    band: dict[ResourceName, float]
+    resources: list[ResourceName] | None
+    capacity_threshold: dict[ResourceName, float]
+    broker_list: list[Int32] | None
+    destination_broker_list: list[Int32] | None
+    exclude_brokers_for_replicas: list[Int32] | None
+    exclude_brokers_for_leaders: list[Int32] | None
+    topic: list[str]
+    topics: str | None
+    exclude_topics: str | None
+    rebalance: bool
+    effort: Literal["quick", "normal", "thorough"]
+    seed: int
+
+
+class MovesRecord(Record):
+    """What a plan does, counted."""
+
+    replicas: int
+    bytes: int
+    leaders: int
+    log_dirs: int
+    partitions: int
+
+
+class ProofRecord(BaseModel):
+    """Which bound, and the witness from which it can be checked again."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    kind: ProofKind
+
+
+class BoundedRecord(Record):
+    """A value, and below what no plan within the bands reached can be."""
+
+    value: float
+    lower_bound: float
+    gap: float | None
+    proof: ProofRecord | None
+
+
+class CertificateRecord(Record):
+    """What is proven: of bytes, of replicas copied, of the distance out of band."""
+
+    bytes: BoundedRecord
+    replicas: BoundedRecord
+    deviation: BoundedRecord
+
+
+class PlaceRecord(Record):
+    """The place of a note or a shortfall; only what applies is there."""
+
+    topic: str | None = None
+    partition: int | None = None
+    broker: Int32 | None = None
+    rack: str | None = None
+    log_dir: str | None = None
+    resource: ResourceName | None = None
+
+
+class NoteRecord(Record):
+    """Something to know about a plan, or what is missing for its hard rules."""
+
+    what: str
+    have: float | None
+    need: float | None
+    where: PlaceRecord
+    message: str
+
+
+class SecondsRecord(Record):
+    """Time spent."""
+
+    read: float
+    solve: float
+    bound: float
+    write: float
+    total: float
+
+
+class PlanRecord(Record):
+    """plan.json; on stdout with what was measured besides."""
+
+    format: Literal["kafka-planner/plan"]
+    version: Literal[1]
+    goal: str
+    status: Literal["optimal", "feasible", "nothing-to-do", "partial", "infeasible"]
+    snapshot: SnapshotIdentityRecord
+    settings: SettingsRecord
+    moves: MovesRecord
+    certificate: CertificateRecord
+    before: ScorePartRecord
+    after: ScorePartRecord
+    shortfalls: list[NoteRecord]
+    notes: list[NoteRecord]
+    waves: list[str]
+    seconds: SecondsRecord | None = None
+    peak_memory_bytes: int | None = None
+
+
+class DemoRecord(PlanRecord):
+    """What `demo --format json` prints: the plan, checked and verified."""
+
+    check: CheckRecord
+    verify: VerifyRecord
+
+
+class ElectedRecord(Record):
+    """A partition whose first replica is to lead."""
+
+    topic: str
+    partition: Int32
+
+
+class ElectionRecord(Record):
+    """preferred-election.json, as Kafka's election tool takes it."""
+
+    partitions: list[ElectedRecord]
+
+
+class ProblemRecord(Record):
+    """One thing that is wrong with what was given."""
+
+    file: str
+    place: str
+    value: str
+    rule: str
+    remedy: str
+
+
+class ErrorRecord(Record):
+    """What every command prints on exit 2 and 5, the first hundred problems."""
+
+    error: str
+    problems: list[ProblemRecord]
+    num_problems: int
+
+
+PLAN_DOCUMENTS: dict[str, type[BaseModel]] = {
+    "demo": DemoRecord,
+    "error": ErrorRecord,
+    "plan": PlanRecord,
+    "preferred-election": ElectionRecord,
+    "score-part": ScorePartRecord,
+}
