@@ -23,6 +23,9 @@ PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
 
 
+PLAIN_ROUNDS, COMPILED_ROUNDS = 300, 12_000
+"""Up to so many items, rounds of ruin and recreate are worth their time."""
+
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Prices of any move that are tried in turn, in mean costs of an item."""
 
@@ -148,7 +151,8 @@ class Searcher:
 
     @property
     def _is_small(self) -> bool:
-        return self._problem.num_items <= 300 or self._is_compiled
+        most = COMPILED_ROUNDS if self._is_compiled else PLAIN_ROUNDS
+        return self._problem.num_items <= most
 
     def _ruined(self, at: Arrangement, rng: np.random.Generator) -> Arrangement:
         """Send a random few of the moved items home."""

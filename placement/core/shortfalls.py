@@ -97,7 +97,7 @@ def _crowded(problem: Problem, at: Arrangement) -> list[Shortfall]:
             if level.group_cap is None or level is problem.levels[0]:
                 continue
             places = _places(level, _usable_bins(problem, int(group)), int(group))
-            is_proven = places < stop - start
+            is_proven = bool(places < stop - start)
             nodes = int((open_bins(level) > 0).sum())
             found.append(
                 Shortfall(

@@ -206,9 +206,23 @@ def respread_group(t: Tables, s: State, level: int, group: int) -> bool:
 
 
 @inner
+def wants_roles(t: Tables, s: State, place_now: int) -> bool:
+    """Tell whether a bin is out of band where role changes could help."""
+    for level in range(t.num_load_levels):
+        node = load_node(t, level, place_now)
+        if node >= 0:
+            for r in range(t.num_resources):
+                if t.is_of_role[r] == 1 and s.distance[node * t.num_resources + r] > 0:
+                    return True
+    return False
+
+
+@inner
 def improve_roles(t: Tables, s: State, place_now: int) -> bool:
     """Do the best role change that touches a bin; it costs nothing to copy."""
     best_group, best_item, best_gain = -1, -1, 0.0
+    if not wants_roles(t, s, place_now):
+        return False
     scale = 0.0
     for level in range(t.num_load_levels):
         node = load_node(t, level, place_now)

@@ -344,6 +344,20 @@ def may_bring_role(t: Tables, item: int, target: int) -> bool:
 
 
 @inner
+def is_vacated(t: Tables, item: int, target: int) -> bool:
+    """
+    Tell whether another item of the group must leave the bin `target`.
+
+    Items of a group are interchangeable: one that came there would be that one, staying.
+    """
+    group = group_of(t, item)
+    for other in range(first_item(t, group), first_item(t, group + 1)):
+        if kind_of(t, other) == MUST and home_of(t, other) == target:
+            return True
+    return False
+
+
+@inner
 def may_move(t: Tables, s: State, item: int, target: int) -> bool:
     """Tell whether every hard rule lets `item` go to the bin `target`."""
     kind = kind_of(t, item)
@@ -353,7 +367,9 @@ def may_move(t: Tables, s: State, item: int, target: int) -> bool:
     if target == home_of(t, item):
         if kind == MUST:
             return False
-    elif t.bins[target * t.bin_width + BIN_RECEIVES] == 0:
+    elif t.bins[target * t.bin_width + BIN_RECEIVES] == 0 or is_vacated(
+        t, item, target
+    ):
         return False
     group = group_of(t, item)
     group_class = t.groups[group * t.group_width + GROUP_CLASS]

@@ -47,8 +47,8 @@ class Tables(NamedTuple):
     What does not change in a search.
 
     `base_price` is added to the price of every move in the scores: without it many
-    small items win over a few that fit.
-    `node_first` and `open_bins` are of the nodes of levels with caps, `is_even` of
+    small items win over a few that fit. `is_of_role` marks resources in which a role
+    weighs something. `node_first` and `open_bins` are of the nodes of levels with caps, `is_even` of
     these levels; `price` is of every level. `scale` turns an excess into targets.
     """
 
@@ -75,6 +75,7 @@ class Tables(NamedTuple):
     extra: Column
     is_eligible: Column
     is_transient: Column
+    is_of_role: Column
     is_even: Column
     node_first: Column
     open_bins: Column
@@ -123,6 +124,7 @@ def build_tables(problem: Problem, *, is_compiled: bool) -> Tables:
         "extra": problem.extra,
         "is_eligible": problem.is_eligible.astype(np.uint8),
         "is_transient": problem.is_transient.astype(np.uint8),
+        "is_of_role": (problem.role_weight > 0).any(axis=0).astype(np.uint8),
         **_limit_columns(problem, loaded),
         "is_even": np.array([level.is_even for level in capped], dtype=np.uint8),
         "node_first": _first_nodes(capped),
