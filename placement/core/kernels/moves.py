@@ -348,7 +348,7 @@ def is_vacated(t: Tables, item: int, target: int) -> bool:
     """
     Tell whether another item of the group must leave the bin `target`.
 
-    Items of a group are interchangeable: one that came there would be that one, staying.
+    Items of a group are interchangeable: one that came would be that one, staying.
     """
     group = group_of(t, item)
     for other in range(first_item(t, group), first_item(t, group + 1)):

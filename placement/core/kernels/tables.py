@@ -48,8 +48,9 @@ class Tables(NamedTuple):
 
     `base_price` is added to the price of every move in the scores: without it many
     small items win over a few that fit. `is_of_role` marks resources in which a role
-    weighs something. `node_first` and `open_bins` are of the nodes of levels with caps, `is_even` of
-    these levels; `price` is of every level. `scale` turns an excess into targets.
+    weighs something. `node_first` and `open_bins` are of the nodes of levels with
+    caps, `is_even` of these levels; `price` is of every level. `scale` turns an excess
+    into targets.
     """
 
     num_items: int
