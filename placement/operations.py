@@ -82,7 +82,8 @@ class RemoveBrokers:
     def fill(self, draft: Draft) -> None:
         """Make every replica on the leaving brokers move."""
         brokers = draft.state.brokers
-        draft.leaves |= np.isin(brokers.ids, self.broker_ids)
+        draft.to_empty |= np.isin(brokers.ids, self.broker_ids)
+        draft.leaves |= draft.to_empty
         draft.leaves |= np.equal(brokers.state, BrokerState.DEAD)
         rest = Movability.MAY if draft.settings.frees_the_rest else Movability.NEVER
         _evacuate(draft, rest=rest)

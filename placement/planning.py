@@ -17,7 +17,8 @@ from placement.change import Reassignment, reassign
 from placement.cluster import ABSENT, ClusterState, IndexArray
 from placement.core.problem import NOWHERE, Arrangement, Movability, Problem
 from placement.core.search import NORMAL, QUICK, THOROUGH
-from placement.core.solution import Solution, Status
+from placement.core.shortfalls import MAX_SHORTFALLS
+from placement.core.solution import Bounded, Shortfall, Solution, Status
 from placement.core.solve import solve
 from placement.load import (
     RESOURCES,
@@ -190,6 +191,7 @@ def _solve(
         seed=draft.settings.seed,
     )
     reassignment = _to_reassignment(draft, solution.best)
+    solution = _as_listed(draft, solution, reassignment)
     after = reassignment.after()
     load, heaviest = _loads_of(after)
     return PlannedPlacement(
@@ -203,6 +205,55 @@ def _solve(
         seconds=solution.seconds,
         notes=(),
     )
+
+
+def _as_listed(
+    draft: Draft, solution: Solution, reassignment: Reassignment
+) -> Solution:
+    """Count what the lists do, and what keeps a removed broker from being empty."""
+    proven = solution.certificate
+    copies = int(reassignment.is_copied.sum())
+    copied = reassignment.copied_bytes(draft.weights)
+    kept = _kept_on_removed(draft)
+    status = solution.status
+    if kept and status in {Status.OPTIMAL, Status.FEASIBLE}:
+        status = Status.PARTIAL
+    return replace(
+        solution,
+        status=status,
+        certificate=replace(
+            proven,
+            cost=_counted(proven.cost, copied),
+            moves=_counted(proven.moves, copies),
+        ),
+        shortfalls=(*solution.shortfalls, *kept),
+    )
+
+
+def _counted(bounded: Bounded, value: int) -> Bounded:
+    """Return a value that may be less where lists were withdrawn, and its bound."""
+    if value == bounded.value:
+        return bounded
+    return replace(bounded, value=value, lower_bound=min(value, bounded.lower_bound))
+
+
+def _kept_on_removed(draft: Draft) -> list[Shortfall]:
+    """Return the replicas on brokers to be emptied that are left alone."""
+    replicas = draft.state.replicas
+    stays = draft.to_empty[replicas.broker_idx]
+    stays &= draft.is_left_alone[replicas.partition_idx]
+    return [
+        Shortfall(
+            what="bins",
+            have=0,
+            need=1,
+            item=int(row),
+            group=int(replicas.partition_idx[row]),
+            bin=int(replicas.broker_idx[row]),
+            level="broker",
+        )
+        for row in np.nonzero(stays)[0][:MAX_SHORTFALLS]
+    ]
 
 
 def build_problem(

@@ -25,7 +25,7 @@ from placement.core.problem import (
 from placement.core.search import NORMAL, Effort, Searcher
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
-from placement.core.value import Value, evaluate
+from placement.core.value import Value, evaluate, refills
 from placement.core.verify import verify_cover
 
 MAX_ROUNDS = 8
@@ -74,7 +74,8 @@ def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Soluti
         again = settled(problem, again)
         steps += spent
         worth = evaluate(problem, again)
-        if worth.key[:3] >= value.key[:3]:
+        # What has moved may move on, but not to where one of its group had to leave.
+        if worth.key[:3] >= value.key[:3] or refills(problem, again).any():
             break
         at, value = again, worth
     solved = time.perf_counter()

@@ -83,7 +83,7 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
     distance = distances(problem, load)
     moved = is_moved(problem, at)
     must = np.equal(problem.movability, Movability.MUST)
-    unmet = (must & ~moved) | np.less(at.bin_of, 0)
+    unmet = (must & ~moved) | np.less(at.bin_of, 0) | refills(problem, at)
     return Value(
         unmet=int(unmet.sum())
         + int((unreleased_roles(problem, at) | misplaced_roles(problem, at)).sum()),
@@ -164,6 +164,22 @@ def misplaced_roles(problem: Problem, at: Arrangement) -> BoolArray:
     misplaced = np.zeros(problem.num_groups, dtype=np.bool_)
     misplaced[held] = ~was_there & ~problem.may_hold_role[place] & (place >= 0)
     return misplaced
+
+
+def refills(problem: Problem, at: Arrangement) -> BoolArray:
+    """
+    Return ``(I,)`` true for items that came to where one of their group must leave.
+
+    Items of a group are interchangeable: that is the one that must leave, staying.
+    """
+    must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
+    moved = is_moved(problem, at)
+    found = np.zeros(problem.num_items, dtype=np.bool_)
+    if must.any() and moved.any():
+        group = problem.group_of.astype(np.int64) * problem.num_bins
+        left = group[must] + problem.home[must]
+        found[moved] = np.isin(group[moved] + at.bin_of[moved], left)
+    return found
 
 
 def is_moved(problem: Problem, at: Arrangement) -> BoolArray:

@@ -103,6 +103,8 @@ class Draft:
         The cluster, what its replicas weigh, and the wishes.
     leaves
         ``(B,)`` brokers to be emptied.
+    to_empty
+        ``(B,)`` brokers that shall hold nothing at all in the end: those removed.
     is_new
         ``(B,)`` brokers to be filled.
     holds
@@ -129,6 +131,7 @@ class Draft:
     weights: Weights
     settings: Settings
     leaves: BoolArray
+    to_empty: BoolArray
     is_new: BoolArray
     holds: BoolArray
     leads: BoolArray
@@ -186,6 +189,7 @@ def start_draft(state: ClusterState, settings: Settings) -> Draft:
         weights=weigh(state),
         settings=settings,
         leaves=np.zeros(len(brokers), dtype=np.bool_),
+        to_empty=np.zeros(len(brokers), dtype=np.bool_),
         is_new=np.equal(brokers.state, BrokerState.NEW),
         holds=live.copy(),
         leads=brokers.may_lead & ~no_leaders,

@@ -85,7 +85,8 @@ def test_small_plain_problems_are_solved_to_optimality(problem: Problem):
     possible = keeping_hard_rules(problem)
     if not problem.must_release_role.any():
         assert (num_broken(problem, solution) == 0) == bool(len(possible.cost))
-    if num_broken(problem, solution) == 0:
+    # Out of band, an answer nearer in sum may be dearer than one just as far off.
+    if num_broken(problem, solution) == 0 and solution.certificate.deviation.value == 0:
         assert solution.status == Status.OPTIMAL
 
 

@@ -239,7 +239,7 @@ def _draw_shape(draw: Any, max_bins: int, max_groups: int, max_items: int) -> _S
 
 def _draw_movability(draw: Any, shape: _Shape, homes: list[int]) -> Any:
     """Items of bins being emptied mostly must move; a few others must, or must not."""
-    usual = [Movability.MAY] * 6 + [Movability.NEVER]
+    usual = [Movability.MAY] * 9 + [Movability.NEVER, Movability.MUST]
     leaving = [Movability.MUST] * 6 + [Movability.NEVER]
     kinds = [
         draw(st.sampled_from(leaving if shape.leaves[b] else usual)) for b in homes
