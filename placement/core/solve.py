@@ -25,7 +25,7 @@ from placement.core.problem import (
 from placement.core.search import NORMAL, Effort, Searcher
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
-from placement.core.value import Value, evaluate, refills
+from placement.core.value import Value, evaluate, misplaced_roles, refills
 from placement.core.verify import verify_cover
 
 MAX_ROUNDS = 8
@@ -123,7 +123,7 @@ def _exact(
 def _better(
     problem: Problem, at: Arrangement, value: Value, other: Arrangement | None
 ) -> tuple[Arrangement, Value]:
-    if other is None:
+    if other is None or misplaced_roles(problem, other).any():
         return at, value
     worth = evaluate(problem, other)
     return (other, worth) if worth < value else (at, value)
