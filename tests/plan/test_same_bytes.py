@@ -1,0 +1,130 @@
+"""The same input gives the same plan folder, to the byte."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner.plan.folder import write_plan
+from planner.snapshot import Snapshot, read_snapshot, write_snapshot
+from support.plans import contents, planned_for, skewed_document, write_document
+
+COMMAND = Path(sys.executable).with_name("kafka-planner")
+GOALS = {
+    "rebalance": {},
+    "add-brokers": {},
+    "remove-brokers": {"broker_list": "2"},
+}
+
+
+@pytest.fixture(scope="module")
+def document():
+    return skewed_document(num_brokers=7, num_partitions=40)
+
+
+@pytest.fixture(scope="module")
+def expected(document, tmp_path_factory):
+    """The folder of each goal, written from the document as it is."""
+    folder = tmp_path_factory.mktemp("expected")
+    for goal, options in GOALS.items():
+        write_plan(planned_for(document, goal, **options).plan, folder / goal)
+    return {goal: contents(folder / goal) for goal in GOALS}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}, id="hash-0"),
+        pytest.param({"PYTHONHASHSEED": "1", "NUMBA_NUM_THREADS": "1"}, id="hash-1"),
+        pytest.param(
+            {
+                "PYTHONHASHSEED": "random",
+                "NUMBA_NUM_THREADS": "2",
+                "OMP_NUM_THREADS": "2",
+            },
+            id="hash-random",
+        ),
+    ],
+)
+def test_whatever_the_process(settings, document, expected, tmp_path):
+    snapshot = write_document(document, tmp_path / "s.json")
+
+    done = subprocess.run(
+        [COMMAND, "plan", "add-brokers", snapshot, "-o", tmp_path / "p"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | settings,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert contents(tmp_path / "p") == expected["add-brokers"]
+
+
+def shuffled(document, seed):
+    """Return the same cluster with its rows in another order."""
+    rng = random.Random(seed)
+    copy = json.loads(json.dumps(document))
+    rng.shuffle(copy["brokers"])
+    rng.shuffle(copy["topics"])
+    for broker in copy["brokers"]:
+        rng.shuffle(broker["log_dirs"])
+    for topic in copy["topics"]:
+        rng.shuffle(topic["partitions"])
+    return copy
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_whatever_the_order_of_rows(seed, goal, document, expected, tmp_path):
+    other = shuffled(document, seed)
+    assert json.dumps(other) != json.dumps(document)
+
+    write_plan(planned_for(other, goal, **GOALS[goal]).plan, tmp_path / "p")
+
+    assert contents(tmp_path / "p") == expected[goal]
+
+
+def shuffle_tables(folder):
+    """Write every Parquet table with its rows turned around."""
+    import pyarrow.parquet as pq
+
+    for path in folder.glob("*.parquet"):
+        table = pq.read_table(path)
+        pq.write_table(table.take(list(range(len(table)))[::-1]), path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("s.json", id="json"),
+        pytest.param("s.json.gz", id="gzip"),
+        pytest.param("s", id="parquet"),
+        pytest.param("reversed", id="parquet-reversed"),
+    ],
+)
+def test_whatever_the_form_of_the_snapshot(name, document, expected, tmp_path):
+    write_snapshot(Snapshot.from_document(document), tmp_path / name)
+    if name == "reversed":
+        shuffle_tables(tmp_path / name)
+    back = read_snapshot(tmp_path / name).to_document()
+
+    write_plan(planned_for(back, "rebalance").plan, tmp_path / "p")
+
+    assert contents(tmp_path / "p") == expected["rebalance"]
+
+
+def test_nothing_of_the_machine_stands_in_a_plan(document, expected, tmp_path):
+    text = "".join(data.decode() for data in expected["rebalance"].values())
+
+    without_snapshot_time = text.replace(document["taken_at"], "")
+    without_log_dirs = re.sub(r"/d[12]\b", "", without_snapshot_time)
+    assert str(tmp_path.parent) not in text
+    assert not re.search(r"\d{4}-\d\d-\d\d|\d\d:\d\d", without_snapshot_time)
+    assert "/" not in without_log_dirs.replace("kafka-planner/plan", "")
+    assert "seconds" not in text
