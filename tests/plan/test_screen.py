@@ -1,0 +1,318 @@
+"""What a plan says on one screen."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.cluster import BrokerState
+from planner.plan.make import make
+from planner.plan.request import PlanRequest
+from planner.plan.screen import files_lines, headline, plan_screen
+from planner.plan.table import broker_groups
+from planner.plan.words import (
+    SCREEN_WIDTH,
+    bytes_text,
+    command_lines,
+    duration_text,
+    ids_text,
+    labelled,
+    percent_text,
+    plural,
+    span_text,
+    wrapped,
+)
+from support.clusters import clusters, make_state
+from support.plans import planned_for, skewed_document
+
+GOALS = ["rebalance", "add-brokers", "remove-brokers"]
+
+
+def planned(state, goal="rebalance", **options):
+    return make(state, PlanRequest(goal=goal, effort="quick", **options))
+
+
+def screen(state, goal="rebalance", **options):
+    return list(plan_screen(planned(state, goal, **options)))
+
+
+def part(lines, label):
+    """Return the text under a label, in one line."""
+    start = next(n for n, line in enumerate(lines) if line.startswith(label))
+    stop = start + 1
+    while stop < len(lines) and lines[stop].startswith(" " * 11):
+        stop += 1
+    return " ".join(
+        [lines[start][11:], *(line.strip() for line in lines[start + 1 : stop])]
+    )
+
+
+@settings(max_examples=80)
+@given(clusters(reassigning=True), st.sampled_from(["rebalance", "remove-brokers"]))
+def test_every_screen_fits(state, goal):
+    first = str(int(state.brokers.ids[0]))
+    made = planned(state, goal, broker_list=first if goal == "remove-brokers" else None)
+
+    lines = [*wrapped(headline(made.plan)), *plan_screen(made)]
+
+    assert max(map(len, lines)) <= SCREEN_WIDTH
+    assert not [line for line in lines if line != line.rstrip()]
+    labels = [line[:11].strip() for line in lines]
+    for label in ("Now", "Wrong", "Plan", "copies", "leaders", "Survives", "Checked"):
+        assert (label in labels) or (label == "Survives" and not state.num_partitions)
+
+
+def test_long_names_and_ids_fit_too():
+    state = make_state(
+        {"x" * 249: [[0, 1, 2]] * 3},
+        ids=[0, 1, 2, 10_000, 200_000, 2_000_000_000],
+        racks=["a", "b", "c", "a", "b", "c"],
+        states={1: BrokerState.FENCED},
+    )
+
+    lines = screen(state)
+
+    assert max(map(len, lines)) <= SCREEN_WIDTH
+    assert "left alone" in " ".join(lines)
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_screen_of_a_usual_plan(goal):
+    options = {"broker_list": "1"} if goal == "remove-brokers" else {}
+    made = planned_for(skewed_document(), goal, effort="quick", **options)
+
+    lines = list(plan_screen(made))
+
+    moves = made.plan.moves
+    copies = part(lines, " copies")
+    assert copies.startswith(f"{moves['replicas']} replicas, ")
+    assert "proven: no plan can move under" in copies
+    assert part(lines, " leaders").startswith(f"{moves['leaders']} change")
+    assert part(lines, "Note") == "not balanced, unknown: cpu"
+    assert part(lines, "Checked") == "by separate code: 15 rules: ok"
+    assert part(lines, "Wrong").endswith("Racks ok, 0 offline.")
+
+
+def test_resources_known_in_part_stand_in_the_same_line():
+    state = make_state(
+        [[0], [1]], racks="ab", size_bytes=[1, -1], in_rate=1.0, out_rate=1.0
+    )
+
+    note = part(screen(state), "Note")
+
+    assert (
+        note
+        == "not balanced, unknown: cpu; known in part: disk (50 % of the partitions)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        pytest.param({}, "nothing. Racks ok, 0 offline.", id="nothing"),
+        pytest.param(
+            {"size_bytes": 81, "disk_bytes": 100},
+            "brokers 0-1 over the 80 % disk threshold. Racks ok, 0 offline.",
+            id="over",
+        ),
+        pytest.param(
+            {"states": {1: BrokerState.DEAD}, "leaders": [0]},
+            "broker 1 dead. Racks ok, 1 offline.",
+            id="dead",
+        ),
+        pytest.param(
+            {"leaders": [None], "isr": [[]]},
+            "1 partition has no leader; 1 partition is under min ISR. Racks ok, "
+            "0 offline.",
+            id="no-leader",
+        ),
+        pytest.param(
+            {"racks": "aab"},
+            "1 partition breaks the rack rule; 1 broker empty. 0 offline.",
+            id="racks",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(options, wrong):
+    state = make_state([[0, 1]], **({"racks": "ab"} | options))
+
+    assert part(screen(state), "Wrong") == wrong
+
+
+def test_what_stays_wrong_is_named():
+    state = make_state([[0], [1]], racks="ab", size_bytes=[90, 90], disk_bytes=100)
+
+    lines = screen(state)
+
+    assert part(lines, " wrong") == "brokers 0-1 over the 80 % disk threshold"
+
+
+def test_shortfalls_are_named():
+    state = make_state([[0, 1]], racks="ab")
+
+    lines = screen(state, "remove-brokers", broker_list="1")
+
+    assert part(lines, "Plan") == "remove-brokers 1, band 10 %: infeasible"
+    assert part(lines, " lacks") == "t-0 needs 2 places on brokers, 1 can be had"
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        pytest.param(
+            make_state([], racks="", cluster_id=None),
+            "0 brokers, 0 racks, 0 partitions, 0 B",
+            id="empty",
+        ),
+        pytest.param(
+            make_state([], racks="aab"),
+            "3 brokers, 2 racks, 0 partitions, 0 B",
+            id="no-partitions",
+        ),
+        pytest.param(
+            make_state([[0]]),
+            "1 broker, racks unknown, 1 partition RF 1, sizes unknown",
+            id="unknown",
+        ),
+        pytest.param(
+            make_state([[0, 1], [1]], racks="a-", size_bytes=5),
+            "2 brokers, 1 rack (1 broker without), 2 partitions RF 1-2, 15 B",
+            id="some-racks",
+        ),
+    ],
+)
+def test_headline(state, text):
+    assert headline(planned(state).plan) == text
+
+
+def test_an_empty_cluster_has_a_screen():
+    lines = screen(make_state([], racks=""))
+
+    assert lines == [
+        "Wrong      nothing. Racks ok, 0 offline.",
+        "Plan       rebalance, band 10 %: nothing-to-do",
+        " copies    none",
+        " leaders   none change",
+        "Checked    by separate code: 15 rules: ok",
+    ]
+
+
+def test_without_sizes_no_bytes_are_spoken_of():
+    state = make_state([[0], [0], [0], [0]], racks="ab")
+
+    lines = screen(state)
+
+    assert part(lines, " copies") == (
+        "2 replicas; proven: no plan can move under 2 replicas"
+    )
+    assert not [line for line in lines if line.startswith(" time")]
+
+
+def test_time_and_fullest_disk():
+    hour = 3600 * 50_000_000
+    state = make_state([[0], [0]], racks="ab", size_bytes=hour, disk_bytes=4 * hour)
+
+    text = part(screen(state), " time")
+
+    assert text == "1 h 00 min at 50 MB/s per broker; fullest disk: b0 50 %, as now"
+
+
+@pytest.mark.parametrize(
+    ("racks", "text"),
+    [
+        pytest.param("abc", "any broker: yes. Any rack: yes", id="racks"),
+        pytest.param("aa", "any broker: yes. Any rack: no, 1 offline", id="one-rack"),
+        pytest.param("--", "any broker: yes. Racks unknown.", id="unknown"),
+    ],
+)
+def test_what_a_plan_survives(racks, text):
+    assert part(screen(make_state([[0, 1]], racks=racks)), "Survives").startswith(text)
+
+
+def test_groups_of_brokers():
+    state = make_state(
+        [[0, 1]],
+        ids=[0, 1, 2, 3, 5, 7, 9, 11],
+        racks="abcdefgh",
+        states={9: BrokerState.NEW, 11: BrokerState.FENCED},
+    )
+
+    plan = planned(state, "remove-brokers", broker_list="0").plan
+
+    groups = {
+        name: np.flatnonzero(chosen).tolist() for name, chosen in broker_groups(plan)
+    }
+    assert groups == {
+        "1-3,5,7": [1, 2, 3, 4, 5],
+        "9 new": [6],
+        "0 leave": [0],
+        "11 off": [7],
+    }
+
+
+def test_many_cut_files_are_counted(tmp_path):
+    names = ["moves.csv", *(f"reassignment-{n:03}.json" for n in range(1, 40))]
+
+    (line,) = files_lines(tmp_path.relative_to(tmp_path) / "p", names)
+
+    assert line == "Files      p/: moves.csv, and 39 parts of long files"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (bytes_text(0), "0 B"),
+        (bytes_text(999), "999 B"),
+        (bytes_text(999.6), "1 kB"),
+        (bytes_text(150_000, 2), "150 kB"),
+        (bytes_text(1_283_000_000_000, 5), "1.283 TB"),
+        (bytes_text(1_283_000_000_000, 5, is_padded=True), "1.2830 TB"),
+        (bytes_text(12, 5, is_padded=True), "12 B"),
+        (bytes_text(5e18), "5 EB"),
+        (bytes_text(5e22), "50000 EB"),
+        (duration_text(0), "0 s"),
+        (duration_text(89.4), "89 s"),
+        (duration_text(90), "2 min"),
+        (duration_text(3599), "1 h 00 min"),
+        (duration_text(8580), "2 h 23 min"),
+        (duration_text(48 * 3600), "2 d 0 h"),
+        (percent_text(0), "0 %"),
+        (percent_text(0.00015), "0.015 %"),
+        (percent_text(0.0999), "10 %"),
+        (percent_text(0.814), "81 %"),
+        (percent_text(12.5), "1250 %"),
+        (ids_text([]), ""),
+        (ids_text([1, 2, 3, 7, 9, 10]), "1-3,7,9-10"),
+        (span_text(1.2, 1.4, " %"), "1 %"),
+        (span_text(1, 4), "1-4"),
+        (plural(0, "broker"), "0 brokers"),
+        (plural(1, "broker"), "1 broker"),
+    ],
+)
+def test_amounts(text, expected):
+    assert text == expected
+
+
+def test_a_number_keeps_its_unit():
+    for width in range(12, 60):
+        lines = wrapped("the disk is 81 % full, 1.2 TB in 3 h 20 min at 5 MB/s", width)
+        assert not [line for line in lines if line.startswith(("%", "TB", "h ", "MB"))]
+        assert " ".join(lines).startswith("the disk is 81 % full")
+
+
+def test_long_texts_stand_under_their_label():
+    lines = labelled("Label", "word " * 40)
+
+    assert all(len(line) <= SCREEN_WIDTH for line in lines)
+    assert [line[:11] for line in lines] == ["Label      "] + [" " * 11] * (
+        len(lines) - 1
+    )
+
+
+def test_commands_go_on_where_they_are_long():
+    lines = command_lines("Next", ["tool", "a b", *["word" * 5] * 4])
+
+    assert lines[0].startswith("Next       tool 'a b' ")
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    assert not lines[-1].endswith("\\")
+    assert max(map(len, lines)) <= SCREEN_WIDTH
