@@ -192,13 +192,12 @@ def share_out(
         state.brokers.rack_idx[members.holds], minlength=state.num_racks
     )
     limit = rack_limit(state.replication_factor, in_rack)
-    most = np.full((state.num_racks, len(RESOURCES)), np.inf)
+    most = np.zeros((state.num_racks, len(RESOURCES)))
+    most[:, LEADING] = np.inf
     for value in np.unique(limit):
         here = np.equal(limit, value)
         for r in np.nonzero(~LEADING)[0]:
             held = float(weights.replica[here, r].sum())
-            if np.isinf(most[0, r]):
-                most[:, r] = 0.0
             most[:, r] += held * np.minimum(value, in_rack)
     # The leader's extra load is not spread by the rack rule.
     cpu = RESOURCES.index(Resource.CPU)

@@ -116,7 +116,7 @@ def lists_before_and_after(case: Case, found: PlannedPlacement):
     return list(enumerate(zip(before, after, strict=True)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(cases(reassigning=True))
 def test_only_what_may_move_does(case: Case):
     found = plan(case.state, case.operation, case.settings)
@@ -143,7 +143,7 @@ def test_only_what_may_move_does(case: Case):
     assert int(found.reassignment.is_copied.sum()) == copies
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(cases(reassigning=True))
 def test_a_certificate_counts_what_the_lists_do(case: Case):
     found = plan(case.state, case.operation, case.settings)
@@ -160,7 +160,7 @@ def test_a_certificate_counts_what_the_lists_do(case: Case):
         assert proven.cost.lower_bound == proven.cost.value
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(cases(reassigning=True))
 def test_removed_brokers_are_empty_or_it_is_said_why(case: Case):
     found = plan(case.state, case.operation, case.settings)
@@ -177,7 +177,7 @@ def test_removed_brokers_are_empty_or_it_is_said_why(case: Case):
     assert bool(found.solution.shortfalls) or found.solution.status in MET
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(cases(reassigning=True))
 def test_a_plan_carried_out_needs_no_other(case: Case):
     found = plan(case.state, case.operation, case.settings)
@@ -189,7 +189,7 @@ def test_a_plan_carried_out_needs_no_other(case: Case):
     assert again.is_nothing
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cases(reassigning=True))
 def test_the_checker_finds_no_copy_or_leader_where_none_may_be(case: Case):
     found = plan(case.state, case.operation, case.settings)
