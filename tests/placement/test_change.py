@@ -1,0 +1,151 @@
+"""Reassignments: lists made of new places, and the cluster afterwards."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.change import Reassignment, reassign
+from placement.cluster import ABSENT, UNKNOWN, BrokerState, ClusterState
+from placement.load import first_live_replica, fixed_disk_bytes, weigh
+from support.clusters import Dir, clusters, make_state
+from support.naive import live_ids, replicas_of
+
+
+def as_it_is(state: ClusterState) -> Reassignment:
+    return reassign(state, state.replicas.broker_idx, first_live_replica(state))
+
+
+def moved(state: ClusterState, broker_of: list[int], leading: list[int]):
+    rows = state.brokers.rows_of(broker_of)
+    return reassign(state, rows, np.array(leading, dtype=np.int64))
+
+
+def lists_of(state: ClusterState) -> list[list[int]]:
+    return [state.brokers_of(p) for p in range(state.num_partitions)]
+
+
+@pytest.mark.parametrize(
+    ("broker_of", "leading", "lists"),
+    [
+        pytest.param([0, 1, 2], 0, [0, 1, 2], id="as-it-was"),
+        pytest.param([0, 3, 2], 0, [0, 3, 2], id="a-copy-takes-the-place-it-replaces"),
+        pytest.param([3, 1, 2], 0, [3, 1, 2], id="the-leader-moves"),
+        pytest.param([0, 1, 2], 2, [2, 0, 1], id="another-leads"),
+        pytest.param([3, 1, 2], 1, [1, 3, 2], id="the-leader-moves-another-leads"),
+        pytest.param([2, 1, 3], 0, [2, 1, 3], id="all-shifted"),
+    ],
+)
+def test_lists_of_new_places(broker_of, leading: int, lists):
+    state = make_state([[0, 1, 2]], racks="abcd")
+
+    found = moved(state, broker_of, [leading])
+
+    assert lists_of(found.after()) == [lists]
+    assert found.is_changed.tolist() == [lists != [0, 1, 2]]
+    assert found.is_led_anew.tolist() == [lists[0] != 0]
+
+
+def test_a_list_in_which_nothing_moves_keeps_its_dead_first_replica():
+    state = make_state([[0, 1]], states={0: BrokerState.DEAD})
+
+    found = as_it_is(state)
+
+    assert not found.is_changed.any()
+    assert found.after().partitions.leader_idx.tolist() == [1]
+
+
+def test_copies_cost_the_size_of_their_partition():
+    state = make_state([[0, 1], [0, 1], [1, 0]], racks="abc", size_bytes=[5, 7, 11])
+
+    found = moved(state, [2, 1, 0, 2, 1, 2], [0, 2, 4])
+
+    assert found.is_copied.tolist() == [True, False, False, True, False, True]
+    assert found.copied_bytes(weigh(state)) == 23
+
+
+def test_a_copy_has_neither_log_dir_nor_bytes_of_its_own():
+    state = make_state(
+        [[0, 1]],
+        racks="abc",
+        size_bytes=10,
+        log_dirs={0: [Dir("/a")], 1: [Dir("/b")]},
+        dirs=[["/a", "/b"]],
+        own_bytes=[[12, 9]],
+    )
+
+    after = moved(state, [0, 2], [0]).after()
+
+    assert after.replicas.log_dir_idx.tolist() == [0, ABSENT]
+    assert after.replicas.own_bytes.tolist() == [12, UNKNOWN]
+
+
+@settings(max_examples=80)
+@given(clusters(reassigning=True))
+def test_keeping_every_place_changes_no_list(state: ClusterState):
+    found = as_it_is(state)
+
+    after = found.after()
+    assert not found.is_copied.any()
+    assert not found.is_changed.any()
+    assert lists_of(after) == lists_of(state)
+    assert after.replicas.is_adding.tolist() == state.replicas.is_adding.tolist()
+    assert found.copied_bytes(weigh(state)) == 0
+
+
+@st.composite
+def reassignments(draw) -> tuple[ClusterState, list[int], list[int]]:
+    """Any new brokers for each partition, and any of its replicas to lead."""
+    state = draw(clusters(reassigning=True))
+    broker_of, leading = [], []
+    for partition in range(state.num_partitions):
+        count = len(replicas_of(state, partition))
+        order = draw(st.permutations(state.brokers.ids.tolist()))
+        stays = draw(st.booleans())
+        broker_of += state.brokers_of(partition) if stays else order[:count]
+        start = int(state.replicas.start[partition])
+        leading.append(start + draw(st.integers(0, count - 1)))
+    return state, broker_of, leading
+
+
+@settings(max_examples=80)
+@given(reassignments())
+def test_lists_hold_the_new_places_and_the_leader_first(case):
+    state, broker_of, leading = case
+    found = moved(state, broker_of, leading)
+    after = found.after()
+
+    live, first = live_ids(state), first_live_replica(state).tolist()
+    for partition, (start, stop) in enumerate(
+        zip(state.replicas.start[:-1], state.replicas.start[1:], strict=True)
+    ):
+        wanted, before = broker_of[start:stop], state.brokers_of(partition)
+        new = after.brokers_of(partition)
+        assert sorted(new) == sorted(wanted)
+        is_touched = wanted != before or leading[partition] != first[partition]
+        if is_touched:
+            assert new[0] == broker_of[leading[partition]]
+            others = [b for b in wanted if b != new[0]]
+            assert new[1:] == others
+        else:
+            assert new == before
+        assert found.is_changed[partition] == (new != before)
+        assert found.is_led_anew[partition] == (new[0] != before[0])
+        if new != before:
+            in_sync = [r.broker for r in replicas_of(after, partition) if r.is_in_sync]
+            assert set(in_sync) == set(new) & live
+            assert not after.is_reassigning[partition]
+
+
+@settings(max_examples=80)
+@given(clusters())
+def test_a_plan_carried_out_leaves_the_cluster_sound(state: ClusterState):
+    after = as_it_is(state).after()
+
+    live = live_ids(state)
+    for partition, leader in enumerate(after.partitions.leader_idx.tolist()):
+        brokers = after.brokers_of(partition)
+        leads = None if leader == ABSENT else int(after.brokers.ids[leader])
+        assert (leads is None) == (not set(brokers) & live)
+        assert leads is None or leads in live & set(brokers)
+    assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()
