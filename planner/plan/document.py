@@ -133,6 +133,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
             "taken_at": plan.taken_at,
             "fingerprint": fingerprint(state),
         },
+        "topic_ids": topic_ids(plan),
         "settings": dict(plan.settings),
         "moves": plan.moves,
         "certificate": _certificate(placed),
@@ -145,6 +146,15 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "notes": [_note(note) for note in (*placed.notes, *rollback_notes(plan))],
         "waves": [],
     }
+
+
+def topic_ids(plan: Plan) -> dict[str, str]:
+    """Return the ids of the topics that change: one made anew makes a plan stale."""
+    topics = plan.state.topics
+    changed = plan.placed.reassignment.is_changed
+    rows = np.unique(plan.state.partitions.topic_idx[changed]).tolist()
+    known = {topics.names[t]: topics.topic_ids[t] for t in rows}
+    return {name: topic_id for name, topic_id in known.items() if topic_id}
 
 
 def fingerprint(state: ClusterState) -> str:

@@ -187,6 +187,7 @@ class PlanRecord(Record):
     goal: str
     status: Literal["optimal", "feasible", "nothing-to-do", "partial", "infeasible"]
     snapshot: SnapshotIdentityRecord
+    topic_ids: dict[str, str]
     settings: SettingsRecord
     moves: MovesRecord
     certificate: CertificateRecord

@@ -321,6 +321,18 @@ def test_the_next_command_runs_as_it_stands(document, tmp_path, capsys, monkeypa
     assert run(capsys, *words[1:]).code == 0
 
 
+def test_a_topic_made_anew_makes_a_plan_stale(document, snap, tmp_path, capsys):
+    run(capsys, "plan", "rebalance", snap, "-o", tmp_path / "p")
+    document["topics"][1]["topic_id"] = "another"
+    now = write_document(document, tmp_path / "now.json")
+
+    found = run(capsys, "check", tmp_path / "p", "--snapshot", now, "--format", "json")
+
+    stale = [f for f in found.document["findings"] if f["rule"] == "stale"]
+    assert found.code == 3
+    assert {finding["where"]["topic"] for finding in stale} == {"b"}
+
+
 def test_a_refused_snapshot_writes_nothing(document, tmp_path, capsys):
     document["topics"][0]["partitions"][0]["replicas"] = [1, 1]
     snap = write_document(document, tmp_path / "s.json")

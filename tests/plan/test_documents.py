@@ -1,11 +1,99 @@
+"""What we print is what its JSON Schema says."""
+
+import json
+
 import pytest
+from hypothesis import given, settings
 
-from planner.schema import json_schema
+from planner.plan.document import to_document
+from planner.plan.documents import DOCUMENTS, ReassignmentRecord
+from planner.plan.folder import plan_files
+from planner.plan.make import make
+from planner.plan.plan_documents import (
+    PLAN_DOCUMENTS,
+    ElectionRecord,
+    ErrorRecord,
+    PlanRecord,
+    ScorePartRecord,
+)
+from planner.plan.request import PlanRequest
+from planner.schema import SCHEMAS, json_schema
+from support.clusters import clusters, make_state
+from support.commands import run
 
 
-@pytest.mark.parametrize("name", ["check", "verify", "reassignment"])
-def test_each_document_has_a_schema(name: str):
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_each_document_has_a_schema(name):
     schema = json_schema(name)
 
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["type"] == "object"
     assert set(schema["required"]) <= set(schema["properties"])
+
+
+def test_every_document_is_known_by_its_name(capsys):
+    found = run(capsys, "schema", "list", "--format", "json")
+
+    assert found.document == sorted(SCHEMAS)
+    assert {"plan", "reassignment", "preferred-election", "score-part"} <= set(SCHEMAS)
+    assert {*DOCUMENTS, *PLAN_DOCUMENTS, "snapshot"} == set(SCHEMAS)
+
+
+def test_resources_have_kafka_planners_names():
+    broker = json_schema("score-part")["$defs"]["BrokerRecord"]["properties"]
+
+    assert set(broker) == {
+        "broker", "rack", "disk", "in", "out", "cpu", "replicas", "leaders",
+    }  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(clusters(reassigning=True))
+def test_files_of_any_plan_keep_their_schemas(state):
+    plan = make(state, PlanRequest(goal="rebalance", effort="quick")).plan
+
+    files = dict(plan_files(plan))
+
+    document = json.loads(files["plan.json"])
+    PlanRecord.model_validate(document)
+    ScorePartRecord.model_validate(document["before"])
+    ScorePartRecord.model_validate(document["after"])
+    ElectionRecord.model_validate_json(files["preferred-election.json"])
+    for name in ("reassignment.json", "rollback.json"):
+        ReassignmentRecord.model_validate_json(files[name])
+
+
+def test_a_plan_is_told_as_interface_promises():
+    state = make_state([[0], [0]], racks="ab", size_bytes=10)
+
+    document = to_document(make(state, PlanRequest(goal="rebalance")).plan)
+
+    assert list(document) == [
+        "format", "version", "goal", "status", "snapshot", "topic_ids", "settings",
+        "moves", "certificate", "before", "after", "shortfalls", "notes", "waves",
+    ]  # fmt: skip
+    assert document["status"] == "optimal"
+    assert document["certificate"]["bytes"]["value"] == 10
+    assert document["certificate"]["bytes"]["lower_bound"] == 10
+    assert document["certificate"]["bytes"]["gap"] == 0
+
+
+def test_a_fingerprint_is_what_interface_says():
+    import hashlib
+
+    state = make_state(
+        {"a": [[2, 0]], "b": [[1]]}, ids=[0, 1, 2], racks="x-y", topic_ids=["id", None]
+    )
+    lines = "broker\t0\tx\nbroker\t1\t\nbroker\t2\ty\na\tid\t0\t2,0\nb\t\t0\t1\n"
+
+    document = to_document(make(state, PlanRequest(goal="rebalance")).plan)
+
+    expected = hashlib.sha256(lines.encode()).hexdigest()
+    assert document["snapshot"]["fingerprint"] == expected
+
+
+def test_refusals_keep_their_schema(capsys):
+    for arguments in (["plan", "rebalance"], ["plan", "rebalance", "nowhere.json"]):
+        found = run(capsys, *arguments, "--format", "json")
+
+        assert ErrorRecord.model_validate(found.document).num_problems == 1
