@@ -207,6 +207,24 @@ class _Model:
         return Arrangement(bin_of, role_of)
 
 
+class _NodeLimited(pulp.HiGHS):  # type: ignore[misc] # PuLP has no types
+    """HiGHS with a status that PuLP 3.3 has no word for: out of nodes."""
+
+    def findSolutionValues(  # noqa: N802 - PuLP's name
+        self, lp: pulp.LpProblem
+    ) -> tuple[int, int]:
+        """Read values and status off, also where the limit of nodes was reached."""
+        try:
+            found: tuple[int, int] = super().findSolutionValues(lp)
+        except KeyError:
+            # The values are read before the status is looked up.
+            objective = lp.solverModel.getInfo().objective_function_value
+            if np.isfinite(objective):
+                return pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
+            return pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound
+        return found
+
+
 def _is_one(variable: pulp.LpVariable | None) -> bool:
     return variable is not None and (variable.value() or 0) > 0.5
 
@@ -229,7 +247,7 @@ def solve_model(
         Of branch and bound.
     """
     built = _Model(problem, bands, objective)
-    solver = pulp.HiGHS(
+    solver = _NodeLimited(
         msg=False, threads=1, mip_max_nodes=max_nodes, random_seed=1, mip_rel_gap=0.0
     )
     built.model.solve(solver)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from placement.core.bounds import Bands
 from placement.core.exact_fit import fits_model, scale_of
@@ -82,14 +83,14 @@ def test_the_deviation_model_finds_the_least_distance(drawn: Problem):
 
 
 @settings(max_examples=40)
-@given(problems(is_plain=True))
-def test_a_model_cut_short_has_a_valid_bound(drawn: Problem):
+@given(problems(is_plain=True), st.sampled_from([0, 1, 2]))
+def test_a_model_cut_short_has_a_valid_bound(drawn: Problem, max_nodes: int):
     problem = free_of_release(drawn)
     bands = aimed_bands(problem)
     least = possible(problem, bands).least_cost
     assume(np.isfinite(least))
 
-    exact = solve_model(problem, bands, "cost", 0)
+    exact = solve_model(problem, bands, "cost", max_nodes)
 
     scale = scale_of(problem)
     assert not exact.is_infeasible
@@ -197,3 +198,24 @@ def test_roles_by_flow_are_as_even_as_they_can_be(drawn: Problem):
     found = float(naive_value(problem, at).outside) * bins.target[0, 0]
     assert found == pytest.approx(float(outside.min()))
     assert evaluate(problem, at).cost == 0
+
+
+def test_a_model_out_of_nodes_answers_with_what_it_has():
+    # Subset sums that branch and bound cannot settle in one node.
+    weight = [2**20 // 3 + 7919 * n * n for n in range(1, 13)]
+    share = sum(weight) // 3
+    problem = make_problem(
+        [[0]] * 12,
+        num_bins=3,
+        weight=weight,
+        cost=weight,
+        target=float(share),
+        lower=share - 40_000,
+        upper=share + 40_000,
+    )
+
+    exact = solve_model(problem, aimed_bands(problem), "cost", 1)
+
+    assert not exact.is_infeasible
+    assert exact.dual_bound < float("inf")
+    assert exact.at is None or illegal_moves(problem, exact.at) == []
