@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from placement.check import Finding, Where
+from planner.plan import make
 from planner.plan.documents import CheckRecord, VerifyRecord
 from planner.plan.plan_documents import ErrorRecord, PlanRecord
 from support.commands import run
@@ -319,6 +321,16 @@ def test_the_next_command_runs_as_it_stands(document, tmp_path, capsys, monkeypa
     ).stdout.splitlines()
     assert words[0] == "kafka-planner"
     assert run(capsys, *words[1:]).code == 0
+
+
+def test_an_objection_of_the_checker_is_a_finding(snap, tmp_path, capsys, monkeypatch):
+    finding = Finding(rule="rack", where=Where(), message="too close")
+    monkeypatch.setattr(make, "check", lambda *_: (finding,))
+
+    found = run(capsys, "plan", "rebalance", snap, "-o", tmp_path / "p")
+
+    assert found.code == 3
+    assert "by separate code: not ok, 1 finding; first: too close" in found.out
 
 
 def test_a_topic_made_anew_makes_a_plan_stale(document, snap, tmp_path, capsys):
