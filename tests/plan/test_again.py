@@ -1,9 +1,11 @@
 """Planning the result of a plan again finds nothing to move."""
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.cluster import LogDirState
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.process import peak_memory_bytes
@@ -21,6 +23,8 @@ def again(planned, request):
 def test_small_clusters(state, goal):
     live = sorted(live_ids(state))
     assume(len(live) > 1)
+    # What must leave an offline log dir may come back to its broker once it has left.
+    assume(not np.equal(state.log_dirs.state, LogDirState.OFFLINE).any())
     request = PlanRequest(
         goal=goal,
         broker_list=str(live[0]) if goal == "remove-brokers" else None,
