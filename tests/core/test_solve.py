@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from placement.core import search
 from placement.core.bounds import reached_bands
@@ -107,6 +107,9 @@ def test_loads_while_copies_are_made_keep_the_capacities(problem: Problem):
 @given(problems(has_extra=False))
 def test_solving_the_answer_again_moves_nothing(problem: Problem):
     first = solve(problem)
+    # Where an item must leave, none of its group may come; once it has left, one may.
+    # So what was impossible before may be possible then, and is no second look.
+    assume(first.status in {Status.OPTIMAL, Status.FEASIBLE})
 
     again = solve(carried_out(problem, first))
 
