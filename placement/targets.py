@@ -130,14 +130,12 @@ def share_capacities(state: ClusterState, members: Members) -> npt.NDArray[np.fl
         Resource.OUT: brokers.out_bytes_per_s,
         Resource.CPU: brokers.cpu_cores,
     }
-    counted = _first_known(
-        [_known(brokers.max_replicas), given[Resource.DISK]], members.holds
-    )
+    counted = [_known(brokers.max_replicas), given[Resource.DISK]]
     capacity = np.zeros((state.num_brokers, len(RESOURCES)))
     for r, resource in enumerate(RESOURCES):
-        column = given.get(resource, counted)
         member = members.of(r)
-        share = _first_known([column], member)
+        columns = [given[resource]] if resource in given else counted
+        share = _first_known(columns, member)
         capacity[:, r] = np.where(member, share, 0.0) * UNITS[resource]
     return capacity
 
