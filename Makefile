@@ -6,7 +6,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint bench bench-smoke clean \
+.PHONY: help demo test quick lint bench bench-smoke bench-live clean \
 	env-base env-dev needs-python needs-tests wheel unit kafka
 .NOTPARALLEL:
 
@@ -46,6 +46,9 @@ bench: env-dev ## Measure, and write the table of docs/benchmarks.md
 
 bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --smoke
+
+bench-live: needs-tests env-dev ## Time a snapshot of a running cluster of 10,000 partitions
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.live
 
 clean: ## Remove everything that make made
 	rm -rf .venv .cache dist build demo-plan .hypothesis .mypy_cache .pytest_cache \

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,10 @@ from planner.kafka.client import ClusterClient
 from planner.kafka.look import BrokerDirs, Look, Partition, read_dirs
 
 Offsets = Mapping[Partition, int]
+
+_OFFSETS_PER_CALL = 1000
+_OFFSETS_CALL_MS = 1000
+_OFFSETS_BUDGET_S = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,26 @@ def leaders_of(look: Look) -> dict[Partition, int]:
 def _read_offsets(
     client: ClusterClient, names: Iterable[Partition], *, is_end: bool
 ) -> Ends:
-    """Return offsets; none at all where a partition has gone meanwhile."""
+    """
+    Return offsets, as many as can be had in time.
+
+    They sharpen an estimate and are worth no long wait: a partition that has gone, or
+    whose leader is changing, is left out, with those asked for together with it.
+    """
+    wanted = list(names)
+    offsets: dict[Partition, int] = {}
+    give_up_s = time.monotonic() + _OFFSETS_BUDGET_S
+    for first in range(0, len(wanted), _OFFSETS_PER_CALL):
+        if time.monotonic() > give_up_s:
+            break
+        part = wanted[first : first + _OFFSETS_PER_CALL]
+        offsets |= _read_some_offsets(client, part, is_end=is_end)
+    return Ends(offsets, time.monotonic())
+
+
+def _read_some_offsets(
+    client: ClusterClient, names: Sequence[Partition], *, is_end: bool
+) -> dict[Partition, int]:
     from kafka import TopicPartition
     from kafka.admin import OffsetSpec
     from kafka.errors import BrokerResponseError
@@ -43,13 +66,12 @@ def _read_offsets(
 
     def ask(admin: Any) -> Any:  # noqa: ANN401 - kafka-python is not typed
         try:
-            return admin.list_partition_offsets(wanted)
+            return admin.list_partition_offsets(wanted, timeout_ms=_OFFSETS_CALL_MS)
         except BrokerResponseError:
             return {}
 
-    found = client.call(ask, needs="Describe on Topic") if wanted else {}
-    offsets = {Partition(*name): one.offset for name, one in found.items()}
-    return Ends(offsets, time.monotonic())
+    found = client.call(ask, needs="Describe on Topic")
+    return {Partition(*name): one.offset for name, one in found.items()}
 
 
 def _grown(
@@ -119,7 +141,9 @@ def sample_rates(
     """
     leaders = leaders_of(look)
     first = _read_offsets(client, leaders, is_end=True)
-    threading.Event().wait(sample_seconds)
+    began_s = min((one.at_s for one in look.dirs.values()), default=first.at_s)
+    # Reading the offsets is a part of the time between the looks.
+    threading.Event().wait(max(0.0, began_s + sample_seconds - time.monotonic()))
     after = read_dirs(client, sorted(look.dirs))
     grown = {
         name: _grown(name, look.dirs.get(leader), after.get(leader))
