@@ -87,7 +87,17 @@ def test_help_names_every_target_for_people(root):
 
     told = set(re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE))
     assert told == {
-        *("help", "demo", "test", "quick", "lint", "bench", "bench-smoke", "clean")
+        *(
+            "help",
+            "demo",
+            "test",
+            "quick",
+            "lint",
+            "bench",
+            "bench-live",
+            "bench-smoke",
+            "clean",
+        )
     }
 
 
