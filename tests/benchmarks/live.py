@@ -11,6 +11,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
+
+from kafka import KafkaAdminClient, TopicPartition
+from kafka.admin import OffsetSpec
+from kafka.errors import KafkaError
 
 from integration.kafka.cluster import Cluster
 from integration.kafka.jars import kafka_jars
@@ -20,22 +25,22 @@ NUM_TOPICS, PARTITIONS_PER_TOPIC, RUNS = 100, 100, 3
 
 def fill(cluster: Cluster) -> None:
     """Make the topics, some at a time: a controller request has its limits."""
-    from kafka import KafkaAdminClient
-
     admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap)
     new = {"num_partitions": PARTITIONS_PER_TOPIC, "replication_factor": 3}
     names = [f"bench-{number:03d}" for number in range(NUM_TOPICS)]
     for first in range(0, NUM_TOPICS, 10):
         admin.create_topics(dict.fromkeys(names[first : first + 10], new))
     wait_until_known(admin)
+    for name in names:
+        wait_until_led(admin, name)
     admin.close()
 
 
-def wait_until_known(admin: object) -> None:
+def wait_until_known(admin: Any) -> None:
     """Wait until the replicas of all partitions are in sync."""
     wanted = NUM_TOPICS * PARTITIONS_PER_TOPIC
     while True:
-        topics = admin.describe_topics()  # type: ignore[attr-defined]
+        topics = admin.describe_topics()
         in_sync = sum(
             len(partition["isr_nodes"]) == 3
             for topic in topics
@@ -44,6 +49,21 @@ def wait_until_known(admin: object) -> None:
         if in_sync >= wanted:
             return
         time.sleep(1)
+
+
+def wait_until_led(admin: Any, topic: str) -> None:
+    """Wait until the leader of every partition answers for it."""
+    wanted = {
+        TopicPartition(topic, number): OffsetSpec.LATEST
+        for number in range(PARTITIONS_PER_TOPIC)
+    }
+    while True:
+        try:
+            admin.list_partition_offsets(wanted, timeout_ms=2000)
+        except KafkaError:
+            time.sleep(1)
+        else:
+            return
 
 
 def time_command(cluster: Cluster, output: Path, sample_seconds: int) -> float:
