@@ -181,13 +181,8 @@ def _certify(
         exact = solve_model(copies, bands, "cost", effort.milp_nodes)
         dual = 0 if exact.is_infeasible else _dual_cost(copies, exact.dual_bound)
         if dual > cost:
-            cost, proof = (
-                min(dual, copied),
-                Proof(
-                    kind="milp-dual",
-                    witness={"bound": dual, "max_nodes": effort.milp_nodes},
-                ),
-            )
+            witness = {"bound": dual, "max_nodes": effort.milp_nodes}
+            cost, proof = dual, Proof(kind="milp-dual", witness=witness)
     moves, moves_proof = moves_bound(problem, bands)
     is_met = value.key[0] == 0
     return Certificate(
