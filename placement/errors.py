@@ -5,7 +5,14 @@ Errors of `placement`.
 
     PlacementError
     ├── InvalidClusterError (ValueError)   a description that contradicts itself
-    └── ProofError                         a plan below its own bound: a bug here
+    ├── ProofError                         a plan below its own bound: a bug here
+    └── KafkaRefusalError (ValueError)     Kafka would refuse it, in Kafka's words
+        ├── InvalidPartitionsError
+        ├── InvalidReplicationFactorError
+        ├── InvalidReplicaAssignmentError
+        ├── AdminOperationError
+        ├── AdminCommandFailedError
+        └── UnknownTopicOrPartitionError
 """
 
 from collections.abc import Sequence
@@ -34,3 +41,35 @@ class InvalidClusterError(PlacementError, ValueError):
 
 class ProofError(PlacementError):
     """A plan's value contradicts a proven bound: the plan or the bound is wrong."""
+
+
+class KafkaRefusalError(PlacementError, ValueError):
+    """
+    What Kafka, or its own tool, would refuse; the message is Kafka's.
+
+    Each subclass has the name of the exception that Kafka throws.
+    """
+
+
+class InvalidPartitionsError(KafkaRefusalError):
+    """The number of partitions cannot be."""
+
+
+class InvalidReplicationFactorError(KafkaRefusalError):
+    """The replication factor cannot be reached."""
+
+
+class InvalidReplicaAssignmentError(KafkaRefusalError):
+    """A list of replicas that somebody wrote is not one."""
+
+
+class AdminOperationError(KafkaRefusalError):
+    """The operation contradicts what the cluster says."""
+
+
+class AdminCommandFailedError(KafkaRefusalError):
+    """The arguments of a command contradict each other."""
+
+
+class UnknownTopicOrPartitionError(KafkaRefusalError):
+    """No such topic or partition."""
