@@ -12,7 +12,6 @@ from placement.placers.brokers import PlacerBrokers
 from placement.placers.classic import place_classic
 from placement.placers.striped import place_striped
 
-
 NOT_FENCED = st.just(False)
 THREE_RACKS = st.sampled_from("abc")
 
