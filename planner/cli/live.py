@@ -83,9 +83,8 @@ def live(
     Rates are an estimate from two looks: they hold for these seconds alone, and
     what consumers read is not known to brokers' admin protocol.
     """
-    from planner.kafka.read import read_live
+    from planner.kafka.read import take_snapshot
     from planner.kafka.session import open_cluster
-    from planner.snapshot.document import Snapshot
     from planner.snapshot.files import check_output, write_snapshot
 
     check_output(output)
@@ -104,13 +103,12 @@ def live(
         note=note,
     )
     with client:
-        document = read_live(
+        snapshot = take_snapshot(
             client,
             sample_seconds=sample_seconds,
             allow_partial=allow_partial,
             note=note,
         )
-    snapshot = Snapshot.from_document(document, file=client.servers)
     write_snapshot(snapshot, output)
     summary = _summary(snapshot, output, notes)
     if output_format is OutputFormat.JSON:

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import kafka.errors as kafka_errors
 from kafka import KafkaAdminClient
@@ -20,6 +20,8 @@ from planner.errors import ClusterUnavailableError, InputProblem
 from planner.kafka.addresses import Address
 from planner.kafka.connections import Failures, NetworkFactory
 from planner.kafka.settings import ClientSettings
+from planner.kafka.share import Share
+from planner.kafka.tasks import OverdueError, each_at_once
 
 DEFAULT_TIMEOUT_S = 30.0
 _PAUSE_S = 0.2
@@ -54,40 +56,6 @@ class NotAuthorisedError(ClusterUnavailableError):
         self.needs = needs
 
 
-class _OverdueError(TimeoutError):
-    """Something did not answer in its time."""
-
-
-class _Task(threading.Thread):
-    """
-    Something done beside, so that the wait for it can end.
-
-    A look-up of a name blocks the library's own thread for as long as it takes; no
-    setting of the library bounds that.
-    """
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        super().__init__(daemon=True)
-        self._work = work
-        self._value: Any = None
-        self._error: BaseException | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self._value = self._work()
-        except BaseException as error:
-            self._error = error
-
-    def result(self, limit_s: float) -> Any:  # noqa: ANN401 - what the work returns
-        self.join(max(limit_s, 0.0))
-        if self.is_alive():
-            raise _OverdueError
-        if self._error is not None:
-            raise self._error
-        return self._value
-
-
 def _silence_library() -> None:
     """
     Keep kafka-python's log to itself.
@@ -100,7 +68,7 @@ def _silence_library() -> None:
 
 class ClusterClient:
     """
-    A running cluster, asked over the admin protocol.
+    A running cluster, asked over the admin protocol, by several threads if need be.
 
     Parameters
     ----------
@@ -129,7 +97,7 @@ class ClusterClient:
         self._settings = settings or ClientSettings()
         self._resolve = dict(resolve or {})
         self._failures = Failures()
-        self._admin: KafkaAdminClient | None = None
+        self._share = Share(self._connect, _RETRIED)
         self._network = NetworkFactory(self._resolve, self._failures, timeout_s)
 
     def __repr__(self) -> str:
@@ -148,9 +116,7 @@ class ClusterClient:
 
     def close(self) -> None:
         """Close every connection; the next question opens new ones."""
-        admin, self._admin = self._admin, None
-        if admin is not None:
-            _Task(admin.close).join(1.0)
+        self._share.close()
 
     def call(
         self,
@@ -183,8 +149,7 @@ class ClusterClient:
                 return self._ask_once(ask, deadline)
             except kafka_errors.AuthorizationError:
                 raise self._not_authorised(needs) from None
-            except (*_RETRIED, _OverdueError) as error:
-                self.close()
+            except (*_RETRIED, OverdueError) as error:
                 if self._is_hopeless(deadline):
                     raise self._unavailable(error) from None
             # A broker that has just died is avoided only once it is fenced: ask again.
@@ -224,49 +189,52 @@ class ClusterClient:
     ) -> Answer:
         left_s = deadline - time.monotonic()
         if left_s <= 0:
-            raise _OverdueError
-        answer: Answer = _Task(lambda: ask(self._connect(left_s))).result(left_s)
-        return answer
+            raise OverdueError
+        return self._share.ask(ask, left_s)
 
     def _connect(self, limit_s: float) -> KafkaAdminClient:
-        if self._admin is None:
-            limit_ms = max(int(limit_s * 1000), 1)
-            arguments = dict(self._settings.arguments)
-            asked_ms = arguments.pop("request_timeout_ms", 30_000)
-            network = NetworkFactory(self._resolve, self._failures, self.timeout_s)
-            self._network = network
-            try:
-                self._admin = KafkaAdminClient(
-                    bootstrap_servers=[str(address) for address in self.bootstrap],
-                    bootstrap_timeout_ms=limit_ms,
-                    request_timeout_ms=min(asked_ms, self._limit_ms),
-                    # A broker that was away is found again in a second, not minutes.
-                    metadata_max_age_ms=1000,
-                    reconnect_backoff_max_ms=500,
-                    kafka_client=network,
-                    **arguments,
-                )
-            except BaseException:
-                network.close()
-                raise
-        return self._admin
+        arguments = dict(self._settings.arguments)
+        asked_ms = arguments.pop("request_timeout_ms", 30_000)
+        network = NetworkFactory(self._resolve, self._failures, self.timeout_s)
+        self._network = network
+        try:
+            return KafkaAdminClient(
+                bootstrap_servers=[str(address) for address in self.bootstrap],
+                bootstrap_timeout_ms=max(int(limit_s * 1000), 1),
+                request_timeout_ms=min(asked_ms, self._limit_ms),
+                # A broker that was away is found again in a second, not minutes.
+                metadata_max_age_ms=1000,
+                reconnect_backoff_max_ms=500,
+                kafka_client=network,
+                **arguments,
+            )
+        except BaseException:
+            network.close()
+            raise
 
     def _probe(
         self, brokers: Mapping[int, Address], deadline: float
     ) -> dict[int, Address]:
         """Return the brokers that no connection was made to."""
 
-        def reach(broker_id: int) -> Callable[[], Any]:
-            return lambda: self._connect(1.0).get_broker_version_data(broker_id)
-
-        tasks = {broker_id: _Task(reach(broker_id)) for broker_id in brokers}
-        failed = {}
-        for broker_id, task in tasks.items():
+        def fails(broker_id: int) -> bool:
             try:
-                task.result(deadline - time.monotonic())
-            except (kafka_errors.KafkaError, _OverdueError):
-                failed[broker_id] = brokers[broker_id]
-        return failed
+                self._share.ask(
+                    lambda admin: admin.get_broker_version_data(broker_id),
+                    deadline - time.monotonic(),
+                )
+            except (kafka_errors.KafkaError, OverdueError):
+                return True
+            return False
+
+        ids = list(brokers)
+        # Each at once: one that is out of reach must not use up the time of others.
+        failed = each_at_once(fails, ids, at_once=len(ids))
+        return {
+            one: brokers[one]
+            for one, is_lost in zip(ids, failed, strict=True)
+            if is_lost
+        }
 
     # -- what went wrong -----------------------------------------------------
 
@@ -287,12 +255,12 @@ class ClusterClient:
         final = self._failures.final
         if final is not None:
             return ClusterUnavailableError(f"{final[0]}: {final[1].cause}")
-        failures = self._failures.by_address
+        failures = dict(self._failures.by_address)  # other threads go on failing
         if failures:
             causes = [f"{address}: {one.cause}" for address, one in failures.items()]
             return ClusterUnavailableError("; ".join(causes))
         cause = "timed out"
-        if not isinstance(error, (_OverdueError, kafka_errors.KafkaTimeoutError)):
+        if not isinstance(error, (OverdueError, kafka_errors.KafkaTimeoutError)):
             cause = type(error).__name__.removesuffix("Error")
         message = f"{self.servers}: {cause} after {self.timeout_s:g} s"
         return ClusterUnavailableError(message)

@@ -50,7 +50,7 @@ class Failures:
     @property
     def final(self) -> tuple[Address, Failure] | None:
         """A failure that no retry mends, if there is one."""
-        found = [item for item in self.by_address.items() if item[1].is_final]
+        found = [item for item in [*self.by_address.items()] if item[1].is_final]
         return found[0] if found else None
 
 

@@ -1,12 +1,13 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """One look at a running cluster: what its brokers answer, gathered but not judged."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner.kafka.brokers import ask_brokers, live_ids, read_cluster
 from planner.kafka.client import ClusterClient, NotAuthorisedError
+from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
 
 TOPICS_PER_CALL = 200
 PARTITIONS_PER_PAGE = 2000
@@ -35,43 +36,6 @@ BROKER_THROTTLES = (
 )
 # Written down even where it is Kafka's default: every verdict on an ISR needs it.
 _ALWAYS = "min.insync.replicas"
-
-
-class Partition(NamedTuple):
-    """Name of a partition."""
-
-    topic: str
-    partition: int
-
-
-class Copy(NamedTuple):
-    """Where one broker keeps a replica, and how large it is."""
-
-    path: str
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerDirs:
-    """
-    The log dirs of one broker.
-
-    Parameters
-    ----------
-    dirs
-        As the broker describes them, without the replicas.
-    current
-        Replicas that serve.
-    future
-        Copies under way between log dirs.
-    at_s
-        When the broker answered, on a clock that only runs forward.
-    """
-
-    dirs: tuple[Mapping[str, Any], ...]
-    current: Mapping[Partition, Copy]
-    future: Mapping[Partition, Copy]
-    at_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,58 +80,6 @@ class Look:
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_cluster(client: ClusterClient) -> dict[str, Any]:
-    """Return the cluster's id and its brokers, fenced ones too."""
-    found: dict[str, Any] = client.call(
-        lambda admin: admin.describe_cluster(), needs="Describe on Cluster"
-    )
-    return found
-
-
-def live_ids(cluster: Mapping[str, Any]) -> list[int]:
-    """Return the ids of the brokers that are not fenced, ascending."""
-    live = [one for one in cluster["brokers"] if not one.get("is_fenced")]
-    return sorted(one["broker_id"] for one in live)
-
-
-def _copies(
-    dirs: Sequence[Mapping[str, Any]], *, is_future: bool
-) -> Iterator[tuple[Partition, Copy]]:
-    for one in dirs:
-        for topic in one["topics"]:
-            for replica in topic["partitions"]:
-                if replica["is_future_key"] == is_future:
-                    name = Partition(topic["name"], replica["partition_index"])
-                    yield name, Copy(one["log_dir"], max(replica["partition_size"], 0))
-
-
-def read_dirs(
-    client: ClusterClient, broker_ids: Sequence[int]
-) -> dict[int, BrokerDirs]:
-    """
-    Return the log dirs of brokers, one question each.
-
-    A broker that is fenced meanwhile is left out: nobody can ask it any more.
-    """
-    found = {}
-    for broker_id in broker_ids:
-
-        def ask(admin: Any, broker_id: int = broker_id) -> Any:
-            if broker_id not in live_ids(admin.describe_cluster()):
-                return None
-            return admin.describe_log_dirs(brokers=[broker_id])[0]["log_dirs"]
-
-        raw = client.call(ask, needs="Describe on Cluster")
-        if raw is not None:
-            found[broker_id] = BrokerDirs(
-                tuple({k: v for k, v in one.items() if k != "topics"} for one in raw),
-                dict(_copies(raw, is_future=False)),
-                dict(_copies(raw, is_future=True)),
-                time.monotonic(),
-            )
-    return found
-
-
 def _read_pages(client: ClusterClient) -> Iterator[Mapping[str, Any]]:
     """Yield all topics, page by page; a topic may go over several pages."""
     cursor: Any = None
@@ -201,40 +113,49 @@ def read_topics(client: ClusterClient) -> dict[str, dict[str, Any]]:
     return dict(sorted(found.items()))
 
 
-def read_configs(
-    client: ClusterClient,
-    kind: str,
-    names: Sequence[str],
-    keys: Sequence[str] | None = None,
+def read_topic_configs(
+    client: ClusterClient, names: Sequence[str], keys: Sequence[str] | None = None
 ) -> dict[str, dict[str, Mapping[str, Any]]]:
     """
-    Return settings of topics or brokers, by name and key.
+    Return settings of topics, by name and key.
 
     Parameters
     ----------
     client
         The cluster.
-    kind
-        ``"topic"`` or ``"broker"``.
     names
-        Of topics, or ids of brokers.
+        The topics. One whose settings may not be read is left out.
     keys
         `None`: what is not a default of the cluster.
     """
     from kafka.admin import ConfigResource
 
     chosen = "modified" if keys is None else "all"
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
     wanted = None if keys is None else list(keys)
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for start in range(0, len(names), TOPICS_PER_CALL):
         some = names[start : start + TOPICS_PER_CALL]
-        asked = [ConfigResource(kind, name, wanted) for name in some]
+        asked = [ConfigResource("topic", name, wanted) for name in some]
 
         def ask(admin: Any, asked: list[Any] = asked) -> Any:
             return admin.describe_configs(asked, config_filter=chosen)
 
-        found |= client.call(ask, needs=f"DescribeConfigs on {kind}").get(kind, {})
+        found |= client.call(ask, needs="DescribeConfigs on topic").get("topic", {})
     return found
+
+
+def read_broker_configs(
+    client: ClusterClient, broker_ids: Sequence[int], keys: Sequence[str]
+) -> dict[int, Mapping[str, Mapping[str, Any]]]:
+    """Return some settings of brokers, by broker and key; a fenced one is left out."""
+    from kafka.admin import ConfigResource
+
+    def ask(admin: Any, broker_id: int) -> Any:
+        asked = ConfigResource("broker", str(broker_id), list(keys))
+        found = admin.describe_configs([asked], config_filter="all")
+        return found.get("broker", {}).get(asked.name, {})
+
+    return ask_brokers(client, broker_ids, ask, needs="DescribeConfigs on broker")
 
 
 def _values(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -246,27 +167,28 @@ def _values(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _read_cluster_configs(client: ClusterClient, broker_ids: Sequence[int]) -> Any:
-    if not broker_ids:
-        return {}
-    name = str(broker_ids[0])
-    found = read_configs(client, "broker", [name], CLUSTER_CONFIGS).get(name, {})
-    own = {
-        key: one
-        for key, one in found.items()
-        if key == _ALWAYS or one["config_source"] != "DEFAULT_CONFIG"
-    }
-    return _values(own)
+def _read_cluster_configs(
+    client: ClusterClient, broker_ids: Sequence[int]
+) -> dict[str, str]:
+    """Return what holds everywhere, as the first broker sees it that answers."""
+    for broker_id in broker_ids:
+        found = read_broker_configs(client, [broker_id], CLUSTER_CONFIGS)
+        if broker_id in found:
+            own = {
+                key: one
+                for key, one in found[broker_id].items()
+                if key == _ALWAYS or one["config_source"] != "DEFAULT_CONFIG"
+            }
+            return _values(own)
+    return {}
 
 
-def _read_broker_configs(
+def _read_throttles(
     client: ClusterClient, broker_ids: Sequence[int]
 ) -> dict[int, dict[str, str]]:
-    names = [str(broker_id) for broker_id in broker_ids]
-    found = read_configs(client, "broker", names, BROKER_THROTTLES)
-    return {
-        int(name): values for name, one in found.items() if (values := _values(one))
-    }
+    found = read_broker_configs(client, broker_ids, BROKER_THROTTLES)
+    values = {broker_id: _values(one) for broker_id, one in found.items()}
+    return {broker_id: one for broker_id, one in values.items() if one}
 
 
 def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, Any]]:
@@ -323,17 +245,17 @@ def take_look(client: ClusterClient) -> Look:
             return {}
 
     cluster = read_cluster(client)
-    live = live_ids(cluster)
-    dirs = read_dirs(client, live)
+    dirs = read_dirs(client, live_ids(cluster))
+    live = list(dirs)
     topics = read_topics(client)
-    configs = read_configs(client, "topic", list(topics))
+    configs = read_topic_configs(client, list(topics))
     return Look(
         cluster=cluster,
         dirs=dirs,
         topics=topics,
         topic_configs={name: _values(one) for name, one in configs.items()},
         cluster_configs=_read_cluster_configs(client, live),
-        broker_configs=_read_broker_configs(client, live),
+        broker_configs=_read_throttles(client, live),
         reassignments=unless_refused(
             "reassignments", lambda: read_reassignments(client)
         ),

@@ -3,11 +3,17 @@
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from planner.errors import ClusterUnavailableError
 from planner.kafka.client import ClusterClient
-from planner.kafka.look import BrokerDirs, Look, Partition, read_dirs
+from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
+from planner.kafka.look import Look
+from planner.kafka.tasks import Task
+
+if TYPE_CHECKING:
+    from planner.snapshot.document import Snapshot
 
 Offsets = Mapping[Partition, int]
 
@@ -24,6 +30,23 @@ class Ends:
     at_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """
+    What producers write.
+
+    Parameters
+    ----------
+    in_bytes_per_s
+        Bytes/s by partition, where they are known.
+    window_s
+        Mean seconds between the looks that they are estimated from.
+    """
+
+    in_bytes_per_s: Mapping[Partition, float]
+    window_s: float
+
+
 def leaders_of(look: Look) -> dict[Partition, int]:
     """Return the leader of each partition that has one."""
     return {
@@ -35,7 +58,11 @@ def leaders_of(look: Look) -> dict[Partition, int]:
 
 
 def _read_offsets(
-    client: ClusterClient, names: Iterable[Partition], *, is_end: bool
+    client: ClusterClient,
+    names: Iterable[Partition],
+    *,
+    is_end: bool,
+    give_up_s: float | None = None,
 ) -> Ends:
     """
     Return offsets, as many as can be had in time.
@@ -45,9 +72,10 @@ def _read_offsets(
     """
     wanted = list(names)
     offsets: dict[Partition, int] = {}
-    give_up_s = time.monotonic() + _OFFSETS_BUDGET_S
+    latest_s = time.monotonic() + _OFFSETS_BUDGET_S
+    latest_s = latest_s if give_up_s is None else min(latest_s, give_up_s)
     for first in range(0, len(wanted), _OFFSETS_PER_CALL):
-        if time.monotonic() > give_up_s:
+        if time.monotonic() > latest_s:
             break
         part = wanted[first : first + _OFFSETS_PER_CALL]
         offsets |= _read_some_offsets(client, part, is_end=is_end)
@@ -70,7 +98,10 @@ def _read_some_offsets(
         except BrokerResponseError:
             return {}
 
-    found = client.call(ask, needs="Describe on Topic")
+    try:
+        found = client.call(ask, needs="Describe on Topic", timeout_s=_OFFSETS_BUDGET_S)
+    except ClusterUnavailableError:  # a leader that has just died
+        return {}
     return {Partition(*name): one.offset for name, one in found.items()}
 
 
@@ -113,9 +144,7 @@ def rates_by_messages(
     return rates
 
 
-def sample_rates(
-    client: ClusterClient, look: Look, sample_seconds: float
-) -> tuple[dict[Partition, float], float]:
+def sample_rates(client: ClusterClient, look: Look, sample_seconds: float) -> Rates:
     """
     Look a second time, and tell how fast each leader's log grew.
 
@@ -130,31 +159,51 @@ def sample_rates(
 
     Returns
     -------
-    tuple
-        ``in`` bytes/s by partition, and the mean seconds between the looks. A partition
-        without a leader is left out, and so is one whose log shrank (retention) and
-        whose mean message is not known.
+    Rates
+        A partition without a leader is left out, and so is one whose log shrank
+        (retention) and whose mean message is not known.
 
     Notes
     -----
     An estimate: retention that deletes while producers write hides a part of it.
     """
     leaders = leaders_of(look)
-    first = _read_offsets(client, leaders, is_end=True)
-    began_s = min((one.at_s for one in look.dirs.values()), default=first.at_s)
-    # Reading the offsets is a part of the time between the looks.
-    threading.Event().wait(max(0.0, began_s + sample_seconds - time.monotonic()))
+    began_s = min((one.at_s for one in look.dirs.values()), default=time.monotonic())
+    due_s = began_s + sample_seconds
+    # Beside, so that slow leaders do not put off the second look.
+    ends = Task(lambda: _read_offsets(client, leaders, is_end=True, give_up_s=due_s))
+    threading.Event().wait(max(0.0, due_s - time.monotonic()))
     after = read_dirs(client, sorted(look.dirs))
     grown = {
         name: _grown(name, look.dirs.get(leader), after.get(leader))
         for name, leader in leaders.items()
     }
     known = {name: rate for name, rate in grown.items() if rate is not None}
-    shrunk = [name for name, rate in known.items() if rate < 0]
-    sizes = {name: after[leaders[name]].current[name].size_bytes for name in shrunk}
     rates = {name: rate for name, rate in known.items() if rate >= 0}
-    last = _read_offsets(client, shrunk, is_end=True)
-    starts = _read_offsets(client, shrunk, is_end=False).offsets
-    rates |= rates_by_messages(sizes, first, last, starts)
+    if shrunk := [name for name, rate in known.items() if rate < 0]:
+        sizes = {name: after[leaders[name]].current[name].size_bytes for name in shrunk}
+        last = _read_offsets(client, shrunk, is_end=True)
+        starts = _read_offsets(client, shrunk, is_end=False).offsets
+        rates |= rates_by_messages(sizes, ends.result(), last, starts)
     windows = [one.at_s - look.dirs[broker].at_s for broker, one in after.items()]
-    return rates, sum(windows) / len(windows) if windows else sample_seconds
+    return Rates(rates, sum(windows) / len(windows) if windows else sample_seconds)
+
+
+def with_rates(snapshot: "Snapshot", rates: Rates) -> "Snapshot":
+    """Return a snapshot that has none with rates, and with where they come from."""
+    import pyarrow as pa
+
+    table = snapshot.partitions
+    names = zip(
+        table.column("topic").to_pylist(),
+        table.column("partition").to_pylist(),
+        strict=True,
+    )
+    found = [rates.in_bytes_per_s.get(Partition(*name)) for name in names]
+    position = table.schema.get_field_index("in_bytes_per_s")
+    column = pa.array(found, table.schema.field(position).type)
+    return replace(
+        snapshot,
+        rates={"source": "live-sample", "window_s": round(rates.window_s, 3)},
+        partitions=table.set_column(position, table.schema.field(position), column),
+    )

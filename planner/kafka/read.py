@@ -5,12 +5,17 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner.kafka.client import ClusterClient
-from planner.kafka.look import BrokerDirs, Look, Partition, take_look
-from planner.kafka.rates import sample_rates
+from planner.kafka.dirs import BrokerDirs, Partition
+from planner.kafka.look import Look, take_look
+from planner.kafka.rates import sample_rates, with_rates
+from planner.kafka.tasks import Task
 from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
+
+if TYPE_CHECKING:
+    from planner.snapshot.document import Snapshot
 
 Note = Callable[[str], None]
 Document = dict[str, Any]
@@ -117,23 +122,19 @@ def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
     return found | _known_or_absent(optional) | _sizes(name, one, look)
 
 
-def _topics(look: Look, rates: Mapping[Partition, float]) -> Iterator[Document]:
+def _topics(look: Look) -> Iterator[Document]:
     for name, topic in look.topics.items():
         configs = dict(look.topic_configs.get(name, {}))
         is_tiered = configs.get("remote.storage.enable") == "true"
-        partitions = []
-        for one in sorted(topic["partitions"], key=lambda one: one["partition_index"]):
-            key = Partition(name, one["partition_index"])
-            found = _partition(key, one, look)
-            if key in rates:
-                found["in_bytes_per_s"] = rates[key]
-            partitions.append(found)
         yield {
             "name": name,
             "topic_id": _topic_id(topic["topic_id"]),
             "storage": "tiered" if is_tiered else "local",
             "configs": configs,
-            "partitions": partitions,
+            "partitions": [
+                _partition(Partition(name, one["partition_index"]), one, look)
+                for one in topic["partitions"]
+            ],
         }
 
 
@@ -153,7 +154,7 @@ def _controllers(look: Look) -> list[Document]:
     ]
 
 
-def _document(look: Look, rates: Mapping[Partition, float]) -> Document:
+def _document(look: Look) -> Document:
     now = datetime.now(UTC).replace(microsecond=0)
     return {
         "format": "kafka-planner/snapshot",
@@ -164,7 +165,7 @@ def _document(look: Look, rates: Mapping[Partition, float]) -> Document:
         "features": dict(look.features),
         "controllers": _controllers(look),
         "brokers": list(_brokers(look)),
-        "topics": list(_topics(look, rates)),
+        "topics": list(_topics(look)),
     }
 
 
@@ -210,22 +211,23 @@ def _note_shared_disks(look: Look, note: Note) -> None:
         )
 
 
+def _first_look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
+    client.reach_brokers()
+    look = _look(client, allow_partial=allow_partial, note=note)
+    _note_shared_disks(look, note)
+    return look
+
+
 def read_live(
-    client: ClusterClient,
-    *,
-    sample_seconds: float,
-    allow_partial: bool = False,
-    note: Note = _be_silent,
+    client: ClusterClient, *, allow_partial: bool = False, note: Note = _be_silent
 ) -> Document:
     """
-    Read a running cluster.
+    Read a running cluster, without rates.
 
     Parameters
     ----------
     client
         The cluster.
-    sample_seconds
-        Seconds between the two looks that rates are estimated from; 0: no rates.
     allow_partial
         Whether to go on where the user may not see everything.
     note
@@ -241,12 +243,41 @@ def read_live(
     ClusterUnavailableError
         If the cluster or one of its brokers cannot be reached, or hides a part.
     """
-    client.reach_brokers()
-    look = _look(client, allow_partial=allow_partial, note=note)
-    _note_shared_disks(look, note)
-    if sample_seconds <= 0:
-        return _document(look, {})
-    rates, window_s = sample_rates(client, look, sample_seconds)
-    document = _document(look, rates)
-    document["rates"] = {"source": "live-sample", "window_s": round(window_s, 3)}
-    return document
+    return _document(_first_look(client, allow_partial=allow_partial, note=note))
+
+
+def take_snapshot(
+    client: ClusterClient,
+    *,
+    sample_seconds: float,
+    allow_partial: bool = False,
+    note: Note = _be_silent,
+) -> "Snapshot":
+    """
+    Take a snapshot of a running cluster.
+
+    Parameters
+    ----------
+    client
+        The cluster.
+    sample_seconds
+        Seconds between the two looks that rates are estimated from; 0: no rates. The
+        snapshot is made and checked meanwhile.
+    allow_partial, note
+        As of `read_live`.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If the cluster or one of its brokers cannot be reached, or hides a part.
+    BadInputError
+        If what the brokers answer is no snapshot.
+    """
+    from planner.snapshot.document import Snapshot
+
+    look = _first_look(client, allow_partial=allow_partial, note=note)
+    rates = None
+    if sample_seconds > 0:
+        rates = Task(lambda: sample_rates(client, look, sample_seconds))
+    snapshot = Snapshot.from_document(_document(look), file=client.servers)
+    return snapshot if rates is None else with_rates(snapshot, rates.result())

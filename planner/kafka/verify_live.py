@@ -1,16 +1,16 @@
 """What a verification asks a running cluster: moves under way, throttles left."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from planner.kafka.brokers import live_ids, read_cluster
 from planner.kafka.client import ClusterClient
+from planner.kafka.dirs import Partition
 from planner.kafka.look import (
     BROKER_THROTTLES,
-    Partition,
-    live_ids,
-    read_cluster,
-    read_configs,
+    read_broker_configs,
     read_reassignments,
+    read_topic_configs,
     read_topics,
 )
 from planner.kafka.read import read_live
@@ -41,18 +41,13 @@ class Throttle(NamedTuple):
 
 
 def _set_ones(
-    client: ClusterClient,
     scope: Literal["broker", "topic"],
-    names: Sequence[str],
-    keys: Sequence[str],
-) -> list[Throttle]:
-    found = read_configs(client, scope, names, keys)
-    return [
-        Throttle(scope, name, key, str(one["value"]))
-        for name in names
-        for key, one in sorted(found.get(name, {}).items())
-        if one["value"] and one["config_source"] not in _DEFAULTS
-    ]
+    found: Mapping[Any, Mapping[str, Mapping[str, Any]]],
+) -> Iterator[Throttle]:
+    for name, configs in found.items():
+        for key, one in sorted(configs.items()):
+            if one["value"] and one["config_source"] not in _DEFAULTS:
+                yield Throttle(scope, str(name), key, str(one["value"]))
 
 
 def read_throttles(
@@ -75,11 +70,11 @@ def read_throttles(
         be asked.
     """
     names = list(read_topics(client)) if topics is None else sorted(set(topics))
-    brokers = [str(broker_id) for broker_id in live_ids(read_cluster(client))]
-    return [
-        *_set_ones(client, "broker", brokers, BROKER_THROTTLES),
-        *_set_ones(client, "topic", names, TOPIC_THROTTLES),
-    ]
+    brokers = live_ids(read_cluster(client))
+    of_brokers = read_broker_configs(client, brokers, BROKER_THROTTLES)
+    of_topics = read_topic_configs(client, names, TOPIC_THROTTLES)
+    by_name = {name: of_topics[name] for name in names if name in of_topics}
+    return [*_set_ones("broker", of_brokers), *_set_ones("topic", by_name)]
 
 
 def read_state(
@@ -89,4 +84,4 @@ def read_state(
     note: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return a snapshot document for a verification: as it is now, without rates."""
-    return read_live(client, sample_seconds=0, allow_partial=allow_partial, note=note)
+    return read_live(client, allow_partial=allow_partial, note=note)

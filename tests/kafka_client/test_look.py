@@ -1,9 +1,14 @@
+import copy
+
 import pytest
 
+from planner.kafka.brokers import ask_brokers
 from planner.kafka.connections import _WholeReads
-from planner.kafka.look import BrokerDirs, Copy, Look, Partition
-from planner.kafka.rates import Ends, rates_by_messages
+from planner.kafka.dirs import BrokerDirs, Copy, Partition
+from planner.kafka.look import Look
+from planner.kafka.rates import Ends, Rates, rates_by_messages, with_rates
 from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
+from planner.snapshot import Snapshot
 
 ALL = ["CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION"]
 ALL += ["DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
@@ -106,3 +111,56 @@ def test_an_answer_is_heard_before_the_end_that_came_with_it():
     heard = [transport._sock_recv() for _ in range(4)]
 
     assert heard == [(b"one", None), (b"refused", None), (b"", "end"), (b"", "end")]
+
+
+class Cluster:
+    """Brokers of which one is fenced after the first question."""
+
+    def __init__(self, gone: set[int]) -> None:
+        self.gone = gone
+
+    def call(self, ask, *, needs: str):
+        try:
+            return ask(self)
+        except ConnectionError:
+            return ask(self)
+
+    def describe_cluster(self) -> dict:
+        return {
+            "brokers": [
+                {"broker_id": one, "is_fenced": one in self.gone} for one in (1, 2, 3)
+            ]
+        }
+
+    def answer(self, broker_id: int) -> str:
+        if broker_id in self.gone:
+            raise ConnectionError
+        return f"of {broker_id}"
+
+
+def test_a_broker_that_is_fenced_meanwhile_is_left_out():
+    found = ask_brokers(Cluster({2}), [1, 2, 3], Cluster.answer, needs="nothing")
+
+    assert found == {1: "of 1", 3: "of 3"}
+
+
+def test_rates_stand_in_the_snapshot_as_if_they_had_been_read_with_it():
+    def topic(name: str, count: int) -> dict:
+        partitions = [{"partition": n, "replicas": [1]} for n in range(count)]
+        return {"name": name, "partitions": partitions}
+
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [{"id": 1}],
+        "topics": [topic("a", 3), topic("b", 1)],
+    }
+    rates = Rates({Partition("a", 1): 1.5, Partition("b", 0): 0.0}, 10.0004)
+
+    found = with_rates(Snapshot.from_document(document), rates)
+
+    expected = copy.deepcopy(document)
+    expected["topics"][0]["partitions"][1]["in_bytes_per_s"] = 1.5
+    expected["topics"][1]["partitions"][0]["in_bytes_per_s"] = 0.0
+    expected["rates"] = {"source": "live-sample", "window_s": 10.0}
+    assert found.equals(Snapshot.from_document(expected))
