@@ -1,0 +1,384 @@
+"""
+The columns of a consumer group: topics, partitions, members, what they own.
+
+``T`` topics, ``P`` partitions, ``M`` members. An ``*_idx`` is a row; an ``*_id`` is a
+name that Kafka gave. Partitions stand topic by topic, so number ``n`` of topic ``t`` is
+row ``topics.start[t] + n``. Arrays are kept, not copied, and become read-only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from assignment.errors import InvalidGroupError
+from placement.columns import ABSENT, BoolArray, IndexArray, OffsetArray, RateArray
+
+__all__ = [
+    "ABSENT",
+    "DEFAULT_GENERATION",
+    "NOT_SENT",
+    "BoolArray",
+    "Group",
+    "GroupPartitions",
+    "GroupTopics",
+    "IndexArray",
+    "Members",
+    "OffsetArray",
+    "RateArray",
+    "Rows",
+]
+
+NOT_SENT = -(2**31)
+"""No generation came with a subscription."""
+DEFAULT_GENERATION = -1
+"""The generation of a member that was in none yet."""
+
+
+def _freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
+    for column in fields(columns):
+        value = getattr(columns, column.name)
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """
+    Lists of rows, one for each owner, as compressed rows.
+
+    Parameters
+    ----------
+    start
+        ``(N + 1,)`` the list of owner ``n`` is ``idx[start[n]:start[n + 1]]``.
+    idx
+        ``(K,)`` the rows listed.
+    """
+
+    start: OffsetArray
+    idx: IndexArray
+
+    def __post_init__(self) -> None:
+        _freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __iter__(self) -> Iterator[IndexArray]:
+        return (self.of(owner) for owner in range(len(self)))
+
+    @property
+    def counts(self) -> OffsetArray:
+        """``(N,)`` length of each list."""
+        return np.diff(self.start)
+
+    @property
+    def owner(self) -> IndexArray:
+        """``(K,)`` the owner of each listed row."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.counts)
+
+    def of(self, owner: int) -> IndexArray:
+        """Return the list of one owner."""
+        return self.idx[self.start[owner] : self.start[owner + 1]]
+
+    def transposed(self, num_rows: int) -> "Rows":
+        """Return who lists each of `num_rows` rows, owners ascending."""
+        order = np.argsort(self.idx, kind="stable")
+        start = np.zeros(num_rows + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.idx, minlength=num_rows), out=start[1:])
+        return Rows(start, self.owner[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class GroupTopics:
+    """
+    The topics, in the order in which the server's assignors walk them.
+
+    Parameters
+    ----------
+    names
+        Names, each once.
+    topic_ids
+        Kafka's topic ids; `None` where not known.
+    start
+        ``(T + 1,)`` partitions of topic ``t`` are rows ``start[t]:start[t + 1]``. A
+        topic of no partitions is one that is subscribed to, but does not exist.
+    """
+
+    names: tuple[str, ...]
+    topic_ids: tuple[str | None, ...]
+    start: OffsetArray
+
+    def __post_init__(self) -> None:
+        _freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def num_partitions(self) -> OffsetArray:
+        """``(T,)`` partitions of each topic; 0 where it does not exist."""
+        return np.diff(self.start)
+
+    @property
+    def rank(self) -> IndexArray:
+        """``(T,)`` position of each topic, by name."""
+        ranks = np.empty(len(self), dtype=np.int32)
+        ranks[np.array(self.by_name, dtype=np.int64)] = np.arange(len(self))
+        return ranks
+
+    @property
+    def by_name(self) -> list[int]:
+        """Rows of the topics, sorted by name."""
+        return sorted(range(len(self)), key=lambda topic: self.names[topic])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class GroupPartitions:
+    """
+    The partitions, topic by topic.
+
+    Parameters
+    ----------
+    topic_idx
+        ``(P,)`` row of the topic, ascending.
+    weight
+        ``(P,)`` what it costs its member to read, in any unit. Not negative.
+    racks
+        The racks of each partition's replicas, as rows of `Group.racks`; none where
+        they are not known.
+    """
+
+    topic_idx: IndexArray
+    weight: RateArray
+    racks: Rows
+
+    def __post_init__(self) -> None:
+        _freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.topic_idx)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Members:
+    """
+    The members, in the order in which Kafka's sticky assignors meet them.
+
+    Parameters
+    ----------
+    ids
+        Kafka's member ids, each once.
+    instance_ids
+        ``group.instance.id`` of static members, else `None`.
+    rack_idx
+        ``(M,)`` row of `Group.racks`, or `ABSENT`.
+    capacity
+        ``(M,)`` how much a member can carry, against the others. Positive.
+    generation
+        ``(M,)`` generation in which it got what it owns, or `NOT_SENT`.
+    subscription_generation
+        ``(M,)`` the generation of its subscription, or `NOT_SENT`: by it Kafka judges
+        who claimed a partition first.
+    patterns
+        The pattern it subscribed by, else `None`; `Group.subscribed` has what matches.
+    user_data
+        What its assignor sent along: any JSON value.
+    """
+
+    ids: tuple[str, ...]
+    instance_ids: tuple[str | None, ...]
+    rack_idx: IndexArray
+    capacity: RateArray
+    generation: npt.NDArray[np.int64]
+    subscription_generation: npt.NDArray[np.int64]
+    patterns: tuple[str | None, ...]
+    user_data: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        _freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Group:
+    """
+    A consumer group: who may read what, and who reads it now.
+
+    Parameters
+    ----------
+    group_id
+        Kafka's ``group.id``.
+    racks
+        Names of all racks, of members and of replicas.
+    topics, partitions, members
+        The columns; see each class.
+    subscribed
+        Topics of each member, as rows, each once; patterns are resolved.
+    owned
+        Partitions that each member owned until now, as rows, in its own order. A
+        partition may be claimed by several; none is listed twice by one.
+
+    Raises
+    ------
+    InvalidGroupError
+        If rows point nowhere, lists do not fit, or a number is out of range.
+    """
+
+    group_id: str
+    racks: tuple[str, ...]
+    topics: GroupTopics
+    partitions: GroupPartitions
+    members: Members
+    subscribed: Rows
+    owned: Rows
+
+    def __post_init__(self) -> None:
+        if problems := _problems(self):
+            raise InvalidGroupError(problems)
+
+    @property
+    def num_partitions(self) -> int:
+        """Number of partitions, ``P``."""
+        return len(self.partitions)
+
+    @property
+    def num_members(self) -> int:
+        """Number of members, ``M``."""
+        return len(self.members)
+
+    @property
+    def number(self) -> OffsetArray:
+        """``(P,)`` Kafka's number of each partition inside its topic."""
+        rows = np.arange(self.num_partitions, dtype=np.int64)
+        return rows - self.topics.start[self.partitions.topic_idx]
+
+    @property
+    def subscribers(self) -> Rows:
+        """Members of each topic, as rows, ascending."""
+        return self.subscribed.transposed(len(self.topics))
+
+    @property
+    def is_read(self) -> BoolArray:
+        """``(T,)`` true for topics that exist and have a subscriber."""
+        is_subscribed = np.zeros(len(self.topics), dtype=np.bool_)
+        is_subscribed[self.subscribed.idx] = True
+        found: BoolArray = is_subscribed & (self.topics.num_partitions > 0)
+        return found
+
+    def partitions_of(self, topic_idx: int) -> npt.NDArray[np.int64]:
+        """Return the rows of one topic's partitions."""
+        return np.arange(self.topics.start[topic_idx], self.topics.start[topic_idx + 1])
+
+    def name_of(self, partition_idx: int) -> str:
+        """Return ``topic-partition`` of one row, as Kafka's tools print it."""
+        topic = int(self.partitions.topic_idx[partition_idx])
+        number = partition_idx - int(self.topics.start[topic])
+        return f"{self.topics.names[topic]}-{number}"
+
+    def with_members(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """Return the group with its members in another order, or some of them."""
+        at = [int(m) for m in order]
+        members = self.members
+        return replace(
+            self,
+            members=Members(
+                ids=tuple(members.ids[m] for m in at),
+                instance_ids=tuple(members.instance_ids[m] for m in at),
+                rack_idx=members.rack_idx[at],
+                capacity=members.capacity[at],
+                generation=members.generation[at],
+                subscription_generation=members.subscription_generation[at],
+                patterns=tuple(members.patterns[m] for m in at),
+                user_data=tuple(members.user_data[m] for m in at),
+            ),
+            subscribed=_taken(self.subscribed, at),
+            owned=_taken(self.owned, at),
+        )
+
+
+def _taken(rows: Rows, at: list[int]) -> Rows:
+    start = np.zeros(len(at) + 1, dtype=np.int64)
+    np.cumsum(rows.counts[at], out=start[1:])
+    lists = [rows.of(owner) for owner in at]
+    return Rows(start, np.concatenate([*lists, rows.idx[:0]]))
+
+
+def _problems(group: Group) -> list[str]:
+    return _shape_problems(group) or [
+        *_reference_problems(group),
+        *_number_problems(group),
+    ]
+
+
+def _shape_problems(group: Group) -> list[str]:
+    topics, members, partitions = group.topics, group.members, group.partitions
+    lists = [
+        ("partitions.racks", partitions.racks, len(partitions)),
+        ("subscribed", group.subscribed, len(members)),
+        ("owned", group.owned, len(members)),
+    ]
+    problems = [
+        f"{name}.start must ascend from 0 to {len(rows.idx)} in {owners + 1} steps"
+        for name, rows, owners in lists
+        if len(rows.start) != owners + 1
+        or rows.start[0] != 0
+        or rows.start[-1] != len(rows.idx)
+        or (rows.counts < 0).any()
+    ]
+    expected = np.repeat(np.arange(len(topics)), topics.num_partitions)
+    if not np.array_equal(expected, partitions.topic_idx):
+        problems.append(
+            "partitions.topic_idx must list the topics as topics.start does"
+        )
+    for name, values in (("member id", members.ids), ("topic", topics.names)):
+        if len(set(values)) != len(values):
+            again = sorted({v for v in values if values.count(v) > 1})
+            problems.append(f"a {name} must stand once, found twice: {again}")
+    return problems
+
+
+def _reference_problems(group: Group) -> list[str]:
+    references = [
+        ("members.rack_idx", group.members.rack_idx, ABSENT, len(group.racks)),
+        ("partitions.racks", group.partitions.racks.idx, 0, len(group.racks)),
+        ("subscribed", group.subscribed.idx, 0, len(group.topics)),
+        ("owned", group.owned.idx, 0, len(group.partitions)),
+    ]
+    return [
+        f"{name} must lie in {low}..{high - 1}, got {rows.min()}..{rows.max()}"
+        for name, rows, low, high in references
+        if len(rows) and (rows.min() < low or rows.max() >= high)
+    ]
+
+
+def _number_problems(group: Group) -> list[str]:
+    weight, capacity = group.partitions.weight, group.members.capacity
+    rules = [
+        ("weights must be finite and not negative", _is_finite(weight, above=False)),
+        ("capacities must be finite and positive", _is_finite(capacity, above=True)),
+        ("a member must list a topic once", _is_once(group.subscribed)),
+        ("a member must own a partition once", _is_once(group.owned)),
+    ]
+    return [message for message, is_kept in rules if not is_kept]
+
+
+def _is_finite(values: RateArray, *, above: bool) -> bool:
+    is_enough = values > 0 if above else values >= 0
+    return bool((np.isfinite(values) & is_enough).all())
+
+
+def _is_once(rows: Rows) -> bool:
+    if not len(rows.idx):
+        return True
+    # Where all rows differ, no list repeats one; only then it must be looked into.
+    seen = np.zeros(int(rows.idx.max()) + 1, dtype=np.bool_)
+    seen[rows.idx] = True
+    if int(np.count_nonzero(seen)) == len(rows.idx):
+        return True
+    key = rows.owner.astype(np.int64) * len(seen) + rows.idx
+    return len(np.unique(key)) == len(key)

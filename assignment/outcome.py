@@ -1,0 +1,67 @@
+"""What an assignor answers, and what that changes for the members."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assignment.group import ABSENT, BoolArray, Group, IndexArray, OffsetArray
+
+__all__ = ["Assignment", "is_moved", "is_owned_by", "is_revoked"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assignment:
+    """
+    Which member reads each partition.
+
+    Parameters
+    ----------
+    member_idx
+        ``(P,)`` row of the member, or `ABSENT` where none does. The array is kept,
+        not copied, and becomes read-only.
+    """
+
+    member_idx: IndexArray
+
+    def __post_init__(self) -> None:
+        self.member_idx.setflags(write=False)
+
+    def counts(self, num_members: int) -> OffsetArray:
+        """Return ``(M,)`` how many partitions each member reads."""
+        # One place more in front takes those that nobody reads.
+        return np.bincount(self.member_idx + 1, minlength=num_members + 1)[1:]
+
+    def load(self, group: Group) -> npt.NDArray[np.float64]:
+        """Return ``(M,)`` the weight that each member carries."""
+        weight, members = group.partitions.weight, group.num_members
+        places = self.member_idx + 1
+        return np.bincount(places, weight, members + 1)[1:].astype(np.float64)
+
+
+def is_owned_by(group: Group, member_idx: IndexArray) -> BoolArray:
+    """Return ``(P,)`` true where this member owned the partition, if with others."""
+    is_owner = np.zeros(group.num_partitions, dtype=np.bool_)
+    rows = group.owned.idx
+    is_owner[rows[np.equal(member_idx[rows], group.owned.owner)]] = True
+    return is_owner
+
+
+def is_moved(group: Group, assignment: Assignment) -> BoolArray:
+    """
+    Tell which partitions change hands between members that are there.
+
+    Returns
+    -------
+    ``(P,)`` true where a member owned the partition before and another reads it now.
+    """
+    was_owned = np.zeros(group.num_partitions, dtype=np.bool_)
+    was_owned[group.owned.idx] = True
+    is_read = np.not_equal(assignment.member_idx, ABSENT)
+    return was_owned & is_read & ~is_owned_by(group, assignment.member_idx)
+
+
+def is_revoked(group: Group, assignment: Assignment) -> BoolArray:
+    """Return ``(K,)`` true for rows of `Group.owned` that their member gives up."""
+    now = assignment.member_idx[group.owned.idx]
+    return np.not_equal(now, group.owned.owner)
