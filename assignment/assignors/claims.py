@@ -1,0 +1,93 @@
+"""Who owned what, as the sticky assignors judge it where members contradict."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assignment.group import ABSENT, DEFAULT_GENERATION, NOT_SENT, Group, IndexArray
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """
+    What members own, contradictions settled.
+
+    Parameters
+    ----------
+    owner_idx
+        ``(P,)`` the member that counts as owner, or `ABSENT`.
+    is_contested
+        ``(P,)`` true where two members claimed the partition in one generation; the
+        constrained algorithm takes it from every owner.
+    """
+
+    owner_idx: IndexArray
+    is_contested: npt.NDArray[np.bool_]
+
+
+def generations(sent: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return generations, with `DEFAULT_GENERATION` where none was sent."""
+    return np.where(np.equal(sent, NOT_SENT), DEFAULT_GENERATION, sent)
+
+
+def sole_owners(group: Group) -> IndexArray:
+    """
+    Return ``(P,)`` one owner of each partition, or `ABSENT`.
+
+    Of several that claim it the one of the newest generation, and of these the first:
+    so that there is one, as where a coordinator keeps the book.
+    """
+    rows, claimant = group.owned.idx, group.owned.owner
+    owner_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
+    owner_idx[rows] = claimant
+    if np.count_nonzero(owner_idx != ABSENT) == len(rows):
+        return owner_idx
+    said = generations(group.members.generation)[claimant]
+    order = np.lexsort((-claimant, said))
+    owner_idx[rows[order]] = claimant[order]
+    return owner_idx
+
+
+def settle_claims(group: Group) -> Claims:
+    """
+    Decide for each partition of a topic that is read whose it was.
+
+    Members are asked in their order. The generation of a later claim is compared with
+    the earlier claimant's *subscription* generation: a higher one takes the partition,
+    a lower one does not, an equal one takes it from the earlier and gives it to nobody.
+    """
+    is_known = group.is_read[group.partitions.topic_idx]
+    rows, claimant = group.owned.idx, group.owned.owner
+    owner_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
+    owner_idx[rows] = claimant
+    num_claims = np.bincount(rows, minlength=group.num_partitions)
+    is_contested = np.zeros(group.num_partitions, dtype=np.bool_)
+    doubly = np.nonzero((num_claims > 1) & is_known)[0]
+    if len(doubly):
+        _settle(group, doubly, owner_idx, is_contested)
+    owner_idx[~is_known] = ABSENT
+    return Claims(owner_idx, is_contested)
+
+
+def _settle(
+    group: Group,
+    doubly: npt.NDArray[np.int64],
+    owner_idx: IndexArray,
+    is_contested: npt.NDArray[np.bool_],
+) -> None:
+    """Settle the partitions that several members claim."""
+    said = generations(group.members.generation)
+    subscribed = generations(group.members.subscription_generation)
+    claimants = group.owned.transposed(group.num_partitions)
+    for row in doubly.tolist():
+        first, *later = claimants.of(row).tolist()
+        owner, last = first, first
+        for member in later:
+            if said[member] == subscribed[last]:
+                # The earlier loses it, and the later only stands as the last to claim.
+                is_contested[row] = True
+                owner, last = ABSENT, member
+            elif said[member] > subscribed[last]:
+                owner, last = member, member
+        owner_idx[row] = owner
