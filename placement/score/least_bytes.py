@@ -1,0 +1,147 @@
+r"""
+The least that must be moved to bring every broker into its bands.
+
+The cover bound of `placement.core.bounds`, for bytes and before any plan: a broker
+over its band by :math:`e` in some resource must lose replicas that weigh :math:`e`
+together, and one under its band must get such. By weak duality of the fractional
+knapsack, with any :math:`\lambda \ge 0`, these have at least
+
+.. math::
+
+    \lambda e - \sum_i \max(0, \lambda w_i - c_i)
+
+bytes; the replicas sorted by :math:`c_i / w_i`, sums of the first ones give the best
+:math:`\lambda` of every broker at once, so that a million replicas take a fraction of a
+second. Brokers give up and get distinct replicas, so their bounds add up.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.problem import Limits, Movability
+from placement.load import RESOURCES, Resource, WeightArray, first_live_replica
+from placement.rules.draft import Draft
+from placement.rules.levels import broker_limits
+from placement.targets import Targets
+
+_ROUNDING = 1e-12
+"""Relative: what floats may add to a bound is taken off again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cover:
+    """Items by bytes per weight, summed up from the cheapest on."""
+
+    weight: npt.NDArray[np.float64]
+    cost: npt.NDArray[np.float64]
+    ratio: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, weight: WeightArray, cost: WeightArray) -> Self:
+        rows = np.nonzero(weight > 0)[0]
+        w, c = weight[rows].astype(np.float64), cost[rows].astype(np.float64)
+        ratio = c / w
+        order = np.argsort(ratio)
+        return cls(np.cumsum(w[order]), np.cumsum(c[order]), ratio[order])
+
+    def least(self, excess: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the bytes that cover each excess at least."""
+        if not len(self.weight):
+            return np.zeros(len(excess))
+        last = np.minimum(np.searchsorted(self.weight, excess), len(self.weight) - 1)
+        value = self.cost[last] + self.ratio[last] * (excess - self.weight[last])
+        least: npt.NDArray[np.float64] = np.where(excess > 0, value, 0.0)
+        return np.maximum(least, 0.0)
+
+
+def least_bytes(draft: Draft, targets: Targets, balanced: tuple[Resource, ...]) -> int:
+    """
+    Bound the bytes that any plan moves that ends with every broker in its bands.
+
+    Parameters
+    ----------
+    draft
+        What may move, the operation and all rules filled in.
+    targets
+        The bands.
+    balanced
+        Resources that have one.
+
+    Returns
+    -------
+    Bytes. What must move, whatever the bands, counts in full.
+    """
+    limits = broker_limits(draft, targets, balanced)
+    leaving = _leaving(draft, limits)
+    arriving = _arriving(draft, limits)
+    return int(max(leaving, arriving) * (1 - _ROUNDING))
+
+
+def _leaving(draft: Draft, limits: Limits) -> float:
+    """Bound what leaves brokers over their band, what must move in full."""
+    weights, replicas = draft.weights, draft.state.replicas
+    of = replicas.partition_idx
+    must = np.equal(draft.movability, Movability.MUST)
+    value = float(weights.copy_bytes[of[must]].sum())
+    excess = _kept(draft, weights.replica, weights.own) + limits.fixed - limits.upper
+    over = np.any(excess > 0, axis=1, keepdims=True)[:, 0]
+    may = np.equal(draft.movability, Movability.MAY) & over[replicas.broker_idx]
+    rows = np.nonzero(may)[0]
+    rows = rows[np.argsort(replicas.broker_idx[rows], kind="stable")]
+    first = np.searchsorted(replicas.broker_idx[rows], np.arange(len(over) + 1))
+    for b in np.nonzero(over)[0]:
+        value += _of_broker(draft, rows[first[b] : first[b + 1]], excess[b])
+    return value
+
+
+def _of_broker(draft: Draft, rows: npt.NDArray[np.int64], excess: WeightArray) -> float:
+    """Return the largest bound of one broker over its resources."""
+    weights = draft.weights
+    of = draft.state.replicas.partition_idx[rows]
+    cost, best = weights.copy_bytes[of], 0.0
+    for r in np.nonzero(excess > 0)[0]:
+        weight = weights.replica[of, r]
+        if r == 0 and len(weights.own):
+            weight = weight + weights.own[rows]
+        cover = _Cover.of(weight, cost)
+        best = max(best, float(cover.least(excess[r : r + 1].astype(np.float64))[0]))
+    return best
+
+
+def _arriving(draft: Draft, limits: Limits) -> float:
+    """Bound what arrives at brokers under their band."""
+    weights, start = draft.weights, draft.state.replicas.start
+    # The most a broker can have of what it keeps: it leads whatever it can lead.
+    is_led = (first_live_replica(draft.state) >= 0) | ~draft.is_left_alone
+    leads = weights.leader * is_led[:, None]
+    full = _kept(draft, weights.replica, weights.own) + _kept(draft, leads, None)
+    missing = limits.lower - limits.fixed - full
+    missing[~draft.may_receive] = 0
+    moves = np.not_equal(draft.movability, Movability.NEVER)
+    some = np.nonzero(np.add.reduceat(moves, start[:-1]) if len(start) > 1 else [])[0]
+    # A broker gets one replica of a partition at most, and may come to lead it.
+    weight = (weights.replica + weights.leader)[some]
+    cost = weights.copy_bytes[some]
+    least = np.zeros(missing.shape)
+    for r in np.nonzero((missing > 0).any(axis=0))[0]:
+        cover = _Cover.of(weight[:, r], cost)
+        least[:, r] = cover.least(missing[:, r].astype(np.float64))
+    return float(least.max(axis=1, initial=0.0).sum())
+
+
+def _kept(draft: Draft, weight: WeightArray, own: WeightArray | None) -> WeightArray:
+    """Return ``(B, R)`` what weighs on each broker of what need not leave it."""
+    replicas = draft.state.replicas
+    stays = np.nonzero(np.not_equal(draft.movability, Movability.MUST))[0]
+    broker, of = replicas.broker_idx[stays], replicas.partition_idx[stays]
+    kept = np.zeros((draft.state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    for r in range(len(RESOURCES)):
+        column = weight[:, r]
+        if column.any():
+            np.add.at(kept[:, r], broker, column[of])
+    if own is not None and len(own):
+        np.add.at(kept[:, 0], broker, own[stays])
+    return kept

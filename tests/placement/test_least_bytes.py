@@ -1,0 +1,90 @@
+"""The least bytes to balance: below every arrangement, and near the core's bound."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from placement.core.bounds import Bands, cost_bound
+from placement.core.problem import NO_LIMIT
+from placement.load import RESOURCES, broker_loads, heaviest_replicas
+from placement.operations import Rebalance
+from placement.planning import RULES, build_problem, leading_replicas, plan
+from placement.rules.draft import Settings, start_draft
+from placement.score import score_cluster
+from placement.score.least_bytes import least_bytes
+from placement.targets import Members, find_targets, share_out
+from support.clusters import clusters, make_state
+from support.oracles import everything
+
+
+def drafted(state, band):
+    """Draft a rebalance, its bands, and the core's problem."""
+    draft = start_draft(state, Settings(bands=dict.fromkeys(RESOURCES, band)))
+    Rebalance().fill(draft)
+    for rule in RULES:
+        rule.fill(draft)
+    balanced = draft.balanced_resources()
+    members = Members(holds=draft.holds, leads=draft.leads)
+    shares = share_out(state, draft.weights, members, draft.settings.bands)
+    leader = state.replicas.broker_idx_at(leading_replicas(draft))
+    load = broker_loads(state, draft.weights, leader)
+    heaviest = heaviest_replicas(state, draft.weights, leader)
+    targets = find_targets(shares, load, heaviest)
+    problem = build_problem(draft, targets, balanced)
+    return least_bytes(draft, targets, balanced), problem
+
+
+@settings(max_examples=100)
+@given(clusters(max_brokers=3, max_topics=2, max_partitions=2, max_replicas=2))
+def test_no_arrangement_within_the_bands_moves_less(state):
+    least, problem = drafted(state, 0.1)
+    bins = problem.bins
+    anything = np.full_like(bins.upper, NO_LIMIT)
+
+    possible = everything(problem).within(bins.lower, bins.upper, anything)
+
+    assert least <= possible.least_copied
+
+
+@settings(max_examples=100)
+@given(clusters())
+def test_it_is_no_weaker_than_the_bound_of_plans(state):
+    least, problem = drafted(state, 0.1)
+    bins = problem.bins
+
+    proven, _ = cost_bound(problem, Bands(bins.lower, bins.upper))
+
+    # Multipliers are fractions of 24 bits there; a byte is lost in rounding here.
+    assert least >= proven * (1 - 1e-6) - 1
+
+
+@settings(max_examples=40)
+@given(clusters(all_live=True, all_known=True))
+def test_plans_that_end_in_the_bands_of_now_move_more(state):
+    made = plan(state, Rebalance())
+    least = score_cluster(state).min_bytes_to_balance
+    after = made.reassignment.after()
+    heaviest = [
+        heaviest_replicas(s, made.draft.weights, s.partitions.leader_idx)
+        for s in (state, after)
+    ]
+    load = broker_loads(after, made.draft.weights, after.partitions.leader_idx)
+    # Bands go by the heaviest replica: a plan may have made them wider.
+    assume(np.array_equal(*heaviest) and not len(made.draft.weights.own))
+    assume(not made.targets.is_out(load).any())
+
+    assert made.reassignment.copied_bytes(made.draft.weights) >= least
+
+
+def test_a_full_broker_must_give_up_its_excess():
+    state = make_state([[0]] * 10, racks="aa", size_bytes=10, in_rate=0.0, out_rate=0.0)
+
+    found = score_cluster(state, Settings(bands=dict.fromkeys(RESOURCES, 0.0)))
+
+    assert found.min_bytes_to_balance == pytest.approx(50, abs=1)
+
+
+def test_nothing_must_move_where_all_is_even():
+    state = make_state([[0], [1]], racks="ab", size_bytes=10)
+
+    assert score_cluster(state).min_bytes_to_balance == 0
