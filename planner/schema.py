@@ -14,8 +14,10 @@ def _snapshot() -> dict[str, Any]:
 def _document(name: str) -> dict[str, Any]:
     from planner.plan.documents import DOCUMENTS
     from planner.plan.plan_documents import PLAN_DOCUMENTS
+    from planner.score.records import SCORE_DOCUMENTS
 
-    return {**DOCUMENTS, **PLAN_DOCUMENTS}[name].model_json_schema()
+    known = {**DOCUMENTS, **PLAN_DOCUMENTS, **SCORE_DOCUMENTS}
+    return known[name].model_json_schema()
 
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
@@ -25,6 +27,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),
+    "score": partial(_document, "score"),
     "score-part": partial(_document, "score-part"),
     "snapshot": _snapshot,
     "verify": partial(_document, "verify"),

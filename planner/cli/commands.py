@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
     Each module imports what it needs inside its functions, so that one command
     does not wait for the libraries of all.
     """
-    from planner.cli import check, demo, live, plan, schema, snapshot, verify
+    from planner.cli import check, demo, live, plan, schema, score, snapshot, verify
 
     app.command("demo")(demo.demo)
     live.add_to(snapshot.app)
@@ -18,4 +18,5 @@ def register(app: typer.Typer) -> None:
     app.add_typer(plan.app)
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
+    app.command("score")(score.score)
     app.command("schema")(schema.schema)

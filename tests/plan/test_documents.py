@@ -18,6 +18,7 @@ from planner.plan.plan_documents import (
 )
 from planner.plan.request import PlanRequest
 from planner.schema import SCHEMAS, json_schema
+from planner.score.records import SCORE_DOCUMENTS
 from support.clusters import clusters, make_state
 from support.commands import run
 
@@ -36,7 +37,7 @@ def test_every_document_is_known_by_its_name(capsys):
 
     assert found.document == sorted(SCHEMAS)
     assert {"plan", "reassignment", "preferred-election", "score-part"} <= set(SCHEMAS)
-    assert {*DOCUMENTS, *PLAN_DOCUMENTS, "snapshot"} == set(SCHEMAS)
+    assert {*DOCUMENTS, *PLAN_DOCUMENTS, *SCORE_DOCUMENTS, "snapshot"} == set(SCHEMAS)
 
 
 def test_resources_have_kafka_planners_names():

@@ -1,0 +1,168 @@
+"""`score`: how balanced clusters are, what is wrong with them, what is hot."""
+
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.gather import Gatherer
+from planner.cli.options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.output import print_json, print_words
+
+if TYPE_CHECKING:
+    from planner.score import Scored, ScoreRequest
+    from planner.score.fail_on import Condition
+
+Snapshots = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SNAP...", help="Snapshots: .json, .json.gz or Parquet folders."
+    ),
+]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="CONDITION",
+        help="Exit 3 where it holds: 'disk.max_use>0.85 or rack>0'. Repeatable.",
+    ),
+]
+Band = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--band",
+        metavar="[RESOURCE=]FRACTION",
+        help="Width of the bands; by default 0.10. Repeatable.",
+    ),
+]
+Resources = Annotated[
+    str | None,
+    typer.Option(
+        "--resources",
+        metavar="LIST",
+        help="What counts for the least bytes to move; by default all that is known.",
+    ),
+]
+CapacityThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--capacity-threshold",
+        metavar="RESOURCE=FRACTION",
+        help="Fraction of a capacity that a broker may use; by default 0.8, cpu 0.7. "
+        "Repeatable.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="Write the scores as Parquet tables, every level, into a folder.",
+    ),
+]
+
+
+def score(
+    snapshots: Snapshots,
+    *,
+    fail_on: FailOn = None,
+    band: Band = None,
+    capacity_threshold: CapacityThreshold = None,
+    resources: Resources = None,
+    output: Output = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Score clusters as they are: balance, broken rules, hot spots, the least to move.
+
+    Needs no JVM. Exits 3 where a condition of --fail-on holds. Of several snapshots
+    json is a list.
+    """
+    from planner.score import ScoreRequest
+    from planner.score.fail_on import parse_conditions
+    from planner.score.tables import check_output, write_tables
+
+    inputs = Gatherer()
+    conditions = inputs.read(lambda: parse_conditions(fail_on or [])) or {}
+    if output is not None:
+        inputs.read(lambda: check_output(output))
+    request = ScoreRequest(
+        band=band or (),
+        capacity_threshold=capacity_threshold or (),
+        resources=resources,
+    )
+    scored = _score_all(inputs, snapshots, request)
+    inputs.raise_problems()
+    is_json = output_format is OutputFormat.JSON
+    documents = []
+    if is_json or conditions:
+        documents = _documents(inputs, snapshots, scored, conditions)
+    inputs.raise_problems()
+    if output is not None:
+        write_tables(scored, output)
+        if not quiet:
+            print_words(f"wrote {output}")
+    if is_json:
+        print_json(documents if len(documents) > 1 else documents[0])
+    else:
+        _print_screens(scored, documents)
+    held = any(answer["holds"] for d in documents for answer in d.get("fail_on", ()))
+    raise typer.Exit(ExitCode.FINDINGS if held else ExitCode.OK)
+
+
+def _score_all(
+    inputs: Gatherer, snapshots: list[Path], request: "ScoreRequest"
+) -> list["Scored"]:
+    """Score one snapshot after the other."""
+    from planner.score import score_snapshot
+    from planner.snapshot import read_snapshot
+
+    now = datetime.now(UTC)
+
+    def read(path: Path) -> "Scored":
+        return score_snapshot(read_snapshot(path), request, now=now)
+
+    found = [inputs.read(partial(read, path)) for path in snapshots]
+    return [scored for scored in found if scored is not None]
+
+
+def _documents(
+    inputs: Gatherer,
+    snapshots: list[Path],
+    scored: list["Scored"],
+    conditions: dict[str, "Condition"],
+) -> list[dict[str, Any]]:
+    """Return what json prints, conditions judged."""
+    from planner.score import score_document
+    from planner.score.fail_on import judge
+
+    documents = []
+    for path, each in zip(snapshots, scored, strict=True):
+        document = score_document(each)
+        if conditions:
+            judged = partial(judge, conditions, document, file=str(path))
+            document["fail_on"] = inputs.read(judged)
+        documents.append(document)
+    return documents
+
+
+def _print_screens(scored: list["Scored"], documents: list[dict[str, Any]]) -> None:
+    from planner.plan.words import labelled
+    from planner.score.screen import score_screen
+
+    for number, each in enumerate(scored):
+        if number:
+            typer.echo()
+        for line in score_screen(each):
+            typer.echo(line)
+        answers = documents[number]["fail_on"] if documents else ()
+        for answer in answers:
+            said = "holds" if answer["holds"] else "does not hold"
+            for line in labelled("Fail on", f"{answer['condition']}: {said}"):
+                typer.echo(line)

@@ -1,0 +1,181 @@
+"""A score as one JSON document."""
+
+from typing import Any
+
+import numpy as np
+
+from placement.load import RESOURCES
+from placement.rules.draft import Note
+from placement.score.cluster import ClusterScore
+from placement.score.hot_spots import HotSpot
+from placement.score.levels import Level
+from planner.plan.document import rounded
+from planner.plan.document import score_document as placement_document
+from planner.score.make import Scored
+from planner.snapshot.columns import LOG_DIR_STATES
+
+
+def score_document(scored: Scored) -> dict[str, Any]:
+    """Return what `score --format json` prints of one snapshot."""
+    score = scored.score
+    age = scored.data_age_s
+    return {
+        "cluster_id": scored.cluster_id,
+        "taken_at": scored.taken_at,
+        "data_age_s": None if age is None else round(age, 3),
+        **placement_document(score.state, score.placed),
+        "by_rack": _by_rack(score),
+        "by_log_dir": _by_log_dir(score),
+        "by_topic": _by_topic(score),
+        "hot_spots": [_hot_spot(score, spot) for spot in score.hot_spots],
+        "num_hot_spots": score.num_hot_spots,
+        "min_bytes_to_balance": score.min_bytes_to_balance,
+        "notes": [_note(note) for note in score.notes],
+    }
+
+
+def _cells(level: Level) -> list[dict[str, Any]]:
+    """Return a row per rack or log dir: its load of every resource."""
+    columns = {
+        "load": level.load,
+        "capacity": level.capacity,
+        "use": level.use,
+        "target": level.target,
+        "deviation": level.deviation,
+    }
+    return [
+        {
+            str(resource): {
+                name: rounded(float(values[row, r])) for name, values in columns.items()
+            }
+            for r, resource in enumerate(RESOURCES)
+        }
+        for row in range(len(level.load))
+    ]
+
+
+def rack_brokers(score: ClusterScore) -> list[int | None]:
+    """Return, per rack, the one broker of a rack that has no name."""
+    brokers = score.state.brokers
+    of_rack: list[int | None] = [None] * len(brokers.racks)
+    for broker_id, rack in zip(brokers.ids.tolist(), brokers.rack_idx, strict=True):
+        if brokers.racks[rack] is None:
+            of_rack[rack] = broker_id
+    return of_rack
+
+
+def _by_rack(score: ClusterScore) -> list[dict[str, Any]]:
+    racks, of_rack = score.state.brokers.racks, rack_brokers(score)
+    holds = score.racks.brokers[:, 0].tolist()
+    return [
+        {"rack": racks[k], "broker": of_rack[k], "brokers": holds[k], **cells}
+        for k, cells in enumerate(_cells(score.racks.level))
+    ]
+
+
+def _by_log_dir(score: ClusterScore) -> list[dict[str, Any]]:
+    dirs = score.state.log_dirs
+    ids = score.state.brokers.ids[dirs.broker_idx].tolist()
+    states = [LOG_DIR_STATES[code] for code in dirs.state.tolist()]
+    return [
+        {"broker": ids[d], "log_dir": dirs.paths[d], "state": states[d], **cells}
+        for d, cells in enumerate(_cells(score.log_dirs))
+    ]
+
+
+def _by_topic(score: ClusterScore) -> list[dict[str, Any]]:
+    topics = score.topics
+    figures = {
+        str(resource): _topic_cells(score, r) for r, resource in enumerate(RESOURCES)
+    }
+    broken = {rule: counts.tolist() for rule, counts in topics.broken.items()}
+    return [
+        {
+            "topic": name,
+            "partitions": partitions,
+            "replicas": replicas,
+            "resources": {resource: cells[t] for resource, cells in figures.items()},
+            "violations": {rule: counts[t] for rule, counts in broken.items()},
+        }
+        for t, (name, partitions, replicas) in enumerate(
+            zip(
+                score.state.topics.names,
+                topics.partitions.tolist(),
+                topics.replicas.tolist(),
+                strict=True,
+            )
+        )
+    ]
+
+
+def _topic_cells(score: ClusterScore, r: int) -> list[dict[str, Any]]:
+    spread, known = score.topics.spread[r], score.topics.known_fraction[:, r]
+    columns = {
+        "total": spread.total,
+        "mean_use": spread.mean,
+        "max_use": spread.max,
+        "min_use": spread.min,
+        "max_over_mean": spread.max_over_mean,
+        "cv": spread.cv,
+        "jain": spread.jain,
+        "known_fraction": known,
+    }
+    names = tuple(columns)
+    rows = np.stack(list(columns.values()), axis=1).tolist()
+    return [dict(zip(names, map(rounded, row), strict=True)) for row in rows]
+
+
+def _hot_spot(score: ClusterScore, spot: HotSpot) -> dict[str, Any]:
+    state = score.state
+    brokers = state.brokers
+    names = state.topics.names
+    return {
+        "broker": int(brokers.ids[spot.broker_idx]),
+        "rack": brokers.racks[brokers.rack_idx[spot.broker_idx]],
+        "resource": str(spot.resource),
+        "load": rounded(spot.load),
+        "limit": rounded(spot.limit),
+        "excess": rounded(spot.excess),
+        "is_over_threshold": spot.is_over_threshold,
+        "fixed": rounded(spot.fixed),
+        "topics": [
+            {
+                "topic": names[topic.topic_idx],
+                "load": rounded(topic.load),
+                "fraction": rounded(topic.fraction),
+            }
+            for topic in spot.topics
+        ],
+        "partitions": [
+            {
+                **_partition(score, hot.partition_idx),
+                "load": rounded(hot.load),
+                "leads": hot.leads,
+            }
+            for hot in spot.partitions
+        ],
+        "would_leaders_do": spot.would_leaders_do,
+        "leader_moves": [
+            {
+                **_partition(score, move.partition_idx),
+                "to_broker": int(brokers.ids[move.to_broker_idx]),
+            }
+            for move in spot.leader_moves
+        ],
+    }
+
+
+def _partition(score: ClusterScore, p: int) -> dict[str, Any]:
+    partitions = score.state.partitions
+    topic = score.state.topics.names[partitions.topic_idx[p]]
+    return {"topic": topic, "partition": int(partitions.partition[p])}
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {
+        "what": note.what,
+        "have": note.have,
+        "need": note.need,
+        "where": dict(note.where),
+        "message": note.message,
+    }

@@ -1,0 +1,95 @@
+"""Score one snapshot, with the options of the command line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from placement.score import ClusterScore, score_cluster
+from planner.plan.request import PlanRequest, read_request
+from planner.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRequest:
+    """
+    The options of a score, as given.
+
+    Parameters
+    ----------
+    band, capacity_threshold
+        ``RESOURCE=FRACTION`` texts; a band may also be a fraction for all.
+    resources
+        Names joined by commas: what counts for the least bytes to move. `None`: all
+        that are known well enough.
+    """
+
+    band: Sequence[str] = ()
+    capacity_threshold: Sequence[str] = ()
+    resources: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scored:
+    """
+    A score, and when its snapshot was taken.
+
+    Parameters
+    ----------
+    score
+        The figures.
+    cluster_id, taken_at
+        As the snapshot says.
+    data_age_s
+        Seconds since then; `None` where it does not say.
+    """
+
+    score: ClusterScore
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: float | None
+
+
+def score_snapshot(
+    snapshot: Snapshot, request: ScoreRequest | None = None, *, now: datetime
+) -> Scored:
+    """
+    Score a snapshot.
+
+    Parameters
+    ----------
+    snapshot
+        The snapshot.
+    request
+        Options; the defaults where `None`.
+    now
+        With a zone: what the age of the data is counted to.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    given = request or ScoreRequest()
+    state = snapshot.to_state()
+    wishes = read_request(
+        PlanRequest(
+            goal="score",
+            band=given.band,
+            capacity_threshold=given.capacity_threshold,
+            resources=given.resources,
+        ),
+        state,
+    )
+    return Scored(
+        score=score_cluster(state, wishes.settings),
+        cluster_id=snapshot.cluster_id,
+        taken_at=snapshot.taken_at,
+        data_age_s=age_s(snapshot.taken_at, now),
+    )
+
+
+def age_s(taken_at: str | None, now: datetime) -> float | None:
+    """Return the seconds since a snapshot was taken; 0 where clocks differ."""
+    if taken_at is None:
+        return None
+    return max((now - datetime.fromisoformat(taken_at)).total_seconds(), 0.0)

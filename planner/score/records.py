@@ -1,0 +1,145 @@
+"""What a score looks like, for its JSON Schema."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from planner.plan.documents import Int32, Record
+from planner.plan.plan_documents import (
+    BrokerLoadRecord,
+    NoteRecord,
+    ResourceName,
+    ScorePartRecord,
+)
+
+
+class LoadsRecord(Record):
+    """The load of every resource at one place."""
+
+    disk: BrokerLoadRecord
+    in_: BrokerLoadRecord = Field(alias="in")
+    out: BrokerLoadRecord
+    cpu: BrokerLoadRecord
+    replicas: BrokerLoadRecord
+    leaders: BrokerLoadRecord
+
+
+class RackRecord(LoadsRecord):
+    """One rack; `broker` names the only one of a rack that has no name."""
+
+    rack: str | None
+    broker: Int32 | None
+    brokers: int
+
+
+class LogDirRecord(LoadsRecord):
+    """One log dir."""
+
+    broker: Int32
+    log_dir: str
+    state: Literal["online", "offline", "cordoned"]
+
+
+class SpreadRecord(Record):
+    """One resource of a topic: in all, and how even its partitions are."""
+
+    total: float
+    mean_use: float
+    max_use: float
+    min_use: float
+    max_over_mean: float
+    cv: float
+    jain: float
+    known_fraction: float
+
+
+class TopicViolationsRecord(Record):
+    """How many partitions or replicas of a topic break each rule."""
+
+    rack: int
+    offline_replicas: int
+    offline_partitions: int
+    under_replicated: int
+    under_min_isr: int
+    at_min_isr: int
+    leader_not_preferred: int
+    rf1: int
+    rf_equals_min_isr: int
+
+
+class TopicRecord(Record):
+    """One topic."""
+
+    topic: str
+    partitions: int
+    replicas: int
+    resources: dict[ResourceName, SpreadRecord]
+    violations: TopicViolationsRecord
+
+
+class HotTopicRecord(Record):
+    """A topic's part of the load of a hot broker."""
+
+    topic: str
+    load: float
+    fraction: float
+
+
+class HotPartitionRecord(Record):
+    """What a hot broker would lose with one of its replicas."""
+
+    topic: str
+    partition: Int32
+    load: float
+    leads: bool
+
+
+class LeaderMoveRecord(Record):
+    """A leader that could be handed to a follower in sync."""
+
+    topic: str
+    partition: Int32
+    to_broker: Int32
+
+
+class HotSpotRecord(Record):
+    """A broker that carries more of a resource than its band or threshold allows."""
+
+    broker: Int32
+    rack: str | None
+    resource: ResourceName
+    load: float
+    limit: float
+    excess: float
+    is_over_threshold: bool
+    fixed: float
+    topics: list[HotTopicRecord]
+    partitions: list[HotPartitionRecord]
+    would_leaders_do: bool
+    leader_moves: list[LeaderMoveRecord]
+
+
+class FailOnRecord(Record):
+    """A condition of `--fail-on`, and whether it holds."""
+
+    condition: str
+    holds: bool
+
+
+class ScoreRecord(ScorePartRecord):
+    """What `score --format json` prints of one snapshot."""
+
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: float | None
+    by_rack: list[RackRecord]
+    by_log_dir: list[LogDirRecord]
+    by_topic: list[TopicRecord]
+    hot_spots: list[HotSpotRecord]
+    num_hot_spots: int
+    min_bytes_to_balance: int
+    notes: list[NoteRecord]
+    fail_on: list[FailOnRecord] | None = None
+
+
+SCORE_DOCUMENTS: dict[str, type[BaseModel]] = {"score": ScoreRecord}

@@ -1,0 +1,277 @@
+"""
+Scores as one long table: a row per snapshot, level and resource.
+
+The same columns come from Spark. A column that says nothing of a level is null there;
+`total` and the figures of balance are of what a level consists of: the brokers of a
+cluster or a rack, the partitions of a topic. `violations` stand on the rows of clusters
+and topics, the same ones beside every resource.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from placement.load import RESOURCES
+from placement.score import VIOLATIONS, ClusterScore
+from placement.score.levels import Level
+from planner.errors import BadInputError, InputProblem
+from planner.score.document import rack_brokers, score_document
+from planner.score.make import Scored
+from planner.snapshot.columns import ArrowTable
+
+SCORES = "scores"
+DOCUMENTS_NAME = "scores.json"
+LEVELS = ("cluster", "rack", "broker", "log_dir", "topic")
+LOADS = ("load", "capacity", "use", "target", "deviation")
+VIOLATION_TYPE = pa.struct([(rule, pa.int64()) for rule in VIOLATIONS])
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", pa.timestamp("us", tz="UTC")),
+        ("level", pa.string()),
+        ("rack", pa.string()),
+        ("broker", pa.int32()),
+        ("log_dir", pa.string()),
+        ("topic", pa.string()),
+        ("resource", pa.string()),
+        ("brokers", pa.int64()),
+        ("partitions", pa.int64()),
+        ("replicas", pa.int64()),
+        *((name, pa.float64()) for name in LOADS),
+        ("is_out_of_band", pa.bool_()),
+        ("is_over_threshold", pa.bool_()),
+        ("total", pa.float64()),
+        ("mean_use", pa.float64()),
+        ("max_use", pa.float64()),
+        ("min_use", pa.float64()),
+        ("max_deviation", pa.float64()),
+        ("max_over_mean", pa.float64()),
+        ("cv", pa.float64()),
+        ("gini", pa.float64()),
+        ("jain", pa.float64()),
+        ("brokers_out_of_band", pa.int64()),
+        ("brokers_over_threshold", pa.int64()),
+        ("known_fraction", pa.float64()),
+        ("violations", VIOLATION_TYPE),
+    ]
+)
+"""The columns of every table of scores."""
+
+
+def score_table(scored: Iterable[Scored]) -> ArrowTable:
+    """Return the scores of snapshots, all levels, in the columns of `SCHEMA`."""
+    tables = [
+        _whole(each, level, r, columns)
+        for each in scored
+        for level, make in MAKERS.items()
+        for r in range(len(RESOURCES))
+        if (columns := make(each.score, r))
+    ]
+    return pa.concat_tables([SCHEMA.empty_table(), *tables])
+
+
+def _whole(
+    scored: Scored, level: str, r: int, columns: Mapping[str, Any]
+) -> ArrowTable:
+    """Return the rows of one level and resource, absent columns null."""
+    count = len(next(iter(columns.values())))
+    fixed = {
+        "cluster_id": scored.cluster_id,
+        "taken_at": taken_at_time(scored.taken_at),
+        "level": level,
+        "resource": str(RESOURCES[r]),
+    }
+    arrays = []
+    for field in SCHEMA:
+        if field.name in fixed:
+            arrays.append(pa.array([fixed[field.name]] * count, field.type))
+        elif field.name in columns:
+            arrays.append(pa.array(columns[field.name], field.type))
+        else:
+            arrays.append(pa.nulls(count, field.type))
+    return pa.Table.from_arrays(arrays, schema=SCHEMA)
+
+
+def taken_at_time(taken_at: str | None) -> datetime | None:
+    """Return when a snapshot was taken, in UTC."""
+    return (
+        None if taken_at is None else datetime.fromisoformat(taken_at).astimezone(UTC)
+    )
+
+
+def _cluster(score: ClusterScore, r: int) -> dict[str, Sequence[Any]]:
+    figures = score.placed.resources[RESOURCES[r]]
+    names = [
+        name
+        for name in SCHEMA.names[SCHEMA.names.index("total") :]
+        if name != "violations"
+    ]
+    return {
+        "brokers": [score.state.num_brokers],
+        "partitions": [score.state.num_partitions],
+        "replicas": [len(score.state.replicas)],
+        "violations": [dict(score.placed.violations)],
+        **{name: [getattr(figures, name)] for name in names},
+    }
+
+
+def _loads(level: Level, r: int) -> dict[str, Any]:
+    return {name: getattr(level, name)[:, r] for name in LOADS}
+
+
+def _racks(score: ClusterScore, r: int) -> dict[str, Any]:
+    racks, spread = score.racks, score.racks.spread[r]
+    return {
+        "rack": list(score.state.brokers.racks),
+        "broker": rack_brokers(score),
+        "brokers": racks.brokers[:, r],
+        **_loads(racks.level, r),
+        "total": racks.level.load[:, r],
+        "mean_use": spread.mean,
+        "max_use": spread.max,
+        "min_use": spread.min,
+        "max_deviation": racks.max_deviation[:, r],
+        "max_over_mean": spread.max_over_mean,
+        "cv": spread.cv,
+        "gini": racks.gini[:, r],
+        "jain": spread.jain,
+        "brokers_out_of_band": racks.out_of_band[:, r],
+        "brokers_over_threshold": racks.over_threshold[:, r],
+    }
+
+
+def _brokers(score: ClusterScore, r: int) -> dict[str, Any]:
+    brokers, placed = score.state.brokers, score.placed
+    capacity = placed.capacity[:, r]
+    has = capacity > 0
+    return {
+        "rack": [brokers.racks[k] for k in brokers.rack_idx.tolist()],
+        "broker": brokers.ids,
+        "load": placed.load[:, r],
+        "capacity": capacity,
+        "use": np.where(has, placed.load[:, r] / np.where(has, capacity, 1.0), 0.0),
+        "target": placed.target[:, r],
+        "deviation": placed.deviation[:, r],
+        "is_out_of_band": placed.is_out[:, r],
+        "is_over_threshold": score.measured.is_over[:, r],
+    }
+
+
+def _log_dirs(score: ClusterScore, r: int) -> dict[str, Any]:
+    brokers, dirs = score.state.brokers, score.state.log_dirs
+    racks = brokers.rack_idx[dirs.broker_idx].tolist()
+    return {
+        "rack": [brokers.racks[k] for k in racks],
+        "broker": brokers.ids[dirs.broker_idx],
+        "log_dir": list(dirs.paths),
+        **_loads(score.log_dirs, r),
+    }
+
+
+def _topics(score: ClusterScore, r: int) -> dict[str, Any]:
+    topics, spread = score.topics, score.topics.spread[r]
+    broken = [
+        topics.broken[rule]
+        if rule in topics.broken
+        else pa.nulls(len(topics.partitions), pa.int64())
+        for rule in VIOLATIONS
+    ]
+    return {
+        "topic": list(score.state.topics.names),
+        "partitions": topics.partitions,
+        "replicas": topics.replicas,
+        "total": spread.total,
+        "mean_use": spread.mean,
+        "max_use": spread.max,
+        "min_use": spread.min,
+        "max_over_mean": spread.max_over_mean,
+        "cv": spread.cv,
+        "jain": spread.jain,
+        "known_fraction": topics.known_fraction[:, r],
+        "violations": pa.StructArray.from_arrays(
+            [pa.array(counts, pa.int64()) for counts in broken], list(VIOLATIONS)
+        ),
+    }
+
+
+MAKERS = {
+    "cluster": _cluster,
+    "rack": _racks,
+    "broker": _brokers,
+    "log_dir": _log_dirs,
+    "topic": _topics,
+}
+
+
+def check_output(path: Path) -> None:
+    """
+    Make sure that scores may be written to a place, before work is spent on it.
+
+    Raises
+    ------
+    BadInputError
+        If something stands there that is not a folder of scores.
+    """
+    if os.path.lexists(path) and not _is_scores(path):
+        rule = "the output exists and is not a folder of scores"
+        raise _refusal(path, rule, "remove it, or name another place with -o")
+
+
+def _is_scores(path: Path) -> bool:
+    """Tell whether all in a folder is what this module writes."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    names = {child.name for child in path.iterdir()}
+    return names == {SCORES, DOCUMENTS_NAME}
+
+
+def write_tables(scored: Sequence[Scored], path: Path) -> None:
+    """
+    Write scores into a folder: `scores/` as Parquet, and the documents as JSON.
+
+    A folder of scores that stands there is replaced as a whole.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    from pyarrow import parquet
+
+    check_output(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            fresh = staging / "new"
+            (fresh / SCORES).mkdir(parents=True)
+            parquet.write_table(
+                score_table(scored),
+                fresh / SCORES / "part-00000.parquet",
+                compression="zstd",
+            )
+            documents = [score_document(each) for each in scored]
+            text = json.dumps(documents, ensure_ascii=False, indent=1, allow_nan=False)
+            (fresh / DOCUMENTS_NAME).write_text(f"{text}\n", encoding="utf-8")
+            if path.exists():
+                path.rename(staging / "old")
+            fresh.rename(path)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        rule = f"the scores cannot be written: {reason}"
+        raise _refusal(path, rule, "name another place with -o") from error
+
+
+def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError(f"will not write {path}", [problem])

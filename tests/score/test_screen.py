@@ -1,0 +1,106 @@
+"""What a score says on one screen."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+
+from placement.cluster import BrokerState
+from placement.score import score_cluster
+from planner.plan.words import SCREEN_WIDTH
+from planner.score.make import Scored, age_s
+from planner.score.screen import MOST_BROKERS, bar, score_screen
+from support.clusters import Dir, clusters, make_state
+
+
+def screen(state, **said):
+    scored = Scored(
+        score=score_cluster(state),
+        **{"cluster_id": "c", "taken_at": None, "data_age_s": None} | said,
+    )
+    return list(score_screen(scored))
+
+
+@settings(max_examples=40)
+@given(clusters(reassigning=True))
+def test_every_screen_fits(state):
+    lines = screen(state)
+
+    assert max(map(len, lines)) <= SCREEN_WIDTH
+    assert not [line for line in lines if line != line.rstrip()]
+
+
+def test_long_names_fit():
+    name = "a-rack-with-a-name-that-nobody-would-read"
+    state = make_state([[0, 1]] * 3, racks=[name, f"{name}-too"], size_bytes=10**15)
+
+    assert max(map(len, screen(state))) <= SCREEN_WIDTH
+
+
+def test_only_the_worst_brokers_are_shown():
+    count = MOST_BROKERS + 3
+    rows = [[b] for b in range(count)] + [[0]] * 20
+    state = make_state(rows, racks="a" * count, size_bytes=7)
+
+    lines = screen(state)
+
+    assert any(line.startswith(" 0 a") for line in lines)
+    assert any(f"of {count}; --format json has all" in line for line in lines)
+
+
+def test_what_is_wrong_is_said():
+    state = make_state(
+        [[0, 1], [2, 0]],
+        racks="aab",
+        states={2: BrokerState.DEAD},
+        size_bytes=90,
+        disk_bytes=100,
+        log_dirs={0: [Dir("/d1", 100)]},
+        dirs=[["/d1", None], [None, "/d1"]],
+    )
+
+    text = " ".join(" ".join(screen(state)).split())
+
+    assert "1 replica offline; 1 partition under-replicated" in text
+    assert "2 loads over a threshold" in text
+    assert "fullest: b0:/d1 180 %" in text
+    assert "80 GB" not in text
+
+
+def test_nothing_wrong_is_said():
+    text = "\n".join(screen(make_state([[0, 1], [1, 0]], racks="ab", size_bytes=1)))
+
+    assert "Wrong      nothing" in text
+    assert "every broker is in its bands" in text
+
+
+def test_an_empty_cluster_has_a_screen():
+    assert screen(make_state([], racks=""))[0].startswith("Cluster    c: 0 brokers")
+
+
+@pytest.mark.parametrize(
+    ("fraction", "width", "expected"),
+    [
+        (0.0, 4, "    "),
+        (0.5, 4, "██  "),
+        (1.0, 4, "████"),
+        (7.0, 4, "████"),
+        (-1.0, 4, "    "),
+        (9 / 32, 4, "█▏  "),
+    ],
+)
+def test_bars(fraction, width, expected):
+    assert bar(fraction, width) == expected
+
+
+@pytest.mark.parametrize(
+    ("taken_at", "age"),
+    [
+        ("2026-11-21T08:00:00Z", 3600.0),
+        ("2026-11-21T10:00:00+01:00", 0.0),
+        ("2026-11-21T11:00:00Z", 0.0),
+        (None, None),
+    ],
+)
+def test_age_of_the_data(taken_at, age):
+    assert age_s(taken_at, datetime(2026, 11, 21, 9, tzinfo=UTC)) == age
