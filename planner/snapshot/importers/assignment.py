@@ -1,0 +1,125 @@
+"""
+Reassignment JSON taken as the assignment that a cluster has now.
+
+``kafka-reassign-partitions --generate`` and ``--execute`` print the current assignment
+below a heading; their output is taken as it is, and what they propose is passed over.
+"""
+
+import re
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+
+# Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
+from typing_extensions import TypedDict
+
+from planner.snapshot.importers.source import PartitionColumns, Source
+from planner.snapshot.importers.text import (
+    Refusal,
+    decode,
+    looks_like,
+    parse_json,
+    validate,
+)
+from planner.snapshot.records import Id
+
+KIND = "reassignment JSON of the current assignment"
+_ANY = "any"
+_HEADING = re.compile(r"^Current partition replica assignment[ \t\r]*$", re.MULTILINE)
+_FOREIGN = with_config(ConfigDict(strict=True))
+
+
+@_FOREIGN
+class _Entry(TypedDict):
+    topic: Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+    partition: Id
+    replicas: Annotated[list[Id], Field(min_length=1)]
+    log_dirs: NotRequired[list[Annotated[str, Field(min_length=1)]]]
+
+
+@_FOREIGN
+class _Output(TypedDict):
+    version: NotRequired[Annotated[int, Field(ge=1, le=1)]]
+    partitions: Annotated[list[_Entry], Field(min_length=1)]
+
+
+_OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
+
+
+def read_assignment(data: bytes, *, file: str) -> Source:
+    """
+    Read reassignment JSON as what is.
+
+    Parameters
+    ----------
+    data
+        The JSON, or what `kafka-reassign-partitions` printed around it; gzipped or not.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        Partitions with replicas, and their log dirs where they are named.
+
+    Raises
+    ------
+    BadInputError
+        If it is neither.
+    """
+    refusal = Refusal(file, KIND)
+    text, line = _current(decode(data, refusal), refusal)
+    document = parse_json(text, refusal, first_line=line)
+    entries = validate(_OUTPUT, document, refusal)["partitions"]
+    for at, entry in enumerate(entries):
+        for rule in _entry_rules(entry):
+            remedy = "take it anew, or mend the entry"
+            refusal.add(f"partitions[{at}].log_dirs", rule, remedy)
+    refusal.raise_problems()
+    return Source(file=file, kind="reassignment JSON", partitions=_columns(entries))
+
+
+def _current(text: str, refusal: Refusal) -> tuple[str, int]:
+    """Return the JSON of the current assignment, and the line that it begins on."""
+    if text.lstrip().startswith("{"):
+        return text, 1
+    heading = _HEADING.search(text)
+    if heading is None:
+        rule = "must be reassignment JSON, or have 'Current partition replica …'"
+        refusal.stop("line 1", rule, looks_like(text) or f"give {KIND}")
+    rest = text[heading.end() :].lstrip("\r\n \t")
+    first_line = text.count("\n", 0, len(text) - len(rest)) + 1
+    return rest.partition("\n")[0], first_line
+
+
+def _entry_rules(entry: dict[str, Any]) -> list[str]:
+    paths = entry.get("log_dirs")
+    if paths is None:
+        return []
+    rules = []
+    if len(paths) != len(entry["replicas"]):
+        rules.append("must have one entry per replica")
+    if any(path != _ANY and not path.startswith("/") for path in paths):
+        rules.append('must be "any" or absolute paths')
+    return rules
+
+
+def _columns(entries: list[dict[str, Any]]) -> PartitionColumns:
+    values: dict[str, list[Any]] = {"replicas": [one["replicas"] for one in entries]}
+    log_dirs = [_named(one.get("log_dirs")) for one in entries]
+    if any(log_dirs):
+        values["log_dirs"] = log_dirs
+    return PartitionColumns(
+        topics=[one["topic"] for one in entries],
+        partitions=[one["partition"] for one in entries],
+        values=values,
+        places=range(len(entries)),
+        place_format="partitions[{}]",
+    )
+
+
+def _named(paths: list[str] | None) -> list[str | None] | None:
+    """Return log dirs, with `None` for any; `None` where none is named."""
+    if paths is None or all(path == _ANY for path in paths):
+        return None
+    return [None if path == _ANY else path for path in paths]

@@ -1,0 +1,154 @@
+"""
+Cluster metadata as ``kcat -L -J`` prints it: one JSON object.
+
+Live brokers, topics, leaders, replicas, ISR; no racks, sizes, log dirs or configs.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+
+# Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
+from typing_extensions import TypedDict
+
+from planner.snapshot.importers.source import PartitionColumns, Record, Source
+from planner.snapshot.importers.text import (
+    Refusal,
+    decode,
+    parse_json,
+    refuse_doubles,
+    validate,
+)
+from planner.snapshot.records import Id, Leader
+
+KIND = "the output of kcat -L -J"
+_FOREIGN = with_config(ConfigDict(strict=True))
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/]+)):[0-9]{1,5}")
+_ALL_TOPICS = {"*", ""}
+
+
+@_FOREIGN
+class _Ref(TypedDict):
+    id: Id
+
+
+@_FOREIGN
+class _Broker(TypedDict):
+    id: Id
+    name: str
+
+
+@_FOREIGN
+class _Partition(TypedDict):
+    partition: Id
+    leader: Leader
+    replicas: Annotated[list[_Ref], Field(min_length=1)]
+    isrs: list[_Ref]
+    error: NotRequired[str]
+
+
+@_FOREIGN
+class _Topic(TypedDict):
+    topic: Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+    partitions: list[_Partition]
+    error: NotRequired[str]
+
+
+@_FOREIGN
+class _Query(TypedDict):
+    topic: NotRequired[str]
+
+
+@_FOREIGN
+class _Output(TypedDict):
+    query: NotRequired[_Query]
+    brokers: Annotated[list[_Broker], Field(min_length=1)]
+    topics: list[_Topic]
+
+
+_OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
+
+
+def read_kcat(data: bytes, *, file: str) -> Source:
+    """
+    Read what ``kcat -L -J`` printed.
+
+    Parameters
+    ----------
+    data
+        The whole output, gzipped or not.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        Live brokers with hosts, and that there are no others; partitions with
+        replicas, leader and ISR.
+
+    Raises
+    ------
+    BadInputError
+        If it is not such an output, or a topic came with an error.
+    """
+    refusal = Refusal(file, KIND)
+    document = parse_json(decode(data, refusal), refusal)
+    output = validate(_OUTPUT, document, refusal)
+    topics = output["topics"]
+    for at, topic in enumerate(topics):
+        if topic.get("error") or not topic["partitions"]:
+            rule = f"topic {topic['topic']} came without its partitions"
+            remedy = "the user may not describe it, or it is gone: take it anew"
+            refusal.add(f"topics[{at}]", rule, remedy)
+    brokers = tuple(_brokers(output["brokers"]))
+    refuse_doubles(((one.key, one.place) for one in brokers), refusal)
+    refusal.raise_problems()
+    return Source(
+        file=file,
+        kind="kcat -L -J",
+        brokers=brokers,
+        topics=tuple(
+            Record(key=topic["topic"], values={}, place=f"topics[{at}]")
+            for at, topic in enumerate(topics)
+        ),
+        partitions=_partitions(topics),
+        lists_live_brokers=True,
+        lists_whole_topics=True,
+        notes=tuple(_notes(output)),
+    )
+
+
+def _brokers(brokers: list[dict[str, Any]]) -> Iterator[Record]:
+    for at, broker in enumerate(brokers):
+        values = {"state": "alive"}
+        found = _HOST.match(broker["name"])
+        if found is not None:
+            values["host"] = found["v6"] or found["host"]
+        yield Record(key=broker["id"], values=values, place=f"brokers[{at}]")
+
+
+def _partitions(topics: list[dict[str, Any]]) -> PartitionColumns:
+    rows = [
+        (t, p, topic["topic"], one)
+        for t, topic in enumerate(topics)
+        for p, one in enumerate(topic["partitions"])
+    ]
+    return PartitionColumns(
+        topics=[name for _, _, name, _ in rows],
+        partitions=[one["partition"] for *_, one in rows],
+        values={
+            "replicas": [[r["id"] for r in one["replicas"]] for *_, one in rows],
+            "leader": [one["leader"] for *_, one in rows],
+            "isr": [[r["id"] for r in one["isrs"]] for *_, one in rows],
+        },
+        places=[(t, p) for t, p, _, _ in rows],
+        place_format="topics[{}].partitions[{}]",
+    )
+
+
+def _notes(output: dict[str, Any]) -> Iterator[str]:
+    asked = output.get("query", {}).get("topic", "*")
+    if asked not in _ALL_TOPICS:
+        yield f"kcat was asked for one topic only: {len(output['topics'])} listed"
