@@ -10,10 +10,21 @@ def register(app: typer.Typer) -> None:
     Each module imports what it needs inside its functions, so that one command
     does not wait for the libraries of all.
     """
-    from planner.cli import check, demo, live, plan, schema, score, snapshot, verify
+    from planner.cli import (
+        check,
+        demo,
+        importing,
+        live,
+        plan,
+        schema,
+        score,
+        snapshot,
+        verify,
+    )
 
     app.command("demo")(demo.demo)
     live.add_to(snapshot.app)
+    importing.add_to(snapshot.app)
     app.add_typer(snapshot.app)
     app.add_typer(plan.app)
     app.command("check")(check.check)
