@@ -1,0 +1,6 @@
+"""
+Elections and failures: what Kafka does when brokers, log dirs and racks are lost.
+
+`partition_change` is the controller's decision for one partition, `controller` the same
+for all of them as columns.
+"""

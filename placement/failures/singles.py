@@ -1,0 +1,55 @@
+"""What the loss of each broker, log dir or rack does."""
+
+import numpy as np
+
+from placement.cluster import ABSENT, RateArray
+from placement.failures.domains import DomainKind
+from placement.failures.failover import rebuild_sources
+from placement.failures.levels import fullest_levels
+from placement.failures.outlook import Outlook, Parts, parts_of
+from placement.failures.survivors import peaks_of_singles
+from placement.failures.table import Failures
+
+
+def single_failures(given: Outlook, kind: DomainKind) -> Failures:
+    """
+    Return what the loss of each domain of a kind does.
+
+    Notes
+    -----
+    Takes time and memory in proportion to the replicas (and a sort of them).
+    """
+    parts = parts_of(given, kind)
+    domains, count = parts.domains, len(parts.domains)
+    first = np.arange(count, dtype=np.int32)
+    second = np.full(count, ABSENT, dtype=np.int32)
+    levels, even = fullest_levels(given, parts, (first, second), parts.rebuilt)
+    return Failures(
+        domains=domains,
+        first=first,
+        second=second,
+        damage=parts.damage,
+        leaders_moved=parts.leaders_moved,
+        peaks=peaks_of_singles(
+            given.load, parts.gains, domains, given.scale, given.state.brokers.is_live
+        ),
+        levels=levels,
+        even_levels=even,
+        rebuilt_bytes=parts.rebuilt[:, 0],
+        rebuild_s=_rebuild_seconds(given, parts),
+        scale=given.scale,
+        num_possible=count,
+    )
+
+
+def _rebuild_seconds(given: Outlook, parts: Parts) -> RateArray:
+    domains, copied = parts.domains, given.weights.copy_bytes
+    sources = rebuild_sources(given.state, parts.table, parts.successors, copied)
+    busiest = np.zeros(len(domains), dtype=np.int64)
+    np.maximum.at(busiest, sources.failure, sources.load[:, 0])
+    is_live = given.state.brokers.is_live
+    whole = domains.of_broker[is_live & (domains.of_broker != ABSENT)]
+    left = int(is_live.sum()) - np.bincount(whole, minlength=len(domains))
+    received = parts.rebuilt[:, 0] / np.maximum(left, 1)
+    seconds = np.maximum(busiest, received) / given.bandwidth_bytes_per_s
+    return np.where(left > 0, seconds, np.nan)

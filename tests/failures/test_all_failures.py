@@ -1,0 +1,225 @@
+"""Every failure and every pair at once, against losing them one after the other."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from failures.clusters import Case, cases
+from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.failures.controller import Loss, lose
+from placement.failures.damage import KINDS
+from placement.failures.decision import is_usable
+from placement.failures.domains import DomainKind, Domains, domains_of
+from placement.failures.failover import LED_COLUMNS
+from placement.failures.health import health_of
+from placement.failures.outlook import Outlook, outlook
+from placement.failures.pairs import pair_failures
+from placement.failures.singles import single_failures
+from placement.failures.table import Failures
+from placement.load import Resource, broker_loads
+from support.clusters import Dir, make_state
+
+MASKS = {
+    "offline": "is_offline",
+    "gone": "is_gone",
+    "under_min_isr": "is_under_min_isr",
+    "at_min_isr": "is_at_min_isr",
+    "under_replicated": "is_under_replicated",
+}
+THRESHOLDS = {Resource.OUT: 0.8, Resource.CPU: 0.7, Resource.DISK: 0.8}
+
+
+def loss_with(state: ClusterState, domains: Domains, chosen: list[int]) -> Loss:
+    """Return the loss of some domains as brokers and log dirs."""
+    rows = [int(domains.row[d]) for d in chosen]
+    if domains.kind is DomainKind.LOG_DIR:
+        whole = np.isin(domains.of_broker, chosen)
+        return Loss(
+            broker_idx=np.nonzero(whole)[0].astype(np.int32),
+            log_dir_idx=np.array(rows, dtype=np.int32),
+        )
+    of = np.arange(state.num_brokers)
+    if domains.kind is DomainKind.RACK:
+        of = state.brokers.rack_idx
+    brokers = np.nonzero(np.isin(of, rows) & state.brokers.is_live)[0]
+    return Loss(broker_idx=brokers.astype(np.int32), log_dir_idx=np.zeros(0, np.int32))
+
+
+def has_lost_both_dirs(state: ClusterState, domains: Domains, chosen: list[int]):
+    """Two log dirs of one broker are its end, which pairs of log dirs leave out."""
+    owners = domains.part_of[chosen]
+    return domains.kind is DomainKind.LOG_DIR and owners[0] == owners[-1] != ABSENT
+
+
+def expected_damage(state: ClusterState, after: ClusterState) -> dict[str, int]:
+    before, now = health_of(state), health_of(after)
+    return {
+        name: int((getattr(now, mask) & ~getattr(before, mask)).sum())
+        for name, mask in MASKS.items()
+    }
+
+
+def check_row(given: Outlook, case: Case, found: Failures, row: int) -> None:
+    """Hold one row against the cluster that is left."""
+    state, domains = case.state, found.domains
+    chosen = [int(found.first[row]), int(found.second[row])]
+    chosen = [d for d in chosen if d != ABSENT]
+    after = lose(state, loss_with(state, domains, chosen), case.rules)
+
+    assert {name: int(found.damage[name][row]) for name in KINDS} == expected_damage(
+        state, after
+    )
+    leads, led = after.partitions.leader_idx, state.partitions.leader_idx
+    moved = (leads != ABSENT) & (led != ABSENT) & (leads != led)
+    assert found.leaders_moved[row] == moved.sum()
+    check_peaks(given, found, row, after)
+    check_rebuilt(given, found, row, (state, after))
+
+
+def check_peaks(given: Outlook, found: Failures, row: int, after: ClusterState) -> None:
+    load = broker_loads(after, given.weights, after.partitions.leader_idx)
+    left = np.nonzero(after.brokers.is_live)[0]
+    over = set()
+    for y, r in enumerate(LED_COLUMNS):
+        now = load[:, r] / given.scale.unit[:, r]
+        if not len(left):
+            assert found.peaks.broker_idx[row, y] == ABSENT
+            continue
+        value = found.peaks.value[row, y]
+        assert value == pytest.approx(now[left].max())
+        assert now[found.peaks.broker_idx[row, y]] == pytest.approx(value)
+        gained = load[:, r] > given.load[:, r]
+        over |= {int(b) for b in left if gained[b] and now[b] > given.scale.most[r]}
+    assert found.peaks.num_over[row] == len(over)
+
+
+def check_rebuilt(
+    given: Outlook,
+    found: Failures,
+    row: int,
+    states: tuple[ClusterState, ClusterState],
+) -> None:
+    before, after = states
+    of = before.replicas.partition_idx
+    lost = is_usable(before) & ~is_usable(after)
+    can = after.partitions.leader_idx[of] != ABSENT
+    size = given.weights.copy_bytes[of]
+    assert found.rebuilt_bytes[row] == size[lost & can].sum()
+
+
+@pytest.mark.parametrize("kind", DomainKind)
+@given(case=cases(is_settled=True), has_capacities=st.booleans())
+def test_every_single_failure_is_what_losing_it_does(
+    kind: DomainKind, case: Case, has_capacities: bool
+):
+    case, given = weighed(case, has_capacities)
+
+    found = single_failures(given, kind)
+
+    assert len(found) == found.num_possible == len(found.domains)
+    for row in range(len(found)):
+        check_row(given, case, found, row)
+
+
+@pytest.mark.parametrize("kind", DomainKind)
+@given(case=cases(is_settled=True), has_capacities=st.booleans())
+def test_every_pair_of_failures_is_what_losing_both_does(
+    kind: DomainKind, case: Case, has_capacities: bool
+):
+    case, given = weighed(case, has_capacities)
+
+    found = pair_failures(given, kind)
+
+    count = len(found.domains)
+    pairs = list(zip(found.first.tolist(), found.second.tolist(), strict=True))
+    assert pairs == list(combinations(range(count), 2))
+    for row, pair in enumerate(pairs):
+        if not has_lost_both_dirs(case.state, found.domains, list(pair)):
+            check_row(given, case, found, row)
+
+
+def weighed(case: Case, has_capacities: bool) -> tuple[Case, Outlook]:
+    state = case.state
+    if has_capacities:
+        count = state.num_brokers
+        state = state.with_brokers(
+            disk_bytes=np.full(count, 200),
+            out_bytes_per_s=np.full(count, 200.0),
+            cpu_cores=np.full(count, 10.0),
+        )
+    return replace(case, state=state), outlook(state, thresholds=THRESHOLDS)
+
+
+@given(cases(is_settled=True), st.integers(0, 9))
+def test_drawn_pairs_are_rows_of_all_pairs(case: Case, seed: int):
+    given = outlook(case.state)
+    every = pair_failures(given, DomainKind.BROKER)
+    sample = max(len(every) // 2, 1) if len(every) else 0
+
+    drawn = pair_failures(
+        given, DomainKind.BROKER, most_domains=0, sample=sample, seed=seed
+    )
+
+    assert drawn.num_possible == len(every)
+    pairs = list(zip(every.first.tolist(), every.second.tolist(), strict=True))
+    rows = [
+        pairs.index(pair)
+        for pair in zip(drawn.first.tolist(), drawn.second.tolist(), strict=True)
+    ]
+    assert len(set(rows)) == len(rows) == sample
+    for name in KINDS:
+        assert drawn.damage[name].tolist() == every.damage[name][rows].tolist()
+    assert drawn.peaks.value.tolist() == every.peaks.value[rows].tolist()
+    assert drawn.rebuilt_bytes.tolist() == every.rebuilt_bytes[rows].tolist()
+
+
+def test_domains_are_what_serves():
+    state = make_state(
+        [[0, 1], [2, 3]],
+        racks="aab-",
+        states={1: BrokerState.FENCED},
+        log_dirs={0: [Dir("/d1"), Dir("/d2")], 2: [Dir("/d1")]},
+        dirs=[["/d2", None], [None, None]],
+    )
+
+    def names(kind: DomainKind) -> list[str]:
+        found = domains_of(state, kind)
+        return [found.name(state, d) for d in range(len(found))]
+
+    assert names(DomainKind.BROKER) == ["0", "2", "3"]
+    assert names(DomainKind.RACK) == ["a", "b"]
+    assert names(DomainKind.LOG_DIR) == ["0:/d1", "0:/d2", "2:/d1"]
+    dirs = domains_of(state, DomainKind.LOG_DIR)
+    # Broker 2 has one log dir: what it holds lies there, and it stops without it.
+    assert dirs.of_replica.tolist() == [1, ABSENT, 2, ABSENT]
+    assert dirs.of_broker.tolist() == [ABSENT, ABSENT, 2, ABSENT]
+
+
+def test_the_worst_failures_come_first():
+    state = make_state([[0, 1], [1, 0], [2]], min_isr=1)
+
+    found = single_failures(outlook(state), DomainKind.BROKER)
+
+    assert found.damage["offline"].tolist() == [0, 0, 1]
+    assert found.ranked().tolist()[0] == 2
+    assert found.is_survived.tolist() == [True, True, False]
+
+
+def test_rebuilding_takes_as_long_as_its_busiest_sender():
+    lists = [[0, 1], [0, 1], [0, 2]]
+    state = make_state(lists, size_bytes=[100, 200, 50], leaders=[1, 1, 2])
+
+    found = single_failures(outlook(state, bandwidth_bytes_per_s=10), DomainKind.BROKER)
+
+    # Broker 1 sends 300 of the 350 bytes that were on broker 0; two can receive them.
+    assert found.rebuilt_bytes.tolist() == [350, 300, 50]
+    assert found.rebuild_s.tolist() == [30.0, 30.0, 5.0]
+
+
+def test_an_unreadable_bandwidth_is_refused():
+    with pytest.raises(ValueError, match="bandwidth must be positive"):
+        outlook(make_state([[0]]), bandwidth_bytes_per_s=0)
