@@ -12,11 +12,12 @@ def _snapshot() -> dict[str, Any]:
 
 
 def _document(name: str) -> dict[str, Any]:
+    from planner.failures.records import FAILURE_DOCUMENTS
     from planner.plan.documents import DOCUMENTS
     from planner.plan.plan_documents import PLAN_DOCUMENTS
     from planner.score.records import SCORE_DOCUMENTS
 
-    known = {**DOCUMENTS, **PLAN_DOCUMENTS, **SCORE_DOCUMENTS}
+    known = {**DOCUMENTS, **PLAN_DOCUMENTS, **SCORE_DOCUMENTS, **FAILURE_DOCUMENTS}
     return known[name].model_json_schema()
 
 
@@ -24,6 +25,8 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
     "demo": partial(_document, "demo"),
     "error": partial(_document, "error"),
+    "failures": partial(_document, "failures"),
+    "failures-scenario": partial(_document, "failures-scenario"),
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),

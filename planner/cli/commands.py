@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
     from planner.cli import (
         check,
         demo,
+        failures,
         importing,
         live,
         plan,
@@ -30,4 +31,5 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
     app.command("score")(score.score)
+    app.command("failures")(failures.failures)
     app.command("schema")(schema.schema)

@@ -1,0 +1,191 @@
+"""`failures`: what a cluster survives, and what happens when something is lost."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.options import (
+    Format,
+    OutputFormat,
+    Quiet,
+    SnapshotArgument,
+    Verbose,
+)
+from planner.cli.output import print_json
+
+if TYPE_CHECKING:
+    from placement.cluster import ClusterState
+    from planner.failures.request import FailuresWishes
+    from planner.snapshot import Snapshot
+
+
+class OnOff(StrEnum):
+    """Whether something is on."""
+
+    ON = "on"
+    OFF = "off"
+
+
+Broker = Annotated[
+    list[str] | None,
+    typer.Option("--broker", metavar="IDS", help="Brokers lost: 7, or 7,8-9."),
+]
+Rack = Annotated[
+    list[str] | None,
+    typer.Option("--rack", metavar="NAME", help="A rack lost. Repeatable."),
+]
+LogDir = Annotated[
+    list[str] | None,
+    typer.Option("--log-dir", metavar="ID:PATH", help="A log dir lost. Repeatable."),
+]
+Bandwidth = Annotated[
+    str,
+    typer.Option(
+        "--bandwidth",
+        metavar="RATE",
+        help="What a broker sends, and gets, to rebuild replicas.",
+    ),
+]
+CapacityThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--capacity-threshold",
+        metavar="RESOURCE=FRACTION",
+        help="Fraction of a capacity no broker may exceed. Default 0.8, cpu 0.7.",
+    ),
+]
+Elr = Annotated[
+    OnOff | None,
+    typer.Option("--elr", help="Eligible leader replicas; default: as snapshot says."),
+]
+Unclean = Annotated[
+    bool,
+    typer.Option("--unclean", help="Say what unclean elections would elect and lose."),
+]
+CleanShutdown = Annotated[
+    bool,
+    typer.Option(
+        "--clean-shutdown", help="Brokers are stopped in order instead of killed."
+    ),
+]
+Top = Annotated[
+    int, typer.Option("--top", min=1, help="How many of each kind, the worst first.")
+]
+Pairs = Annotated[
+    bool, typer.Option("--pairs/--no-pairs", help="Two failures at a time as well.")
+]
+Sample = Annotated[
+    int,
+    typer.Option(
+        "--sample", min=1, help="Pairs drawn where there are over 2,000 brokers."
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of that draw.")]
+
+
+def failures(
+    snapshot: SnapshotArgument,
+    *,
+    broker: Broker = None,
+    rack: Rack = None,
+    log_dir: LogDir = None,
+    bandwidth: Bandwidth = "50MB/s",
+    capacity_threshold: CapacityThreshold = None,
+    elr: Elr = None,
+    unclean: Unclean = False,
+    clean_shutdown: CleanShutdown = False,
+    top: Top = 5,
+    pairs: Pairs = True,
+    sample: Sample = 200_000,
+    seed: Seed = 1,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Lose every broker, log dir and rack in turn; or say what exactly is lost.
+
+    Exits 0 if everything goes on (any one broker and any one rack; or the loss that
+    is named), 3 if not.
+
+    Example: kafka-planner failures prod.json --broker 7
+    """
+    from planner.failures.request import FailuresRequest, read_failures_request
+    from planner.snapshot import read_snapshot
+
+    read = read_snapshot(snapshot)
+    state = read.to_state()
+    request = FailuresRequest(
+        broker=tuple(broker or ()),
+        rack=tuple(rack or ()),
+        log_dir=tuple(log_dir or ()),
+        bandwidth=bandwidth,
+        capacity_threshold=tuple(capacity_threshold or ()),
+        elr=None if elr is None else str(elr),
+    )
+    wishes = read_failures_request(request, read, state)
+    given = _Given(read, state, wishes, output_format)
+    if wishes.loss is None:
+        is_fine = given.try_everything(snapshot, pairs, sample, seed, top)
+    else:
+        is_fine = given.play(is_crash=not clean_shutdown, has_unclean=unclean)
+    raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
+
+
+class _Given:
+    """A snapshot as it was read, and what is asked of it."""
+
+    def __init__(
+        self,
+        snapshot: "Snapshot",
+        state: "ClusterState",
+        wishes: "FailuresWishes",
+        output_format: OutputFormat,
+    ) -> None:
+        self.snapshot = snapshot
+        self.state = state
+        self.wishes = wishes
+        self.is_json = output_format is OutputFormat.JSON
+
+    def try_everything(
+        self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
+    ) -> bool:
+        """Print all failures; tell whether any one broker and any one rack may go."""
+        from placement.failures.domains import DomainKind
+        from planner.failures.everything import to_document, try_everything
+        from planner.failures.screen import everything_screen
+
+        every = try_everything(
+            self.snapshot,
+            self.state,
+            self.wishes,
+            has_pairs=has_pairs,
+            sample=sample,
+            seed=seed,
+        )
+        if self.is_json:
+            print_json(to_document(every, top=top))
+        else:
+            typer.echo("\n".join(everything_screen(every, path, top)))
+        kinds = (DomainKind.BROKER, DomainKind.RACK)
+        return all(every.survives(kind) is not False for kind in kinds)
+
+    def play(self, *, is_crash: bool, has_unclean: bool) -> bool:
+        """Print one failure in stages; tell whether everything goes on."""
+        from planner.failures.scenario import play, to_document
+        from planner.failures.screen import scenario_screen
+
+        if self.wishes.loss is None:  # pragma: no cover - the caller has looked
+            return True
+        scenario = play(
+            self.snapshot, self.state, self.wishes, self.wishes.loss, is_crash=is_crash
+        )
+        if self.is_json:
+            print_json(to_document(scenario))
+        else:
+            lines = scenario_screen(scenario, has_unclean=has_unclean)
+            typer.echo("\n".join(lines))
+        return scenario.is_survived

@@ -1,0 +1,254 @@
+"""What the command line asks about failures, read for one snapshot."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.failures.automatic import DEFAULT_PERCENTAGE
+from placement.failures.controller import Loss
+from placement.failures.decision import ElectionRules
+from placement.load import Resource
+from placement.rules.draft import DEFAULT_THRESHOLDS
+from planner.errors import BadInputError, InputProblem
+from planner.plan.request import parse_broker_list
+from planner.snapshot.document import Snapshot
+from planner.units import parse_rate
+
+UNCLEAN = "unclean.leader.election.enable"
+ELR_FEATURE = "eligible.leader.replicas.version"
+DEFAULT_BANDWIDTH = "50MB/s"
+MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailuresRequest:
+    """
+    The options of `failures`, as given.
+
+    Parameters
+    ----------
+    broker, rack, log_dir
+        What is lost: broker lists, rack names, ``ID:PATH``; nothing: everything in
+        turn.
+    bandwidth
+        What a broker sends, and gets, to rebuild replicas.
+    capacity_threshold
+        ``RESOURCE=FRACTION`` texts.
+    elr
+        ``on``, ``off`` or `None`: as the snapshot says.
+    """
+
+    broker: Sequence[str] = ()
+    rack: Sequence[str] = ()
+    log_dir: Sequence[str] = ()
+    bandwidth: str = DEFAULT_BANDWIDTH
+    capacity_threshold: Sequence[str] = ()
+    elr: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FailuresWishes:
+    """
+    A request read for one snapshot.
+
+    Parameters
+    ----------
+    loss
+        What is lost; `None`: everything in turn.
+    names
+        What is lost, as people call it.
+    rules
+        Who may lead.
+    thresholds
+        Fraction of each capacity that may be used.
+    bandwidth_bytes_per_s
+        What a broker sends, and gets, to rebuild replicas.
+    version
+        Major and minor version of Kafka, or `None`.
+    is_automatic, percentage
+        Whether Kafka elects preferred leaders by itself, and its threshold up to 3.9.
+    """
+
+    loss: Loss | None
+    names: tuple[str, ...]
+    rules: ElectionRules
+    thresholds: Mapping[Resource, float]
+    bandwidth_bytes_per_s: int
+    version: tuple[int, int] | None
+    is_automatic: bool
+    percentage: float
+
+
+class _Reader:
+    """Reads options one by one and keeps every problem."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self.state = state
+        self.problems: list[InputProblem] = []
+
+    def refuse(self, option: str, value: str, rule: str, remedy: str) -> None:
+        self.problems.append(
+            InputProblem(
+                file="command line", place=option, value=value, rule=rule, remedy=remedy
+            )
+        )
+
+    def brokers(self, texts: Sequence[str]) -> list[int]:
+        """Return rows of brokers, in the order given."""
+        rows: list[int] = []
+        for text in texts:
+            try:
+                ids = parse_broker_list(text)
+            except ValueError as error:
+                remedy = "write ids and ranges: 1,2,5-9"
+                self.refuse("--broker", text, str(error), remedy)
+                continue
+            found = self.state.brokers.rows_of(ids)
+            unknown = [i for i, row in zip(ids, found, strict=True) if row == ABSENT]
+            if unknown:
+                value, known = ",".join(map(str, unknown)), self.state.brokers.ids
+                rule = "brokers must be in the snapshot"
+                self.refuse("--broker", value, rule, _it_has(known.tolist()))
+            rows += [int(row) for row in found if row != ABSENT]
+        return rows
+
+    def racks(self, names: Sequence[str]) -> list[int]:
+        """Return rows of the brokers in racks."""
+        known = [rack for rack in self.state.brokers.racks if rack is not None]
+        rows: list[int] = []
+        for name in names:
+            if name not in known:
+                rule = "racks must be in the snapshot"
+                self.refuse("--rack", name, rule, _it_has(known))
+                continue
+            in_rack = np.equal(self.state.brokers.rack_idx, known.index(name))
+            rows += np.nonzero(in_rack)[0].tolist()
+        return rows
+
+    def log_dirs(self, texts: Sequence[str]) -> list[int]:
+        """Return rows of log dirs given as ``ID:PATH``."""
+        dirs = self.state.log_dirs
+        owners = self.state.brokers.ids[dirs.broker_idx].tolist()
+        names = [f"{b}:{path}" for b, path in zip(owners, dirs.paths, strict=True)]
+        rows = []
+        for text in texts:
+            if text in names:
+                rows.append(names.index(text))
+            else:
+                rule = "log dirs must be in the snapshot, as ID:PATH"
+                self.refuse("--log-dir", text, rule, _it_has(names))
+        return rows
+
+    def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
+        """Read ``RESOURCE=FRACTION``; those not named keep their default."""
+        found = dict(DEFAULT_THRESHOLDS)
+        for text in texts:
+            match = re.fullmatch(r"(\w+)=(\d*\.?\d+)", text)
+            name, value = (match[1], float(match[2])) if match else ("", 0.0)
+            if name in found and 0 < value <= 1:
+                found[Resource(name)] = value
+            else:
+                known = ", ".join(DEFAULT_THRESHOLDS)
+                rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
+                self.refuse("--capacity-threshold", text, rule, "write disk=0.8")
+        return found
+
+    def rate(self, option: str, text: str) -> int:
+        """Read a rate above 0."""
+        try:
+            value = parse_rate(text)
+        except ValueError as error:
+            self.refuse(option, text, str(error), f"write {DEFAULT_BANDWIDTH}")
+            return 1
+        if value <= 0:
+            remedy = f"write {DEFAULT_BANDWIDTH}"
+            self.refuse(option, text, "must be above 0", remedy)
+        return value
+
+
+def _it_has(known: Sequence[object]) -> str:
+    shown = ", ".join(map(str, known[:MOST_NAMED]))
+    more = len(known) - MOST_NAMED
+    return f"it has {shown or 'none'}" + (f" and {more} more" if more > 0 else "")
+
+
+def read_failures_request(
+    request: FailuresRequest, snapshot: Snapshot, state: ClusterState
+) -> FailuresWishes:
+    """
+    Read the options for one snapshot.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    reader = _Reader(state)
+    brokers = dict.fromkeys([*reader.brokers(request.broker)])
+    brokers |= dict.fromkeys(reader.racks(request.rack))
+    dirs = dict.fromkeys(reader.log_dirs(request.log_dir))
+    thresholds = reader.thresholds(request.capacity_threshold)
+    bandwidth = reader.rate("--bandwidth", request.bandwidth)
+    if reader.problems:
+        msg = "bad options"
+        raise BadInputError(msg, reader.problems)
+    has_loss = bool(request.broker or request.rack or request.log_dir)
+    return FailuresWishes(
+        loss=Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
+        if has_loss
+        else None,
+        names=(
+            *(f"broker {text}" for text in request.broker),
+            *(f"rack {name}" for name in request.rack),
+            *(f"log dir {text}" for text in request.log_dir),
+        ),
+        rules=election_rules(snapshot, state, elr=request.elr),
+        thresholds=thresholds,
+        bandwidth_bytes_per_s=bandwidth,
+        version=version_of(snapshot.kafka_version),
+        is_automatic=snapshot.configs.get("auto.leader.rebalance.enable") != "false",
+        percentage=_percentage(snapshot.configs),
+    )
+
+
+def _rows(rows: Mapping[int, None]) -> IndexArray:
+    return np.array(list(rows), dtype=np.int32)
+
+
+def _percentage(configs: Mapping[str, str]) -> float:
+    text = configs.get("leader.imbalance.per.broker.percentage", "")
+    return float(text) if text.isdigit() else DEFAULT_PERCENTAGE
+
+
+def election_rules(
+    snapshot: Snapshot, state: ClusterState, *, elr: str | None = None
+) -> ElectionRules:
+    """Return who may lead, by the snapshot's features and configs."""
+    has_elr = snapshot.features.get(ELR_FEATURE, 0) > 0 if elr is None else elr == "on"
+    return ElectionRules(has_elr=has_elr, is_unclean=_unclean(snapshot, state))
+
+
+def _unclean(snapshot: Snapshot, state: ClusterState) -> BoolArray | None:
+    """Return ``(T,)`` topics that elect uncleanly, `None` where there are none."""
+    default = snapshot.configs.get(UNCLEAN, "false")
+    enabled = [
+        configs.get(UNCLEAN, default).lower() == "true"
+        for configs in state.topics.configs
+    ]
+    return np.array(enabled, dtype=np.bool_) if any(enabled) else None
+
+
+def version_of(text: str | None) -> tuple[int, int] | None:
+    """
+    Return the major and minor version of Kafka, `None` where it is not told.
+
+    Examples
+    --------
+    >>> version_of("4.3.1"), version_of("3.9-IV0"), version_of(None)
+    ((4, 3), (3, 9), None)
+    """
+    match = re.match(r"(\d+)\.(\d+)", text or "")
+    return (int(match[1]), int(match[2])) if match else None

@@ -1,0 +1,325 @@
+"""One failure in stages: lost, back, and what elections then change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ABSENT, UNKNOWN, ClusterState
+from placement.failures.automatic import AutomaticElection, next_election
+from placement.failures.controller import Loss, bring_back, elect, lose
+from placement.failures.decision import is_usable
+from placement.failures.failover import LED, LED_COLUMNS
+from placement.failures.health import Health, UncleanLosses, health_of, unclean_losses
+from placement.failures.outlook import Outlook, outlook
+from placement.failures.partition_change import Election
+from placement.load import UNIT_ROW, broker_loads
+from planner.failures.controllers import keeps_majority, voters_of
+from planner.failures.everything import notes_of
+from planner.failures.request import FailuresWishes
+from planner.plan.document import rounded
+from planner.snapshot.document import Snapshot
+
+MOST_PARTITIONS = 1000
+"""So many partitions are listed in the document, the worst first; all are counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scenario:
+    """
+    A failure in stages.
+
+    Parameters
+    ----------
+    snapshot, wishes, given
+        The cluster, what was asked, and what it weighs.
+    stages
+        The cluster ``now``, ``lost``, ``returned`` and ``elected``, in this order.
+    unclean
+        What an unclean election would lose while everything lost is away.
+    automatic
+        What Kafka's next automatic preferred election changes after the return.
+    keeps_majority
+        Whether the controllers' majority survives; `None` where that is not known.
+    """
+
+    snapshot: Snapshot
+    wishes: FailuresWishes
+    given: Outlook
+    stages: Mapping[str, ClusterState]
+    unclean: UncleanLosses
+    automatic: AutomaticElection
+    keeps_majority: bool | None
+
+    @property
+    def now(self) -> ClusterState:
+        """The cluster before."""
+        return self.stages["now"]
+
+    @property
+    def lost(self) -> ClusterState:
+        """The cluster while everything lost is away."""
+        return self.stages["lost"]
+
+    @property
+    def caused(self) -> dict[str, int]:
+        """How many partitions are in each state because of the loss."""
+        before, after = health_of(self.now), health_of(self.lost)
+        return {
+            name: int((_mask(after, name) & ~_mask(before, name)).sum())
+            for name in before.counts()
+        }
+
+    @property
+    def num_over(self) -> int:
+        """Survivors that gain load and end over a threshold."""
+        given, lost = self.given, self.lost
+        load = broker_loads(lost, given.weights, lost.partitions.leader_idx)
+        over = np.zeros(lost.num_brokers, dtype=np.bool_)
+        for r in LED_COLUMNS:
+            gains = load[:, r] > given.load[:, r]
+            over |= gains & (load[:, r] / given.scale.unit[:, r] > given.scale.most[r])
+        return int((over & lost.brokers.is_live).sum())
+
+    @property
+    def is_survived(self) -> bool:
+        """Whether every partition goes on, nobody is pushed over, and a quorum is."""
+        hurt = self.caused["offline"] + self.caused["under_min_isr"] + self.num_over
+        return not hurt and self.keeps_majority is not False
+
+
+def _mask(health: Health, name: str) -> Any:  # noqa: ANN401 - (P,) bool
+    return getattr(health, f"is_{name}")
+
+
+def play(
+    snapshot: Snapshot,
+    state: ClusterState,
+    wishes: FailuresWishes,
+    loss: Loss,
+    *,
+    is_crash: bool = True,
+) -> Scenario:
+    """
+    Lose something, bring it back, and elect preferred leaders.
+
+    Parameters
+    ----------
+    snapshot, state, wishes
+        The cluster and what is asked.
+    loss
+        What is lost.
+    is_crash
+        Whether brokers are killed rather than shut down in order.
+    """
+    rules = wishes.rules
+    lost = lose(state, loss, rules)
+    returned = bring_back(lost, state, loss, rules, is_crash=is_crash)
+    every = np.arange(state.num_partitions, dtype=np.int64)
+    elected = elect(returned, Election.PREFERRED, every, rules)
+    is_gone = state.brokers.is_live & ~lost.brokers.is_live
+    return Scenario(
+        snapshot=snapshot,
+        wishes=wishes,
+        given=outlook(
+            state,
+            thresholds=wishes.thresholds,
+            bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+        ),
+        stages={"now": state, "lost": lost, "returned": returned, "elected": elected},
+        unclean=unclean_losses(lost),
+        automatic=next_election(
+            returned, rules, version=wishes.version, percentage=wishes.percentage
+        ),
+        keeps_majority=keeps_majority(
+            voters_of(snapshot, state),
+            brokers=state.brokers.ids[is_gone].tolist(),
+            racks=_whole_racks(state, lost),
+        ),
+    )
+
+
+def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
+    """Return the racks of which every broker is lost: controllers there are too."""
+    racks = state.brokers.rack_idx
+    left = set(racks[lost.brokers.is_live].tolist())
+    gone = set(racks[state.brokers.is_live].tolist()) - left
+    names = (state.brokers.racks[rack] for rack in sorted(gone))
+    return [name for name in names if name is not None]
+
+
+def moved_leaders(before: ClusterState, after: ClusterState) -> int:
+    """Count the partitions that another broker leads."""
+    was, now = before.partitions.leader_idx, after.partitions.leader_idx
+    return int(((now != ABSENT) & (was != now)).sum())
+
+
+def rebuild(scenario: Scenario) -> dict[str, Any]:
+    """Return what is copied anew if nothing comes back, and how long at least."""
+    state, lost = scenario.now, scenario.lost
+    of = state.replicas.partition_idx
+    gone = is_usable(state) & ~is_usable(lost)
+    gone &= lost.partitions.leader_idx[of] != ABSENT
+    size = scenario.given.weights.copy_bytes[of[gone]]
+    sent = np.zeros(state.num_brokers, dtype=np.int64)
+    # Every copy is read from the leader.
+    np.add.at(sent, lost.partitions.leader_idx[of[gone]], size)
+    left = int(lost.brokers.is_live.sum())
+    received = float(size.sum()) / max(left, 1)
+    busiest = int(sent.argmax()) if len(sent) and sent.any() else ABSENT
+    seconds = max(float(sent.max(initial=0)), received)
+    return {
+        "replicas": int(gone.sum()),
+        "bytes": int(size.sum()),
+        "seconds": rounded(seconds / scenario.wishes.bandwidth_bytes_per_s),
+        "busiest_sender": None
+        if busiest == ABSENT
+        else int(state.brokers.ids[busiest]),
+    }
+
+
+def busiest(scenario: Scenario, stage: str) -> dict[str, Any]:
+    """Return the busiest live broker of a stage in what leaders bring."""
+    given, state = scenario.given, scenario.stages[stage]
+    load = broker_loads(state, given.weights, state.partitions.leader_idx)
+    live = np.nonzero(state.brokers.is_live)[0]
+    found: dict[str, Any] = {}
+    for resource, r in zip(LED, LED_COLUMNS, strict=True):
+        if not len(live):
+            found[str(resource)] = None
+            continue
+        value = load[live, r] / given.scale.unit[live, r]
+        at = int(value.argmax())
+        found[str(resource)] = {
+            "broker": int(state.brokers.ids[live[at]]),
+            "load": rounded(float(load[live[at], r] / UNIT_ROW[r])),
+            "use": rounded(float(value[at])) if given.scale.is_use[r] else None,
+        }
+    return found
+
+
+def to_document(scenario: Scenario) -> dict[str, Any]:
+    """Return the scenario as one document."""
+    wishes, automatic = scenario.wishes, scenario.automatic
+    return {
+        "cluster_id": scenario.snapshot.cluster_id,
+        "taken_at": scenario.snapshot.taken_at,
+        "lost": list(wishes.names),
+        "assumptions": {
+            "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
+            "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
+            "eligible_leader_replicas": wishes.rules.has_elr,
+        },
+        "stages": {
+            name: {
+                **health_of(state).counts(),
+                "leader_not_preferred": _not_preferred(state),
+                "busiest": busiest(scenario, name),
+            }
+            for name, state in scenario.stages.items()
+        },
+        "caused": scenario.caused,
+        "leaders_moved": moved_leaders(scenario.now, scenario.lost),
+        "pushed_over_threshold": scenario.num_over,
+        "rebuild": rebuild(scenario),
+        "num_partitions": int(_touched(scenario).sum()),
+        "partitions": partitions_document(scenario),
+        "automatic_election": {
+            "is_enabled": wishes.is_automatic,
+            "has_threshold": automatic.has_threshold,
+            "changes": int(automatic.changes.sum()),
+            "passes": automatic.num_passes,
+        },
+        "controllers_keep_majority": scenario.keeps_majority,
+        "survives": scenario.is_survived,
+        "notes": scenario_notes(scenario),
+    }
+
+
+def _not_preferred(state: ClusterState) -> int:
+    first = state.replicas.broker_idx_at(state.replicas.start[:-1])
+    led = state.partitions.leader_idx
+    return int(((led != ABSENT) & (led != first)).sum())
+
+
+def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
+    state = scenario.now
+    lost = is_usable(state) & ~is_usable(scenario.lost)
+    return np.bincount(
+        state.replicas.partition_idx[lost], minlength=state.num_partitions
+    ).astype(np.bool_)
+
+
+def partitions_document(scenario: Scenario) -> list[dict[str, Any]]:
+    """Return the partitions with a replica lost, the worst first."""
+    health = health_of(scenario.lost)
+    masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
+    rank = np.where(masks[0], 0, np.where(masks[1], 1, np.where(masks[2], 2, 3)))
+    rows = np.nonzero(_touched(scenario))[0]
+    rows = rows[np.argsort(rank[rows], kind="stable")][:MOST_PARTITIONS]
+    would = dict(
+        zip(
+            scenario.unclean.partition_idx.tolist(),
+            zip(
+                scenario.unclean.leader_idx.tolist(),
+                scenario.unclean.lost_bytes.tolist(),
+                strict=True,
+            ),
+            strict=True,
+        )
+    )
+    words = ("offline", "under-min-isr", "at-min-isr", "under-replicated")
+    return [
+        _partition(scenario, int(p), words[rank[p]], would.get(int(p))) for p in rows
+    ]
+
+
+def _partition(
+    scenario: Scenario, p: int, word: str, would: tuple[int, int] | None
+) -> dict[str, Any]:
+    now, lost = scenario.now, scenario.lost
+    partitions = now.partitions
+    return {
+        "topic": now.topics.names[partitions.topic_idx[p]],
+        "partition": int(partitions.partition[p]),
+        "state": word,
+        "replicas": now.brokers_of(p),
+        "leader_before": _id(now, int(now.partitions.leader_idx[p])),
+        "leader": _id(lost, int(lost.partitions.leader_idx[p])),
+        "leader_returned": _id(
+            now, int(scenario.stages["returned"].partitions.leader_idx[p])
+        ),
+        "isr": members(lost, p, lost.replicas.is_in_sync),
+        "elr": members(lost, p, lost.replicas.is_eligible),
+        "unclean": None if would is None else _unclean(now, would),
+    }
+
+
+def _unclean(state: ClusterState, would: tuple[int, int]) -> dict[str, Any]:
+    leader, lost_bytes = would
+    return {
+        "leader": _id(state, leader),
+        "lost_bytes_at_least": None if lost_bytes == UNKNOWN else lost_bytes,
+    }
+
+
+def _id(state: ClusterState, row: int) -> int | None:
+    return None if row == ABSENT else int(state.brokers.ids[row])
+
+
+def members(state: ClusterState, p: int, flags: Any) -> list[int]:  # noqa: ANN401 - (R,) bool
+    """Return the broker ids of the flagged replicas of a partition, in order."""
+    start, stop = state.replicas.start[p : p + 2].tolist()
+    ids = state.brokers.ids[state.replicas.broker_idx[start:stop]]
+    return [int(broker) for broker in ids[flags[start:stop]]]
+
+
+def scenario_notes(scenario: Scenario) -> list[str]:
+    """Return what a reader should know about the figures."""
+    notes = notes_of(scenario.snapshot, scenario.now, scenario.wishes, scenario.given)
+    if scenario.wishes.version is None:
+        notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
+    if scenario.now.is_reassigning.any():
+        notes.append("partitions are being reassigned: what is added is not in sync")
+    return notes

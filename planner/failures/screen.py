@@ -1,0 +1,342 @@
+"""One screen about failures: the verdict first, then the worst of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ABSENT
+from placement.failures.domains import DomainKind
+from placement.failures.failover import LED
+from placement.failures.health import health_of
+from placement.failures.survivors import HELD_COLUMNS
+from placement.failures.table import Failures
+from placement.load import RESOURCES, UNIT_ROW, Resource
+from planner.failures.everything import (
+    EveryFailure,
+    fraction_document,
+    names_of,
+    notes_of,
+)
+from planner.failures.scenario import (
+    Scenario,
+    busiest,
+    moved_leaders,
+    partitions_document,
+    rebuild,
+    scenario_notes,
+)
+from planner.plan.words import (
+    bytes_text,
+    command_lines,
+    duration_text,
+    ids_text,
+    labelled,
+    percent_text,
+    plural,
+    wrapped,
+)
+
+KINDS = {
+    DomainKind.BROKER: "broker",
+    DomainKind.RACK: "rack",
+    DomainKind.LOG_DIR: "log dir",
+}
+HEAD = (
+    f"{'':<18}{'offline':>8}{'below':>7}{'at min':>8}{'leaders':>9}"
+    f"{'out':>11}{'disk':>7}{'rebuild':>12}"
+)
+LOST_WIDTH = 17
+MOST_PARTITIONS_SHOWN = 10
+ANSWERS = {True: "yes", False: "no", None: "unknown"}
+WORDS = {
+    "offline": "offline",
+    "under_min_isr": "under min ISR",
+    "at_min_isr": "at min ISR",
+    "under_replicated": "under-replicated",
+}
+
+
+def everything_screen(every: EveryFailure, path: Path, top: int) -> Iterator[str]:
+    """Yield the lines about all failures, each at most 80 columns wide."""
+    yield from wrapped(_headline(every))
+    yield from labelled("Now", _counts_text(health_of(every.state).counts()))
+    for kind in (DomainKind.BROKER, DomainKind.RACK):
+        yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))
+    yield from labelled("Quorum", _quorum_text(every))
+    yield from labelled("Assumed", _assumed_text(every))
+    for note in notes_of(every.snapshot, every.state, every.wishes, every.given):
+        yield from labelled("Note", note)
+    for kind, failures in every.singles.items():
+        title = f"Worst {KINDS[kind]}s, of {failures.num_possible}"
+        yield from _table(every, failures, title, top)
+    for kind, failures in every.pairs.items():
+        yield from _table(every, failures, _pairs_title(kind, failures), top)
+        yield from _pairs_lines(failures)
+    yield from command_lines("Next", _next_words(every, path))
+
+
+def _headline(every: EveryFailure) -> str:
+    state, snapshot = every.state, every.snapshot
+    named = sum(rack is not None for rack in state.brokers.racks)
+    taken = f", taken {snapshot.taken_at}" if snapshot.taken_at else ""
+    racks = plural(named, "rack") if named else "racks unknown"
+    return (
+        f'Snapshot "{snapshot.cluster_id or "?"}"{taken}: '
+        f"{plural(state.num_brokers, 'broker')}, {racks}, "
+        f"{plural(state.num_partitions, 'partition')}."
+    )
+
+
+def _counts_text(counts: dict[str, int]) -> str:
+    return ", ".join(f"{counts[name]} {word}" for name, word in WORDS.items())
+
+
+def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
+    """Return whether any one of a kind may fail, in one line, with what decides."""
+    failures, answer = every.singles[kind], every.survives(kind)
+    if answer is None:
+        return f"unknown: no {KINDS[kind]} is told"
+    worst = int(failures.ranked()[0])
+    name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
+    if answer:
+        return f"yes; the hardest is {name}: {_load_text(every, failures, worst)}"
+    hurt = list(_hurt(failures, worst))
+    if not hurt:
+        return "no: the controllers lose their majority"
+    fails = failures.is_survived & ~failures.is_overfull
+    count = int((~fails).sum())
+    return f"no, for {count} of {len(failures)}; {name}: {'; '.join(hurt)}"
+
+
+def _hurt(failures: Failures, row: int) -> Iterator[str]:
+    for name in ("offline", "under_min_isr"):
+        count = int(failures.damage[name][row])
+        if count:
+            yield f"{plural(count, 'partition')} {WORDS[name]}"
+    if failures.peaks.num_over[row]:
+        pushed = plural(int(failures.peaks.num_over[row]), "survivor")
+        yield f"{pushed} pushed over a threshold by leading"
+    for y, r in enumerate(HELD_COLUMNS):
+        if failures.even_levels[row, y] > failures.scale.most[r]:
+            full = percent_text(float(failures.even_levels[row, y]))
+            yield f"{RESOURCES[r]} at least {full} full when rebuilt"
+    if not np.isfinite(failures.peaks.value[row]).all():
+        yield "nobody is left"
+
+
+def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
+    at_min = int(failures.damage["at_min_isr"][row])
+    parts = [f"{at_min} at min ISR", f"out {_out_text(every, failures, row)}"]
+    level = _disk_text(failures, row)
+    if level != "?":
+        parts.append(f"disk {level} when rebuilt")
+    return ", ".join(parts)
+
+
+def _out_text(every: EveryFailure, failures: Failures, row: int) -> str:
+    y = LED.index(Resource.OUT)
+    broker = int(failures.peaks.broker_idx[row, y])
+    if broker == ABSENT:
+        return "nobody"
+    value = float(failures.peaks.value[row, y])
+    r = RESOURCES.index(Resource.OUT)
+    name = f"b{int(every.state.brokers.ids[broker])}"
+    if failures.scale.is_use[r]:
+        return f"{percent_text(value)} {name}"
+    load = value * float(failures.scale.unit[broker, r] / UNIT_ROW[r])
+    return f"{bytes_text(load, 2)}/s {name}"
+
+
+def _disk_text(failures: Failures, row: int) -> str:
+    if not failures.scale.is_use[HELD_COLUMNS[0]]:
+        return "?"
+    level = float(failures.levels[row, 0])
+    return percent_text(level) if np.isfinite(level) else "?"
+
+
+def _quorum_text(every: EveryFailure) -> str:
+    broker = ANSWERS[every.majority[DomainKind.BROKER]]
+    rack = ANSWERS[every.majority[DomainKind.RACK]]
+    return f"controllers keep their majority: any broker {broker}, any rack {rack}"
+
+
+def _assumed_text(every: EveryFailure) -> str:
+    wishes = every.wishes
+    most = ", ".join(f"{r} {percent_text(v)}" for r, v in wishes.thresholds.items())
+    elr = "eligible leader replicas on" if wishes.rules.has_elr else "no ELR"
+    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    return f"at most {most}; {rate}/s per broker to rebuild; {elr}"
+
+
+def _table(
+    every: EveryFailure, failures: Failures, title: str, top: int
+) -> Iterator[str]:
+    if not len(failures):
+        return
+    yield title
+    yield HEAD
+    for row in failures.ranked()[:top].tolist():
+        yield _row(every, failures, row)
+
+
+def _row(every: EveryFailure, failures: Failures, row: int) -> str:
+    names = ", ".join(names_of(every.state, failures, row))
+    lost = names if len(names) <= LOST_WIDTH - 1 else f"…{names[2 - LOST_WIDTH :]}"
+    damage = failures.damage
+    seconds = float(failures.rebuild_s[row])
+    took = duration_text(seconds) if np.isfinite(seconds) else ""
+    mark = " " if failures.is_survived[row] and not failures.is_overfull[row] else "!"
+    return (
+        f"{mark}{lost:<{LOST_WIDTH}}{damage['offline'][row]:>8}"
+        f"{damage['under_min_isr'][row]:>7}{damage['at_min_isr'][row]:>8}"
+        f"{failures.leaders_moved[row]:>9}{_out_text(every, failures, row):>11}"
+        f"{_disk_text(failures, row):>7}{took:>12}"
+    ).rstrip()
+
+
+def _pairs_title(kind: DomainKind, failures: Failures) -> str:
+    title = f"Worst pairs of {KINDS[kind]}s, of {failures.num_possible:,}"
+    if len(failures) == failures.num_possible:
+        return title
+    return f"{title}; {len(failures):,} drawn"
+
+
+def _pairs_lines(failures: Failures) -> Iterator[str]:
+    if not len(failures):
+        return
+    texts = []
+    hurt = {name: failures.damage[name] > 0 for name in ("offline", "under_min_isr")}
+    for name, is_so in hurt.items():
+        found = fraction_document(failures, is_so)
+        error = f" ± {percent_text(found['error'])}" if found["error"] else ""
+        texts.append(f"{percent_text(found['fraction'])}{error} {WORDS[name]}")
+    yield from wrapped(f" Pairs that take a partition there: {', '.join(texts)}.")
+
+
+def _next_words(every: EveryFailure, path: Path) -> list[str]:
+    words = ["kafka-planner", "failures", str(path)]
+    brokers = every.singles[DomainKind.BROKER]
+    if not len(brokers):
+        return words
+    worst = names_of(every.state, brokers, int(brokers.ranked()[0]))[0]
+    return [*words, "--broker", worst]
+
+
+def scenario_screen(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
+    """Yield the lines about one failure in stages."""
+    caused = scenario.caused
+    what = ", ".join(scenario.wishes.names)
+    yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
+    yield from labelled("Now", _stage_text(scenario, "now"))
+    yield from labelled("Lost", _stage_text(scenario, "lost"))
+    moved = moved_leaders(scenario.now, scenario.lost)
+    yield from labelled(" leaders", f"{moved} move; {_busiest_text(scenario, 'lost')}")
+    if caused["gone"]:
+        yield from labelled(" gone", f"{caused['gone']} without any live replica")
+    yield from _partition_lines(scenario, has_unclean=has_unclean)
+    yield from labelled("Rebuild", _rebuild_text(scenario))
+    yield from labelled("Returned", _stage_text(scenario, "returned"))
+    stay = moved_leaders(scenario.now, scenario.stages["returned"])
+    yield from labelled(" leaders", f"{stay} stay with those that took over")
+    yield from labelled(" elected", _automatic_text(scenario))
+    majority = ANSWERS[scenario.keeps_majority]
+    yield from labelled("Quorum", f"controllers keep their majority: {majority}")
+    for note in scenario_notes(scenario):
+        yield from labelled("Note", note)
+
+
+def scenario_verdict(scenario: Scenario) -> str:
+    """Return whether everything goes on, in one line."""
+    if scenario.is_survived:
+        count = scenario.caused["at_min_isr"]
+        return f"survived; {plural(count, 'partition')} then at min ISR."
+    caused = scenario.caused
+    hurt = [
+        f"{plural(caused[name], 'partition')} {WORDS[name]}"
+        for name in ("offline", "under_min_isr")
+        if caused[name]
+    ]
+    if scenario.num_over:
+        hurt.append(f"{plural(scenario.num_over, 'survivor')} over a threshold")
+    if scenario.keeps_majority is False:
+        hurt.append("no majority of controllers")
+    return f"not survived: {'; '.join(hurt)}."
+
+
+def _stage_text(scenario: Scenario, stage: str) -> str:
+    return _counts_text(health_of(scenario.stages[stage]).counts())
+
+
+def _busiest_text(scenario: Scenario, stage: str) -> str:
+    texts = []
+    for name, found in busiest(scenario, stage).items():
+        if found is None or not found["load"]:
+            continue
+        amount = _amount_text(name, found)
+        texts.append(f"{name} {amount} on broker {found['broker']}")
+    return f"most: {', '.join(texts)}" if texts else "loads unknown"
+
+
+def _amount_text(name: str, found: dict[str, Any]) -> str:
+    if found["use"] is not None:
+        return percent_text(found["use"])
+    if name == Resource.OUT:
+        return f"{bytes_text(found['load'])}/s"
+    return f"{found['load']:.3g}"
+
+
+def _rebuild_text(scenario: Scenario) -> str:
+    found = rebuild(scenario)
+    if not found["replicas"]:
+        return "nothing to copy"
+    rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
+    return (
+        f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "
+        f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
+        "comes back"
+    )
+
+
+def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
+    """Yield the partitions that are hurt, a few of them."""
+    hurt = [
+        one
+        for one in partitions_document(scenario)
+        if one["state"] in {"offline", "under-min-isr"}
+    ]
+    for one in hurt[:MOST_PARTITIONS_SHOWN]:
+        name = f"{one['topic']}-{one['partition']}"
+        text = f"{one['state']}, ISR {ids_text(sorted(one['isr'])) or 'empty'}"
+        if one["elr"]:
+            text += f", eligible {ids_text(sorted(one['elr']))}"
+        if has_unclean and one["unclean"] is not None:
+            text += f"; unclean: {_unclean_text(one['unclean'])}"
+        yield from wrapped(f"  {name}: {text}")
+    more = scenario.caused["under_min_isr"] - MOST_PARTITIONS_SHOWN
+    if more > 0:
+        yield f"  … and {more} more; --format json lists {len(hurt):,}"
+
+
+def _unclean_text(found: dict[str, Any]) -> str:
+    if found["leader"] is None:
+        return "no replica is live"
+    least = found["lost_bytes_at_least"]
+    lost = "what it lacks is not known" if least is None else f"{bytes_text(least)}"
+    known = "" if least is None else " at least are lost"
+    return f"{found['leader']} would lead, {lost}{known}"
+
+
+def _automatic_text(scenario: Scenario) -> str:
+    if not scenario.wishes.is_automatic:
+        return "not by itself: auto.leader.rebalance.enable is false"
+    automatic = scenario.automatic
+    count = int(automatic.changes.sum())
+    how = (
+        "brokers past leader.imbalance.per.broker.percentage"
+        if automatic.has_threshold
+        else "no threshold, 1,000 a pass"
+    )
+    passes = f", {automatic.num_passes} passes" if automatic.num_passes > 1 else ""
+    return f"{count} by the next automatic election{passes} ({how})"

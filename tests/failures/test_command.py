@@ -1,0 +1,295 @@
+"""The command: what it prints, what it refuses, and its exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.demo import SNAPSHOT_FILE
+from planner.failures.everything import try_everything
+from planner.failures.records import AllFailuresRecord, ScenarioRecord
+from planner.failures.request import FailuresRequest, read_failures_request
+from planner.failures.screen import everything_screen
+from planner.snapshot import Snapshot
+from support.commands import run
+from support.plans import write_document
+
+
+def partition(number: int, replicas: list[int], **more: Any) -> dict[str, Any]:
+    return {"partition": number, "replicas": replicas, "size_bytes": 100} | more
+
+
+def document(partitions: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    return {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "cluster_id": "small",
+        "kafka_version": "4.3.1",
+        "brokers": [
+            {
+                "id": b,
+                "rack": "abc"[b % 3],
+                "log_dirs": [
+                    {"path": path, "size_bytes": 10_000} for path in ("/d1", "/d2")
+                ],
+            }
+            for b in range(1, 7)
+        ],
+        "topics": [{"name": "t", "partitions": partitions}],
+    } | more
+
+
+SAFE = [partition(n, [1 + n, 2 + n, 3 + n]) for n in range(3)]
+
+
+@pytest.fixture
+def safe(tmp_path: Path) -> Path:
+    return write_document(document(SAFE), tmp_path / "safe.json")
+
+
+def test_a_cluster_that_survives_anything_single_exits_0(capsys, safe: Path):
+    outcome = run(capsys, "failures", safe)
+
+    assert outcome.code == 0
+    assert "N-1 broker yes" in outcome.out
+    assert "N-1 rack   yes" in outcome.out
+    assert "any broker unknown, any rack unknown" in outcome.out
+
+
+def test_a_cluster_that_does_not_exits_3_and_says_why(capsys, tmp_path: Path):
+    path = write_document(document([partition(0, [4])]), tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path)
+
+    assert outcome.code == 3
+    assert "N-1 broker no, for 1 of 6; broker 4: 1 partition offline" in outcome.out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--no-pairs",),
+        ("--broker", "2"),
+        ("--rack", "b"),
+        ("--log-dir", "3:/data/d1"),
+        ("--broker", "1-3", "--unclean"),
+    ],
+    ids=" ".join,
+)
+def test_every_screen_fits_eighty_columns(capsys, options):
+    outcome = run(capsys, "failures", SNAPSHOT_FILE, *options)
+
+    assert outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 80
+
+
+def test_all_failures_follow_their_schema(capsys):
+    outcome = run(capsys, "failures", SNAPSHOT_FILE, "--format", "json")
+
+    found = outcome.document
+    AllFailuresRecord.model_validate(found)
+    assert [len(found["single"][kind]) for kind in ("broker", "log_dir", "rack")] == [
+        12,
+        24,
+        3,
+    ]
+    assert found["pairs"]["broker"]["possible"] == 66
+    assert len(found["pairs"]["broker"]["worst"]) == 5
+    schema = run(capsys, "schema", "failures").document
+    assert schema["properties"].keys() == found.keys()
+
+
+def test_a_scenario_follows_its_schema(capsys):
+    outcome = run(capsys, "failures", SNAPSHOT_FILE, "--rack", "a", "--format", "json")
+
+    found = outcome.document
+    ScenarioRecord.model_validate(found)
+    assert found["stages"]["lost"]["under_replicated"] == found["num_partitions"] == 312
+    assert found["stages"]["returned"]["under_replicated"] == 0
+    assert found["stages"]["elected"]["leader_not_preferred"] == 0
+    schema = run(capsys, "schema", "failures-scenario").document
+    assert schema["properties"].keys() == found.keys()
+
+
+def test_the_same_question_has_the_same_answer(capsys):
+    answers = {run(capsys, "failures", SNAPSHOT_FILE, "--format", "json").out}
+    answers.add(run(capsys, "failures", SNAPSHOT_FILE, "--format", "json").out)
+
+    assert len(answers) == 1
+
+
+def test_losing_a_broker_says_who_leads_and_what_stays(capsys, tmp_path: Path):
+    lists = [partition(0, [1, 2]), partition(1, [2, 1]), partition(2, [1, 2])]
+    given = document(lists)
+    given["brokers"] = given["brokers"][:2]
+    path = write_document(given, tmp_path / "demo.json")
+
+    found = run(capsys, "failures", path, "--broker", "1", "--format", "json").document
+
+    leaders = [(one["leader_before"], one["leader"]) for one in found["partitions"]]
+    assert sorted(leaders) == [(1, 2), (1, 2), (2, 2)]
+    assert {tuple(one["isr"]) for one in found["partitions"]} == {(2,)}
+    assert {one["leader_returned"] for one in found["partitions"]} == {2}
+    assert found["automatic_election"] == {
+        "is_enabled": True,
+        "has_threshold": False,
+        "changes": 2,
+        "passes": 1,
+    }
+    assert found["rebuild"] == {
+        "replicas": 3,
+        "bytes": 300,
+        "seconds": pytest.approx(300 / 50e6),
+        "busiest_sender": 2,
+    }
+
+
+def test_an_unclean_election_is_priced_on_demand(capsys, tmp_path: Path):
+    stale = partition(0, [1, 2], leader=1, isr=[1], replica_bytes=[100, 40])
+    path = write_document(document([stale]), tmp_path / "s.json")
+
+    quiet = run(capsys, "failures", path, "--broker", "1")
+    told = run(capsys, "failures", path, "--broker", "1", "--unclean")
+
+    assert (quiet.code, told.code) == (3, 3)
+    assert "offline" in quiet.out
+    assert "unclean" not in quiet.out
+    assert "2 would lead, 60 B at least are lost" in told.out
+
+
+def test_eligible_replicas_lead_where_they_are_enabled(capsys, tmp_path: Path):
+    one = partition(0, [1, 2], leader=1, isr=[1], elr=[2])
+    given = document([one], features={"eligible.leader.replicas.version": 1})
+    given["configs"] = {"min.insync.replicas": "2"}
+    path = write_document(given, tmp_path / "s.json")
+
+    found = run(capsys, "failures", path, "--broker", "1", "--format", "json").document
+
+    assert found["assumptions"]["eligible_leader_replicas"] is True
+    (only,) = found["partitions"]
+    assert (only["leader"], only["isr"], only["state"]) == (2, [2], "under-min-isr")
+
+
+def test_topics_may_elect_uncleanly_by_themselves(capsys, tmp_path: Path):
+    stale = partition(0, [1, 2], leader=1, isr=[1])
+    given = document([stale], configs={"unclean.leader.election.enable": "true"})
+    path = write_document(given, tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path, "--broker", "1", "--format", "json")
+
+    (only,) = outcome.document["partitions"]
+    assert (only["leader"], only["isr"]) == (2, [2])
+    assert any("elect uncleanly" in note for note in outcome.document["notes"])
+
+
+def test_an_older_kafka_elects_past_a_threshold_only(capsys, tmp_path: Path):
+    lists = [partition(n, [1, 2]) for n in range(4)]
+    config = {"leader.imbalance.per.broker.percentage": "100"}
+    given = document(lists, kafka_version="3.9.1", configs=config)
+    path = write_document(given, tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path, "--broker", "1")
+
+    assert "0 by the next automatic election" in outcome.out
+    assert "leader.imbalance.per.broker.percentage" in outcome.out
+
+
+def test_elections_may_be_switched_off(capsys, tmp_path: Path):
+    config = {"auto.leader.rebalance.enable": "false"}
+    path = write_document(document(SAFE, configs=config), tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path, "--broker", "1")
+
+    assert "not by itself: auto.leader.rebalance.enable is false" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("controllers", "broker", "rack"),
+    [
+        pytest.param([], "unknown", "unknown", id="nobody-told"),
+        pytest.param([(1, None)], "no", "no", id="one-combined"),
+        pytest.param([(100, "a"), (101, "b"), (102, "c")], "yes", "yes", id="spread"),
+        pytest.param([(100, "a"), (101, "a"), (102, "c")], "yes", "no", id="two-in-a"),
+        pytest.param(
+            [(100, None), (101, None), (102, None)], "yes", "unknown", id="no-racks"
+        ),
+        pytest.param([(1, None), (2, None), (3, None)], "yes", "yes", id="combined"),
+        pytest.param([(1, None), (4, None), (3, None)], "yes", "no", id="same-rack"),
+    ],
+)
+def test_the_controllers_majority_counts(
+    capsys, tmp_path: Path, controllers, broker, rack
+):
+    listed = [{"id": i, "rack": name, "voter": True} for i, name in controllers]
+    path = write_document(document(SAFE, controllers=listed), tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path)
+
+    assert f"any broker {broker}, any rack {rack}" in outcome.out
+    assert outcome.code == (3 if "no" in {broker, rack} else 0)
+
+
+def test_a_scenario_counts_controllers_too(capsys, tmp_path: Path):
+    listed = [{"id": i, "voter": True} for i in (1, 2, 3)]
+    path = write_document(document(SAFE, controllers=listed), tmp_path / "s.json")
+
+    one = run(capsys, "failures", path, "--broker", "1")
+    two = run(capsys, "failures", path, "--broker", "1,2")
+
+    assert "majority: yes" in one.out
+    assert "no majority of controllers" in two.out
+    assert two.code == 3
+
+
+def test_every_bad_option_is_named_at_once(capsys, safe: Path):
+    outcome = run(
+        capsys,
+        *("failures", safe, "--broker", "77", "--broker", "x", "--rack", "q"),
+        *("--log-dir", "1:/nowhere", "--bandwidth", "fast"),
+        *("--capacity-threshold", "disk=2", "--format", "json"),
+    )
+
+    assert outcome.code == 2
+    places = [problem["place"] for problem in outcome.document["problems"]]
+    assert places == [
+        "--broker",
+        "--broker",
+        "--rack",
+        "--log-dir",
+        "--capacity-threshold",
+        "--bandwidth",
+    ]
+    assert json.dumps(outcome.document).count("remedy") == 6
+
+
+def test_a_bandwidth_of_nothing_is_refused(capsys, safe: Path):
+    outcome = run(capsys, "failures", safe, "--bandwidth", "0")
+
+    assert outcome.code == 2
+    assert "must be above 0" in outcome.err
+
+
+def test_a_cluster_without_racks_is_said(capsys, tmp_path: Path):
+    given = document(SAFE)
+    for broker in given["brokers"]:
+        del broker["rack"]
+    path = write_document(given, tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path)
+
+    assert "N-1 rack   unknown: no rack is told" in outcome.out
+    assert outcome.code == 0
+
+
+def test_drawn_pairs_say_their_error():
+    snapshot = Snapshot.from_document(document(SAFE))
+    state = snapshot.to_state()
+    wishes = read_failures_request(FailuresRequest(), snapshot, state)
+
+    every = try_everything(snapshot, state, wishes, sample=5, most_domains=2)
+
+    lines = "\n".join(everything_screen(every, Path("s.json"), 3))
+    assert "of 15; 5 drawn" in lines
+    assert "±" in lines
