@@ -27,6 +27,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "error": partial(_document, "error"),
     "failures": partial(_document, "failures"),
     "failures-scenario": partial(_document, "failures-scenario"),
+    "generate": partial(_document, "generate"),
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),

@@ -73,12 +73,21 @@ def place_striped(
     [[1, 2], [2, 0], [0, 1]]
     """
     rings = _RackRings(brokers, random, rack_order)
-    _refuse(brokers, replication_factor)
+    check_replication_factor(brokers, replication_factor)
     lists = [rings.place(replication_factor) for _ in range(num_partitions)]
     return np.array(lists, dtype=np.int32).reshape(num_partitions, replication_factor)
 
 
-def _refuse(brokers: PlacerBrokers, replication_factor: int) -> None:
+def check_replication_factor(brokers: PlacerBrokers, replication_factor: int) -> None:
+    """
+    Refuse what the brokers cannot hold, in Kafka's words.
+
+    Raises
+    ------
+    InvalidReplicationFactorError
+        If the replication factor is not positive or above the number of brokers, or
+        every broker is fenced.
+    """
     if replication_factor <= 0:
         msg = (
             f"Invalid replication factor {replication_factor}: the replication factor "

@@ -14,6 +14,7 @@ def register(app: typer.Typer) -> None:
         check,
         demo,
         failures,
+        generate,
         importing,
         live,
         plan,
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     importing.add_to(snapshot.app)
     app.add_typer(snapshot.app)
     app.add_typer(plan.app)
+    app.command("generate")(generate.generate)
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
     app.command("score")(score.score)

@@ -64,7 +64,7 @@ def verify(
     from planner.verify_loads import compare_loads
 
     inputs = Gatherer()
-    inputs.read(lambda: _refuse_both(snapshot, bootstrap_server, command_config))
+    inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
     given = inputs.read(lambda: read_plan(plan))
     now: tuple[ClusterState, list[Throttle]] | None = None
     if snapshot is not None:
@@ -100,9 +100,17 @@ def verify(
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
 
 
-def _refuse_both(
+def refuse_both(
     snapshot: Path | None, bootstrap_server: str | None, command_config: Path | None
 ) -> None:
+    """
+    Refuse to be told of a snapshot and of a running cluster, or of neither.
+
+    Raises
+    ------
+    BadInputError
+        If not exactly one of them is given.
+    """
     is_live = bootstrap_server is not None or command_config is not None
     if is_live != (snapshot is not None):
         return

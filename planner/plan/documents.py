@@ -101,8 +101,30 @@ class ReassignmentRecord(LenientRecord):
     partitions: list[EntryRecord]
 
 
+class ProposedMovesRecord(Record):
+    """What lies between the current and the proposed assignment."""
+
+    replicas: int
+    bytes: int
+    leaders: int
+    partitions: int
+
+
+class GenerateRecord(Record):
+    """What `generate --format json` prints."""
+
+    current: ReassignmentRecord
+    proposed: ReassignmentRecord
+    moves: ProposedMovesRecord
+    is_least: bool | None
+    ignored_brokers: list[int]
+    notes: list[str]
+    findings: list[CheckFindingRecord]
+
+
 DOCUMENTS: dict[str, type[BaseModel]] = {
     "check": CheckRecord,
+    "generate": GenerateRecord,
     "reassignment": ReassignmentRecord,
     "verify": VerifyRecord,
 }

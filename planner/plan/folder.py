@@ -157,7 +157,7 @@ def _numbered(name: str, lists: ReassignmentFile) -> Iterator[tuple[str, str]]:
 def rollback_lists(state: ClusterState, changed: RowArray) -> ReassignmentFile:
     """Return the lists before, with log dirs; those that name dead brokers left out."""
     kept = changed[~names_dead_broker(state)[changed]]
-    return _lists(state, state.replicas.broker_idx, kept, has_dirs=True)
+    return lists_of(state, state.replicas.broker_idx, kept, has_dirs=True)
 
 
 def names_dead_broker(state: ClusterState) -> npt.NDArray[np.bool_]:
@@ -170,16 +170,17 @@ def target_lists(plan: Plan) -> ReassignmentFile:
     """Return the lists of every partition that the plan changes."""
     reassignment = plan.placed.reassignment
     changed = np.nonzero(reassignment.is_changed)[0]
-    return _lists(plan.state, reassignment.broker_idx, changed, has_dirs=False)
+    return lists_of(plan.state, reassignment.broker_idx, changed, has_dirs=False)
 
 
-def _lists(
+def lists_of(
     state: ClusterState,
     broker_idx: npt.NDArray[np.int32],
     chosen: RowArray,
     *,
     has_dirs: bool,
 ) -> ReassignmentFile:
+    """Return the lists of the chosen partitions, with the log dirs of now if asked."""
     ids = state.brokers.ids[broker_idx].tolist()
     dirs = state.replicas.log_dir_idx.tolist() if has_dirs else []
     paths = state.log_dirs.paths

@@ -195,6 +195,22 @@ def parse_broker_list(text: str) -> tuple[int, ...]:
     >>> parse_broker_list("1,5-7")
     (1, 5, 6, 7)
     """
+    ids = read_broker_ids(text)
+    if len(set(ids)) != len(ids):
+        msg = "must name each broker once"
+        raise ValueError(msg)
+    return ids
+
+
+def read_broker_ids(text: str) -> tuple[int, ...]:
+    """
+    Read ids and ranges joined by commas, one that is named twice included twice.
+
+    Raises
+    ------
+    ValueError
+        If it is no such list.
+    """
     ids: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,10})(?:-(\d{1,10}))?\s*", part)
@@ -207,9 +223,6 @@ def parse_broker_list(text: str) -> tuple[int, ...]:
             msg = "ranges must ascend, ids must fit 32 bits"
             raise ValueError(msg)
         ids += range(low, high + 1)
-    if len(set(ids)) != len(ids):
-        msg = "must name each broker once"
-        raise ValueError(msg)
     return tuple(ids)
 
 

@@ -1,0 +1,221 @@
+"""`generate`: a new assignment of topics to brokers, as Kafka's own tool prints it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.gather import Gatherer
+from planner.cli.live import AllowPartial, Resolve, Timeout
+from planner.cli.options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    Quiet,
+)
+from planner.cli.output import print_json, print_words
+from planner.cli.verify import SnapshotOption, refuse_both
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from placement.cluster import ClusterState
+    from planner.generate import Proposal
+
+MAX_FINDINGS_SHOWN = 50
+
+TopicsFile = Annotated[
+    Path,
+    typer.Option(
+        "--topics-to-move-json-file",
+        metavar="FILE",
+        help='Topics to move: {"topics":[{"topic":"orders"}],"version":1}.',
+    ),
+]
+BrokerList = Annotated[
+    str,
+    typer.Option(
+        "--broker-list",
+        metavar="IDS",
+        help="Brokers that all replicas shall be on: 0,1,2 or 0-2.",
+    ),
+]
+DisableRackAware = Annotated[
+    bool,
+    typer.Option("--disable-rack-aware", help="Do not look at racks."),
+]
+FromScratch = Annotated[
+    bool,
+    typer.Option(
+        "--from-scratch",
+        help="Kafka's own proposal, whatever it moves; drawn from --seed.",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Of Java's random numbers, with --from-scratch.")
+]
+
+
+def generate(
+    *,
+    topics_to_move_json_file: TopicsFile,
+    broker_list: BrokerList,
+    snapshot: SnapshotOption = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    disable_rack_aware: DisableRackAware = False,
+    from_scratch: FromScratch = False,
+    seed: Seed = 1,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Propose a new assignment of topics to brokers, by the fewest moves.
+
+    Counts become as even as racks allow, from where the replicas are. Prints the
+    current and the proposed assignment like kafka-reassign-partitions --generate;
+    changes nothing. Exits 3 where a rule would be broken.
+
+    Example: kafka-planner generate --topics-to-move-json-file topics.json
+    --broker-list 0,1,2 --bootstrap-server kafka-1:9092
+    """
+    from planner.generate import GenerateRequest, read_topics_to_move
+    from planner.generate import generate as propose
+    from planner.snapshot import read_snapshot
+
+    def note(text: str) -> None:
+        if not quiet:
+            print_words(f"note: {text}")
+
+    inputs = Gatherer()
+    inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
+    topics = inputs.read(lambda: read_topics_to_move(topics_to_move_json_file))
+    broker_ids = inputs.read(lambda: _read_brokers(broker_list))
+    state: ClusterState | None = None
+    if snapshot is not None:
+        state = inputs.read(lambda: read_snapshot(snapshot).to_state())
+    inputs.raise_problems()
+    if topics is None or broker_ids is None:  # pragma: no cover - raised just above
+        return
+    if state is None:
+        state = _look(
+            bootstrap_server,
+            command_config,
+            resolve=resolve or [],
+            timeout_s=timeout,
+            allow_partial=allow_partial,
+            note=note,
+        )
+    request = GenerateRequest(
+        topics=topics,
+        broker_ids=broker_ids,
+        is_rack_aware=not disable_rack_aware,
+        is_from_scratch=from_scratch,
+        seed=seed,
+        file=str(topics_to_move_json_file),
+    )
+    proposal = propose(state, request)
+    _print(proposal, output_format, quiet=quiet)
+    raise typer.Exit(ExitCode.FINDINGS if proposal.findings else ExitCode.OK)
+
+
+def _read_brokers(text: str) -> tuple[int, ...]:
+    from planner.plan.request import read_broker_ids
+
+    try:
+        return read_broker_ids(text)
+    except ValueError as error:
+        problem = InputProblem(
+            file="command line",
+            place="--broker-list",
+            value=text,
+            rule=str(error),
+            remedy="write ids and ranges: 0,1,2 or 0-2",
+        )
+        msg = "bad options"
+        raise BadInputError(msg, [problem]) from error
+
+
+def _look(
+    bootstrap_server: str | None,
+    command_config: Path | None,
+    *,
+    resolve: list[str],
+    timeout_s: float,
+    allow_partial: bool,
+    note: "Callable[[str], None]",
+) -> "ClusterState":
+    from planner.kafka.session import open_cluster
+    from planner.kafka.verify_live import read_state
+    from planner.snapshot import Snapshot
+
+    client = open_cluster(
+        bootstrap_server,
+        command_config,
+        resolve=resolve,
+        timeout_s=timeout_s,
+        note=note,
+    )
+    with client:
+        document = read_state(client, allow_partial=allow_partial, note=note)
+    return Snapshot.from_document(document, file=client.servers).to_state()
+
+
+def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) -> None:
+    from planner.plan.reassignment_file import format_reassignment
+    from planner.plan.words import wrapped
+
+    if output_format is OutputFormat.JSON:
+        print_json(_document(proposal))
+        return
+    typer.echo("Current partition replica assignment")
+    typer.echo(format_reassignment(proposal.current) + "\n")
+    typer.echo("Proposed partition reassignment configuration")
+    typer.echo(format_reassignment(proposal.proposed))
+    for sentence in () if quiet else _words(proposal):
+        print_words("\n".join(wrapped(sentence)))
+
+
+def _document(proposal: "Proposal") -> dict[str, Any]:
+    import json
+    from dataclasses import asdict
+
+    from planner.plan.reassignment_file import format_reassignment
+
+    return {
+        "current": json.loads(format_reassignment(proposal.current)),
+        "proposed": json.loads(format_reassignment(proposal.proposed)),
+        "moves": asdict(proposal.moves),
+        "is_least": proposal.is_least,
+        "ignored_brokers": list(proposal.ignored_brokers),
+        "notes": list(proposal.notes),
+        "findings": [finding.to_dict() for finding in proposal.findings],
+    }
+
+
+def _words(proposal: "Proposal") -> Iterator[str]:
+    from planner.plan.words import bytes_text, plural
+
+    moves = proposal.moves
+    for text in proposal.notes:
+        yield f"note: {text}"
+    for finding in proposal.findings[:MAX_FINDINGS_SHOWN]:
+        where = finding.where
+        named = "" if where.topic is None else f"{where.topic}-{where.partition}: "
+        yield f"finding: {finding.rule}: {named}{finding.message}"
+    if (rest := len(proposal.findings) - MAX_FINDINGS_SHOWN) > 0:
+        yield f"  … and {rest} more; --format json lists all"
+    least = ", the fewest for counts this even" if proposal.is_least else ""
+    size = f" ({bytes_text(moves.bytes)})" if moves.bytes else ""
+    yield (
+        f"{plural(moves.replicas, 'replica')} copied{size}{least}; {moves.partitions} "
+        f"of {plural(len(proposal.proposed), 'list')} change, and "
+        f"{plural(moves.leaders, 'preferred leader')}"
+    )

@@ -1,0 +1,16 @@
+"""What `generate` proposes for some topics and a list of brokers."""
+
+from planner.generate.proposal import Moves, Proposal, generate
+from planner.generate.refusals import Refusal, find_refusals
+from planner.generate.request import GenerateRequest
+from planner.generate.topics_file import read_topics_to_move
+
+__all__ = [
+    "GenerateRequest",
+    "Moves",
+    "Proposal",
+    "Refusal",
+    "find_refusals",
+    "generate",
+    "read_topics_to_move",
+]

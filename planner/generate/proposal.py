@@ -1,0 +1,247 @@
+"""The assignment that is proposed, what it costs, and what is to be said of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.check import CheckSettings, Finding, check
+from placement.cluster import BrokerState, ClusterState
+from placement.even_spread import spread_topics
+from placement.java_random import JavaRandom
+from placement.load import weigh
+from placement.placers.from_scratch import propose_from_scratch, proposed_factors
+from planner.errors import BadInputError, InputProblem
+from planner.generate.refusals import Refusal, find_refusals
+from planner.generate.request import (
+    GenerateRequest,
+    chosen_rows,
+    current_lists,
+    is_chosen,
+    is_open,
+    placer_brokers,
+)
+from planner.plan.folder import lists_of
+from planner.plan.plan_input import to_target
+from planner.plan.reassignment_file import ReassignmentFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moves:
+    """
+    What a proposal changes.
+
+    Parameters
+    ----------
+    replicas
+        Copies made.
+    bytes
+        Their sizes together, those that are known.
+    leaders
+        Partitions whose first replica changes.
+    partitions
+        Partitions whose list changes.
+    """
+
+    replicas: int
+    bytes: int
+    leaders: int
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """
+    The two assignments that `generate` prints, and what there is to say of them.
+
+    Parameters
+    ----------
+    current, proposed
+        Lists of all partitions of the topics; the current ones with log dirs.
+    moves
+        What lies between them.
+    is_least
+        Whether no proposal with counts as even takes fewer copies; `None` where
+        nobody tried, from scratch.
+    ignored_brokers
+        Ids of the list that are not used: unknown, or not live.
+    notes
+        Sentences that a reader should know.
+    findings
+        What the independent checker says the proposal causes or leaves wrong.
+    """
+
+    current: ReassignmentFile
+    proposed: ReassignmentFile
+    moves: Moves
+    is_least: bool | None
+    ignored_brokers: tuple[int, ...]
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def generate(state: ClusterState, request: GenerateRequest) -> Proposal:
+    """
+    Propose an assignment of the topics to the brokers.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    request
+        Topics, brokers, and how.
+
+    Raises
+    ------
+    BadInputError
+        With everything that Kafka's tool would refuse, in its words.
+    """
+    _raise(find_refusals(state, request), request)
+    rows = chosen_rows(state, request)
+    current = lists_of(state, state.replicas.broker_idx, rows, has_dirs=True)
+    if request.is_from_scratch:
+        proposed, is_least = _from_scratch(state, request, current), None
+    else:
+        proposed, is_least = _spread(state, request)
+    return Proposal(
+        current=current,
+        proposed=proposed,
+        moves=_moves(state, current, proposed),
+        is_least=is_least,
+        ignored_brokers=_ignored(state, request),
+        notes=tuple(_notes(state, request, is_least=is_least)),
+        findings=_findings(state, request, proposed),
+    )
+
+
+def _raise(refusals: Sequence[Refusal], request: GenerateRequest) -> None:
+    problems = [
+        InputProblem(
+            file="command line" if one.place.startswith("--") else request.file,
+            place=one.place,
+            value="",
+            rule=str(one.error),
+            remedy=one.remedy,
+        )
+        for one in refusals
+    ]
+    if problems:
+        msg = "no assignment can be proposed"
+        raise BadInputError(msg, problems)
+
+
+def _spread(
+    state: ClusterState, request: GenerateRequest
+) -> tuple[ReassignmentFile, bool]:
+    spread = spread_topics(
+        state,
+        is_chosen(state, request),
+        is_open(state, request),
+        is_rack_aware=request.is_rack_aware,
+    )
+    placed = np.nonzero(spread.is_placed)[0]
+    broker_idx = spread.reassignment.broker_idx
+    return lists_of(state, broker_idx, placed, has_dirs=False), spread.is_least
+
+
+def _from_scratch(
+    state: ClusterState, request: GenerateRequest, current: ReassignmentFile
+) -> ReassignmentFile:
+    lists = propose_from_scratch(
+        current_lists(state, request),
+        placer_brokers(state, request),
+        JavaRandom(request.seed),
+    )
+    replicas = [tuple(row) for topic in lists.values() for row in topic]
+    return ReassignmentFile(
+        topics=current.topics,
+        partitions=current.partitions,
+        replicas=tuple(replicas),
+        log_dirs=(None,) * len(replicas),
+    )
+
+
+def _moves(
+    state: ClusterState, current: ReassignmentFile, proposed: ReassignmentFile
+) -> Moves:
+    size_of = dict(zip(_keys(current), _sizes(state, current), strict=True))
+    before = dict(zip(_keys(current), current.replicas, strict=True))
+    changed = [
+        (key, before[key], after)
+        for key, after in zip(_keys(proposed), proposed.replicas, strict=True)
+        if before[key] != after
+    ]
+    copies = [(key, len(set(new) - set(old))) for key, old, new in changed]
+    return Moves(
+        replicas=sum(count for _, count in copies),
+        bytes=sum(count * size_of[key] for key, count in copies),
+        leaders=sum(old[0] != new[0] for _, old, new in changed),
+        partitions=len(changed),
+    )
+
+
+def _keys(file: ReassignmentFile) -> Iterator[tuple[str, int]]:
+    return zip(file.topics, file.partitions, strict=True)
+
+
+def _sizes(state: ClusterState, file: ReassignmentFile) -> list[int]:
+    """Return what a copy of each partition costs; the file's are in order of rows."""
+    of, names = state.partitions.topic_idx, state.topics.names
+    wanted = set(file.topics)
+    is_in = np.array([name in wanted for name in names], dtype=np.bool_)[of]
+    sizes: list[int] = weigh(state).copy_bytes[is_in].tolist()
+    return sizes
+
+
+def _ignored(state: ClusterState, request: GenerateRequest) -> tuple[int, ...]:
+    used = set(state.brokers.ids[is_open(state, request)].tolist())
+    return tuple(broker for broker in request.broker_ids if broker not in used)
+
+
+def _notes(
+    state: ClusterState, request: GenerateRequest, *, is_least: bool | None
+) -> Iterator[str]:
+    for broker in _ignored(state, request):
+        row = int(state.brokers.rows_of([broker])[0])
+        why = "is not in the cluster"
+        if row >= 0:
+            name = BrokerState(int(state.brokers.state[row])).name
+            why = f"is {name.lower().replace('_', '-')}"
+        yield f"broker {broker} {why}: left out"
+    if request.is_from_scratch:
+        yield from _factor_notes(state, request)
+        return
+    rows = chosen_rows(state, request)
+    for row in rows[state.is_reassigning[rows]].tolist():
+        yield f"{state.name_of(row)} is being reassigned: left alone"
+    if is_least is False:
+        yield (
+            "solved in pieces, so large it is: the counts are even, but fewer moves "
+            "may do"
+        )
+
+
+def _factor_notes(state: ClusterState, request: GenerateRequest) -> Iterator[str]:
+    current = current_lists(state, request)
+    for topic, factor in sorted(proposed_factors(current).items()):
+        found = sorted({len(row) for row in current[topic]})
+        if found != [factor]:
+            listed = " and ".join(map(str, found))
+            yield (
+                f"topic {topic} has replication factors {listed}; as with Kafka's "
+                f"tool, every partition gets {factor}"
+            )
+
+
+def _findings(
+    state: ClusterState, request: GenerateRequest, proposed: ReassignmentFile
+) -> tuple[Finding, ...]:
+    """Return what the checker says that the proposal causes, or leaves as it was."""
+    others = state.brokers.is_live & ~is_open(state, request)
+    rules = CheckSettings(leaving_brokers=frozenset(state.brokers.ids[others].tolist()))
+    found = check(state, to_target(proposed), rules)
+    return tuple(
+        finding
+        for finding in found
+        if not finding.existing and (request.is_rack_aware or finding.rule != "rack")
+    )
