@@ -80,7 +80,7 @@ def string_hash(text: str) -> int:
     >>> string_hash("polygenelubricants") == -2**31
     True
     """
-    units = text.encode("utf-16-be")
+    units = text.encode("utf-16-be", "surrogatepass")
     value = 0
     for high, low in zip(units[::2], units[1::2], strict=True):
         value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
