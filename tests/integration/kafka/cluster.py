@@ -38,7 +38,7 @@ TOOLS = "org.apache.kafka.tools"
 
 class Cluster:
     """
-    A cluster of brokers 1…N and the controller.
+    A cluster of brokers 1…N, or from another id on, and the controller.
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ class Cluster:
         Folder for everything the nodes write; made anew.
     num_brokers, num_racks, num_dirs
         Brokers, racks ``r1``… dealt in turn, log dirs per broker.
+    first_broker
+        Id of the first broker.
     config
         Settings of every broker, over those of the template; ``{node}`` and ``{port}``
         stand for the broker's own.
@@ -67,6 +69,7 @@ class Cluster:
         num_brokers: int = 3,
         num_racks: int = 3,
         num_dirs: int = 2,
+        first_broker: int = 1,
         config: Mapping[str, str] | None = None,
         controller_config: Mapping[str, str] | None = None,
         heap_mb: int = 256,
@@ -76,8 +79,8 @@ class Cluster:
         self.heap_mb = heap_mb
         self.base = base
         self.archive = archive
-        self.brokers = list(range(1, num_brokers + 1))
-        self.racks = {b: f"r{(b - 1) % num_racks + 1}" for b in self.brokers}
+        self.brokers = list(range(first_broker, first_broker + num_brokers))
+        self.racks = {b: f"r{n % num_racks + 1}" for n, b in enumerate(self.brokers)}
         self.num_dirs = num_dirs
         self.config = dict(config or {})
         self.controller_config = dict(controller_config or {})
