@@ -6,13 +6,15 @@ until every leader answers for them, and times the whole command, without and wi
 rates. The first run of each is not counted: brokers compile what they run often.
 """
 
+import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient, TopicPartition
 from kafka.admin import OffsetSpec
@@ -22,9 +24,18 @@ from integration.kafka.cluster import Cluster
 from integration.kafka.jars import kafka_jars
 
 NUM_TOPICS, PARTITIONS_PER_TOPIC, RUNS = 100, 100, 5
+QUIET_S = 5
 # What Kafka's own start script gives a broker. With the 256 MB of the tests, brokers of
 # 10,000 replicas each are busy with collecting garbage and with little else.
 BROKER_HEAP_MB = 1024
+# Kafka's defaults: what the tests set to notice a failure in no time keeps brokers of
+# so many replicas busy.
+BROKER_CONFIG = {
+    "replica.fetch.wait.max.ms": "500",
+    "replica.lag.time.max.ms": "30000",
+    "broker.heartbeat.interval.ms": "2000",
+    "broker.session.timeout.ms": "9000",
+}
 
 
 def fill(cluster: Cluster) -> None:
@@ -37,6 +48,7 @@ def fill(cluster: Cluster) -> None:
     wait_until_known(admin)
     for name in names:
         wait_until_led(admin, name)
+    wait_until_quiet(admin)
     admin.close()
 
 
@@ -70,42 +82,82 @@ def wait_until_led(admin: Any, topic: str) -> None:
             return
 
 
-def time_command(cluster: Cluster, output: Path, sample_seconds: int) -> float:
-    """Return the seconds that one `snapshot live` takes."""
+def wait_until_quiet(admin: Any) -> None:
+    """
+    Wait until the cluster's metadata stand still.
+
+    Brokers go on telling the controller the log dir of each replica, for minutes, and
+    take in what the others told.
+    """
+    before = 0
+    # An idle controller writes two records a second.
+    while (now := metadata_end(admin)) - before > 2 * QUIET_S + 5:
+        before = now
+        time.sleep(QUIET_S)
+
+
+def metadata_end(admin: Any) -> int:
+    """Return the end of the log of metadata."""
+    (topic,) = admin.describe_metadata_quorum()["topics"]
+    return int(topic["partitions"][0]["high_watermark"])
+
+
+def _start(base: Path) -> Cluster:
+    jars = kafka_jars()
+    return Cluster(jars, base, heap_mb=BROKER_HEAP_MB, config=BROKER_CONFIG)
+
+
+class Timing(NamedTuple):
+    """Seconds that one command took, and seconds of CPU that it used itself."""
+
+    wall_s: float
+    cpu_s: float
+
+
+def _cpu_s() -> float:
+    # Of children that have ended: not of the brokers.
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def time_command(cluster: Cluster, output: Path, sample_seconds: int) -> Timing:
+    """Run one `snapshot live`."""
     command = [
         *(sys.executable, "-c", "from planner.cli.main import run; run()"),
         *("snapshot", "live", "--bootstrap-server", cluster.bootstrap),
         *("--sample-seconds", str(sample_seconds), "-o", str(output)),
     ]
-    began = time.perf_counter()
+    began_s, used_s = time.perf_counter(), _cpu_s()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
-    return time.perf_counter() - began
+    return Timing(time.perf_counter() - began_s, _cpu_s() - used_s)
 
 
-def _start(base: Path) -> Cluster:
-    return Cluster(kafka_jars(), base, heap_mb=BROKER_HEAP_MB)
+def report(sample_seconds: int, timings: list[Timing]) -> str:
+    """Return a line: the median, every run, and how busy the machine was."""
+    median_s = statistics.median(one.wall_s for one in timings)
+    cpu_s = statistics.median(one.cpu_s for one in timings)
+    runs = ", ".join(f"{one.wall_s:.1f}" for one in timings)
+    return (
+        f"{NUM_TOPICS * PARTITIONS_PER_TOPIC} partitions, --sample-seconds "
+        f"{sample_seconds}: {median_s:.1f} s ({runs}), {cpu_s:.1f} s of CPU; "
+        f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    )
 
 
 def main() -> None:
-    """Print a line per setting: the median, and every run."""
+    """Print a line per setting."""
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
         with _start(base / "kafka") as cluster:
             fill(cluster)
             for sample_seconds in (0, 10):
-                times = [
+                timings = [
                     time_command(cluster, base / "live.json", sample_seconds)
                     for _ in range(1 + RUNS)
-                ][1:]
-                print(  # noqa: T201 - this is its output
-                    f"{NUM_TOPICS * PARTITIONS_PER_TOPIC} partitions, "
-                    f"--sample-seconds {sample_seconds}: "
-                    f"{statistics.median(times):.1f} s "
-                    f"({', '.join(f'{t:.1f}' for t in times)})",
-                    flush=True,
-                )
+                ]
+                print(report(sample_seconds, timings[1:]), flush=True)  # noqa: T201 - output
 
 
 if __name__ == "__main__":
