@@ -11,6 +11,12 @@ def _snapshot() -> dict[str, Any]:
     return snapshot_schema()
 
 
+def _elect() -> dict[str, Any]:
+    from planner.kafka.elect_records import ElectRecord
+
+    return ElectRecord.model_json_schema()
+
+
 def _document(name: str) -> dict[str, Any]:
     from planner.failures.records import FAILURE_DOCUMENTS
     from planner.plan.documents import DOCUMENTS
@@ -24,6 +30,7 @@ def _document(name: str) -> dict[str, Any]:
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
     "demo": partial(_document, "demo"),
+    "elect": _elect,
     "error": partial(_document, "error"),
     "failures": partial(_document, "failures"),
     "failures-scenario": partial(_document, "failures-scenario"),

@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
     from planner.cli import (
         check,
         demo,
+        elect,
         failures,
         generate,
         importing,
@@ -32,6 +33,7 @@ def register(app: typer.Typer) -> None:
     app.command("generate")(generate.generate)
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
+    app.command("elect")(elect.elect)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)
     app.command("schema")(schema.schema)

@@ -25,6 +25,7 @@ from planner.kafka.tasks import OverdueError, each_at_once
 
 DEFAULT_TIMEOUT_S = 30.0
 _PAUSE_S = 0.2
+_WORDS_SHOWN = 200
 
 Answer = TypeVar("Answer")
 
@@ -56,6 +57,10 @@ class NotAuthorisedError(ClusterUnavailableError):
         self.needs = needs
 
 
+class TooOldError(ClusterUnavailableError):
+    """The brokers do not know the question."""
+
+
 def _silence_library() -> None:
     """
     Keep kafka-python's log to itself.
@@ -64,6 +69,10 @@ def _silence_library() -> None:
     """
     logger = logging.getLogger("kafka")
     logger.setLevel(logging.CRITICAL + 1)
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, OverdueError) or bool(getattr(error, "retriable", False))
 
 
 class ClusterClient:
@@ -149,7 +158,11 @@ class ClusterClient:
                 return self._ask_once(ask, deadline)
             except kafka_errors.AuthorizationError:
                 raise self._not_authorised(needs) from None
-            except (*_RETRIED, OverdueError) as error:
+            except kafka_errors.IncompatibleBrokerVersion as error:
+                raise TooOldError(self._refusal(error)) from None
+            except (kafka_errors.KafkaError, OverdueError) as error:
+                if not isinstance(error, _RETRIED) and not _may_pass(error):
+                    raise ClusterUnavailableError(self._refusal(error)) from None
                 if self._is_hopeless(deadline):
                     raise self._unavailable(error) from None
             # A broker that has just died is avoided only once it is fenced: ask again.
@@ -264,6 +277,10 @@ class ClusterClient:
             cause = type(error).__name__.removesuffix("Error")
         message = f"{self.servers}: {cause} after {self.timeout_s:g} s"
         return ClusterUnavailableError(message)
+
+    def _refusal(self, error: BaseException) -> str:
+        words = str(error).splitlines()[:1] or [""]
+        return f"{self.servers}: {type(error).__name__}: {words[0][:_WORDS_SHOWN]}"
 
     def _unreachable(self, failed: Mapping[int, Address]) -> ClusterUnavailableError:
         problems = [

@@ -16,6 +16,9 @@ class Partition(NamedTuple):
     topic: str
     partition: int
 
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
 
 class Copy(NamedTuple):
     """Where one broker keeps a replica, and how large it is."""

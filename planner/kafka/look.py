@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.kafka.brokers import ask_brokers, live_ids, read_cluster
-from planner.kafka.client import ClusterClient, NotAuthorisedError
+from planner.kafka.client import ClusterClient, NotAuthorisedError, TooOldError
 from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
 
 TOPICS_PER_CALL = 200
@@ -80,14 +80,15 @@ class Look:
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def _read_pages(client: ClusterClient) -> Iterator[Mapping[str, Any]]:
-    """Yield all topics, page by page; a topic may go over several pages."""
+def _read_pages(
+    client: ClusterClient, names: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield topics, page by page; a topic may go over several pages."""
     cursor: Any = None
     while True:
 
         def ask(admin: Any, cursor: Any = cursor) -> Any:
-            # No names at all asks for every topic, which spares asking for the names.
-            return admin.describe_topic_partitions([], PARTITIONS_PER_PAGE, cursor)
+            return admin.describe_topic_partitions(names, PARTITIONS_PER_PAGE, cursor)
 
         page = client.call(ask, needs="Describe on Topic")
         yield from page["topics"]
@@ -96,15 +97,28 @@ def _read_pages(client: ClusterClient) -> Iterator[Mapping[str, Any]]:
             return
 
 
-def read_topics(client: ClusterClient) -> dict[str, dict[str, Any]]:
-    """Return every topic that may be seen, with its partitions, by name."""
-    from kafka.errors import IncompatibleBrokerVersion
+def read_topics(
+    client: ClusterClient, names: Sequence[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """
+    Return topics that may be seen, with their partitions, by name.
 
+    Parameters
+    ----------
+    client
+        The cluster.
+    names
+        Those asked for; one that is not there has an ``error_code``, and no partitions.
+        `None`: all.
+    """
+    if names is not None and not names:
+        return {}
     try:
-        pages = list(_read_pages(client))
-    except IncompatibleBrokerVersion:  # before Kafka 3.7: no ELR either
+        # No names at all asks for every topic, which spares asking for the names.
+        pages = list(_read_pages(client, names or ()))
+    except TooOldError:  # before Kafka 3.7: no ELR either
         pages = client.call(
-            lambda admin: admin.describe_topics(), needs="Describe on Topic"
+            lambda admin: admin.describe_topics(names), needs="Describe on Topic"
         )
     found: dict[str, dict[str, Any]] = {}
     for topic in pages:
@@ -207,13 +221,11 @@ def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, An
 
 
 def _read_quorum(client: ClusterClient) -> Any:
-    from kafka.errors import IncompatibleBrokerVersion
-
     try:
         found = client.call(
             lambda admin: admin.describe_metadata_quorum(), needs="Describe on Cluster"
         )
-    except IncompatibleBrokerVersion:  # ZooKeeper
+    except TooOldError:  # ZooKeeper
         return {}
     return found["topics"][0]["partitions"][0]
 

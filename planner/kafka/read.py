@@ -12,7 +12,12 @@ from planner.kafka.dirs import BrokerDirs, Partition
 from planner.kafka.look import Look, take_look
 from planner.kafka.rates import sample_rates, with_rates
 from planner.kafka.tasks import Task
-from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
+from planner.kafka.visibility import (
+    INVISIBLE,
+    find_gaps,
+    half_visible_error,
+    is_bound,
+)
 
 if TYPE_CHECKING:
     from planner.snapshot.document import Snapshot
@@ -179,8 +184,8 @@ def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
     look = take_look(client)
     if find_gaps(look):
         look = take_look(client)
-    if is_bound(look):
-        note("topics that this user may not describe are invisible, if there are any")
+    if is_bound(look.cluster):
+        note(INVISIBLE)
     gaps = find_gaps(look)
     if gaps and not allow_partial:
         raise half_visible_error(client.servers, gaps)

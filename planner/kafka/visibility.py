@@ -5,8 +5,9 @@ Where a right is missing Kafka answers with less, not with an error. What one an
 shows and another hides tells which right it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from planner.errors import ClusterUnavailableError, InputProblem
 from planner.kafka.look import Look
@@ -53,13 +54,16 @@ class Gap:
         return f"{self.what} {shown}{rest} (needs {self.needs})"
 
 
-def is_bound(look: Look) -> bool:
+INVISIBLE = "topics that this user may not describe are invisible, if there are any"
+
+
+def is_bound(cluster: Mapping[str, Any]) -> bool:
     """
     Tell whether rules bind the user, so that some topics may be invisible.
 
     Brokers leave such topics out of log dirs as well: no answer betrays them.
     """
-    operations = look.cluster.get("authorized_operations")
+    operations = cluster.get("authorized_operations")
     return operations is not None and not set(operations) >= _ALL_OPERATIONS
 
 
@@ -73,7 +77,7 @@ def find_gaps(look: Look) -> list[Gap]:
         if topic["error_code"] == _NOT_AUTHORISED
     }
     hidden = sorted((hosted - set(look.topics)) | refused)
-    if not look.topics and is_bound(look):
+    if not look.topics and is_bound(look.cluster):
         hidden = hidden or ["at all"]
     closed = sorted(set(look.topics) - set(look.topic_configs) - refused)
     gaps = [

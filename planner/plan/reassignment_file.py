@@ -160,9 +160,16 @@ def _one_line(document: object) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
-def read_json(path: Path) -> object:
+def read_json(path: Path, *, remedy: str | None = None) -> object:
     """
     Read a file of UTF-8 JSON.
+
+    Parameters
+    ----------
+    path
+        The file.
+    remedy
+        What to give instead of what is not JSON; `None`: a reassignment.
 
     Raises
     ------
@@ -176,7 +183,8 @@ def read_json(path: Path) -> object:
         _refuse(path, "", "JSON must not be nested this deep", "mend the file")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        _refuse(path, place, f"must be JSON: {error.msg}", _remedy_for(text))
+        rule = f"must be JSON: {error.msg}"
+        _refuse(path, place, rule, remedy or _remedy_for(text))
     except ValueError as error:
         # NaN, or an integer of thousands of digits.
         _refuse(path, "", f"must be JSON: {error}", "mend the number")

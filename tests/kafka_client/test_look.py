@@ -74,7 +74,7 @@ def test_gaps_name_the_right_that_is_missing(seen: dict, needs: list[str]):
     [(ALL, False), (["DESCRIBE"], True), (None, False)],
 )
 def test_who_may_not_do_everything_is_bound_by_rules(operations, bound: bool):
-    assert is_bound(make_look(operations=operations)) is bound
+    assert is_bound(make_look(operations=operations).cluster) is bound
 
 
 P = Partition("t", 0)

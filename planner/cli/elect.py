@@ -1,0 +1,217 @@
+"""`elect`: leaders elected on a running cluster, previewed unless `--yes` is given."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.gather import Gatherer
+from planner.cli.live import Resolve, Timeout
+from planner.cli.options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    Quiet,
+    Verbose,
+)
+from planner.cli.output import print_json, print_words
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.kafka.dirs import Partition
+    from planner.kafka.elections import Election, Elections, ElectionType
+
+MAX_LINES = 50
+_WHICH = "--all-topic-partitions, --path-to-json-file, --topic"
+
+ElectionTypeOption = Annotated[
+    str,
+    typer.Option(
+        "--election-type",
+        metavar="preferred|unclean",
+        help="preferred: the first replica, in sync; unclean: any, records are lost.",
+    ),
+]
+AllPartitions = Annotated[
+    bool, typer.Option("--all-topic-partitions", help="Of every topic.")
+]
+ElectionFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--path-to-json-file",
+        metavar="FILE",
+        help="Partitions as Kafka's tool takes them, or a plan folder.",
+    ),
+]
+Topic = Annotated[
+    str | None, typer.Option("--topic", metavar="T", help="One partition: its topic.")
+]
+PartitionNumber = Annotated[
+    int | None,
+    typer.Option("--partition", metavar="N", min=0, help="… and its number."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, it is shown only.")]
+
+
+def elect(
+    *,
+    election_type: ElectionTypeOption,
+    all_topic_partitions: AllPartitions = False,
+    path_to_json_file: ElectionFile = None,
+    topic: Topic = None,
+    partition: PartitionNumber = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    yes: Yes = False,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Elect leaders on a running cluster; shows what would happen, and does it with --yes.
+
+    Exits 0 if every partition is led as asked for, or would be; 3 if some cannot be.
+    An unclean election loses records: each loss is listed.
+    """
+    from planner.kafka.elect import hold, preview
+    from planner.kafka.session import open_cluster
+
+    inputs = Gatherer()
+    kind = inputs.read(lambda: _read_type(election_type))
+    chosen = inputs.read(
+        lambda: _choose(all_topic_partitions, path_to_json_file, topic, partition)
+    )
+    client = inputs.read(
+        lambda: open_cluster(
+            bootstrap_server,
+            command_config,
+            resolve=resolve or (),
+            timeout_s=timeout,
+            note=_be_silent if quiet else _note,
+        )
+    )
+    inputs.raise_problems()
+    if kind is None or chosen is None or client is None:  # pragma: no cover - raised
+        return
+    is_json = output_format is OutputFormat.JSON
+    with client:
+        outcome = preview(client, chosen.names, kind)
+        if yes:
+            outcome = hold(client, outcome, done=_be_still if quiet else _say(is_json))
+    for text in () if quiet else outcome.notes:
+        _note(text)
+    if is_json:
+        print_json(outcome.to_dict())
+    else:
+        typer.echo("\n".join(_lines(outcome, sys.maxsize if verbose else MAX_LINES)))
+        if not yes and not quiet:
+            print_words("nothing was changed; --yes does it")
+    raise typer.Exit(ExitCode.OK if outcome.is_fine else ExitCode.FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Partitions to elect leaders of; `None`: all."""
+
+    names: "Sequence[Partition] | None"
+
+
+def _be_silent(_: str) -> None:
+    """Say nothing."""
+
+
+def _be_still(_: int, __: int) -> None:
+    """Say nothing of progress."""
+
+
+def _note(text: str) -> None:
+    print_words(f"note: {text}")
+
+
+def _say(is_json: bool) -> Callable[[int, int], None]:
+    def say(num_done: int, num_all: int) -> None:
+        if is_json:
+            print_words(json.dumps({"asked_for": num_done, "of": num_all}))
+        elif num_done < num_all:
+            print_words(f"{num_done} of {num_all} asked for")
+
+    return say
+
+
+def _problem(place: str, value: object, rule: str, remedy: str) -> InputProblem:
+    return InputProblem(
+        file="command line", place=place, value=str(value), rule=rule, remedy=remedy
+    )
+
+
+def _read_type(text: str) -> "ElectionType":
+    from planner.kafka.elections import ElectionType
+
+    kinds = [kind.value for kind in ElectionType]
+    if text.lower() in kinds:
+        return ElectionType(text.lower())
+    rule = f"must be {' or '.join(kinds)}"
+    found = _problem("--election-type", text, rule, "write one of them")
+    msg = "no such election"
+    raise BadInputError(msg, [found])
+
+
+def _choose(
+    is_all: bool, file: Path | None, topic: str | None, partition: int | None
+) -> _Chosen:
+    """Tell which partitions the options name."""
+    from planner.kafka.dirs import Partition
+    from planner.plan.election_file import read_election_file
+
+    is_given = (is_all, file is not None, topic is not None)
+    problems = []
+    if sum(is_given) != 1:
+        value = "several" if any(is_given) else "none"
+        rule = "exactly one of them says which partitions"
+        problems.append(_problem(_WHICH, value, rule, "give one of them"))
+    if (topic is None) != (partition is None):
+        rule = "are given together"
+        given = topic if partition is None else partition
+        remedy = "name the topic and the partition"
+        problems.append(_problem("--topic, --partition", given, rule, remedy))
+    if problems:
+        msg = "no choice of partitions"
+        raise BadInputError(msg, problems)
+    if topic is not None and partition is not None:
+        return _Chosen([Partition(topic, partition)])
+    if file is not None:
+        return _Chosen([Partition(*pair) for pair in read_election_file(file)])
+    return _Chosen(None)
+
+
+def _lines(outcome: "Elections", most: int) -> Iterator[str]:
+    counts = [f"{n} {what.value}" for what, n in outcome.counts.items()]
+    yield (
+        f"{outcome.election_type.value} election, "
+        f"{'done' if outcome.is_done else 'preview'}: "
+        f"{', '.join(counts) or 'no partition'}"
+    )
+    # What cannot be comes first; who leads as wanted already is only counted.
+    failed = [one for one in outcome.elections if not one.outcome.is_fine]
+    changed = [one for one in outcome.elections if one.outcome.is_change]
+    listed = [*map(_line, failed), *map(str, outcome.losses), *map(_line, changed)]
+    yield from (f"  {line}" for line in listed[:most])
+    if (rest := len(listed) - most) > 0:
+        yield f"  … and {rest} more; --verbose or --format json lists all"
+
+
+def _line(one: "Election") -> str:
+    if not one.outcome.is_fine:
+        return f"{one.name}: {one.outcome.value}: {one.message}"
+    before = "none" if one.leader is None else one.leader
+    words = " (unclean)" if one.is_unclean else ""
+    words += f"; {one.message}" if one.message else ""
+    return f"{one.name}: leader {before} -> {one.new_leader}{words}"

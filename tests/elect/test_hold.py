@@ -1,0 +1,169 @@
+"""What a real controller cannot be made to answer, by a stand-in for it."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from planner.errors import ClusterUnavailableError
+from planner.kafka import elect
+from planner.kafka.addresses import parse_bootstrap
+from planner.kafka.client import ClusterClient, NotAuthorisedError
+from planner.kafka.dirs import Partition
+from planner.kafka.elect import hold, preview
+from planner.kafka.elect_records import ElectRecord
+from planner.kafka.elections import ElectionType, Outcome
+from planner.kafka.share import Share
+from planner.schema import json_schema
+
+PREFERRED, UNCLEAN = ElectionType.PREFERRED, ElectionType.UNCLEAN
+
+
+class Controller:
+    """Topic `t`, every partition led by 2 and preferring 1, and what is answered."""
+
+    def __init__(self, num_partitions: int = 1, codes: tuple[int, ...] = ()) -> None:
+        self.leaders = [2] * num_partitions
+        self.codes = codes  # one for each election; then 0
+        self.asked: list[list[int]] = []
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def describe_cluster(self) -> dict:
+        return {"brokers": [], "authorized_operations": ["DESCRIBE"]}
+
+    def describe_topic_partitions(self, names, limit, cursor) -> dict:
+        partitions = [
+            {
+                "partition_index": number,
+                "leader_id": leader,
+                "replica_nodes": [1, 2],
+                "isr_nodes": [1, 2],
+            }
+            for number, leader in enumerate(self.leaders)
+        ]
+        topic = {"name": "t", "partitions": partitions}
+        return {"topics": [topic], "next_cursor": None}
+
+    def elect_leaders(self, kind, chosen, timeout_ms, raise_errors):
+        self.asked.append(chosen["t"])
+        results = []
+        for number in chosen["t"]:
+            code = self.codes[number] if number < len(self.codes) else 0
+            if code in {0, 84}:
+                self.leaders[number] = 1
+            result = {"partition_id": number, "error_code": code, "error_message": None}
+            results.append(SimpleNamespace(**result))
+        topic = SimpleNamespace(topic="t", partition_result=results)
+        return SimpleNamespace(error_code=0, replica_election_results=[topic])
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Let nobody wait for leaders that never come."""
+    monkeypatch.setattr(elect, "_SEEN_WITHIN_S", 0.0)
+
+
+def client_of(controller: Controller) -> ClusterClient:
+    client = ClusterClient(parse_bootstrap("k1:1"), timeout_s=5)
+    client._share = Share(lambda _: controller)
+    return client
+
+
+def held(controller: Controller) -> elect.Elections:
+    client = client_of(controller)
+    return hold(client, preview(client, None, PREFERRED))
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        pytest.param(0, Outcome.ELECTED, id="elected"),
+        pytest.param(84, Outcome.ELECTED, id="asked-twice-for-the-answer-was-lost"),
+        pytest.param(80, Outcome.PREFERRED_NOT_AVAILABLE, id="died-meanwhile"),
+        pytest.param(3, Outcome.UNKNOWN_PARTITION, id="deleted-meanwhile"),
+        pytest.param(-1, Outcome.FAILED, id="controller-fails"),
+    ],
+)
+def test_the_controllers_answer_decides(code: int, outcome: Outcome):
+    found = held(Controller(codes=(code,)))
+
+    (one,) = found.elections
+    assert one.outcome is outcome
+    assert (one.leader, one.new_leader) == (2, 1 if outcome.is_fine else 2)
+    assert found.is_done
+    assert found.is_fine is outcome.is_fine
+
+
+def test_a_leader_that_was_lost_again_is_told(at_once):
+    controller = Controller()
+    controller.elect_leaders = _answer_only(controller.elect_leaders, controller)
+
+    (one,) = held(controller).elections
+
+    assert (one.outcome, one.new_leader) == (Outcome.ELECTED, 2)
+    assert one.message == "1 was elected, and lost it"
+
+
+def _answer_only(elect_leaders, controller):
+    def answer(*args, **options):
+        found = elect_leaders(*args, **options)
+        controller.leaders = [2]
+        return found
+
+    return answer
+
+
+def test_a_user_without_the_right_is_told_which():
+    with pytest.raises(NotAuthorisedError, match="needs Alter on Cluster"):
+        held(Controller(codes=(31,)))
+
+
+def test_no_request_is_larger_than_a_pass_of_the_controller(monkeypatch):
+    monkeypatch.setattr(elect, "PARTITIONS_PER_REQUEST", 4)
+    controller = Controller(num_partitions=10)
+    steps = []
+    client = client_of(controller)
+
+    found = hold(
+        client, preview(client, None, PREFERRED), done=lambda *step: steps.append(step)
+    )
+
+    assert controller.asked == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert steps == [(4, 10), (8, 10), (10, 10)]
+    assert found.counts == {Outcome.ELECTED: 10}
+
+
+def test_who_is_interrupted_is_told_what_was_done(monkeypatch):
+    monkeypatch.setattr(elect, "PARTITIONS_PER_REQUEST", 2)
+    controller = Controller(num_partitions=4, codes=(0, 0, 31, 0))
+
+    with pytest.raises(ClusterUnavailableError, match="2 of 4 partitions were done"):
+        held(controller)
+    assert controller.leaders == [1, 1, 2, 1]
+
+
+def test_nobody_is_asked_for_what_the_preview_does_not_elect():
+    controller = Controller(num_partitions=2)
+    controller.leaders = [1, 2]
+
+    found = held(controller)
+
+    assert controller.asked == [[1]]
+    outcomes = [one.outcome for one in found.elections]
+    assert outcomes == [Outcome.ALREADY_PREFERRED, Outcome.ELECTED]
+
+
+def test_who_is_bound_by_rules_is_told_that_topics_may_be_missing():
+    client = client_of(Controller())
+
+    assert "invisible" in preview(client, None, PREFERRED).notes[0]
+    assert preview(client, [Partition("t", 0)], PREFERRED).notes == []
+
+
+def test_the_document_is_as_its_schema_says():
+    document = held(Controller(num_partitions=2, codes=(80,))).to_dict()
+
+    assert ElectRecord.model_validate_json(json.dumps(document))
+    assert set(json_schema("elect")["required"]) == set(document)
