@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from planner.plan.documents import Int32, Record
 
@@ -205,7 +205,7 @@ class ScenarioRecord(Record):
     notes: list[str]
 
 
-FAILURE_DOCUMENTS = {
+FAILURE_DOCUMENTS: dict[str, type[BaseModel]] = {
     "failures": AllFailuresRecord,
     "failures-scenario": ScenarioRecord,
 }

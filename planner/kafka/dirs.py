@@ -1,13 +1,17 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """Log dirs of brokers, and the replicas in them."""
 
-import time
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner.kafka.brokers import ask_brokers
 from planner.kafka.client import ClusterClient
+
+_AT_ONCE: Mapping[int, float] = MappingProxyType({})
 
 
 class Partition(NamedTuple):
@@ -67,18 +71,30 @@ def _broker_dirs(raw: Sequence[Mapping[str, Any]], at_s: float) -> BrokerDirs:
 
 
 def read_dirs(
-    client: ClusterClient, broker_ids: Sequence[int]
+    client: ClusterClient,
+    broker_ids: Sequence[int],
+    *,
+    not_before: Mapping[int, float] = _AT_ONCE,
 ) -> dict[int, BrokerDirs]:
     """
     Return the log dirs of brokers, one question each, several at a time.
 
-    A broker that is fenced meanwhile is left out.
+    Parameters
+    ----------
+    client
+        The cluster.
+    broker_ids
+        Whom to ask, in this order. One that is fenced meanwhile is left out.
+    not_before
+        When to ask each, on a clock that only runs forward; at once where none is
+        given.
     """
     from planner.snapshot.json_file import no_garbage_collection
 
     def ask(admin: Any, broker_id: int) -> BrokerDirs:
+        threading.Event().wait(max(0.0, not_before.get(broker_id, 0.0) - monotonic()))
         # Sizes are taken when the broker is asked: the answer waits for the others'.
-        at_s = time.monotonic()
+        at_s = monotonic()
         (found,) = admin.describe_log_dirs(brokers=[broker_id])
         return _broker_dirs(found["log_dirs"], at_s)
 

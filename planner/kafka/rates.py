@@ -168,12 +168,13 @@ def sample_rates(client: ClusterClient, look: Look, sample_seconds: float) -> Ra
     An estimate: retention that deletes while producers write hides a part of it.
     """
     leaders = leaders_of(look)
-    began_s = min((one.at_s for one in look.dirs.values()), default=time.monotonic())
-    due_s = began_s + sample_seconds
+    due = {broker: one.at_s + sample_seconds for broker, one in look.dirs.items()}
+    in_order = sorted(due, key=lambda broker: due[broker])
+    first_s = min(due.values(), default=time.monotonic())
     # Beside, so that slow leaders do not put off the second look.
-    ends = Task(lambda: _read_offsets(client, leaders, is_end=True, give_up_s=due_s))
-    threading.Event().wait(max(0.0, due_s - time.monotonic()))
-    after = read_dirs(client, sorted(look.dirs))
+    ends = Task(lambda: _read_offsets(client, leaders, is_end=True, give_up_s=first_s))
+    threading.Event().wait(max(0.0, first_s - time.monotonic()))
+    after = read_dirs(client, in_order, not_before=due)
     grown = {
         name: _grown(name, look.dirs.get(leader), after.get(leader))
         for name, leader in leaders.items()

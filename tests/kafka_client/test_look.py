@@ -1,12 +1,19 @@
 import copy
+from dataclasses import replace
 
 import pytest
 
 from planner.kafka.brokers import ask_brokers
 from planner.kafka.connections import _WholeReads
-from planner.kafka.dirs import BrokerDirs, Copy, Partition
+from planner.kafka.dirs import BrokerDirs, Copy, Partition, read_dirs
 from planner.kafka.look import Look
-from planner.kafka.rates import Ends, Rates, rates_by_messages, with_rates
+from planner.kafka.rates import (
+    Ends,
+    Rates,
+    rates_by_messages,
+    sample_rates,
+    with_rates,
+)
 from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
 from planner.snapshot import Snapshot
 
@@ -164,3 +171,37 @@ def test_rates_stand_in_the_snapshot_as_if_they_had_been_read_with_it():
     expected["topics"][1]["partitions"][0]["in_bytes_per_s"] = 0.0
     expected["rates"] = {"source": "live-sample", "window_s": 10.0}
     assert found.equals(Snapshot.from_document(expected))
+
+
+class TwoLooks:
+    """A cluster of brokers whose only log grows by a byte from look to look."""
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+
+    def call(self, ask, *, needs: str, timeout_s: float | None = None):
+        return ask(self)
+
+    def describe_log_dirs(self, brokers: list[int]) -> list[dict]:
+        self.size_bytes += 1
+        replica = {"partition_index": 0, "partition_size": self.size_bytes}
+        replica["is_future_key"] = False
+        topics = [{"name": "t", "partitions": [replica]}]
+        return [{"log_dirs": [{"log_dir": "/d", "topics": topics}]}]
+
+    def list_partition_offsets(self, wanted, timeout_ms: int) -> dict:
+        return {}
+
+
+def test_no_two_looks_at_a_broker_are_nearer_than_asked_for():
+    cluster = TwoLooks()
+    partition = {"partition_index": 0, "leader_id": 7}
+    first = read_dirs(cluster, [7])
+    topics = {"t": {"error_code": 0, "partitions": [partition]}}
+    look = make_look(topics=topics)
+    look = replace(look, dirs=first)
+
+    rates = sample_rates(cluster, look, 0.05)
+
+    assert rates.window_s >= 0.05
+    assert rates.in_bytes_per_s == {Partition("t", 0): 1 / rates.window_s}
