@@ -1,1 +1,64 @@
-"""The application: snapshots, plans, the command line, live clusters."""
+"""
+The application: snapshots, plans, the command line, live clusters.
+
+From Python, the main job::
+
+    import planner
+
+    snapshot = planner.read_snapshot("now.json")
+    plan = planner.rebalance(snapshot, band=0.05)
+    plan.write("plan")
+
+The names below come from `planner.api` and are loaded when they are first used, so
+that importing `planner` costs nothing.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner.api import (
+        CheckResult,
+        PlanOptions,
+        PlanResult,
+        Table,
+        add_brokers,
+        apply_plan,
+        check_plan,
+        propose_assignment,
+        read_snapshot,
+        rebalance,
+        remove_brokers,
+        take_snapshot,
+        verify_plan,
+        write_snapshot,
+    )
+
+__all__ = [
+    "CheckResult",
+    "PlanOptions",
+    "PlanResult",
+    "Table",
+    "add_brokers",
+    "apply_plan",
+    "check_plan",
+    "propose_assignment",
+    "read_snapshot",
+    "rebalance",
+    "remove_brokers",
+    "take_snapshot",
+    "verify_plan",
+    "write_snapshot",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has the name
+    if name not in __all__:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from planner import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

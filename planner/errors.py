@@ -70,6 +70,9 @@ class BadInputError(PlannerError, ValueError):
         self.problems = tuple(problems)
         super().__init__(message)
 
+    def __str__(self) -> str:
+        return _told(self.message, self.problems)
+
 
 class ClusterUnavailableError(PlannerError, OSError):
     """
@@ -87,3 +90,17 @@ class ClusterUnavailableError(PlannerError, OSError):
         self.message = message
         self.problems = tuple(problems)
         super().__init__(message)
+
+    def __str__(self) -> str:
+        return _told(self.message, self.problems)
+
+
+MAX_PROBLEMS_TOLD = 20
+
+
+def _told(message: str, problems: Sequence[InputProblem]) -> str:
+    """Return the message with the problems below it, as a traceback shows them."""
+    lines = [f"  - {problem}" for problem in problems[:MAX_PROBLEMS_TOLD]]
+    rest = len(problems) - len(lines)
+    more = [f"  … and {rest} more"] if rest else []
+    return "\n".join([message, *lines, *more])

@@ -62,10 +62,11 @@ class VerifyFinding:
         return asdict(self)
 
 
+MAX_FINDINGS_SHOWN = 10
 UNMENDED = frozenset({"throttle-left", "log-dir"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification:
     """
     The outcome for a whole plan.
@@ -80,6 +81,15 @@ class Verification:
 
     statuses: tuple[Status, ...]
     findings: tuple[VerifyFinding, ...]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts.items() if n)
+        lines = [f"{finding.rule}: {finding.message}" for finding in self.findings]
+        shown = lines[:MAX_FINDINGS_SHOWN]
+        if len(lines) > len(shown):
+            shown.append(f"… and {len(lines) - len(shown)} more")
+        told = counts or "the plan moves nothing"
+        return "\n".join([f"{self.overall.value}: {told}", *shown])
 
     @property
     def counts(self) -> dict[str, int]:

@@ -129,7 +129,7 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     chosen = np.nonzero(elections(plan))[0]
     pairs = [_pair(plan.state, int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
-    yield "moves.csv", _moves_table(plan, changed)
+    yield "moves.csv", moves_table(plan, changed)
 
 
 def dump_document(document: object) -> str:
@@ -206,7 +206,7 @@ def _pair(state: ClusterState, partition_idx: int) -> tuple[str, int]:
     return topic, int(partitions.partition[partition_idx])
 
 
-def _moves_table(plan: Plan, changed: RowArray) -> str:
+def moves_table(plan: Plan, changed: RowArray) -> str:
     """Return a row per copy and per change of leadership, as CSV."""
     state, reassignment = plan.state, plan.placed.reassignment
     brokers, replicas = state.brokers, state.replicas

@@ -33,7 +33,7 @@ _ORDER = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Snapshot:
     """
     A cluster at one moment, as in the files, without loss.
@@ -72,6 +72,15 @@ class Snapshot:
     log_dirs: ArrowTable = field(default_factory=LOG_DIRS.empty)
     topics: ArrowTable = field(default_factory=TOPICS.empty)
     partitions: ArrowTable = field(default_factory=PARTITIONS.empty)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{table.num_rows} {name}"
+            for name, table in self.tables().items()
+            if table.num_rows
+        ).replace("_", " ")
+        taken = f", taken {self.taken_at}" if self.taken_at else ""
+        return f'<Snapshot "{self.cluster_id or ""}": {counts or "empty"}{taken}>'
 
     @classmethod
     def from_document(cls, document: object, *, file: str = "snapshot") -> Self:

@@ -1,0 +1,25 @@
+"""The planner from Python: what the commands do, as functions and tables."""
+
+from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
+from planner.api.plans import PlanOptions, add_brokers, rebalance, remove_brokers
+from planner.api.proposals import propose_assignment
+from planner.api.result import PlanResult
+from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
+from planner.api.table import Table
+
+__all__ = [
+    "CheckResult",
+    "PlanOptions",
+    "PlanResult",
+    "Table",
+    "add_brokers",
+    "apply_plan",
+    "check_plan",
+    "propose_assignment",
+    "read_snapshot",
+    "rebalance",
+    "remove_brokers",
+    "take_snapshot",
+    "verify_plan",
+    "write_snapshot",
+]

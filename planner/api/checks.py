@@ -1,0 +1,156 @@
+"""Check a plan before it runs, see what it leads to, verify it afterwards."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from placement.check import CustomRule, Finding, check, is_ok
+from planner.api.result import PlanResult
+from planner.plan.document import to_document
+from planner.plan.folder import rollback_lists, target_lists
+from planner.plan.plan_input import (
+    PlanInput,
+    PlanSettings,
+    check_settings,
+    read_plan,
+)
+from planner.snapshot import Snapshot
+from planner.snapshot.apply import apply_plan as apply
+from planner.throttles import throttles_in
+from planner.verify import Verification, verify
+
+AnyPlan = PlanResult | str | PathLike[str]
+"""A plan made just now, a plan folder, or any reassignment JSON file."""
+MAX_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckResult:
+    """
+    What the independent checker says of a plan.
+
+    Parameters
+    ----------
+    findings
+        Everything that is wrong; `existing` ones were so before and are none of the
+        plan's making.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the plan causes nothing and leaves nothing wrong that it touches."""
+        return is_ok(self.findings)
+
+    def __repr__(self) -> str:
+        caused = [finding for finding in self.findings if not finding.existing]
+        lines = [f"{one.rule}: {one.message}" for one in caused[:MAX_SHOWN]]
+        if len(caused) > MAX_SHOWN:
+            lines.append(f"… and {len(caused) - MAX_SHOWN} more")
+        return "\n".join(lines) or "ok"
+
+
+def check_plan(
+    plan: AnyPlan,
+    snapshot: Snapshot,
+    *,
+    capacity_threshold: Mapping[str, float] | None = None,
+    allow_replication_factor_change: bool = False,
+    rules: Sequence[CustomRule] = (),
+) -> CheckResult:
+    """
+    Hold a plan against every rule, by code that shares nothing with the solver.
+
+    Parameters
+    ----------
+    plan
+        A plan made just now, a plan folder, or any reassignment JSON file.
+    snapshot
+        The cluster before.
+    capacity_threshold
+        Fractions by resource that take the place of the plan's own.
+    allow_replication_factor_change
+        Whether lists may grow and shrink.
+    rules
+        Rules of your own: functions of the cluster and the target that yield
+        findings.
+
+    Raises
+    ------
+    BadInputError
+        If the plan cannot be read; names every problem.
+    """
+    state, given = snapshot.to_state(), _plan_input(plan)
+    settings = check_settings(
+        given,
+        state,
+        capacity_thresholds=capacity_threshold or {},
+        allow_replication_factor_change=allow_replication_factor_change,
+    )
+    settings = replace(settings, custom=tuple(rules))
+    return CheckResult(check(state, given.target, settings))
+
+
+def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
+    """
+    Tell what has become of a plan.
+
+    Parameters
+    ----------
+    plan
+        A plan made just now, a plan folder, or any reassignment JSON file.
+    snapshot
+        The cluster now; see `planner.take_snapshot`.
+
+    Raises
+    ------
+    BadInputError
+        If the plan cannot be read; names every problem.
+    """
+    given = _plan_input(plan)
+    return verify(
+        snapshot.to_state(),
+        given.reassignment,
+        rollback=given.rollback,
+        throttles=throttles_in(snapshot),
+    )
+
+
+def apply_plan(plan: AnyPlan, snapshot: Snapshot) -> Snapshot:
+    """
+    Return the snapshot after a plan has run and leaders were elected.
+
+    Parameters
+    ----------
+    plan
+        A plan made just now, a plan folder, or any reassignment JSON file.
+    snapshot
+        The cluster before.
+
+    Raises
+    ------
+    BadInputError
+        If the plan cannot be read, or does not fit the snapshot.
+    """
+    return apply(snapshot, _plan_input(plan).reassignment)
+
+
+def _plan_input(plan: AnyPlan) -> PlanInput:
+    """Return a plan as if it had been read from its folder."""
+    if not isinstance(plan, PlanResult):
+        return read_plan(Path(plan))
+    made = plan.planned.plan
+    changed = np.nonzero(made.placed.reassignment.is_changed)[0]
+    document = to_document(made)
+    return PlanInput(
+        path=Path(),
+        reassignment=target_lists(made),
+        rollback=rollback_lists(made.state, changed),
+        goal=made.goal,
+        settings=PlanSettings.model_validate(document["settings"]),
+        document=document,
+    )

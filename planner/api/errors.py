@@ -1,0 +1,24 @@
+"""What is wrong with options, by the names that they have in Python."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from planner.errors import BadInputError, InputProblem
+
+
+@contextmanager
+def named_as_arguments() -> Iterator[None]:
+    """Turn problems of the command line's options into those of arguments."""
+    try:
+        yield
+    except BadInputError as error:
+        problems = [_named(problem) for problem in error.problems]
+        raise BadInputError(error.message, problems) from error
+
+
+def _named(problem: InputProblem) -> InputProblem:
+    if problem.file != "command line":
+        return problem
+    name = problem.place.removeprefix("--").replace("-", "_")
+    return replace(problem, file="arguments", place=name)

@@ -1,0 +1,197 @@
+"""Plans from Python: one function per operation, with the options of the command."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypedDict, Unpack
+
+from planner.api.errors import named_as_arguments
+from planner.api.result import PlanResult
+from planner.plan.make import make
+from planner.plan.request import PlanRequest
+from planner.snapshot import Snapshot
+
+
+class PlanOptions(TypedDict, total=False):
+    """
+    Options of every plan, all of which may be left out.
+
+    Typed keywords: as many functions as there are operations take the same ones.
+
+    Parameters
+    ----------
+    band
+        How far from its share a broker may be, as a fraction: of every resource, or
+        by resource. 0.10 where left out.
+    resources
+        Which to balance: ``disk``, ``in``, ``out``, ``cpu``, ``replicas``,
+        ``leaders``. All that are known where left out.
+    capacity_threshold
+        Fraction of a capacity that no broker may exceed, by resource.
+    topic
+        Names of the only topics that may move.
+    topics, exclude_topics
+        Regular expressions, matching whole names, of those that may or may not.
+    destination_brokers
+        Ids of the only brokers that get replicas.
+    exclude_brokers_for_replicas, exclude_brokers_for_leaders
+        Ids of brokers that get none.
+    effort
+        How much work the search may do.
+    seed
+        Of its random numbers.
+    """
+
+    band: float | Mapping[str, float]
+    resources: Sequence[str]
+    capacity_threshold: Mapping[str, float]
+    topic: Sequence[str]
+    topics: str
+    exclude_topics: str
+    destination_brokers: Iterable[int]
+    exclude_brokers_for_replicas: Iterable[int]
+    exclude_brokers_for_leaders: Iterable[int]
+    effort: Literal["quick", "normal", "thorough"]
+    seed: int
+
+
+def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
+    """
+    Plan to bring every broker into its band with the fewest bytes.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
+    'optimal'
+    """
+    return _plan(snapshot, "rebalance", options)
+
+
+def add_brokers(
+    snapshot: Snapshot,
+    broker_ids: Iterable[int] | None = None,
+    *,
+    rebalance: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to fill new brokers; copies go only there, leadership anywhere.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    broker_ids
+        The brokers to fill; those whose state is ``new`` where left out.
+    rebalance
+        Whether the rest may move too.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    return _plan(
+        snapshot, "add-brokers", options, broker_ids=broker_ids, rebalance=rebalance
+    )
+
+
+def remove_brokers(
+    snapshot: Snapshot,
+    broker_ids: Iterable[int],
+    *,
+    rebalance: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to empty brokers; only their replicas move.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    broker_ids
+        The brokers to empty.
+    rebalance
+        Whether the rest may move too.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    return _plan(
+        snapshot, "remove-brokers", options, broker_ids=broker_ids, rebalance=rebalance
+    )
+
+
+def _plan(
+    snapshot: Snapshot,
+    goal: str,
+    options: PlanOptions,
+    *,
+    broker_ids: Iterable[int] | None = None,
+    rebalance: bool = False,
+) -> PlanResult:
+    """Plan as the command does: the same request, the same function."""
+    _refuse_unknown(options)
+    request = PlanRequest(
+        goal=goal,
+        broker_list=_id_list(broker_ids),
+        band=_fractions(options.get("band", {})),
+        capacity_threshold=_fractions(options.get("capacity_threshold", {})),
+        resources=",".join(options["resources"]) if "resources" in options else None,
+        topic=tuple(options.get("topic", ())),
+        topics=options.get("topics"),
+        exclude_topics=options.get("exclude_topics"),
+        destination_broker_list=_id_list(options.get("destination_brokers")),
+        exclude_brokers_for_replicas=_id_list(
+            options.get("exclude_brokers_for_replicas")
+        ),
+        exclude_brokers_for_leaders=_id_list(
+            options.get("exclude_brokers_for_leaders")
+        ),
+        rebalance=rebalance,
+        effort=options.get("effort", "normal"),
+        seed=options.get("seed", 1),
+    )
+    with named_as_arguments():
+        planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
+    return PlanResult(planned)
+
+
+def _refuse_unknown(options: PlanOptions) -> None:
+    unknown = sorted(set(options) - set(PlanOptions.__annotations__))
+    if unknown:
+        known = ", ".join(PlanOptions.__annotations__)
+        msg = f"unexpected option {unknown[0]!r}; there are: {known}"
+        raise TypeError(msg)
+
+
+def _id_list(broker_ids: Iterable[int] | None) -> str | None:
+    if broker_ids is None:
+        return None
+    return ",".join(map(str, broker_ids)) or None
+
+
+def _fractions(given: float | Mapping[str, float]) -> tuple[str, ...]:
+    if isinstance(given, Mapping):
+        return tuple(f"{resource}={value!r}" for resource, value in given.items())
+    return (repr(given),)

@@ -1,0 +1,189 @@
+"""A plan in Python: its status, its proof, its moves as tables, its folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from placement.check import Finding
+from placement.load import RESOURCES
+from planner.api.table import Table
+from planner.plan.document import rounded, to_document
+from planner.plan.folder import moves_table, target_lists, write_plan
+from planner.plan.make import Planned
+from planner.plan.reassignment_file import format_reassignment
+from planner.plan.screen import headline, plan_screen
+
+MOVES_TYPES = {
+    "topic": "string",
+    "partition": "int32",
+    "kind": "string",
+    "from": "int32",
+    "to": "int32",
+    "from_rack": "string",
+    "to_rack": "string",
+    "bytes": "int64",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanResult:
+    """
+    A plan, checked by separate code.
+
+    Parameters
+    ----------
+    planned
+        The plan and what the independent checker says of it.
+    """
+
+    planned: Planned
+
+    @property
+    def goal(self) -> str:
+        """Name of the operation."""
+        return self.planned.plan.goal
+
+    @property
+    def status(self) -> str:
+        """One of optimal, feasible, nothing-to-do, partial, infeasible."""
+        return self.planned.plan.status
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The whole of plan.json."""
+        return to_document(self.planned.plan)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Replicas and bytes copied, leaders and partitions that change."""
+        return self.planned.plan.moves
+
+    @property
+    def certificate(self) -> Mapping[str, Mapping[str, Any]]:
+        """
+        What is proven, by `bytes`, `replicas` and `deviation`.
+
+        Each has the plan's `value`, the `lower_bound` that no plan can beat, the
+        `gap` between the two, and the `proof`.
+        """
+        certificate: Mapping[str, Mapping[str, Any]] = self.document["certificate"]
+        return certificate
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the independent checker says; `existing` ones were there before."""
+        return self.planned.findings
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether all hard rules hold, and the checker finds nothing."""
+        return self.status not in {"partial", "infeasible"} and self.planned.is_ok
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know, one sentence each."""
+        return tuple(note["message"] for note in self.document["notes"])
+
+    @property
+    def shortfalls(self) -> tuple[str, ...]:
+        """What is missing where some rule cannot be met, one sentence each."""
+        return tuple(one["message"] for one in self.document["shortfalls"])
+
+    @cached_property
+    def moves(self) -> Table:
+        """
+        A row per copy and per change of the first replica, as in moves.csv.
+
+        Columns: `topic`, `partition`, `kind` (replica or leader), `from`, `to`,
+        `from_rack`, `to_rack`, `bytes`.
+        """
+        import pyarrow as pa
+        from pyarrow import csv
+
+        types = {name: pa.type_for_alias(alias) for name, alias in MOVES_TYPES.items()}
+        plan = self.planned.plan
+        changed = np.nonzero(plan.placed.reassignment.is_changed)[0]
+        text = moves_table(plan, changed).encode()
+        options = csv.ConvertOptions(column_types=types, strings_can_be_null=False)
+        return Table(csv.read_csv(pa.BufferReader(text), convert_options=options))
+
+    @cached_property
+    def brokers(self) -> Table:
+        """
+        A row per broker and resource: loads, use and deviation before and after.
+
+        Columns: `broker`, `rack`, `resource`, `capacity`, `load_before`,
+        `load_after`, `target`, `deviation_before`, `deviation_after`.
+        """
+        import pyarrow as pa
+
+        plan = self.planned.plan
+        before, after, brokers = plan.before, plan.after, plan.state.brokers
+        count, width = len(brokers), len(RESOURCES)
+        racks = [brokers.racks[rack] for rack in brokers.rack_idx]
+        columns = {
+            "broker": np.repeat(brokers.ids, width),
+            "rack": np.repeat(np.array(racks, dtype=object), width),
+            "resource": [str(resource) for resource in RESOURCES] * count,
+            "capacity": _flat(after.capacity),
+            "load_before": _flat(before.load),
+            "load_after": _flat(after.load),
+            "target": _flat(after.target),
+            "deviation_before": _flat(before.deviation),
+            "deviation_after": _flat(after.deviation),
+        }
+        return Table(pa.table(columns))
+
+    @property
+    def reassignment(self) -> str:
+        """The reassignment JSON that Kafka's own tool takes."""
+        return format_reassignment(target_lists(self.planned.plan))
+
+    def write(self, folder: str | PathLike[str]) -> list[Path]:
+        """
+        Write the plan folder, all of it or nothing; a plan that stands there goes.
+
+        Returns
+        -------
+        The files.
+
+        Raises
+        ------
+        BadInputError
+            If something else stands there, or nothing can be written there.
+        """
+        path = Path(folder)
+        return [path / name for name in write_plan(self.planned.plan, path)]
+
+    def __repr__(self) -> str:
+        plan = self.planned.plan
+        name = plan.state.cluster_id or "cluster"
+        return "\n".join([f'"{name}": {headline(plan)}', *plan_screen(self.planned)])
+
+    def _repr_html_(self) -> str:
+        counts = {**self.counts, "status": self.status, "goal": self.goal}
+        rows = "".join(
+            f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>"
+            for what, text in self._summary(counts)
+        )
+        return f"<table>{rows}</table><pre>{escape(repr(self))}</pre>"
+
+    def _summary(self, counts: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+        proven = self.certificate["bytes"]
+        return [
+            ("plan", f"{counts['goal']}: {counts['status']}"),
+            ("copies", f"{counts['replicas']:,} replicas, {counts['bytes']:,} bytes"),
+            ("proven", f"no plan copies under {proven['lower_bound']:,} bytes"),
+            ("leaders", f"{counts['leaders']:,} change"),
+            ("checked", "ok" if self.planned.is_ok else "findings: do not run it"),
+        ]
+
+
+def _flat(values: Any) -> list[float]:  # noqa: ANN401 - (B, R) numbers
+    return [float(rounded(float(value))) for value in values.ravel()]

@@ -1,0 +1,92 @@
+"""Snapshots, read and written and taken."""
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+
+from planner.api.errors import named_as_arguments
+from planner.snapshot import Snapshot
+from planner.snapshot import read_snapshot as read_file
+from planner.snapshot import write_snapshot as write_file
+
+
+def read_snapshot(path: str | PathLike[str]) -> Snapshot:
+    """
+    Read a snapshot: ``.json``, ``.json.gz``, or a folder of Parquet.
+
+    Raises
+    ------
+    BadInputError
+        If it is not a snapshot; names every problem.
+    """
+    return read_file(Path(path))
+
+
+def write_snapshot(snapshot: Snapshot, path: str | PathLike[str]) -> Path:
+    """
+    Write a snapshot, in the format that the path names.
+
+    Returns
+    -------
+    The path.
+
+    Raises
+    ------
+    BadInputError
+        If something stands there that is no snapshot, or nothing can be written.
+    """
+    write_file(snapshot, Path(path))
+    return Path(path)
+
+
+def _be_silent(_: str) -> None:
+    """Take no note."""
+
+
+def take_snapshot(
+    bootstrap_servers: str,
+    *,
+    command_config: str | PathLike[str] | None = None,
+    sample_seconds: float = 10.0,
+    allow_partial: bool = False,
+    timeout_s: float = 30.0,
+    note: Callable[[str], None] = _be_silent,
+) -> Snapshot:
+    """
+    Take a snapshot of a running cluster; nothing there is changed.
+
+    Parameters
+    ----------
+    bootstrap_servers
+        ``host:port,…``.
+    command_config
+        Properties of a Java client: SASL, SSL, timeouts.
+    sample_seconds
+        Seconds between the two looks that rates are estimated from; 0: no rates.
+    allow_partial
+        Whether to go on where the user may not see everything.
+    timeout_s
+        Seconds to reach the cluster, and for each answer.
+    note
+        Called with what should be known.
+
+    Raises
+    ------
+    BadInputError
+        If the options are wrong, or the user may not see everything.
+    ClusterUnavailableError
+        If the cluster does not answer, or refuses.
+    """
+    from planner.kafka import read
+    from planner.kafka.session import open_cluster
+
+    config = None if command_config is None else Path(command_config)
+    with named_as_arguments():
+        client = open_cluster(bootstrap_servers, config, timeout_s=timeout_s, note=note)
+    with client:
+        return read.take_snapshot(
+            client,
+            sample_seconds=sample_seconds,
+            allow_partial=allow_partial,
+            note=note,
+        )

@@ -1,0 +1,121 @@
+"""Results as tables, for whichever library of data frames is at hand."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from planner.plan.words import SCREEN_WIDTH
+
+MAX_ROWS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    """
+    Rows with named columns.
+
+    Parameters
+    ----------
+    arrow
+        The rows as a `pyarrow.Table`.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> Table(pyarrow.table({"broker": [1, 20], "rack": ["a", "b"]}))
+    broker  rack
+         1  a
+        20  b
+    """
+
+    arrow: Any
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.arrow.column_names)
+
+    def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return a `pyarrow.Table`."""
+        return self.arrow
+
+    def to_polars(self) -> Any:  # noqa: ANN401 - Polars is loaded when needed
+        """Return a `polars.DataFrame`."""
+        import polars
+
+        return polars.from_arrow(self.arrow)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas need not be installed
+        """
+        Return a `pandas.DataFrame`.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed; the planner itself does not need it.
+        """
+        return self.arrow.to_pandas()
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return a dictionary per row."""
+        rows: list[dict[str, Any]] = self.arrow.to_pylist()
+        return rows
+
+    def __repr__(self) -> str:
+        shown = self.arrow.slice(0, MAX_ROWS_SHOWN)
+        columns = [
+            _padded(name, shown.column(name).to_pylist()) for name in self.columns
+        ]
+        fitting = _fitting(columns)
+        lines = ["  ".join(cells).rstrip() for cells in zip(*fitting, strict=True)]
+        hidden = self.columns[len(fitting) :]
+        if (rest := len(self) - MAX_ROWS_SHOWN) > 0:
+            lines.append(f"… and {rest} more rows")
+        if hidden:
+            lines += textwrap.wrap(f"… and columns {', '.join(hidden)}", SCREEN_WIDTH)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        shown = self.arrow.slice(0, MAX_ROWS_SHOWN).to_pylist()
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{escape(_text(row[name]))}</td>" for name in self.columns)
+            + "</tr>"
+            for row in shown
+        )
+        rest = len(self) - len(shown)
+        more = f"<p>… and {rest} more rows</p>" if rest else ""
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        )
+
+
+def _padded(name: str, values: Sequence[object]) -> list[str]:
+    """Return a column's cells, numbers to the right."""
+    cells = [name, *map(_text, values)]
+    width = max(map(len, cells))
+    is_number = all(isinstance(value, int | float) for value in values)
+    return [cell.rjust(width) if is_number else cell.ljust(width) for cell in cells]
+
+
+def _fitting(columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Return the first columns that fit a screen, at least one."""
+    width, count = -2, 0
+    for column in columns:
+        width += len(column[0]) + 2
+        if width > SCREEN_WIDTH:
+            break
+        count += 1
+    return columns[: max(count, 1)]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
