@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 
+from planner.failures.records import FAILURE_DOCUMENTS
 from planner.plan.document import to_document
 from planner.plan.documents import DOCUMENTS, ReassignmentRecord
 from planner.plan.folder import plan_files
@@ -37,7 +38,8 @@ def test_every_document_is_known_by_its_name(capsys):
 
     assert found.document == sorted(SCHEMAS)
     assert {"plan", "reassignment", "preferred-election", "score-part"} <= set(SCHEMAS)
-    assert {*DOCUMENTS, *PLAN_DOCUMENTS, *SCORE_DOCUMENTS, "snapshot"} == set(SCHEMAS)
+    listed = {*DOCUMENTS, *PLAN_DOCUMENTS, *SCORE_DOCUMENTS, *FAILURE_DOCUMENTS}
+    assert listed | {"elect", "snapshot"} == set(SCHEMAS)
 
 
 def test_resources_have_kafka_planners_names():
