@@ -1,19 +1,17 @@
 """`snapshot import`: a snapshot from the files that operators have."""
 
-from collections.abc import Callable, Sequence
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.gather import Gatherer
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
 
 if TYPE_CHECKING:
-    from planner.snapshot.importers import Imported, Source
-
-Reader = Callable[..., "Source"]
+    from planner.snapshot.importers import Imported
+    from planner.snapshot.importers.prometheus import BrokerLabels
 
 
 def _files(option: str, what: str) -> Any:  # noqa: ANN401 - Typer's option
@@ -46,6 +44,64 @@ Brokers = Annotated[
 Rates = Annotated[
     list[Path] | None,
     _files("--rates", "CSV or Parquet of rates and sizes per partition."),
+]
+Capacity = Annotated[
+    list[Path] | None,
+    _files("--capacity", "Cruise Control's capacity.json, also of cores or JBOD."),
+]
+BrokerSets = Annotated[
+    list[Path] | None, _files("--broker-sets", "Cruise Control's brokerSets.json.")
+]
+CruiseControl = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--cruise-control",
+        metavar="FOLDER",
+        help="Folder of Cruise Control's answers (json=true) and capacity files: "
+        "kafka_cluster_state?verbose=true, load, partition_load. Repeatable.",
+    ),
+]
+Strimzi = Annotated[
+    list[Path] | None,
+    _files("--strimzi", "What kubectl get kafka,kafkanodepool -o yaml printed."),
+]
+Prometheus = Annotated[
+    list[Path] | None, _files("--prometheus", "An answer of Prometheus' query API.")
+]
+PrintQueries = Annotated[
+    str | None,
+    typer.Option(
+        "--print-queries",
+        metavar="EXPORTER",
+        help="Print the queries for --prometheus, and do nothing else: jmx, strimzi, "
+        "msk or kminion.",
+    ),
+]
+BrokerLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--broker-label",
+        metavar="LABEL",
+        help="Label of Prometheus' series that tells the broker.",
+    ),
+]
+BrokerRegex = Annotated[
+    str | None,
+    typer.Option(
+        "--broker-regex",
+        metavar="RE",
+        help="What of the label is the id or the host, in its first group; or strimzi, "
+        "msk, host.",
+    ),
+]
+Quantile = Annotated[
+    float,
+    typer.Option(
+        "--quantile",
+        min=0,
+        max=1,
+        help="Quantile of each series of a range that is taken as its rate.",
+    ),
 ]
 ClusterId = Annotated[
     str | None,
@@ -86,6 +142,15 @@ def import_files(
     assignment: Assignment = None,
     brokers: Brokers = None,
     rates: Rates = None,
+    capacity: Capacity = None,
+    broker_sets: BrokerSets = None,
+    cruise_control: CruiseControl = None,
+    strimzi: Strimzi = None,
+    prometheus: Prometheus = None,
+    print_queries: PrintQueries = None,
+    broker_label: BrokerLabel = None,
+    broker_regex: BrokerRegex = None,
+    quantile: Quantile = 0.95,
     cluster_id: ClusterId = None,
     taken_at: TakenAt = None,
     allow_partial: AllowPartial = False,
@@ -95,79 +160,81 @@ def import_files(
     """
     Make a snapshot from what other tools printed.
 
-    At least one file must say where the replicas are: --topics, --kcat or
-    --assignment; the others add to it. Files that contradict each other, or a cluster
-    seen in part, are refused with both places named.
+    At least one file must say where the replicas are: --topics, --kcat, --assignment
+    or --cruise-control; the others add to it. Files that contradict each other, or a
+    cluster seen in part, are refused with both places named.
 
     Example: kafka-planner snapshot import --topics t.txt --log-dirs d.txt -o s.json
     """
     from planner.snapshot import check_output, write_snapshot
-    from planner.snapshot.importers import merge
+    from planner.snapshot.importers.load import load
 
+    if print_queries is not None:
+        _print_queries(print_queries, output_format)
+        return
     if output is None:
         msg = "Missing option '-o' / '--output'."
         raise typer.BadParameter(msg)
     check_output(output)
-    sources = _read(
+    imported = load(
         {
-            "topics": topics,
-            "log_dirs": log_dirs,
-            "list_endpoints": list_endpoints,
-            "kcat": kcat,
-            "assignment": assignment,
-            "brokers": brokers,
-            "rates": rates,
-        }
+            "topics": topics or (),
+            "log_dirs": log_dirs or (),
+            "list_endpoints": list_endpoints or (),
+            "kcat": kcat or (),
+            "assignment": assignment or (),
+            "brokers": brokers or (),
+            "rates": rates or (),
+            "capacity": capacity or (),
+            "broker_sets": broker_sets or (),
+            "strimzi": strimzi or (),
+            "prometheus": prometheus or (),
+        },
+        cruise_control or (),
+        header={"cluster_id": cluster_id, "taken_at": taken_at},
+        labels=_labels(broker_label, broker_regex),
+        quantile=quantile,
+        allow_partial=allow_partial,
     )
-    once = {"cluster_id": cluster_id, "taken_at": taken_at}
-    header = {key: value for key, value in once.items() if value is not None}
-    imported = merge(sources, header=header, allow_partial=allow_partial)
     write_snapshot(imported.snapshot, output)
-    _say(imported, sources, output, output_format, quiet=quiet)
+    _say(imported, output, output_format, quiet=quiet)
 
 
-def _readers() -> dict[str, Reader]:
-    from planner.snapshot.importers.assignment import read_assignment
-    from planner.snapshot.importers.broker_table import read_broker_table
-    from planner.snapshot.importers.kafka_cluster import read_endpoints
-    from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-    from planner.snapshot.importers.kafka_topics import read_topics
-    from planner.snapshot.importers.kcat import read_kcat
-    from planner.snapshot.importers.rates_table import read_rates
+def _labels(label: str | None, regex: str | None) -> "BrokerLabels":
+    """Return how series tell their brokers, by the options."""
+    from planner.snapshot.importers.prometheus import PRESETS, BrokerLabels
 
-    return {
-        "topics": read_topics,
-        "log_dirs": read_log_dirs,
-        "list_endpoints": read_endpoints,
-        "kcat": read_kcat,
-        "assignment": read_assignment,
-        "brokers": read_broker_table,
-        "rates": read_rates,
-    }
+    preset = PRESETS.get(regex or "")
+    if preset is not None:
+        return BrokerLabels(label=label or preset[0], pattern=re.compile(preset[1]))
+    if regex is None:
+        return BrokerLabels(label=label)
+    if label is None:
+        msg = f"--broker-regex needs --broker-label, or one of {', '.join(PRESETS)}"
+        raise typer.BadParameter(msg)
+    try:
+        return BrokerLabels(label=label, pattern=re.compile(regex))
+    except re.error as error:
+        msg = f"--broker-regex must be a regular expression: {error}"
+        raise typer.BadParameter(msg) from error
 
 
-def _read(given: dict[str, list[Path] | None]) -> "list[Source]":
-    """Read every file, and say what is wrong with any of them at once."""
-    from planner.snapshot.importers.files import read_file
+def _print_queries(exporter: str, output_format: OutputFormat) -> None:
+    from planner.snapshot.importers.prometheus_queries import EXPORTERS, queries_of
 
-    inputs = Gatherer()
-    readers = _readers()
-    sources = [
-        inputs.read(lambda: read_file(path, readers[name]))  # noqa: B023 - called here
-        for name, paths in given.items()
-        for path in paths or ()
-    ]
-    inputs.raise_problems()
-    return [source for source in sources if source is not None]
+    if exporter not in EXPORTERS:
+        msg = f"--print-queries must be one of {', '.join(EXPORTERS)}"
+        raise typer.BadParameter(msg)
+    if output_format is OutputFormat.JSON:
+        lines = queries_of(exporter).splitlines()
+        queries = [line for line in lines if not line.startswith("#")]
+        print_json({"exporter": exporter, "queries": queries})
+    else:
+        typer.echo(queries_of(exporter))
 
 
 def _say(
-    imported: "Imported",
-    sources: "Sequence[Source]",
-    output: Path,
-    output_format: OutputFormat,
-    *,
-    quiet: bool,
+    imported: "Imported", output: Path, output_format: OutputFormat, *, quiet: bool
 ) -> None:
     snapshot = imported.snapshot
     counts = {
@@ -176,7 +243,7 @@ def _say(
         "partitions": snapshot.partitions.num_rows,
     }
     if output_format is OutputFormat.JSON:
-        read = [{"file": source.file, "kind": source.kind} for source in sources]
+        read = [{"file": s.file, "kind": s.kind} for s in imported.sources]
         document = {"snapshot": str(output), **counts, "rates": snapshot.rates}
         print_json({**document, "sources": read, "notes": list(imported.notes)})
     elif not quiet:

@@ -1,6 +1,7 @@
 """What Kafka's own tools printed, and the importers that read it."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,32 @@ from planner.errors import BadInputError
 from planner.snapshot.importers import Source, merge
 from planner.snapshot.importers.assignment import read_assignment
 from planner.snapshot.importers.broker_table import read_broker_table
+from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
+from planner.snapshot.importers.cruise_control import (
+    read_cluster_state,
+    read_load,
+    read_partition_load,
+)
 from planner.snapshot.importers.kafka_cluster import read_endpoints
 from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
 from planner.snapshot.importers.kafka_topics import read_topics
 from planner.snapshot.importers.kcat import read_kcat
+from planner.snapshot.importers.prometheus import read_prometheus
 from planner.snapshot.importers.rates_table import read_rates
+from planner.snapshot.importers.strimzi import read_strimzi
+from support.monitoring import (
+    BROKER_SETS,
+    CAPACITY,
+    CAPACITY_CORES,
+    CAPACITY_JBOD,
+    LOAD,
+    PARTITION_LOAD,
+    POOLS,
+    STATE,
+    encoded,
+    matrix,
+    vector,
+)
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 Reader = Callable[..., Source]
@@ -89,7 +111,18 @@ READERS: dict[Reader, tuple[bytes, ...]] = {
     read_kcat: (KCAT,),
     read_broker_table: (BROKERS,),
     read_rates: (RATES,),
+    read_capacity: (encoded(CAPACITY), encoded(CAPACITY_CORES), encoded(CAPACITY_JBOD)),
+    read_broker_sets: (encoded(BROKER_SETS),),
+    read_cluster_state: (encoded(STATE),),
+    read_load: (encoded(LOAD),),
+    read_partition_load: (encoded(PARTITION_LOAD),),
+    read_prometheus: (
+        vector(({"planner": "in", "topic": "a", "broker_id": "1"}, 7.5)),
+        matrix(({"planner": "size", "topic": "a", "partition": "0"}, [(0, "1")])),
+    ),
 }
+if find_spec("yaml"):
+    READERS[read_strimzi] = (POOLS,)
 """Every importer with inputs that it takes."""
 
 

@@ -24,9 +24,21 @@ def read_file(path: Path, read: Callable[..., Source]) -> Source:
     BadInputError
         If it cannot be read, or is not of the format.
     """
+    return read(read_bytes(path), file=printable(str(path)))
+
+
+def read_bytes(path: Path) -> bytes:
+    """
+    Return all of a file.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read.
+    """
     file = printable(str(path))
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         problem = InputProblem(
@@ -38,4 +50,3 @@ def read_file(path: Path, read: Callable[..., Source]) -> Source:
         )
         msg = f"cannot read {file}"
         raise BadInputError(msg, [problem]) from error
-    return read(data, file=file)

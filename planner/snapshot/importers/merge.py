@@ -1,6 +1,6 @@
 """Several files as one snapshot: joined, judged, and refused where they disagree."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,13 @@ from planner.snapshot.importers.assemble import SourcePlaces, problems_of, table
 from planner.snapshot.importers.ledger import PartitionLedger, RecordLedger
 from planner.snapshot.importers.liveness import Verdict, judge
 from planner.snapshot.importers.replicas import ReplicaDirs
-from planner.snapshot.importers.source import Record, Source
+from planner.snapshot.importers.source import Record, Source, with_defaults
+from planner.snapshot.importers.spread import spread_series
 from planner.snapshot.importers.visibility import find_gaps, named
 from planner.snapshot.json_file import no_garbage_collection
 
+_OPTIONS = "options"
 _SAID_BY_MANY = frozenset(("rates", "controllers"))
-Spread = Callable[[Sequence[Source], PartitionLedger, RecordLedger], list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +28,14 @@ class Imported:
     ----------
     snapshot
         The snapshot.
+    sources
+        The files.
     notes
         What its reader should know, in words.
     """
 
     snapshot: Snapshot
+    sources: tuple[Source, ...]
     notes: tuple[str, ...]
 
 
@@ -40,7 +44,6 @@ def merge(
     *,
     header: Mapping[str, Any] | None = None,
     allow_partial: bool = False,
-    spread: Spread | None = None,
 ) -> Imported:
     """
     Join what several files say of one cluster.
@@ -53,8 +56,6 @@ def merge(
         What the caller says once: `cluster_id`, `taken_at`.
     allow_partial
         Whether to go on where files hide something from each other.
-    spread
-        Shares out measured series over partitions, and returns its notes.
 
     Raises
     ------
@@ -64,38 +65,38 @@ def merge(
         the places of both sides.
     """
     with no_garbage_collection():
-        said = Source(file="command line", kind="options", header=header or {})
-        return _merge([said, *sources], allow_partial=allow_partial, spread=spread)
+        said = Source(file="command line", kind=_OPTIONS, header=header or {})
+        return _merge([said, *sources], allow_partial=allow_partial)
 
 
 def _merge(
     sources: Sequence[Source],
     *,
     allow_partial: bool,
-    spread: Spread | None,
 ) -> Imported:
     joined = _Joined(sources)
     joined.refuse()
-    verdict = judge(sources, joined.brokers, joined.partitions)
+    verdict = judge(joined.sources, joined.brokers, joined.partitions)
     joined.problems += verdict.problems
     joined.join_replicas()
     joined.refuse()
     notes = [note for source in sources for note in source.notes]
     notes += _partial_notes(joined, verdict, allow_partial=allow_partial)
-    if spread is not None:
-        notes += spread(sources, joined.partitions, joined.brokers)
-    joined.give_defaults(verdict)
-    snapshot = _snapshot(joined, verdict, joined.header())
+    shared = spread_series(joined.sources, joined.partitions, joined.brokers)
+    notes += shared.notes
+    joined.problems += joined.partitions.problems
+    snapshot = _snapshot(joined, verdict, joined.header(shared.split))
     notes += _verdict_notes(verdict)
     notes += _unknown_notes(snapshot, joined.partitions)
-    return Imported(snapshot=snapshot, notes=tuple(notes))
+    given = tuple(source for source in sources if source.kind != _OPTIONS)
+    return Imported(snapshot=snapshot, sources=given, notes=tuple(notes))
 
 
 class _Joined:
     """What all files say, and what is wrong with it."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        self.sources = sources
+        self.sources = _spelt_out(sources)
         self.cluster = RecordLedger("the cluster")
         self.brokers = RecordLedger("broker")
         self.log_dirs = RecordLedger("log dir")
@@ -103,7 +104,7 @@ class _Joined:
         self.partitions = PartitionLedger()
         self.dirs = ReplicaDirs(self.partitions)
         self.problems: list[InputProblem] = []
-        for source in sources:
+        for source in self.sources:
             self._add(source)
         self._add_partitions()
 
@@ -151,29 +152,16 @@ class _Joined:
                 self.dirs.add(source, source.replicas)
         self.problems += self.dirs.problems
 
-    def give_defaults(self, verdict: Verdict) -> None:
-        """Give brokers what files say of those that they do not name."""
-        for source in self.sources:
-            default = source.default_broker
-            if default is None:
-                continue
-            here = {record.key for record in source.brokers}
-            for broker in verdict.ids:
-                if broker not in here:
-                    record = Record(
-                        key=broker, values=default.values, place=default.place
-                    )
-                    self.brokers.add(source, record)
-        self.problems += self.brokers.problems
-
-    def header(self) -> dict[str, Any]:
-        """Return what the files say once."""
+    def header(self, split: str | None) -> dict[str, Any]:
+        """Return what the files say once; `split` is how rates were shared out."""
         said = dict(self.cluster.values.get("", {}))
         rates = [s.header["rates"] for s in self.sources if "rates" in s.header]
         if rates:
             merged = {key: value for each in rates for key, value in each.items()}
             names = dict.fromkeys(each["source"] for each in rates)
             said["rates"] = {**merged, "source": "+".join(names)}
+            if split is not None:
+                said["rates"]["split"] = split
         controllers = [c for s in self.sources for c in s.header.get("controllers", ())]
         if controllers:
             said["controllers"] = controllers
@@ -191,6 +179,16 @@ class _Joined:
         if self.problems:
             msg = "the files do not make one cluster"
             raise BadInputError(msg, list(dict.fromkeys(self.problems)))
+
+
+def _spelt_out(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources with what they say of brokers that they do not name."""
+    brokers = {record.key for source in sources for record in source.brokers}
+    for source in sources:
+        if source.partitions is not None:
+            for ids in source.partitions.values.get("replicas", ()):
+                brokers.update(ids)
+    return [with_defaults(source, sorted(brokers)) for source in sources]
 
 
 def _lists_partitions(source: Source) -> bool:

@@ -1,7 +1,7 @@
 """What one file says of a cluster, and where in it each thing stands."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -39,7 +39,7 @@ class PartitionColumns:
         `replicas` the file says which partitions there are, without it only
         something about them.
     places
-        What `place_format` takes to name the place of each: a number, or several.
+        What `place_format` takes to name the place of each: one value, or a tuple.
     place_format
         As in ``line {}``.
     """
@@ -47,7 +47,7 @@ class PartitionColumns:
     topics: Sequence[str]
     partitions: Sequence[int]
     values: Mapping[str, Sequence[Any]]
-    places: Sequence[int | tuple[int, ...]]
+    places: Sequence[Any]
     place_format: str = "line {}"
 
     def place_of(self, row: int) -> str:
@@ -129,7 +129,7 @@ class Source:
         What a snapshot says once.
     brokers, log_dirs, topics
         Records. The log dirs of a broker are all of its log dirs.
-    default_broker
+    default_broker, default_log_dirs
         What holds for brokers that the file does not name.
     partitions
         What it says of partitions, if anything.
@@ -152,6 +152,7 @@ class Source:
     header: Mapping[str, Any] = field(default_factory=dict)
     brokers: tuple[Record, ...] = ()
     default_broker: Record | None = None
+    default_log_dirs: tuple[Record, ...] = ()
     log_dirs: tuple[Record, ...] = ()
     topics: tuple[Record, ...] = ()
     partitions: PartitionColumns | None = None
@@ -161,3 +162,29 @@ class Source:
     lists_members: bool = False
     lists_whole_topics: bool = False
     notes: tuple[str, ...] = ()
+
+
+def with_defaults(source: Source, brokers: Iterable[int]) -> Source:
+    """
+    Return a source whose defaults are spelt out.
+
+    Parameters
+    ----------
+    source
+        Any source.
+    brokers
+        The brokers that there are.
+    """
+    if source.default_broker is None:
+        return source
+    named = {record.key for record in source.brokers}
+    rest = [broker for broker in brokers if broker not in named]
+    default, dirs = source.default_broker, source.default_log_dirs
+    return replace(
+        source,
+        brokers=(*source.brokers, *(replace(default, key=b) for b in rest)),
+        log_dirs=(
+            *source.log_dirs,
+            *(replace(d, key=(b, d.key[1])) for b in rest for d in dirs),
+        ),
+    )

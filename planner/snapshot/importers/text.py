@@ -9,16 +9,18 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.json_file import no_garbage_collection
+from planner.units import parse_rate
 
 Value = TypeVar("Value")
 
+_MAX_QUANTITY = 60
 _UTF8_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _HARMLESS = re.compile(r"-?[0-9][0-9., -]{0,59}", re.ASCII)
@@ -324,19 +326,9 @@ def place_text(place: Sequence[str | int]) -> str:
     return text.removeprefix(".")
 
 
-_UNITS: Mapping[str, int] = {
-    **{unit: 1000**power for power, unit in enumerate("BKMGTPE")},
-    **{f"{unit}B": 1000**power for power, unit in enumerate("KMGTPE", 1)},
-    **{f"{unit}I": 1024**power for power, unit in enumerate("KMGTPE", 1)},
-    **{f"{unit}IB": 1024**power for power, unit in enumerate("KMGTPE", 1)},
-    "": 1,
-}
-_QUANTITY = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,20})?) ?([A-Za-z]{0,3})(/s)?")
-
-
 def parse_quantity(text: str) -> float | None:
     """
-    Read bytes or bytes/s with a unit: ``500GB``, ``2TiB``, ``50MB/s``, ``1e12``.
+    Read bytes or bytes/s, with a unit or without: ``500GB``, ``50MB/s``, ``1e12``.
 
     Returns
     -------
@@ -347,14 +339,10 @@ def parse_quantity(text: str) -> float | None:
     >>> parse_quantity("1.5KiB"), parse_quantity("50MB/s"), parse_quantity("much")
     (1536.0, 50000000.0, None)
     """
-    found = _QUANTITY.fullmatch(text.strip())
-    if found is None:
-        return _plain_number(text)
-    factor = _UNITS.get(found[2].upper())
-    return None if factor is None else float(found[1]) * factor
-
-
-def _plain_number(text: str) -> float | None:
-    if not re.fullmatch(r"[0-9]{1,30}(\.[0-9]{0,20})?([eE]\+?[0-9]{1,2})?", text):
+    # Rates need not be whole, so a bare number is not rounded.
+    if re.fullmatch(r"[0-9]{1,30}(\.[0-9]{0,20})?([eE]\+?[0-9]{1,2})?", text):
+        return float(text)
+    try:
+        return float(parse_rate(text)) if len(text) <= _MAX_QUANTITY else None
+    except ValueError:
         return None
-    return float(text)

@@ -1,0 +1,105 @@
+"""Every file that operators have, in one call."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from planner.errors import BadInputError, InputProblem
+from planner.snapshot.importers.assignment import read_assignment
+from planner.snapshot.importers.broker_table import read_broker_table
+from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
+from planner.snapshot.importers.cruise_control_folder import read_cruise_control
+from planner.snapshot.importers.files import read_file
+from planner.snapshot.importers.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_topics import read_topics
+from planner.snapshot.importers.kcat import read_kcat
+from planner.snapshot.importers.merge import Imported, merge
+from planner.snapshot.importers.prometheus import BrokerLabels, read_prometheus
+from planner.snapshot.importers.rates_table import read_rates
+from planner.snapshot.importers.source import Source
+from planner.snapshot.importers.strimzi import read_strimzi
+
+Reader = Callable[..., Source]
+READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        "topics": read_topics,
+        "log_dirs": read_log_dirs,
+        "list_endpoints": read_endpoints,
+        "kcat": read_kcat,
+        "assignment": read_assignment,
+        "brokers": read_broker_table,
+        "rates": read_rates,
+        "capacity": read_capacity,
+        "broker_sets": read_broker_sets,
+        "strimzi": read_strimzi,
+        "prometheus": read_prometheus,
+    }
+)
+"""Importers by the names of the command's options; folders apart."""
+
+
+def load(
+    files: Mapping[str, Iterable[Path]],
+    folders: Iterable[Path] = (),
+    *,
+    header: Mapping[str, Any] | None = None,
+    labels: BrokerLabels | None = None,
+    quantile: float = 0.95,
+    allow_partial: bool = False,
+) -> Imported:
+    """
+    Read files, and join them into one snapshot.
+
+    Parameters
+    ----------
+    files
+        Paths by what they hold: the keys of `READERS`.
+    folders
+        Folders of Cruise Control.
+    header
+        What the caller says once: `cluster_id`, `taken_at`.
+    labels
+        How series of Prometheus tell their broker.
+    quantile
+        Which quantile of each series of a range is its rate.
+    allow_partial
+        Whether to go on where files hide something from each other.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with any file; if nothing is, with what they
+        contradict each other in.
+    """
+    readers = dict(READERS)
+    readers["prometheus"] = partial(read_prometheus, labels=labels, quantile=quantile)
+    works: list[Callable[[], list[Source]]] = [
+        partial(_one, path, readers[name])
+        for name, paths in files.items()
+        for path in paths
+    ]
+    works += [partial(read_cruise_control, folder) for folder in folders]
+    return merge(_all(works), header=header, allow_partial=allow_partial)
+
+
+def _one(path: Path, read: Reader) -> list[Source]:
+    return [read_file(path, read)]
+
+
+def _all(works: Iterable[Callable[[], list[Source]]]) -> list[Source]:
+    """Do all works, and say everything that is wrong with any of them."""
+    sources: list[Source] = []
+    messages: list[str] = []
+    problems: list[InputProblem] = []
+    for work in works:
+        try:
+            sources += work()
+        except BadInputError as error:
+            messages.append(error.message)
+            problems += error.problems
+    if messages:
+        raise BadInputError("; ".join(messages), problems)
+    return sources

@@ -1,0 +1,134 @@
+"""Strimzi's resources."""
+
+import json
+
+import pytest
+
+from planner.snapshot.importers import merge
+from planner.snapshot.importers.assignment import read_assignment
+from planner.snapshot.importers.strimzi import read_strimzi
+from support.monitoring import POOLS
+from support.samples import imported, refusal, words
+
+yaml = pytest.importorskip("yaml")
+TOPIC = read_assignment(
+    b'{"partitions":[{"topic":"a","partition":0,"replicas":[1,2]}]}', file="now.json"
+)
+
+
+def as_json(text: bytes) -> bytes:
+    items = []
+    for document in yaml.safe_load_all(text):
+        items += document.get("items", [document])
+    return json.dumps({"kind": "List", "items": items}, default=str).encode()
+
+
+@pytest.mark.parametrize("text", [POOLS, as_json(POOLS)], ids=["yaml", "json"])
+def test_pools_are_brokers(text):
+    document = imported(TOPIC, read_strimzi(text, file="pools"))
+
+    brokers = document["brokers"]
+    assert brokers[1] == {
+        "id": 1,
+        "in_bytes_per_s": 10_000_000,
+        "out_bytes_per_s": 10_240_000,
+        "cpu_cores": 1.5,
+        "tags": {"node_pool": "brokers"},
+        "log_dirs": [
+            {"path": "/var/lib/kafka/data-0/kafka-log1", "size_bytes": 100 * 2**30},
+            {"path": "/var/lib/kafka/data-1/kafka-log1", "size_bytes": 2**40},
+        ],
+    }
+    assert brokers[3]["cpu_cores"] == 4
+    assert brokers[3]["in_bytes_per_s"] == 2**30
+    assert document["controllers"] == [{"id": 100, "voter": True, "combined": False}]
+    assert document["cluster_id"] == "abc"
+    assert document["kafka_version"] == "4.1.0"
+    assert document["configs"] == {"min.insync.replicas": "2"}
+
+
+def test_other_resources_are_passed_over_and_said():
+    notes = merge([TOPIC, read_strimzi(POOLS, file="pools")]).notes
+
+    assert any("1 resources of other kinds" in note for note in notes)
+    assert not any("hunter2" in note for note in notes)
+
+
+def test_brokers_that_no_pool_has_are_dead():
+    gone = read_assignment(
+        b'{"partitions":[{"topic":"a","partition":0,"replicas":[1,9]}]}', file="now"
+    )
+
+    document = imported(gone, read_strimzi(POOLS, file="pools"))
+
+    assert document["brokers"][9]["state"] == "dead"
+
+
+def test_a_kafka_alone_gives_capacities_to_all():
+    kafka = POOLS.split(b"---\n")[1]
+
+    document = imported(TOPIC, read_strimzi(kafka, file="kafka"))
+
+    assert document["brokers"][2]["in_bytes_per_s"] == 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "rule"),
+    [
+        pytest.param(b"100Gi", b"much", "spec.storage", "a quantity", id="size"),
+        pytest.param(
+            b"10000KB/s", b"10 Gbit", "inboundNetwork", "a bandwidth", id="bandwidth"
+        ),
+        pytest.param(
+            b"    nodeIds: [1, 2, 3]\n",
+            b"",
+            "status.nodeIds",
+            "required",
+            id="without-its-status",
+        ),
+        pytest.param(b"[100]", b"[x]", "status.nodeIds[0]", "", id="no-id"),
+        pytest.param(
+            b"name: prod\nspec", b"name: x\nspec", "", "one cluster", id="two"
+        ),
+        pytest.param(
+            b"strimzi.io/v1beta2", b"example.io/v1", "", "must hold", id="none-of-ours"
+        ),
+        pytest.param(b"- id: 0", b"- no: 0", "spec.storage", "an id", id="no-volume"),
+        pytest.param(
+            b"status:\n  clusterId: abc",
+            b"status:\n  clusterId: xyz",
+            "document 2",
+            "the same",
+            id="two-ids",
+        ),
+        pytest.param(
+            b"  name: prod\nspec:",
+            b"  name: &a prod\n  x: *a\nspec:",
+            "",
+            "without aliases",
+            id="aliases",
+        ),
+        pytest.param(b"kind: List", b"kind: [List", "line ", "YAML", id="no-yaml"),
+        pytest.param(b"items:", b"\titems:", "line 3", "YAML", id="tabs"),
+    ],
+)
+def test_bad_resources_are_refused(old, new, place, rule):
+    assert old in POOLS
+
+    error = refusal(read_strimzi, POOLS.replace(old, new))
+
+    assert any(
+        place in problem.place and rule in problem.rule for problem in error.problems
+    ), words(error)
+    assert "hunter2" not in words(error)
+
+
+def test_a_broker_in_two_pools_is_refused():
+    error = refusal(
+        read_strimzi,
+        POOLS.replace(b"[100]", b"[100, 3]").replace(
+            b"roles: [controller]", b"roles: [controller, broker]"
+        ),
+    )
+
+    assert "once" in error.problems[0].rule
