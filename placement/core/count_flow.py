@@ -1,0 +1,410 @@
+"""The flows of `core.counts`: evening loads out, and bringing items home."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.counts import (
+    CountProblem,
+    CountProof,
+    CountSolution,
+    IntArray,
+    sum_by,
+)
+from placement.core.kernels import counts as kernels
+from placement.core.kernels.jit import compiled
+
+BoolArray = npt.NDArray[np.bool_]
+
+MIN_EDGES_COMPILED = 30_000
+"""Below, the same code runs uncompiled: it takes less than compiling would."""
+EVERYTHING = 1 << 40
+"""As many items at home as there may ever be: then no arc costs anything."""
+
+
+@dataclass(slots=True, eq=False)
+class Network:
+    """The edges of a problem seen from both ends, and what lies on them."""
+
+    num_bins: int
+    class_start: IntArray
+    edge_bin: IntArray
+    edge_class: IntArray
+    bin_start: IntArray
+    bin_edge: IntArray
+    count: IntArray
+    home: IntArray
+    price: IntArray
+    potential: IntArray
+    part: IntArray
+
+    @classmethod
+    def of(cls, problem: CountProblem) -> "Network":
+        """Return the network of a problem, without its items."""
+        return cls.over(problem.num_bins, problem.class_start, problem.edge_bin)
+
+    @classmethod
+    def over(
+        cls, num_bins: int, class_start: IntArray, edge_bin: IntArray
+    ) -> "Network":
+        """Return a network without items, of one part, in which nothing costs."""
+        num_classes = len(class_start) - 1
+        edge_class = np.repeat(np.arange(num_classes), np.diff(class_start))
+        bin_start = np.zeros(num_bins + 1, dtype=np.int64)
+        np.cumsum(np.bincount(edge_bin, minlength=num_bins), out=bin_start[1:])
+        num_nodes = num_bins + num_classes
+        return cls(
+            num_bins=num_bins,
+            class_start=class_start,
+            edge_bin=edge_bin,
+            edge_class=edge_class,
+            bin_start=bin_start,
+            bin_edge=np.argsort(edge_bin, kind="stable"),
+            count=np.zeros(len(edge_bin), dtype=np.int64),
+            home=np.full(len(edge_bin), EVERYTHING, dtype=np.int64),
+            price=np.zeros(len(edge_bin), dtype=np.int64),
+            potential=np.zeros(num_nodes, dtype=np.int64),
+            part=np.zeros(num_nodes, dtype=np.int64),
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """Bins and classes."""
+        return len(self.potential)
+
+    @property
+    def load(self) -> IntArray:
+        """``(B,)`` items in each bin."""
+        return sum_by(self.count, self.edge_bin, self.num_bins)
+
+    def run(self, kernel: Callable[..., Any], *columns: IntArray | int) -> None:
+        """Run a kernel on the network: compiled on arrays, or as it is on lists."""
+        shape = (self.bin_start, self.bin_edge, self.class_start, self.edge_bin)
+        prices = (self.home, self.price, self.potential)
+        given = (*shape, self.edge_class, self.count, *prices)
+        if len(self.edge_bin) >= MIN_EDGES_COMPILED:
+            compiled(kernel)(self.num_bins, *given, *columns)
+        else:
+            _on_lists(kernel, self.num_bins, (*given, *columns))
+
+
+def _on_lists(
+    kernel: Callable[..., Any], num_bins: int, columns: tuple[IntArray | int, ...]
+) -> None:
+    """Run a kernel on lists, and copy back what it changed."""
+    lists = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns]
+    kernel(num_bins, *lists)
+    for column, changed in zip(columns, lists, strict=True):
+        if isinstance(column, np.ndarray) and column.flags.writeable:
+            column[:] = changed
+
+
+def reach(network: Network, sources: IntArray) -> IntArray:
+    """Return ``(N,)`` the level of each node from the sources; -1 if not reached."""
+    level = np.full(network.num_nodes, -1, dtype=np.int64)
+    level[sources] = 0
+    queue = np.zeros(network.num_nodes, dtype=np.int64)
+    queue[: len(sources)] = sources
+    network.run(kernels.find_levels, network.part, level, queue, len(sources))
+    return level
+
+
+def push(network: Network, given: IntArray, room: IntArray) -> None:
+    """
+    Push as much as can be pushed along arcs of reduced cost 0.
+
+    Parameters
+    ----------
+    network
+        Its counts change.
+    given
+        ``(N,)`` items that each node has to give; what is left remains.
+    room
+        ``(B,)`` items that each bin may take; the same.
+
+    Notes
+    -----
+    Dinic's algorithm: levels, then paths that go one level up, until no bin with room
+    is reached.
+    """
+    while True:
+        sources = np.nonzero(given > 0)[0]
+        level = reach(network, sources)
+        if not ((level[: network.num_bins] >= 0) & (room > 0)).any():
+            return
+        starts = (network.bin_start[:-1], network.class_start[:-1])
+        cursor = np.concatenate(starts)
+        path = np.zeros(2 * network.num_nodes + 2, dtype=np.int64)
+        columns = (network.part, level, cursor, path, given, room, sources)
+        network.run(kernels.push_along_levels, *columns)
+
+
+def even_out(problem: CountProblem, network: Network) -> Network:
+    """
+    Place all items as evenly as can be.
+
+    Returns
+    -------
+    The network, with the items; nodes that could exchange items without making loads
+    less even are of one part.
+    """
+    network.count[:] = problem.home
+    load = network.load
+    at_home = sum_by(problem.home, network.edge_class, problem.num_classes)
+    left = problem.supply - at_home
+    _fill(network, load, left)
+    is_done = np.zeros(network.num_nodes, dtype=np.bool_)
+    is_done[network.num_bins :] = np.equal(problem.supply, 0)
+    while not is_done.all():
+        _split(network, is_done)
+    return network
+
+
+def _fill(network: Network, load: IntArray, left: IntArray) -> None:
+    columns = (network.class_start, network.edge_bin, network.count, load, left)
+    if len(network.edge_bin) >= MIN_EDGES_COMPILED:
+        compiled(kernels.fill_lowest)(*columns)
+    else:
+        first, *rest = columns
+        lists = [column.tolist() for column in rest]
+        kernels.fill_lowest(first.tolist(), *lists)
+        network.count[:] = lists[1]
+
+
+def _split(network: Network, is_done: BoolArray) -> None:
+    """Even every open part out to its mean; split parts, or finish their top."""
+    bins = slice(0, network.num_bins)
+    is_open = ~is_done[bins]
+    goal = _goals(network, is_open)
+    load = network.load
+    _exchange(network, is_open, load - goal, goal - load)
+    load = network.load
+    above = _reached_from(network, is_open & (load > goal))
+    has_above = np.zeros(network.num_nodes, dtype=np.bool_)
+    has_above[network.part[above]] = True
+    is_even = is_open & ~has_above[network.part[bins]]
+    # In parts that are at or below their goal: as few bins at it as can be.
+    _exchange(network, is_even, np.equal(load, goal).astype(np.int64), goal - 1 - load)
+    load = network.load
+    top = _reached_from(network, is_even & np.equal(load, goal))
+    is_done |= top
+    _renumber(network, above, top)
+
+
+def share_evenly(problem: CountProblem, capacity: npt.NDArray[np.float64]) -> Network:
+    """
+    Spread all items so that loads over capacities are as even as can be, rounded.
+
+    Parameters
+    ----------
+    problem
+        Many items a bin: what is lost by rounding is less than one item of each.
+    capacity
+        ``(B,)`` what each bin can carry. Positive.
+
+    Returns
+    -------
+    The network, with the items; bins of one part share its load by capacity.
+    """
+    network = Network.of(problem)
+    network.count[:] = problem.home
+    at_home = sum_by(problem.home, network.edge_class, problem.num_classes)
+    _fill(network, network.load, problem.supply - at_home)
+    while True:
+        goal = shares(network, capacity)
+        load = network.load
+        everywhere = np.ones(network.num_bins, dtype=np.bool_)
+        _exchange(network, everywhere, load - goal, goal - load)
+        above = _reached_from(network, network.load > goal)
+        if not above.any():
+            return network
+        _renumber(network, above)
+
+
+def shares(network: Network, capacity: npt.NDArray[np.float64]) -> IntArray:
+    """Return ``(B,)`` each bin's share of its part's load, rounded up."""
+    part = network.part[: network.num_bins]
+    load = np.bincount(part, network.load, network.num_nodes)
+    room = np.bincount(part, capacity, network.num_nodes)
+    share = load[part] * (capacity / room[part])
+    return np.ceil(share).astype(np.int64)
+
+
+def _goals(network: Network, is_open: BoolArray) -> IntArray:
+    """Return ``(B,)`` the mean load of each bin's part, rounded up."""
+    part = network.part[: network.num_bins]
+    load, size = np.zeros((2, network.num_nodes), dtype=np.int64)
+    np.add.at(load, part[is_open], network.load[is_open])
+    np.add.at(size, part[is_open], 1)
+    mean: IntArray = -(-load // np.maximum(size, 1))
+    return mean[part]
+
+
+def _exchange(
+    network: Network, is_open: BoolArray, excess: IntArray, room: IntArray
+) -> None:
+    given = np.zeros(network.num_nodes, dtype=np.int64)
+    given[: network.num_bins] = np.where(is_open, np.maximum(excess, 0), 0)
+    push(network, given, np.where(is_open, np.maximum(room, 0), 0))
+
+
+def _reached_from(network: Network, is_source: BoolArray) -> BoolArray:
+    """Return ``(N,)`` true for nodes that sources could give items to."""
+    sources = np.nonzero(is_source)[0]
+    if not len(sources):
+        return np.zeros(network.num_nodes, dtype=np.bool_)
+    return reach(network, sources) >= 0
+
+
+def _renumber(network: Network, *parted: BoolArray) -> None:
+    """Give the nodes of each split part numbers of their own."""
+    key = network.part
+    for is_apart in parted:
+        key = key * 2 + is_apart
+    network.part[:] = np.unique(key, return_inverse=True)[1]
+
+
+def least_cost(problem: CountProblem, even: Network) -> CountSolution:
+    """
+    Place the items most cheaply, loads staying as even.
+
+    Parameters
+    ----------
+    problem
+        Of which loads were evened out.
+    even
+        What `even_out` returned.
+    """
+    bins, classes = even.part[: even.num_bins], even.part[even.num_bins :]
+    is_open = np.equal(bins[even.edge_bin], classes[even.edge_class])
+    highest = _highest(even)
+    lowest = np.maximum(highest - 1, 0)
+    peak = np.nonzero(np.equal(bins, bins[np.argmax(even.load)]))[0]
+    network = _opened(problem, even, is_open)
+    if problem.price is not None:
+        network.count[:] = 0
+        _place(problem, network, lowest, highest)
+    elif _is_least(problem, even, is_open, highest):
+        network.count[:] = even.count[is_open]
+        # Only what is too much at home leaves: room in these bins is worth a move.
+        is_full = sum_by(network.home, network.edge_bin, even.num_bins) > highest
+        network.potential[even.num_bins :] = -1
+        network.potential[: even.num_bins][is_full] = -1
+    else:
+        _place(problem, network, lowest, highest)
+    count = np.zeros(len(is_open), dtype=np.int64)
+    count[is_open] = network.count
+    proof = CountProof(
+        peak_bins=peak,
+        lowest=lowest,
+        highest=highest,
+        is_open=is_open,
+        class_potential=network.potential[even.num_bins :],
+        bin_potential=network.potential[: even.num_bins],
+    )
+    moves = int(problem.home.sum()) - int(np.minimum(count, problem.home).sum())
+    paid = 0 if problem.price is None else int((count * problem.price).sum())
+    return CountSolution(
+        count=count,
+        load=sum_by(count, problem.edge_bin, even.num_bins),
+        moves=moves,
+        cost=moves + paid,
+        proof=proof,
+    )
+
+
+def _highest(even: Network) -> IntArray:
+    """Return ``(B,)`` the largest load in the part of each bin."""
+    part = even.part[: even.num_bins]
+    highest = np.zeros(even.num_nodes, dtype=np.int64)
+    np.maximum.at(highest, part, even.load)
+    return highest[part]
+
+
+def _opened(problem: CountProblem, even: Network, is_open: BoolArray) -> Network:
+    """Return a network of the open edges, everything that may stay at home there."""
+    num_open = sum_by(is_open.astype(np.int64), even.edge_class, problem.num_classes)
+    class_start = np.concatenate([[0], np.cumsum(num_open)])
+    network = Network.over(even.num_bins, class_start, even.edge_bin[is_open])
+    network.home[:] = problem.home[is_open]
+    network.count[:] = network.home
+    if problem.price is not None:
+        network.price[:] = problem.price[is_open]
+    return network
+
+
+def _is_least(
+    problem: CountProblem, even: Network, is_open: BoolArray, highest: IntArray
+) -> bool:
+    """Tell whether evening out moved no more than what could not stay anyway."""
+    home = np.where(is_open, problem.home, 0)
+    too_much = sum_by(home, even.edge_bin, even.num_bins) - highest
+    kept = int(np.minimum(even.count, problem.home).sum())
+    return kept == int(home.sum()) - int(np.maximum(too_much, 0).sum())
+
+
+def _place(
+    problem: CountProblem, network: Network, lowest: IntArray, highest: IntArray
+) -> None:
+    """
+    Give all items a place within the bounds of the bins, most cheaply.
+
+    Successive shortest paths, from items at home, or from nowhere if places have
+    prices: then staying may be dearer than moving. First between what must
+    leave or has no place, and bins that lack items; then from the former to any bin
+    with room; then from any bin that may give to those that lack; last whatever still
+    lowers the cost.
+    """
+    left = np.zeros(network.num_nodes, dtype=np.int64)
+    placed = sum_by(network.count, network.edge_class, problem.num_classes)
+    left[network.num_bins :] = problem.supply - placed
+    for must_leave, must_lack in ((1, 1), (1, 0), (0, 1), (0, 0)):
+        least = highest if must_leave else lowest
+        most = lowest if must_lack else highest
+        has_more = True
+        gains = not must_leave and not must_lack
+        while has_more:
+            has_more = _shorten(network, left, least, most, gains=gains)
+
+
+def _shorten(
+    network: Network, left: IntArray, least: IntArray, most: IntArray, *, gains: bool
+) -> bool:
+    """Push along all shortest paths from bins above `least` to bins below `most`."""
+    load = network.load
+    given = left.copy()
+    given[: network.num_bins] = np.maximum(load - least, 0)
+    room = np.maximum(most - load, 0)
+    sources = np.nonzero(given > 0)[0]
+    if not len(sources) or not room.any():
+        return False
+    top = int(network.potential[sources].max())
+    is_reached = _measure(network, sources, top)
+    room[~is_reached[: network.num_bins]] = 0
+    if not room.any():
+        return False
+    bottom = network.potential[: network.num_bins]
+    nearest = int(bottom[room > 0].min())
+    if gains and nearest >= top:
+        return False
+    # Only the sources and bins between which paths are shortest.
+    given[network.potential < top] = 0
+    room[bottom > nearest] = 0
+    before = given[network.num_bins :].copy()
+    push(network, given, room)
+    left[network.num_bins :] -= before - given[network.num_bins :]
+    return True
+
+
+def _measure(network: Network, sources: IntArray, top: int) -> BoolArray:
+    """Add shortest distances to the potentials; return ``(N,)`` what was reached."""
+    label = np.full(network.num_nodes, kernels.UNREACHED, dtype=np.int64)
+    label[sources] = top - network.potential[sources]
+    network.run(kernels.find_distances, label, sources)
+    is_reached: BoolArray = label < kernels.UNREACHED
+    label[~is_reached] = label[is_reached].max()
+    network.potential += label
+    return is_reached

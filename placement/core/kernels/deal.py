@@ -1,0 +1,112 @@
+"""Weighted items dealt out to bins, the heaviest first."""
+
+from placement.core.kernels.tables import Column
+
+NOWHERE = -1
+
+
+def deal_to_lowest(
+    order: Column, weight: Column, load: Column, share: Column, line: Column, to: Column
+) -> None:
+    """
+    Give each item of `order` to the bin that is least full, any bin will do.
+
+    ``line`` holds the bins as a binary heap by load over share, the lowest bin first of
+    equals; ``to[item]`` is set, and loads grow.
+    """
+    size = len(line)
+    for item in order:
+        taker = line[0]
+        to[item] = taker
+        load[taker] += weight[item]
+        full = load[taker] / share[taker]
+        at = 0
+        while True:
+            child = 2 * at + 1
+            if child >= size:
+                break
+            best = line[child]
+            fullness = load[best] / share[best]
+            if child + 1 < size:
+                other = line[child + 1]
+                others = load[other] / share[other]
+                if others < fullness or (others == fullness and other < best):
+                    child += 1
+                    best = other
+                    fullness = others
+            if full < fullness or (full == fullness and taker < best):
+                break
+            line[at] = best
+            at = child
+        line[at] = taker
+
+
+def deal_to_readers(
+    order: Column,
+    weight: Column,
+    load: Column,
+    share: Column,
+    item_class: Column,
+    class_start: Column,
+    edge_bin: Column,
+    to: Column,
+) -> None:
+    """Give each item of `order` to the least full of the bins of its class."""
+    for item in order:
+        first = item_class[item]
+        taker = NOWHERE
+        lowest = 0.0
+        for edge in range(class_start[first], class_start[first + 1]):
+            other = edge_bin[edge]
+            full = load[other] / share[other]
+            if taker == NOWHERE or full < lowest:
+                taker = other
+                lowest = full
+        to[item] = taker
+        load[taker] += weight[item]
+
+
+def release(
+    order: Column,
+    weight: Column,
+    start: Column,
+    load: Column,
+    limit: Column,
+    to: Column,
+) -> None:
+    """
+    Take items out of bins that hold more than their limit, as little as covers it.
+
+    The items of bin ``b``, heaviest first, are ``order[start[b]:start[b + 1]]``. What
+    fits the excess is taken; what is then left of it is covered by the lightest item
+    that does, and what was taken before is put back where it is covered without.
+    """
+    for b in range(len(limit)):
+        excess = load[b] - limit[b]
+        if excess <= 0:
+            continue
+        taken = 0.0
+        for place in range(start[b], start[b + 1]):
+            item = order[place]
+            if weight[item] <= excess - taken:
+                to[item] = NOWHERE
+                taken += weight[item]
+        if taken < excess:
+            cover = NOWHERE
+            for place in range(start[b], start[b + 1]):
+                item = order[place]
+                if to[item] != NOWHERE and weight[item] >= excess - taken:
+                    cover = item
+            if cover != NOWHERE:
+                to[cover] = NOWHERE
+                taken += weight[cover]
+                for place in range(start[b], start[b + 1]):
+                    item = order[place]
+                    if (
+                        to[item] == NOWHERE
+                        and item != cover
+                        and taken - weight[item] >= excess
+                    ):
+                        to[item] = b
+                        taken -= weight[item]
+        load[b] -= taken
