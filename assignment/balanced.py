@@ -1,0 +1,105 @@
+"""Our own assignor: as even as can be, then with as few moves as can be."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assignment.balanced_counts import balance_counts
+from assignment.balanced_same import balance_same
+from assignment.balanced_weights import balance_weights
+from assignment.certificate import Certificate
+from assignment.classes import classes_of
+from assignment.group import Group
+from assignment.outcome import Assignment
+from placement.core.solution import Bounded
+
+DEFAULT_TOLERANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    An assignment, and what is proven about it.
+
+    Parameters
+    ----------
+    assignment
+        Who reads what.
+    certificate
+        Proven lower bounds, with their witnesses.
+    """
+
+    assignment: Assignment
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Balanced:
+    """
+    Even members out as far as their subscriptions allow, then move as little as can be.
+
+    Goals, in this order: the busiest member carries least; then loads are as even as
+    can be (fewest members carry that much, then the next carries least, and so on);
+    then as many partitions as possible are read in a rack that has a replica; then as
+    few as possible change hands. Where all partitions weigh the same and members can
+    carry the same, all of that is exact, and proven. Where weights differ, members are
+    brought within a tolerance, and the gap to the proven bound is said.
+
+    Constraints: only subscribed topics; each partition once.
+
+    Algorithm: partitions that the same members may read are one class, and only how
+    many of each class each member reads is looked for (`placement.core.counts`). Where
+    all members read the same it is known at once. With weights: members that carry
+    too much give up what fits their excess best, and what is free goes, heaviest
+    first, to the member furthest below its share.
+
+    Parameters
+    ----------
+    tolerance
+        How far above its share of the weight a member may stay, as a fraction, rather
+        than give up partitions; with equal weights nothing is tolerated.
+
+    Examples
+    --------
+    Two members own three partitions each and a third joins: each gives it one.
+    """
+
+    tolerance: float = DEFAULT_TOLERANCE
+    name: str = "balanced"
+
+    def assign(self, group: Group) -> Assignment:
+        """Return who reads what."""
+        return self.solve(group).assignment
+
+    def solve(self, group: Group) -> Answer:
+        """Return who reads what, and what is proven about it."""
+        if not group.is_read.any():
+            nobody = np.full(group.num_partitions, -1, dtype=np.int32)
+            return Answer(Assignment(nobody), _NOTHING)
+        if has_equal_weights(group):
+            return self._solve_counts(group)
+        return Answer(*balance_weights(group, classes_of(group), self.tolerance))
+
+    def _solve_counts(self, group: Group) -> Answer:
+        if (same := balance_same(group)) is not None:
+            return Answer(*same)
+        if has_equal_capacities(group):
+            return Answer(*balance_counts(group, classes_of(group)))
+        return Answer(*balance_weights(group, classes_of(group), self.tolerance))
+
+
+_NOTHING = Certificate(
+    busiest=Bounded(value=0.0, lower_bound=0.0), moved=Bounded(value=0, lower_bound=0)
+)
+
+
+def has_equal_weights(group: Group) -> bool:
+    """Tell whether all partitions weigh the same, and something."""
+    weight = group.partitions.weight
+    return bool(weight[0] > 0 and (weight == weight[0]).all())
+
+
+def has_equal_capacities(group: Group) -> bool:
+    """Tell whether all members can carry the same."""
+    capacity = group.members.capacity
+    return bool((capacity == capacity[0]).all())

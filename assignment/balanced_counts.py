@@ -1,0 +1,91 @@
+"""Equal weights, members reading different topics: by counts of classes, exactly."""
+
+import numpy as np
+
+from assignment.certificate import Certificate, bound_moved, busiest_value
+from assignment.classes import Classes, hand_out
+from assignment.group import ABSENT, Group
+from assignment.outcome import Assignment
+from placement.core.count_bounds import cost_bound, peak_bound
+from placement.core.counts import CountProblem, CountSolution, solve_evenly
+from placement.core.solution import Bounded, Proof
+from placement.errors import ProofError
+
+
+def balance_counts(group: Group, classes: Classes) -> tuple[Assignment, Certificate]:
+    """
+    Return who reads what, and the proof.
+
+    Parameters
+    ----------
+    group
+        All of its partitions weigh the same, and members can carry the same.
+    classes
+        Its partitions by who may read them.
+    """
+    problem = count_problem(group, classes)
+    solution = solve_evenly(problem)
+    assignment = Assignment(hand_out(classes, solution.count))
+    return assignment, _certificate(group, problem, solution, assignment)
+
+
+def count_problem(group: Group, classes: Classes) -> CountProblem:
+    """Return the classes as items and the members as bins."""
+    is_owned = np.not_equal(classes.edge_idx, ABSENT)
+    is_read = np.not_equal(classes.class_idx, ABSENT)
+    num_edges = len(classes.member_idx)
+    supply = np.bincount(classes.class_idx[is_read], minlength=classes.num_classes)
+    price = classes.price
+    if price is not None:
+        # A replica in the rack is worth more than all moves together.
+        price = price * (int(is_owned.sum()) + 1)
+    return CountProblem(
+        num_bins=group.num_members,
+        class_start=classes.start,
+        edge_bin=classes.member_idx,
+        supply=supply.astype(np.int64),
+        home=np.bincount(classes.edge_idx[is_owned], minlength=num_edges),
+        price=price,
+    )
+
+
+def _certificate(
+    group: Group,
+    problem: CountProblem,
+    solution: CountSolution,
+    assignment: Assignment,
+) -> Certificate:
+    proof = solution.proof
+    peak, cost = peak_bound(problem, proof.peak_bins), cost_bound(problem, proof)
+    if peak != solution.load.max(initial=0) or cost != solution.cost:
+        msg = (
+            f"bounds {peak} and {cost} do not meet the counts' values "
+            f"{solution.load.max(initial=0)} and {solution.cost}"
+        )
+        raise ProofError(msg)
+    value = busiest_value(group, assignment)
+    members = [group.members.ids[member] for member in proof.peak_bins.tolist()]
+    # Members that own what they read no more give it up in any assignment.
+    given_up = num_given_up(group)
+    # With prices the cost is proven, not the moves in it.
+    least = given_up + (solution.moves if problem.price is None else 0)
+    return Certificate(
+        busiest=Bounded(
+            value=value,
+            lower_bound=value,
+            proof=Proof(kind="flow-dual", witness={"members": members}),
+        ),
+        moved=bound_moved(
+            group, assignment, least, Proof(kind="flow-dual", witness={"cost": cost})
+        ),
+    )
+
+
+def num_given_up(group: Group) -> int:
+    """Return partitions that leave a member because it reads their topic no more."""
+    topic = group.partitions.topic_idx[group.owned.idx]
+    width = len(group.topics)
+    may = group.subscribed.owner.astype(np.int64) * width + group.subscribed.idx
+    asked = group.owned.owner.astype(np.int64) * width + topic
+    is_left = ~np.isin(asked, may) & group.is_read[topic]
+    return int(np.unique(group.owned.idx[is_left]).size)

@@ -1,0 +1,131 @@
+"""What is proven about an assignment: the busiest member, and what had to move."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assignment.group import Group, RateArray
+from assignment.outcome import Assignment, is_moved
+from placement.core.solution import Bounded, Proof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """
+    Proven lower bounds.
+
+    Parameters
+    ----------
+    busiest
+        The largest load of a member over its capacity. The bound holds for any
+        assignment at all.
+    moved
+        Partitions that change hands; `None` where nothing is computed. The bound holds
+        for assignments that are as even, or no busier.
+    """
+
+    busiest: Bounded
+    moved: Bounded | None = None
+
+
+def busiest_value(group: Group, assignment: Assignment) -> float:
+    """Return the largest load of a member over its capacity."""
+    use = assignment.load(group) / group.members.capacity
+    return float(use.max(initial=0.0))
+
+
+def bound_busiest(group: Group, assignment: Assignment) -> Bounded:
+    """
+    Bound the busiest member, by what is quick to see: for any assignor.
+
+    Returns
+    -------
+    The largest of: all that is read over all capacities (``water-fill``), the heaviest
+    partition on its roomiest reader (``heaviest``), and by the pigeonhole the lightest
+    k + 1 of the kM + 1 heaviest partitions, of which one of M members has that many
+    (``count``).
+    """
+    value = busiest_value(group, assignment)
+    is_read = group.is_read[group.partitions.topic_idx]
+    if not is_read.any():
+        return Bounded(value=value, lower_bound=0.0)
+    bounds = [_spread(group), _heaviest(group), _pigeonhole(group)]
+    bound, proof = max(bounds, key=lambda each: each[0])
+    # A bound is a sum in another order than the value: it is never more than rounding
+    # above it, and is not to look as if it were.
+    if value < bound <= value * (1 + 1e-9):
+        bound = value
+    return Bounded(value=value, lower_bound=bound, proof=proof)
+
+
+_Bound = tuple[float, Proof]
+
+
+def _readers(group: Group) -> RateArray:
+    """Return ``(M,)`` capacities of members that read something; 0 of others."""
+    reads = np.zeros(group.num_members, dtype=np.bool_)
+    reads[group.subscribed.owner[group.is_read[group.subscribed.idx]]] = True
+    return np.where(reads, group.members.capacity, 0.0)
+
+
+def _spread(group: Group) -> _Bound:
+    is_read = group.is_read[group.partitions.topic_idx]
+    total = float(group.partitions.weight[is_read].sum())
+    capacity = float(_readers(group).sum())
+    witness = {"weight": total, "capacity": capacity}
+    return total / capacity, Proof(kind="water-fill", witness=witness)
+
+
+def _heaviest(group: Group) -> _Bound:
+    subscribers = group.subscribers
+    roomiest = np.zeros(len(group.topics))
+    np.maximum.at(
+        roomiest,
+        np.repeat(np.arange(len(subscribers)), subscribers.counts),
+        group.members.capacity[subscribers.idx],
+    )
+    at = roomiest[group.partitions.topic_idx]
+    use = np.divide(group.partitions.weight, at, out=np.zeros(len(at)), where=at > 0)
+    row = int(use.argmax())
+    return float(use[row]), Proof(
+        kind="heaviest", witness={"partition": group.name_of(row)}
+    )
+
+
+def _pigeonhole(group: Group) -> _Bound:
+    is_read = group.is_read[group.partitions.topic_idx]
+    weight = np.sort(group.partitions.weight[is_read])[::-1]
+    members = int(np.count_nonzero(_readers(group)))
+    running = np.concatenate([[0.0], np.cumsum(weight)])
+    each = np.arange(1, (len(weight) - 1) // members + 1)
+    ends = each * members + 1
+    sums = running[ends] - running[ends - each - 1]
+    best = int(sums.argmax()) if len(sums) else 0
+    bound = float(sums[best]) if len(sums) else 0.0
+    witness = {"members": members, "partitions": best + 2}
+    return bound / float(group.members.capacity.max()), Proof(
+        kind="count", witness=witness
+    )
+
+
+def bound_moved(
+    group: Group, assignment: Assignment, least: int, proof: Proof
+) -> Bounded:
+    """
+    Return the partitions that change hands, and how many had to.
+
+    Parameters
+    ----------
+    group, assignment
+        Before and after.
+    least
+        What had to, if each partition counts as owned by one member at most.
+    proof
+        Why.
+    """
+    moved = int(np.count_nonzero(is_moved(group, assignment)))
+    # A partition that several claim may go from the one that counts to another of them
+    # and is not moved then.
+    claimed = np.bincount(group.owned.idx, minlength=group.num_partitions)
+    bound = max(0, least - int(np.count_nonzero(claimed > 1)))
+    return Bounded(value=moved, lower_bound=bound, proof=proof)

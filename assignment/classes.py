@@ -1,0 +1,154 @@
+"""Partitions that the same members may read, as classes of the core's items."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assignment.assignors.claims import sole_owners
+from assignment.group import ABSENT, Group, IndexArray
+
+RowArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """
+    Classes of partitions, and the members that may read each.
+
+    Parameters
+    ----------
+    class_idx
+        ``(P,)`` class of each partition; `ABSENT` where nobody reads its topic.
+    start, member_idx
+        ``(K + 1,)``, ``(E,)`` members of class ``k`` are
+        ``member_idx[start[k]:start[k + 1]]``, ascending.
+    price
+        ``(E,)`` 1 where the member's rack has no replica of the class, if racks count.
+    owner_idx
+        ``(P,)`` the member that owns the partition and still reads it, or `ABSENT`.
+    edge_idx
+        ``(P,)`` the edge of that owner, or `ABSENT`.
+    """
+
+    class_idx: IndexArray
+    start: RowArray
+    member_idx: RowArray
+    price: RowArray | None
+    owner_idx: IndexArray
+    edge_idx: RowArray
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes, ``K``."""
+        return len(self.start) - 1
+
+
+def classes_of(group: Group) -> Classes:
+    """Group the partitions that are read by who may read them, and by racks if any."""
+    topic_class, lists = _by_subscribers(group)
+    class_idx = topic_class[group.partitions.topic_idx]
+    prices = None
+    if racks_count(group):
+        class_idx, lists, prices = _by_rack(group, class_idx, lists)
+    start = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
+    member_idx = np.concatenate([*lists, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    owner_idx, edge_idx = _owners(group, class_idx, start, member_idx)
+    price = None if prices is None else np.concatenate([*prices, member_idx[:0]])
+    return Classes(
+        class_idx.astype(np.int32), start, member_idx, price, owner_idx, edge_idx
+    )
+
+
+def _by_subscribers(group: Group) -> tuple[RowArray, list[RowArray]]:
+    """Return the class of each topic, and the members of each class."""
+    subscribers, is_read = group.subscribers, group.is_read
+    topic_class = np.full(len(group.topics), ABSENT, dtype=np.int64)
+    known: dict[bytes, int] = {}
+    lists: list[RowArray] = []
+    for topic in np.nonzero(is_read)[0].tolist():
+        members = subscribers.of(topic)
+        number = known.setdefault(members.tobytes(), len(lists))
+        if number == len(lists):
+            lists.append(members.astype(np.int64))
+        topic_class[topic] = number
+    return topic_class, lists
+
+
+def racks_count(group: Group) -> bool:
+    """Tell whether some member has a rack and some partition replicas in racks."""
+    has_rack = bool(np.not_equal(group.members.rack_idx, ABSENT).any())
+    return has_rack and len(group.partitions.racks.idx) > 0
+
+
+def _by_rack(
+    group: Group, class_idx: RowArray, lists: list[RowArray]
+) -> tuple[RowArray, list[RowArray], list[RowArray]]:
+    """Split classes by the racks of replicas; price members in other racks."""
+    racks_of = [tuple(sorted(set(racks.tolist()))) for racks in group.partitions.racks]
+    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    split = np.full(len(class_idx), ABSENT, dtype=np.int64)
+    for row, first in enumerate(class_idx.tolist()):
+        if first != ABSENT:
+            split[row] = known.setdefault((first, racks_of[row]), len(known))
+    members = [lists[first] for first, _ in known]
+    prices = [
+        _far(group, who, racks) for (_, racks), who in zip(known, members, strict=True)
+    ]
+    return split, members, prices
+
+
+def _far(group: Group, members: RowArray, racks: tuple[int, ...]) -> RowArray:
+    """Return 1 for members whose rack is known and has no replica."""
+    of_member = group.members.rack_idx[members]
+    is_near = np.isin(of_member, racks) | np.equal(of_member, ABSENT)
+    return np.where(is_near | (not racks), 0, 1).astype(np.int64)
+
+
+def _owners(
+    group: Group, class_idx: RowArray, start: RowArray, member_idx: RowArray
+) -> tuple[IndexArray, RowArray]:
+    owner_idx = sole_owners(group)
+    owner_idx[np.equal(class_idx, ABSENT)] = ABSENT
+    edge_idx = np.full(len(owner_idx), ABSENT, dtype=np.int64)
+    rows = np.nonzero(np.not_equal(owner_idx, ABSENT))[0]
+    width = group.num_members
+    keys = np.repeat(np.arange(len(start) - 1), np.diff(start)) * width + member_idx
+    wanted = class_idx[rows] * width + owner_idx[rows]
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    is_reader = np.equal(keys[at], wanted) if len(keys) else np.zeros(0, dtype=np.bool_)
+    edge_idx[rows[is_reader]] = at[is_reader]
+    owner_idx[rows[~is_reader]] = ABSENT
+    return owner_idx, edge_idx
+
+
+def hand_out(classes: Classes, count: RowArray) -> IndexArray:
+    """
+    Return who reads what, once it is known how many of each class each member reads.
+
+    Parameters
+    ----------
+    classes
+        The partitions.
+    count
+        ``(E,)`` partitions of each edge; of each class as many as it has.
+
+    Returns
+    -------
+    ``(P,)`` the member of each partition. A member keeps the first of what it owns.
+    """
+    member_idx = np.full(len(classes.class_idx), ABSENT, dtype=np.int32)
+    owned = np.nonzero(np.not_equal(classes.edge_idx, ABSENT))[0]
+    by_edge = owned[np.argsort(classes.edge_idx[owned], kind="stable")]
+    edge = classes.edge_idx[by_edge]
+    at_home = np.bincount(edge, minlength=len(count))
+    first = np.cumsum(at_home) - at_home
+    is_kept = np.arange(len(edge)) - first[edge] < count[edge]
+    kept = by_edge[is_kept]
+    member_idx[kept] = classes.owner_idx[kept]
+    is_free = np.equal(member_idx, ABSENT) & np.not_equal(classes.class_idx, ABSENT)
+    free = np.nonzero(is_free)[0]
+    free = free[np.argsort(classes.class_idx[free], kind="stable")]
+    wanted = count - np.minimum(at_home, count)
+    member_idx[free] = np.repeat(classes.member_idx, wanted)
+    return member_idx
