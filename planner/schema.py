@@ -27,6 +27,18 @@ def _document(name: str) -> dict[str, Any]:
     return known[name].model_json_schema()
 
 
+def _group() -> dict[str, Any]:
+    from planner.group.records import GroupRecord
+
+    return GroupRecord.model_json_schema()
+
+
+def _group_assignment() -> dict[str, Any]:
+    from planner.group.documents import GroupAssignmentRecord
+
+    return GroupAssignmentRecord.model_json_schema()
+
+
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
     "demo": partial(_document, "demo"),
@@ -35,6 +47,8 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "failures": partial(_document, "failures"),
     "failures-scenario": partial(_document, "failures-scenario"),
     "generate": partial(_document, "generate"),
+    "group": _group,
+    "group-assignment": _group_assignment,
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),

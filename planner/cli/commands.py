@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
         elect,
         failures,
         generate,
+        group,
         importing,
         live,
         plan,
@@ -36,4 +37,5 @@ def register(app: typer.Typer) -> None:
     app.command("elect")(elect.elect)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)
+    app.add_typer(group.app)
     app.command("schema")(schema.schema)

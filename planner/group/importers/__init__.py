@@ -1,0 +1,1 @@
+"""Groups from foreign formats."""

@@ -1,0 +1,84 @@
+"""The JSON shape of a group file, strictly typed: the border of the application."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+FORMAT = "kafka-planner/group"
+MAX_INT32 = 2**31 - 1
+MAX_PARTITIONS = 10_000_000
+
+Name = Annotated[str, Field(min_length=1)]
+Number = Annotated[int, Field(ge=0, le=MAX_INT32)]
+Generation = Annotated[int, Field(ge=-1, le=MAX_INT32)]
+Offset = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Weight = Annotated[float, Field(ge=0, le=1e18)]
+Capacity = Annotated[float, Field(gt=0, le=1e18)]
+
+
+class Record(BaseModel):
+    """Base of the records: unknown keys are errors, values are fixed."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False
+    )
+
+
+class TopicRecord(Record):
+    """
+    One topic that the group reads, or may read.
+
+    `weights`, `racks` and the offsets have one entry per partition. `partitions` is 0
+    where the topic is subscribed to, but does not exist.
+    """
+
+    name: Name
+    partitions: Annotated[int, Field(ge=0, le=MAX_PARTITIONS)]
+    topic_id: str | None = None
+    weights: list[Weight] | None = None
+    racks: list[list[Name]] | None = None
+    committed_offsets: list[Offset | None] | None = None
+    log_end_offsets: list[Offset | None] | None = None
+
+
+class MemberRecord(Record):
+    """
+    One member.
+
+    `owned` is what it read until now, by topic, in its own order; `generation` the one
+    it got that in. `subscription_generation` is by default the same, null says none was
+    sent. `user_data` is any JSON value that its assignor sends along.
+    """
+
+    member_id: Name
+    group_instance_id: Name | None = None
+    client_id: str | None = None
+    host: str | None = None
+    rack: str | None = None
+    capacity: Capacity | None = None
+    topics: list[Name] = Field(default_factory=list)
+    pattern: str | None = None
+    owned: dict[Name, list[Number]] | None = None
+    generation: Generation | None = None
+    subscription_generation: Generation | None = None
+    user_data: JsonValue = None
+
+
+class GroupRecord(Record):
+    """
+    A consumer group.
+
+    Members stand in the order in which Kafka's sticky assignors meet them, topics in
+    the order in which the server's assignors walk them. `type` is what Kafka calls the
+    group: only classic and consumer groups have assignments to be planned.
+    """
+
+    format: Literal["kafka-planner/group"]
+    version: Literal[1]
+    group_id: str
+    type: Literal["classic", "consumer", "share", "streams"] | None = None
+    state: str | None = None
+    assignor: str | None = None
+    coordinator: int | None = None
+    topics: list[TopicRecord]
+    members: list[MemberRecord]

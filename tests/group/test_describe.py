@@ -1,0 +1,202 @@
+"""What kafka-consumer-groups printed, as groups."""
+
+import pytest
+
+from planner.errors import BadInputError
+from planner.group.importers.describe import import_texts
+from support.samples import SAMPLES
+
+
+def sample(*names):
+    return {
+        name: (SAMPLES / f"{name}.txt").read_text(encoding="utf-8") for name in names
+    }
+
+
+def imported(*names, group_id=None):
+    return import_texts(sample(*names), group_id=group_id)
+
+
+def owned(document):
+    return {m.client_id: m.owned for m in document.record.members}
+
+
+CLASSIC = {
+    "c1": {"orders": [3]},
+    "c2": {"orders": [0, 5]},
+    "c3": {"audit-log-1": [0, 1, 2], "orders": [1, 2, 4]},
+}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["consumer-groups-describe"], id="offsets"),
+        pytest.param(["consumer-groups-describe-verbose"], id="offsets-verbose"),
+        pytest.param(["consumer-groups-members-verbose"], id="members-verbose"),
+        pytest.param(
+            ["consumer-groups-members", "consumer-groups-describe"], id="both"
+        ),
+        pytest.param(["consumer-groups-describe-all"], id="all-groups"),
+    ],
+)
+def test_members_and_what_they_read(names):
+    document = imported(*names, group_id="app-classic")
+
+    assert owned(document) == CLASSIC
+    assert {t.name: t.partitions for t in document.record.topics} == {
+        "audit-log-1": 3,
+        "orders": 6,
+    }
+
+
+def test_several_texts_make_one_group():
+    document = imported(
+        "consumer-groups-describe",
+        "consumer-groups-members-verbose",
+        "consumer-groups-state",
+    )
+    record = document.record
+
+    assert (record.type, record.state) == ("classic", "Stable")
+    assert (record.assignor, record.coordinator) == ("my-weighted", 5)
+    assert {m.client_id: m.group_instance_id for m in record.members} == {
+        "c1": None,
+        "c2": "static-b",
+        "c3": None,
+    }
+    orders = next(topic for topic in record.topics if topic.name == "orders")
+    assert orders.committed_offsets == [2105, 1909, 1954, 2078, 2004, 1950]
+    assert orders.log_end_offsets == orders.committed_offsets
+    assert document.to_group().num_members == 3
+
+
+def test_new_protocol_groups_keep_spaces_and_epochs():
+    document = imported(
+        "consumer-groups-848-describe",
+        "consumer-groups-848-members-verbose",
+        "consumer-groups-848-state",
+    )
+    record, (member,) = document.record, document.record.members
+
+    assert (record.type, record.assignor, record.state) == (
+        "consumer",
+        "uniform",
+        "Stable",
+    )
+    assert (member.client_id, member.generation) == ("app 848", 2)
+    assert member.owned == {"orders": [0, 1, 2, 3, 4, 5]}
+
+
+def test_a_group_without_members_keeps_its_offsets():
+    record = imported("consumer-groups-empty", "consumer-groups-empty.stderr").record
+
+    assert not record.members
+    assert record.topics[0].committed_offsets == [2105, 1909, 1954, 2078, 2004, 1950]
+
+
+def test_a_rebalancing_group_is_said_so():
+    record = imported("consumer-groups-empty-state").record
+
+    assert (record.state, record.assignor) == ("PreparingRebalance", None)
+
+
+def test_what_is_assumed_is_noted():
+    notes = imported("consumer-groups-describe").notes
+
+    assert any("every member is taken to read audit-log-1, orders" in n for n in notes)
+    assert any("--java-order" in note for note in notes)
+    assert any("--snapshot" in note for note in notes)
+
+
+def test_members_without_what_they_read_is_noted():
+    notes = imported("consumer-groups-members").notes
+
+    assert any("--members with --verbose" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("names", "group_id", "rule"),
+    [
+        pytest.param(
+            ["consumer-groups-describe-all"],
+            None,
+            "the text has: app-848, app-classic, w2, weighted",
+            id="which-group",
+        ),
+        pytest.param(
+            ["consumer-groups-describe"], "other", "one group must", id="not-there"
+        ),
+        pytest.param(
+            ["consumer-groups-missing"], None, "the tool failed", id="tool-failed"
+        ),
+        pytest.param(["cluster-id"], None, "must be a group file, or", id="other-tool"),
+    ],
+)
+def test_texts_that_are_refused(names, group_id, rule):
+    with pytest.raises(BadInputError) as raised:
+        imported(*names, group_id=group_id)
+
+    assert rule in raised.value.problems[0].rule
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        pytest.param(
+            "GROUP  TOPIC  PARTITION  START-OFFSET  LAG\n"
+            "g      t      0          12            3\n",
+            "share",
+            id="share-offsets",
+        ),
+        pytest.param(
+            "GROUP  TOPIC  PARTITION  OFFSET-LAG\ng      t      0          12\n",
+            "streams",
+            id="streams-offsets",
+        ),
+        pytest.param(
+            "GROUP  TYPE   PROTOCOL\ng      Share  share\n",
+            "share",
+            id="list-of-groups",
+        ),
+    ],
+)
+def test_other_kinds_of_groups_are_recognised(text, kind):
+    assert import_texts({"x": text}).record.type == kind
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        pytest.param("orders:0,5;audit:1", id="kafka-4"),
+        pytest.param("orders(0,5), audit(1)", id="kafka-3"),
+    ],
+)
+def test_both_ways_to_print_assignments(assignment):
+    text = (
+        "GROUP  CONSUMER-ID  HOST  CLIENT-ID  #PARTITIONS  ASSIGNMENT\n"
+        f"g      c-1          /h    c          3            {assignment}\n"
+    )
+
+    (member,) = import_texts({"x": text}).record.members
+
+    assert member.owned == {"orders": [0, 5], "audit": [1]}
+
+
+def test_offsets_wider_than_their_column_are_read():
+    head = "GROUP  TOPIC  PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID\n"
+    row = f"g      t      0          {10**17}  {10**17 + 5}  5  -\n"
+
+    (topic,) = import_texts({"x": head + row}).record.topics
+
+    assert topic.log_end_offsets == [10**17 + 5]
+
+
+def test_lines_that_do_not_fit_are_named():
+    text = "GROUP  TOPIC  PARTITION  LAG\ng      t      zero       1\nno\twords here\n"
+
+    with pytest.raises(BadInputError) as raised:
+        import_texts({"x": text})
+
+    places = [problem.place for problem in raised.value.problems]
+    assert places == ["line 3", "line 2, column PARTITION"]
