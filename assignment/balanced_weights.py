@@ -17,7 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.balanced_counts import num_given_up
-from assignment.certificate import Certificate, bound_busiest, bound_moved
+from assignment.certificate import (
+    Certificate,
+    bound_busiest,
+    bound_moved,
+    busiest_value,
+)
 from assignment.classes import Classes, RowArray
 from assignment.group import ABSENT, Group, IndexArray, RateArray
 from assignment.outcome import Assignment
@@ -63,7 +68,22 @@ def balance_weights(
         How far above its share a member may stay, as a fraction.
     """
     fair = _fair_shares(group, classes)
+    everything = np.full(group.num_members, np.inf)
     limit = fair.share * (1 + tolerance)
+    assignment = Assignment(_fill_up(group, classes, fair, everything))
+    if (assignment.load(group) > limit).any():
+        evened = Assignment(_fill_up(group, classes, fair, limit))
+        # What is moved has to make the busiest less busy, by more than rounding.
+        busiest = busiest_value(group, assignment)
+        if busiest_value(group, evened) < busiest * (1 - 1e-9):
+            assignment = evened
+    return assignment, _certificate(group, classes, fair, assignment)
+
+
+def _fill_up(
+    group: Group, classes: Classes, fair: _Shares, limit: RateArray
+) -> IndexArray:
+    """Return who reads what if members keep what they own up to a limit."""
     member_idx = classes.owner_idx.copy()
     load = _loads(group, member_idx)
     for _ in range(MAX_ROUNDS):
@@ -73,8 +93,7 @@ def balance_weights(
             break
         _deal(group, classes, fair, np.nonzero(is_free)[0], load, member_idx)
     improve(group, classes, member_idx, limit=limit)
-    assignment = Assignment(member_idx)
-    return assignment, _certificate(group, classes, fair, assignment)
+    return member_idx
 
 
 def _loads(group: Group, member_idx: IndexArray) -> RateArray:
