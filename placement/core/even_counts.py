@@ -23,7 +23,7 @@ from placement.core.even_flow import Arcs, EvenSinks, Pools
 from placement.core.problem import BoolArray, IndexArray, IntArray
 
 MAX_ARCS = 4_000_000
-"""About four seconds of flow; larger problems are solved piece by piece."""
+"""Some twenty seconds of flow; larger problems are solved piece by piece."""
 COST_STEPS = 1000
 """The costs of groups are told apart in so many steps."""
 
@@ -105,7 +105,8 @@ def spread_evenly(problem: EvenCounts) -> Spread:
     Raises
     ------
     ValueError
-        If a group has more items than there are open bins.
+        If a group has more items than there are open bins, or the problem is so large
+        that its costs leave 64 bits.
     """
     num_open = int(problem.is_open.sum())
     if problem.num_groups and int(problem.sizes.max(initial=0)) > num_open:
@@ -235,7 +236,7 @@ class _Network:
             if flow is None:
                 flow = sinks.solve_by_slopes(*self._network(prices), prices.total)
         # Groups are no larger than the open bins, so that some spread exists.
-        if flow is None:  # pragma: no cover
+        if flow is None:
             msg = "the problem is too large to be spread evenly"
             raise ValueError(msg)
         # The choices are the first arcs.

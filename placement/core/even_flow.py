@@ -77,7 +77,7 @@ class EvenSinks:
     num_items
         Items that the network brings.
     first_bin
-        Number of the first bin's node; the sink comes after the last.
+        Number of the first bin's node; a sink comes after the last.
     pools
         What limits several bins together; one pool of all bins where left out.
     """
@@ -91,7 +91,7 @@ class EvenSinks:
     ) -> None:
         self.held = held
         self.num_items = num_items
-        self.low, self.high = (pools or Pools.one(len(held))).shares(held, num_items)
+        self.shares = (pools or Pools.one(len(held))).shares(held, num_items)
         self.nodes = first_bin + np.arange(len(held), dtype=np.int64)
         self.sink = first_bin + len(held)
 
@@ -117,16 +117,21 @@ class EvenSinks:
         The flow of each arc; `None` where no flow keeps the bounds, or costs are
         too large.
         """
-        least = np.maximum(self.low - self.held, 0)
-        most = self.high - self.held
-        has_room = (most >= 0).all() and int(least.sum()) <= self.num_items
-        if not has_room or not self.fits(total):
+        shares = self.shares
+        least = np.maximum(shares.low - self.held, 0)
+        most = shares.high - self.held
+        if (most < 0).any() or not self.fits(total):
             return None
-        supplies = supplies.copy()
+        # A sink for each share takes what its bins are to get together.
+        num_shares = len(shares.amount)
+        ends = self.sink + np.arange(num_shares, dtype=np.int64)
+        wanted = shares.amount - shares.sum_of(self.held) - shares.sum_of(least)
+        if (wanted < 0).any():
+            return None
+        supplies = np.concatenate([supplies[: self.sink], -wanted])
         supplies[self.nodes] -= least
-        supplies[self.sink] = int(least.sum()) - self.num_items
         bounded = arcs.extended()
-        bounded.add(self.nodes, np.full(len(least), self.sink), most - least, 0)
+        bounded.add(self.nodes, ends[shares.of_bin], most - least, 0)
         return bounded.solve(supplies)
 
     def solve_by_slopes(
@@ -154,8 +159,9 @@ class EvenSinks:
 
     def _steps(self, width: int) -> IntArray:
         """Return ``(n, W)`` the counts whose next item has a price of its own."""
-        most = int((self.high - self.low).max(initial=0))
-        steps: IntArray = (self.low - width)[:, None] + np.arange(2 * width + most + 1)
+        low, high = self.shares.low, self.shares.high
+        most = int((high - low).max(initial=0))
+        steps: IntArray = (low - width)[:, None] + np.arange(2 * width + most + 1)
         return steps
 
     def _add_slopes(self, arcs: Arcs, steps: IntArray, price: int) -> slice:
@@ -199,13 +205,14 @@ class Pools:
             most=np.full(1, np.iinfo(np.int64).max // 4),
         )
 
-    def shares(self, held: IntArray, num_items: int) -> tuple[IntArray, IntArray]:
+    def shares(self, held: IntArray, num_items: int) -> "Shares":
         """
-        Return ``(n,)`` the even share of each bin, rounded down and rounded up.
+        Return what the bins hold when all is as even as the pools allow.
 
         Pools that would get too little or too much at a common level get their limit;
-        the others share what is left at the level of all. No counts that keep to the
-        pools' limits have a smaller sum of squares than those within these shares.
+        the others share what is left at that level. Counts that keep to the pools'
+        limits have the least sum of squares where, and only where, they are these:
+        from a bin to one of another share a move is either not allowed or uneven.
         """
         size = np.bincount(self.of_bin, minlength=len(self.least))
         has = np.bincount(self.of_bin, weights=held, minlength=len(size))
@@ -217,13 +224,55 @@ class Pools:
         at_least = np.array([x < y for x, y in zip(at_level, least, strict=True)])
         at_most = np.array([x > y for x, y in zip(at_level, most, strict=True)])
         limited = np.where(at_least, least, np.where(at_most, most, 0))
-        free = ~(at_least | at_most)
-        rest = total - int(limited.sum())
-        together = int(size[free].sum())
-        amount = np.where(free, rest, limited)
-        among = np.maximum(np.where(free, together, size), 1)
-        low, high = amount // among, -(-amount // among)
-        return low[self.of_bin], high[self.of_bin]
+        # All pools that are not limited are one share, the last.
+        is_free = ~(at_least | at_most)
+        share = np.where(is_free, is_free.size - is_free.sum(), np.cumsum(~is_free) - 1)
+        amount = np.append(limited[~is_free], total - int(limited.sum()))
+        return Shares.of(share[self.of_bin], amount)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Shares:
+    """
+    What bins are to hold, one share after the other.
+
+    Parameters
+    ----------
+    of_bin
+        ``(n,)`` the share that each bin belongs to.
+    amount
+        ``(S,)`` what the bins of each share hold together.
+    low, high
+        ``(n,)`` an even part of it, rounded down and rounded up.
+    """
+
+    of_bin: IntArray
+    amount: IntArray
+    low: IntArray
+    high: IntArray
+
+    @classmethod
+    def of(cls, of_bin: IntArray, amount: IntArray) -> Self:
+        """
+        Divide each share evenly among its bins, and join those of the same counts.
+
+        Between bins that hold 1 or 2 each, it is as even to hand one over, whichever
+        limit the pool of the one or the other has: such shares are one.
+        """
+        size = np.maximum(np.bincount(of_bin, minlength=len(amount)), 1)
+        ends = np.stack([amount // size, -(-amount // size)], axis=1)
+        found, joined = np.unique(ends, axis=0, return_inverse=True)
+        of_bin = joined.ravel()[of_bin]
+        together = np.zeros(len(found), dtype=np.int64)
+        np.add.at(together, joined.ravel(), amount)
+        low, high = found[of_bin, 0], found[of_bin, 1]
+        return cls(of_bin=of_bin, amount=together, low=low, high=high)
+
+    def sum_of(self, values: IntArray) -> IntArray:
+        """Return ``(S,)`` the sum of ``(n,)`` values over the bins of each share."""
+        total = np.zeros(len(self.amount), dtype=np.int64)
+        np.add.at(total, self.of_bin, values)
+        return total
 
 
 def _level(size: IntArray, least: IntArray, most: IntArray, total: int) -> Fraction:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core import even_counts
+from placement.core import even_counts, even_flow
 from placement.core.even_counts import EvenCounts, node_bounds, spread_evenly
 from placement.core.even_roles import even_roles
 
@@ -123,6 +123,57 @@ def test_no_spread_is_more_even_or_takes_fewer_moves(problem):
     assert all(problem.is_open[b] for row in rows for b in row)
     best = min(worth(problem, other) for other in every_spread(problem))
     assert worth(problem, rows) == best
+
+
+@pytest.mark.parametrize(
+    ("homes", "nodes", "best"),
+    [
+        # The node of three bins is full at four items, and must be.
+        pytest.param(
+            [[0], [0, 3], [0, 1, 2], [0, 1, 2]],
+            [1, 0, 0, 2, 0],
+            (19, 4, 0),
+            id="a-full-node-stays-full",
+        ),
+        # It is full at four items, and three there are as even.
+        pytest.param(
+            [[0], [0], [0, 1, 2], [1, 2]],
+            [1, 0, 0, 0, 2],
+            (11, 3, 0),
+            id="a-full-node-need-not-be-full",
+        ),
+    ],
+)
+def test_nodes_that_limit_what_bins_can_have(homes, nodes, best):
+    problem = problem_of(homes, open_bins=[0, 1, 2, 3, 4], nodes=nodes)
+
+    rows = rows_of(problem, spread_evenly(problem).bin_of)
+
+    assert (
+        worth(problem, rows)
+        == best
+        == min(worth(problem, other) for other in every_spread(problem))
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_spread_of_crowded_bins_is_better(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        num_bins = int(rng.integers(3, 6))
+        sizes = rng.integers(1, 4, size=int(rng.integers(2, 5))).tolist()
+        problem = problem_of(
+            # Everything crowds the first bins, as before brokers are added.
+            [rng.permutation(size).tolist() for size in sizes],
+            open_bins=list(range(num_bins)),
+            nodes=rng.integers(0, 3, size=num_bins).tolist(),
+            kinds=sorted(rng.integers(0, 2, size=len(sizes)).tolist()),
+        )
+
+        rows = rows_of(problem, spread_evenly(problem).bin_of)
+
+        best = min(worth(problem, other) for other in every_spread(problem))
+        assert worth(problem, rows) == best
 
 
 @settings(max_examples=100)
@@ -298,3 +349,32 @@ def test_no_sharing_out_of_roles_is_more_even_or_changes_fewer(given_groups):
 
     assert all(i in options for i, options in zip(roles, choices, strict=True))
     assert value(roles) == min(map(value, itertools.product(*choices)))
+
+
+@settings(max_examples=60)
+@given(problems())
+def test_where_costs_would_grow_too_large_only_ties_suffer(problem):
+    moves_alone = (int(problem.sizes.sum()) + 2) ** 2
+    with pytest.MonkeyPatch.context() as patch:
+        # Enough for moves, far too little for kinds and costs besides.
+        patch.setattr(even_flow, "MAX_COST", 400 * moves_alone)
+        spread = spread_evenly(problem)
+
+    rows = rows_of(problem, spread.bin_of)
+    best = min(worth(problem, other)[:2] for other in every_spread(problem))
+    assert worth(problem, rows)[:2] == best
+
+
+def test_costs_of_nothing_break_no_ties():
+    problem = problem_of([[0], [0]], open_bins=[0, 1], nodes=[0, 1], cost=[0, 0])
+
+    assert moves(problem, rows_of(problem, spread_evenly(problem).bin_of)) == 1
+
+
+def test_a_problem_whose_costs_cannot_be_told_apart_is_refused():
+    problem = problem_of([[0], [0]], open_bins=[0, 1], nodes=[0, 1])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(even_flow, "MAX_COST", 1)
+        with pytest.raises(ValueError, match="too large"):
+            spread_evenly(problem)

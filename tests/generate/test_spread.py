@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, check
 from placement.cluster import BrokerState, ClusterState
+from placement.core import even_counts
 from placement.even_spread import spread_topics
 from placement.placers.brokers import PlacerBrokers
 from planner.errors import BadInputError
@@ -131,6 +132,19 @@ def test_a_rule_that_would_be_broken_is_found():
     proposal = generate(state, request(["t"], [1]))
 
     assert {finding.rule for finding in proposal.findings} == {"capacity"}
+
+
+def test_a_proposal_found_in_pieces_says_so(monkeypatch):
+    monkeypatch.setattr(even_counts, "MAX_ARCS", 1)
+    state = make_state([[0]] * 4, ids=[0, 1])
+
+    proposal = generate(state, request(["t"], [0, 1]))
+
+    assert counts(proposal, [0, 1]) == [2, 2]
+    assert proposal.is_least is False
+    assert proposal.notes == (
+        "solved in pieces, so large it is: the counts are even, but fewer moves may do",
+    )
 
 
 def test_factors_that_differ_in_a_topic_stay_as_they_are():

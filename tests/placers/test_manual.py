@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from placement import errors
 from placement.placers.brokers import PlacerBrokers
 from placement.placers.manual import (
+    ManualAssignment,
     check_added_partitions,
     check_new_topic,
     growth_refusal,
@@ -223,3 +224,18 @@ def test_added_partitions_are_checked(text, expected):
 
 def test_a_topic_that_grows_is_not_refused():
     assert growth_refusal("orders", 2, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        pytest.param([()], "an empty replica list.", id="nothing"),
+        pytest.param([(1, 0, 1)], "the broker 1 more than once.", id="twice"),
+    ],
+)
+def test_lists_that_no_tool_has_read_are_checked_as_the_controller_does(lists, message):
+    checked = check_new_topic(ManualAssignment(lists=tuple(lists)), BROKERS)
+
+    with pytest.raises(errors.InvalidReplicaAssignmentError) as raised:
+        checked.checked()
+    assert str(raised.value) == f"The manual partition assignment includes {message}"
