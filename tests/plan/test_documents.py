@@ -39,7 +39,7 @@ def test_every_document_is_known_by_its_name(capsys):
     assert found.document == sorted(SCHEMAS)
     assert {"plan", "reassignment", "preferred-election", "score-part"} <= set(SCHEMAS)
     listed = {*DOCUMENTS, *PLAN_DOCUMENTS, *SCORE_DOCUMENTS, *FAILURE_DOCUMENTS}
-    assert listed | {"elect", "snapshot"} == set(SCHEMAS)
+    assert listed | {"elect", "snapshot"} <= set(SCHEMAS)
 
 
 def test_resources_have_kafka_planners_names():
