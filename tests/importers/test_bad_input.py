@@ -180,6 +180,12 @@ def test_other_releases_are_taken(text, leader, isr, elr):
         pytest.param(one_line(Leader="k1"), "line 2", "whole", id="leader"),
         pytest.param(one_line(Isr="1,"), "line 2", "whole", id="cut-isr"),
         pytest.param(one_line(Replicas="1"), "line 1", "1 replicas", id="cut-replicas"),
+        pytest.param(
+            b"Topic: a\tPartitionCount: 0\tReplicationFactor: 1\tConfigs: \n",
+            "line 1",
+            "must have partitions",
+            id="no-partitions",
+        ),
         pytest.param(one_line(Leader="9999999999"), "line 2", "32 bits", id="huge"),
         pytest.param(
             TOPICS.replace(b"min.insync.replicas=2,", b"min.insync,"),
@@ -418,6 +424,16 @@ def test_bad_log_dirs_are_refused_with_their_place(data, place, rule):
             id="no-partition",
         ),
         pytest.param(read_rates, b"PAR1 no", "", "Parquet", id="no-parquet"),
+        pytest.param(
+            read_broker_table, b"id,rack\n,a\n", "line 2", "empty", id="no-broker"
+        ),
+        pytest.param(
+            read_broker_table,
+            b"id,instance_type\n1,t2.micro\n",
+            "line 2, instance_type",
+            "MSK",
+            id="no-msk-type",
+        ),
     ],
 )
 def test_bad_files_are_refused_with_their_place(reader, data, place, rule):

@@ -2,6 +2,7 @@
 
 import json
 
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,6 +115,16 @@ def states(document):
     return {number: b.get("state") for number, b in document["brokers"].items()}
 
 
+def twice(*lists):
+    """Build an assignment that lists a-0 again and again."""
+    entries = [{"topic": "a", "partition": 0, "replicas": ids} for ids in lists]
+    text = json.dumps({"partitions": entries}).encode()
+    return read_assignment(text, file="now.json")
+
+
+MIN_ISR_0 = topics_text(("1", "1,2", "1,2")).replace(
+    b"Configs: ", b"Configs: min.insync.replicas=0"
+)
 HEALTHY = topics(("1", "1,2", "1,2"), ("2", "2,1", "2,1"))
 
 
@@ -326,6 +337,57 @@ def test_what_is_unknown_is_said():
         pytest.param(
             [table("id", "1")], ("command line", "where the replicas are"), id="none"
         ),
+        pytest.param(
+            [twice([1, 2], [1, 2])],
+            ("now.json: partitions[1]", "a-0 stands at partitions[0] too"),
+            id="a-partition-twice",
+        ),
+        pytest.param(
+            [HEALTHY, read_rates(b"topic,partition,in\na,0,1\na,0,2\n", file="r")],
+            ("r: line 3", "a-0 stands at line 2 too"),
+            id="a-rate-twice",
+        ),
+        pytest.param(
+            [
+                HEALTHY,
+                read_rates(b"topic,partition,in\na,0,1\n", file="r"),
+                read_rates(b"topic,partition,in\na,0,2\n", file="s"),
+            ],
+            ("s: line 2, in_bytes_per_s of a-0", "r: line 2, which says 1.0"),
+            id="two-rates",
+        ),
+        pytest.param(
+            [
+                assignment([1, 2], log_dirs=["/d1", "any"]),
+                assignment([1, 2], log_dirs=["/d9", "/d2"]),
+            ],
+            ("now.json: partitions[0], log_dirs of a-0", "now.json: partitions[0]"),
+            id="log-dirs-that-are-named",
+        ),
+        pytest.param(
+            [HEALTHY, log_dirs({1: {"/d": {"a-0": 1}, "/e": {"a-0": 1}}, 2: {}})],
+            ("dirs.txt: broker 1", "a-0 must lie in one log dir of broker 1"),
+            id="in-two-log-dirs",
+        ),
+        pytest.param(
+            [
+                HEALTHY,
+                log_dirs({1: {"/d": {"a-0": 1}, "/e": {}}, 2: {"/d": {"a-0": 1}}}),
+                log_dirs({1: {"/d": {}, "/e": {"a-0": 1}}, 2: {"/d": {"a-0": 1}}}),
+            ],
+            ("dirs.txt: broker 1, log dir of a-0", "dirs.txt: broker 1"),
+            id="two-log-dirs-of-a-replica",
+        ),
+        pytest.param(
+            [read_topics(MIN_ISR_0, file="topics.txt")],
+            ("topics.txt: line 1, configs.min.insync.replicas", "from 1 to"),
+            id="a-config-that-cannot-be",
+        ),
+        pytest.param(
+            [assignment([1, 2]), table("id,disk", "1,4EB", "2,4EB")],
+            ("all files: brokers, disk_bytes", "under 2^62"),
+            id="too-much-disk",
+        ),
     ],
 )
 def test_contradictions_name_both_places(sources, places):
@@ -442,7 +504,6 @@ def test_rates_of_topics_that_are_gone_are_passed_over_and_said():
 
 
 def test_parquet_rates_are_those_of_csv(tmp_path):
-    polars = pytest.importorskip("polars")
     frame = polars.DataFrame(
         {"topic": ["a", "a"], "partition": [0, 1], "in_bytes_per_s": [1.5, None]}
     )
@@ -452,6 +513,49 @@ def test_parquet_rates_are_those_of_csv(tmp_path):
 
     csv = read_rates(b"topic,partition,in\na,0,1.5\na,1,\n", file="f")
     assert merge([HEALTHY, read]).snapshot.equals(merge([HEALTHY, csv]).snapshot)
+
+
+def test_log_dirs_that_two_files_name_in_part_add_up():
+    document = imported(
+        assignment([1, 2], log_dirs=["/d1", "any"]),
+        assignment([1, 2], log_dirs=["any", "/d2"]),
+    )
+
+    assert partitions(document)["a", 0]["log_dirs"] == ["/d1", "/d2"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rule"),
+    [
+        pytest.param({"topic": ["a"]}, "must stand once", id="no-partition"),
+        pytest.param(
+            {"topic": ["a"], "partition": [0], "x": [1]}, "unknown", id="another"
+        ),
+        pytest.param({"topic": ["a"], "partition": [0]}, "measured", id="no-measure"),
+        pytest.param(
+            {"topic": ["a"], "partition": ["0"], "in_bytes_per_s": [1.0]},
+            "must be an integer",
+            id="text-for-a-number",
+        ),
+        pytest.param(
+            {"topic": ["a"], "partition": [0], "in_bytes_per_s": [-1.0]},
+            "from 0 to",
+            id="negative",
+        ),
+        pytest.param(
+            {"topic": [None], "partition": [0], "in_bytes_per_s": [1.0]},
+            "must not be null",
+            id="null",
+        ),
+    ],
+)
+def test_bad_parquet_is_refused(tmp_path, columns, rule):
+    polars.DataFrame(columns).write_parquet(tmp_path / "r.parquet")
+
+    with pytest.raises(BadInputError) as caught:
+        read_rates((tmp_path / "r.parquet").read_bytes(), file="f")
+
+    assert any(rule in problem.rule for problem in caught.value.problems)
 
 
 def test_kcat_alone_is_a_cluster():

@@ -15,6 +15,8 @@ from planner.snapshot.importers.source import ReplicaColumns, Source
 _NONE = -1
 _WIDTH = np.int64(1) << 31
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Paths = npt.NDArray[np.object_]
 
 
 @dataclass(slots=True)
@@ -53,15 +55,16 @@ class ReplicaDirs:
         flat = [broker for ids in lists for broker in ids]
         self.broker: Ints = np.array(flat, dtype=np.int64)
         self.row: Ints = np.repeat(np.arange(len(lists)), lengths)
-        self.paths: list[str | None] = [None] * len(flat)
-        self.future_paths: list[str | None] = [None] * len(flat)
+        self.paths: Paths = np.full(len(flat), None, dtype=object)
+        self.future_paths: Paths = np.full(len(flat), None, dtype=object)
         self.size_bytes: Ints = np.full(len(flat), _NONE, dtype=np.int64)
         self.problems: list[InputProblem] = []
         self.strays = Strays()
         key = self.row * _WIDTH + self.broker
         self._order = np.argsort(key, kind="stable")
         self._key = key[self._order]
-        self._told_by: dict[int, Origin] = {}
+        self._sources: list[Source] = []
+        self._told_by: Ints = np.full(len(flat), _NONE, dtype=np.int64)
         self._take_named()
 
     def _take_named(self) -> None:
@@ -73,6 +76,7 @@ class ReplicaDirs:
 
     def add(self, source: Source, replicas: ReplicaColumns) -> None:
         """Take what a source says of where replicas lie."""
+        self._sources.append(source)
         row = self._rows_of(replicas.names)
         broker = np.array(replicas.brokers, dtype=np.int64)
         slot = self._slots_of(row, broker)
@@ -82,8 +86,8 @@ class ReplicaDirs:
         self.strays.num_left += int(is_left.sum())
         self.strays.left_bytes += int(size[is_left].sum())
         self._refuse_doubles(source, replicas, slot, is_future)
-        self._set_paths(source, replicas, slot, ~is_future, self.paths)
-        self._set_paths(source, replicas, slot, is_future, self.future_paths)
+        self._set_paths(replicas, slot, ~is_future, self.paths)
+        self._set_paths(replicas, slot, is_future, self.future_paths)
         is_current = (slot >= 0) & ~is_future
         self.size_bytes[slot[is_current]] = size[is_current]
 
@@ -117,9 +121,11 @@ class ReplicaDirs:
         source: Source,
         replicas: ReplicaColumns,
         slot: Ints,
-        is_future: npt.NDArray[np.bool_],
+        is_future: Bools,
     ) -> None:
         rows = np.flatnonzero((slot >= 0) & ~is_future)
+        if not np.any(np.bincount(slot[rows]) > 1):
+            return
         _, first = np.unique(slot[rows], return_index=True)
         for at in np.setdiff1d(np.arange(len(rows)), first).tolist():
             name, broker = replicas.names[rows[at]], replicas.brokers[rows[at]]
@@ -135,32 +141,35 @@ class ReplicaDirs:
             )
 
     def _set_paths(
-        self,
-        source: Source,
-        replicas: ReplicaColumns,
-        slot: Ints,
-        mask: npt.NDArray[np.bool_],
-        paths: list[str | None],
+        self, replicas: ReplicaColumns, slot: Ints, mask: Bools, paths: Paths
     ) -> None:
-        for at in np.flatnonzero((slot >= 0) & mask).tolist():
-            here, path = int(slot[at]), replicas.paths[at]
-            known = paths[here]
-            origin = Origin(source.file, f"broker {replicas.brokers[at]}")
-            if known is None:
-                paths[here] = path
-                self._told_by[here] = origin
-            elif known != path:
-                first = self._told_by.get(here) or self.ledger.origin(
-                    int(self.row[here]), "log_dirs"
-                )
-                what = f"log dir of {replicas.names[at]}"
-                self.problems.append(contradiction(first, origin, what, known, path))
+        rows = np.flatnonzero((slot >= 0) & mask)
+        here = slot[rows]
+        told = np.array(replicas.paths, dtype=object)[rows]
+        is_known = np.not_equal(paths[here], np.array(None, dtype=object))
+        for at in np.flatnonzero(is_known & (paths[here] != told)).tolist():
+            self._contradict(replicas, int(rows[at]), int(here[at]))
+        paths[here] = np.where(is_known, paths[here], told)
+        self._told_by[here[~is_known]] = len(self._sources) - 1
 
-    def path_lists(self, paths: list[str | None]) -> list[list[str | None] | None]:
+    def _contradict(self, replicas: ReplicaColumns, row: int, slot: int) -> None:
+        place = f"broker {replicas.brokers[row]}"
+        told_by = int(self._told_by[slot])
+        first = (
+            self.ledger.origin(int(self.row[slot]), "log_dirs")
+            if told_by == _NONE
+            else Origin(self._sources[told_by].file, place)
+        )
+        second = Origin(self._sources[-1].file, place)
+        what = f"log dir of {replicas.names[row]}"
+        self.problems.append(contradiction(first, second, what, None, None))
+
+    def path_lists(self, paths: Paths) -> list[list[str | None] | None]:
         """Return log dirs by partition; `None` for one of which none is known."""
-        if not any(paths):
+        flat = paths.tolist()
+        if not any(flat):
             return [None] * len(self.ledger)
-        lists = [paths[low:high] for low, high in pairwise(self.start.tolist())]
+        lists = [flat[low:high] for low, high in pairwise(self.start.tolist())]
         return [each if any(each) else None for each in lists]
 
     def sizes(self) -> tuple[list[int | None], list[list[int | None] | None]]:
@@ -179,11 +188,18 @@ class ReplicaDirs:
         is_of_leader &= self.size_bytes >= 0
         size[self.row[is_of_leader]] = self.size_bytes[is_of_leader]
         is_other = (self.size_bytes >= 0) & (self.size_bytes != size[self.row])
-        own: list[list[int | None] | None] = [None] * num_rows
-        for row in np.unique(self.row[is_other]).tolist():
-            slots = slice(int(self.start[row]), int(self.start[row + 1]))
-            own[row] = [None if b < 0 else b for b in self.size_bytes[slots].tolist()]
-        return [None if b < 0 else b for b in size.tolist()], own
+        return [None if b < 0 else b for b in size.tolist()], self._own(is_other)
+
+    def _own(self, is_other: Bools) -> list[list[int | None] | None]:
+        """Return the bytes of all replicas of partitions where one differs."""
+        own: list[list[int | None] | None] = [None] * len(self.ledger)
+        differs = np.zeros(len(self.ledger), dtype=bool)
+        differs[self.row[is_other]] = True
+        flat, start = self.size_bytes.tolist(), self.start.tolist()
+        for row in np.flatnonzero(differs).tolist():
+            sizes = flat[start[row] : start[row + 1]]
+            own[row] = [None if size < 0 else size for size in sizes]
+        return own
 
     def _leaders(self) -> Ints:
         """Return ``(P,)`` who leads; where that is not told, the first replica."""

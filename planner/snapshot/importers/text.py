@@ -230,8 +230,8 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
 
 def _has_double_keys(text: str, document: object) -> bool:
     """Tell whether parsing lost keys; it may be wrong, but only by saying yes."""
-    squeezed = text.translate({9: None, 10: None, 13: None, 32: None})
-    return squeezed.count('":') != _count_keys(document)
+    squeezed = text.encode().translate(None, b" \t\r\n")
+    return squeezed.count(b'":') != _count_keys(document)
 
 
 def _count_keys(value: object) -> int:
