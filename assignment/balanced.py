@@ -9,7 +9,7 @@ from assignment.balanced_same import balance_same
 from assignment.balanced_weights import balance_weights
 from assignment.certificate import Certificate
 from assignment.classes import classes_of
-from assignment.group import Group
+from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
 from placement.core.solution import Bounded
 
@@ -73,24 +73,23 @@ class Balanced:
 
     def solve(self, group: Group) -> Answer:
         """Return who reads what, and what is proven about it."""
-        if not group.is_read.any():
-            nobody = np.full(group.num_partitions, -1, dtype=np.int32)
-            return Answer(Assignment(nobody), _NOTHING)
-        if has_equal_weights(group):
-            return self._solve_counts(group)
-        return Answer(*balance_weights(group, classes_of(group), self.tolerance))
-
-    def _solve_counts(self, group: Group) -> Answer:
-        if (same := balance_same(group)) is not None:
+        if not group.num_partitions:
+            return _nothing(group)
+        is_counted = has_equal_weights(group)
+        if is_counted and (same := balance_same(group)) is not None:
             return Answer(*same)
-        if has_equal_capacities(group):
+        if not group.is_read.any():
+            return _nothing(group)
+        if is_counted and has_equal_capacities(group):
             return Answer(*balance_counts(group, classes_of(group)))
         return Answer(*balance_weights(group, classes_of(group), self.tolerance))
 
 
-_NOTHING = Certificate(
-    busiest=Bounded(value=0.0, lower_bound=0.0), moved=Bounded(value=0, lower_bound=0)
-)
+def _nothing(group: Group) -> Answer:
+    """Return the answer where nobody reads anything."""
+    nobody = np.full(group.num_partitions, ABSENT, dtype=np.int32)
+    none = Bounded(value=0, lower_bound=0)
+    return Answer(Assignment(nobody), Certificate(busiest=none, moved=none))
 
 
 def has_equal_weights(group: Group) -> bool:

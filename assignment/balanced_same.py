@@ -5,6 +5,7 @@ Everything is done on whole columns; a million partitions take some milliseconds
 """
 
 import heapq
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -12,13 +13,23 @@ import numpy.typing as npt
 
 from assignment.assignors.claims import sole_owners
 from assignment.assignors.sticky import are_subscriptions_equal
-from assignment.certificate import Certificate, bound_moved, busiest_value
+from assignment.certificate import Certificate, bound_moved
 from assignment.classes import racks_count
 from assignment.group import ABSENT, Group, IndexArray, Rows
 from assignment.outcome import Assignment
 from placement.core.solution import Bounded, Proof
 
 CountArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Owned:
+    """What members own and read, each partition once."""
+
+    rows: Rows
+    owner_idx: IndexArray
+    is_clean: bool
+    """Whether that is all that they own."""
 
 
 def balance_same(group: Group) -> tuple[Assignment, Certificate] | None:
@@ -33,27 +44,28 @@ def balance_same(group: Group) -> tuple[Assignment, Certificate] | None:
     """
     if racks_count(group) or not are_subscriptions_equal(group):
         return None
-    is_read = group.is_read[group.partitions.topic_idx]
+    is_topic_read = np.zeros(len(group.topics), dtype=np.bool_)
+    is_topic_read[group.subscribed.of(0)] = True
+    is_read = is_topic_read[group.partitions.topic_idx]
     num_read = int(np.count_nonzero(is_read))
-    owned = _owned(group, is_read, num_read)
-    have = owned.counts
-    goal = _goals(group, have, num_read)
-    member_idx = _keep_and_deal(group, owned, goal, is_read, num_read)
-    assignment = Assignment(member_idx)
-    moved = int(np.maximum(have - goal, 0).sum())
-    return assignment, _certificate(group, assignment, num_read, moved)
+    owned = _owned(group, is_read)
+    goal = _goals(group, owned.rows.counts, num_read)
+    assignment = Assignment(_keep_and_deal(owned, goal, is_read))
+    return assignment, _certificate(group, owned, assignment, goal)
 
 
-def _owned(group: Group, is_read: npt.NDArray[np.bool_], num_read: int) -> Rows:
-    """Return what each member owns that it reads, each partition once."""
+def _owned(group: Group, is_read: npt.NDArray[np.bool_]) -> _Owned:
     owner_idx = sole_owners(group)
-    is_clean = np.count_nonzero(owner_idx != ABSENT) == len(group.owned.idx)
-    if is_clean and num_read == group.num_partitions:
-        return group.owned
+    is_owned = np.not_equal(owner_idx, ABSENT)
+    is_clean = np.count_nonzero(is_owned) == len(group.owned.idx)
+    if is_clean and not (is_owned & ~is_read).any():
+        return _Owned(group.owned, owner_idx, is_clean=True)
+    owner_idx[~is_read] = ABSENT
     rows, owner = group.owned.idx, group.owned.owner
-    is_its = np.equal(owner_idx[rows], owner) & is_read[rows]
+    is_its = np.equal(owner_idx[rows], owner)
     counts = np.bincount(owner[is_its], minlength=group.num_members)
-    return Rows(np.concatenate([[0], np.cumsum(counts)]), rows[is_its])
+    start = np.concatenate([[0], np.cumsum(counts)])
+    return _Owned(Rows(start, rows[is_its]), owner_idx, is_clean=False)
 
 
 def _goals(group: Group, have: CountArray, num_read: int) -> CountArray:
@@ -104,37 +116,32 @@ def share_out(num_items: int, capacity: list[Fraction], have: CountArray) -> Cou
 
 
 def _keep_and_deal(
-    group: Group,
-    owned: Rows,
-    goal: CountArray,
-    is_read: npt.NDArray[np.bool_],
-    num_read: int,
+    owned: _Owned, goal: CountArray, is_read: npt.NDArray[np.bool_]
 ) -> IndexArray:
     """Let members keep the first of what they own, and deal the rest out in runs."""
-    members = np.arange(group.num_members, dtype=np.int32)
-    have = owned.counts
-    if not len(owned.idx) and num_read == group.num_partitions:
-        return np.repeat(members, goal)
-    member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
-    member_idx[owned.idx] = np.repeat(members, have)
+    members = np.arange(len(goal), dtype=np.int32)
+    rows, member_idx = owned.rows, owned.owner_idx
+    have = rows.counts
     is_over = np.nonzero(have > goal)[0]
-    starts, stops = owned.start[is_over] + goal[is_over], owned.start[is_over + 1]
+    starts, stops = rows.start[is_over] + goal[is_over], rows.start[is_over + 1]
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        member_idx[owned.idx[start:stop]] = ABSENT
+        member_idx[rows.idx[start:stop]] = ABSENT
     free = np.nonzero(np.equal(member_idx, ABSENT) & is_read)[0]
     member_idx[free] = np.repeat(members, np.maximum(goal - have, 0))
     return member_idx
 
 
 def _certificate(
-    group: Group, assignment: Assignment, num_read: int, moved: int
+    group: Group, owned: _Owned, assignment: Assignment, goal: CountArray
 ) -> Certificate:
     # The closed form is exact: the value is its own bound, and the witness says why.
-    value = busiest_value(group, assignment)
-    share = {"partitions": num_read, "members": group.num_members}
-    return Certificate(
-        busiest=Bounded(
-            value=value, lower_bound=value, proof=Proof(kind="count", witness=share)
-        ),
-        moved=bound_moved(group, assignment, moved, Proof(kind="count", witness=share)),
-    )
+    value = float((goal * group.partitions.weight[0] / group.members.capacity).max())
+    share = {"partitions": int(goal.sum()), "members": group.num_members}
+    proof = Proof(kind="count", witness=share)
+    moved = int(np.maximum(owned.rows.counts - goal, 0).sum())
+    if owned.is_clean:
+        counted = Bounded(value=moved, lower_bound=moved, proof=proof)
+    else:
+        counted = bound_moved(group, assignment, moved, proof)
+    busiest = Bounded(value=value, lower_bound=value, proof=proof)
+    return Certificate(busiest=busiest, moved=counted)

@@ -87,7 +87,9 @@ def _fill_up(
     member_idx = classes.owner_idx.copy()
     load = _loads(group, member_idx)
     for _ in range(MAX_ROUNDS):
-        _release(group, member_idx, load, limit)
+        # A partition that is over the limit by itself stays, and the others go.
+        bounds = np.maximum(limit, _heaviest(group, member_idx))
+        _release(group, member_idx, load, bounds)
         is_free = np.equal(member_idx, ABSENT) & np.not_equal(classes.class_idx, ABSENT)
         if not is_free.any():
             break
@@ -127,6 +129,13 @@ def _fair_shares(group: Group, classes: Classes) -> _Shares:
     # Members that nothing falls to still have to be divided by.
     least = total / PARTS * capacity
     return _Shares(np.maximum(share, least), bound, busiest)
+
+
+def _heaviest(group: Group, member_idx: IndexArray) -> RateArray:
+    """Return ``(M,)`` the weight of the heaviest partition of each member."""
+    heaviest = np.zeros(group.num_members + 1)
+    np.maximum.at(heaviest, member_idx, group.partitions.weight)
+    return heaviest[:-1]
 
 
 def _run(kernel: Callable[..., Any], size: int, *columns: npt.NDArray[Any]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignment.group import Group, RateArray
+from assignment.group import ABSENT, Group, RateArray
 from assignment.outcome import Assignment, is_moved
 from placement.core.solution import Bounded, Proof
 
@@ -38,6 +38,9 @@ def bound_busiest(group: Group, assignment: Assignment) -> Bounded:
     """
     Bound the busiest member, by what is quick to see: for any assignor.
 
+    Partitions that nobody is given, as in the first round of a cooperative rebalance,
+    do not count.
+
     Returns
     -------
     The largest of: all that is read over all capacities (``water-fill``), the heaviest
@@ -46,10 +49,13 @@ def bound_busiest(group: Group, assignment: Assignment) -> Bounded:
     (``count``).
     """
     value = busiest_value(group, assignment)
-    is_read = group.is_read[group.partitions.topic_idx]
-    if not is_read.any():
+    is_given = np.not_equal(assignment.member_idx, ABSENT)
+    is_given &= group.is_read[group.partitions.topic_idx]
+    if not is_given.any():
         return Bounded(value=value, lower_bound=0.0)
-    bounds = [_spread(group), _heaviest(group), _pigeonhole(group)]
+    weight = np.where(is_given, group.partitions.weight, 0.0)
+    bounds = [_spread(group, weight), _heaviest(group, weight)]
+    bounds.append(_pigeonhole(group, weight[is_given]))
     bound, proof = max(bounds, key=lambda each: each[0])
     # A bound is a sum in another order than the value: it is never more than rounding
     # above it, and is not to look as if it were.
@@ -68,15 +74,14 @@ def _readers(group: Group) -> RateArray:
     return np.where(reads, group.members.capacity, 0.0)
 
 
-def _spread(group: Group) -> _Bound:
-    is_read = group.is_read[group.partitions.topic_idx]
-    total = float(group.partitions.weight[is_read].sum())
+def _spread(group: Group, weight: RateArray) -> _Bound:
+    total = float(weight.sum())
     capacity = float(_readers(group).sum())
     witness = {"weight": total, "capacity": capacity}
     return total / capacity, Proof(kind="water-fill", witness=witness)
 
 
-def _heaviest(group: Group) -> _Bound:
+def _heaviest(group: Group, weight: RateArray) -> _Bound:
     subscribers = group.subscribers
     roomiest = np.zeros(len(group.topics))
     np.maximum.at(
@@ -85,16 +90,15 @@ def _heaviest(group: Group) -> _Bound:
         group.members.capacity[subscribers.idx],
     )
     at = roomiest[group.partitions.topic_idx]
-    use = np.divide(group.partitions.weight, at, out=np.zeros(len(at)), where=at > 0)
+    use = np.divide(weight, at, out=np.zeros(len(at)), where=at > 0)
     row = int(use.argmax())
     return float(use[row]), Proof(
         kind="heaviest", witness={"partition": group.name_of(row)}
     )
 
 
-def _pigeonhole(group: Group) -> _Bound:
-    is_read = group.is_read[group.partitions.topic_idx]
-    weight = np.sort(group.partitions.weight[is_read])[::-1]
+def _pigeonhole(group: Group, weight: RateArray) -> _Bound:
+    weight = np.sort(weight)[::-1]
     members = int(np.count_nonzero(_readers(group)))
     running = np.concatenate([[0.0], np.cumsum(weight)])
     each = np.arange(1, (len(weight) - 1) // members + 1)

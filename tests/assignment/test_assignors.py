@@ -16,6 +16,7 @@ from assignment.assignors import (
     ServerUniform,
     Sticky,
 )
+from assignment.certificate import bound_busiest
 from assignment.check import check
 from assignment.errors import AssignorError
 from assignment.group import ABSENT
@@ -209,6 +210,16 @@ def test_the_server_refuses_topics_that_do_not_exist(assignor, message):
 def test_everything_is_given_once_to_a_subscriber(group):
     for assignor in ASSIGNORS:
         checked(assignor, group)
+
+
+@given(groups(has_racks=True))
+def test_nobody_is_less_busy_than_the_bound(group):
+    for assignor in ASSIGNORS:
+        assignment = assignor.assign(group)
+        busiest = bound_busiest(group, assignment)
+
+        assert busiest.value == assignment.counts(group.num_members).max()
+        assert busiest.lower_bound <= busiest.value
 
 
 def test_sticky_hands_back_what_a_member_claims_but_reads_no_more():

@@ -3,6 +3,8 @@
 from placement.core.kernels.tables import Column
 
 NOWHERE = -1
+MAX_PAIRED = 300
+"""Items of a bin of which all pairs are looked at."""
 
 
 def deal_to_lowest(
@@ -92,11 +94,29 @@ def release(
                 to[item] = NOWHERE
                 taken += weight[item]
         if taken < excess:
+            missing = excess - taken
             cover = NOWHERE
             for place in range(start[b], start[b + 1]):
                 item = order[place]
-                if to[item] != NOWHERE and weight[item] >= excess - taken:
+                if to[item] != NOWHERE and weight[item] >= missing:
                     cover = item
+            # Or one goes instead of another that is lighter by what is missing.
+            back = NOWHERE
+            if cover != NOWHERE and start[b + 1] - start[b] <= MAX_PAIRED:
+                least = weight[cover] - missing
+                for place in range(start[b], start[b + 1]):
+                    item = order[place]
+                    if to[item] == NOWHERE:
+                        for other_place in range(start[b], place):
+                            other = order[other_place]
+                            over = weight[other] - weight[item] - missing
+                            if to[other] != NOWHERE and 0 <= over < least:
+                                least = over
+                                cover = other
+                                back = item
+            if back != NOWHERE:
+                to[back] = b
+                taken -= weight[back]
             if cover != NOWHERE:
                 to[cover] = NOWHERE
                 taken += weight[cover]
