@@ -24,6 +24,7 @@ from planner.snapshot.importers.text import (
     refuse_doubles,
     validate,
 )
+from planner.snapshot.importers.yaml_text import parse_yaml
 from planner.snapshot.records import Id
 
 KIND = "Strimzi's KafkaNodePool and Kafka resources"
@@ -49,7 +50,6 @@ _BANDWIDTHS = {
     "G": 1000**3,
     "Gi": 1024**3,
 }
-_MAX_DEPTH = 100
 _HOW = "kubectl get kafka,kafkanodepool -o yaml"
 _MIN_ISR = "min.insync.replicas"
 
@@ -176,35 +176,7 @@ def _load(text: str, refusal: Refusal) -> list[Any]:
     if "kafka.strimzi.io/" not in text:
         rule = "must hold resources of kafka.strimzi.io"
         refusal.stop("", rule, looks_like(text) or _HOW)
-    return _parse_yaml(text, refusal)
-
-
-def _parse_yaml(text: str, refusal: Refusal) -> list[Any]:
-    import yaml
-
-    # Safer than SafeLoader: every scalar stays text.
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        _check_events(yaml.parse(text, Loader=loader), refusal)
-        return list(yaml.load_all(text, Loader=loader))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = "" if mark is None else f"line {mark.line + 1}"
-        refusal.stop(place, "must be YAML", f"take it anew: {_HOW}")
-    except (yaml.YAMLError, ValueError):
-        refusal.stop("", "must be YAML", f"take it anew: {_HOW}")
-
-
-def _check_events(events: Iterator[Any], refusal: Refusal) -> None:
-    """Refuse what no kubectl prints, and what a few lines could grow without end."""
-    depth = 0
-    for event in events:
-        name = type(event).__name__
-        depth += name.endswith("StartEvent") - name.endswith("EndEvent")
-        if name == "AliasEvent" or depth > _MAX_DEPTH:
-            rule = "must be YAML without aliases, and not nested deeper than resources"
-            line = f"line {event.start_mark.line + 1}"
-            refusal.stop(line, rule, f"take it from the cluster: {_HOW}")
+    return parse_yaml(text, refusal, remedy=f"take it anew: {_HOW}")
 
 
 def _resources(documents: list[Any], place: str) -> Iterator[tuple[str, Any]]:
