@@ -21,7 +21,7 @@ from planner.kafka.elections import (
     Seen,
     foresee_all,
 )
-from planner.kafka.look import read_topics
+from planner.kafka.topics import read_topics
 from planner.kafka.visibility import INVISIBLE, is_bound
 
 PARTITIONS_PER_REQUEST = 1000

@@ -1,16 +1,16 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """One look at a running cluster: what its brokers answer, gathered but not judged."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner.kafka.brokers import ask_brokers, live_ids, read_cluster
 from planner.kafka.client import ClusterClient, NotAuthorisedError, TooOldError
 from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
+from planner.kafka.topics import read_reassignments, read_topics, settle_moves
 
 TOPICS_PER_CALL = 200
-PARTITIONS_PER_PAGE = 2000
 
 # What a plan or a score may depend on and that holds for the whole cluster.
 CLUSTER_CONFIGS = (
@@ -66,6 +66,8 @@ class Look:
         Finalized feature levels.
     refused
         What the user may not ask at all, and the right that it takes.
+    gone
+        Topics that were deleted while the brokers were asked.
     """
 
     cluster: Mapping[str, Any]
@@ -78,53 +80,7 @@ class Look:
     quorum: Mapping[str, Any] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
-
-
-def _read_pages(
-    client: ClusterClient, names: Sequence[str]
-) -> Iterator[Mapping[str, Any]]:
-    """Yield topics, page by page; a topic may go over several pages."""
-    cursor: Any = None
-    while True:
-
-        def ask(admin: Any, cursor: Any = cursor) -> Any:
-            return admin.describe_topic_partitions(names, PARTITIONS_PER_PAGE, cursor)
-
-        page = client.call(ask, needs="Describe on Topic")
-        yield from page["topics"]
-        cursor = page["next_cursor"]
-        if cursor is None:
-            return
-
-
-def read_topics(
-    client: ClusterClient, names: Sequence[str] | None = None
-) -> dict[str, dict[str, Any]]:
-    """
-    Return topics that may be seen, with their partitions, by name.
-
-    Parameters
-    ----------
-    client
-        The cluster.
-    names
-        Those asked for; one that is not there has an ``error_code``, and no partitions.
-        `None`: all.
-    """
-    if names is not None and not names:
-        return {}
-    try:
-        # No names at all asks for every topic, which spares asking for the names.
-        pages = list(_read_pages(client, names or ()))
-    except TooOldError:  # before Kafka 3.7: no ELR either
-        pages = client.call(
-            lambda admin: admin.describe_topics(names), needs="Describe on Topic"
-        )
-    found: dict[str, dict[str, Any]] = {}
-    for topic in pages:
-        merged = found.setdefault(topic["name"], {**topic, "partitions": []})
-        merged["partitions"].extend(topic["partitions"])
-    return dict(sorted(found.items()))
+    gone: frozenset[str] = frozenset()
 
 
 def read_topic_configs(
@@ -205,21 +161,6 @@ def _read_throttles(
     return {broker_id: one for broker_id, one in values.items() if one}
 
 
-def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, Any]]:
-    """
-    Return each partition under reassignment.
-
-    Returns
-    -------
-    dict
-        ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each.
-    """
-    found = client.call(
-        lambda admin: admin.list_partition_reassignments(), needs="Describe on Cluster"
-    )
-    return {Partition(name.topic, name.partition): one for name, one in found.items()}
-
-
 def _read_quorum(client: ClusterClient) -> Any:
     try:
         found = client.call(
@@ -259,7 +200,11 @@ def take_look(client: ClusterClient) -> Look:
     cluster = read_cluster(client)
     dirs = read_dirs(client, live_ids(cluster))
     live = list(dirs)
+    before = unless_refused("reassignments", lambda: read_reassignments(client))
     topics = read_topics(client)
+    moving: dict[Partition, Mapping[str, Any]] = {}
+    if "reassignments" not in refused:
+        topics, moving = settle_moves(client, topics, before)
     configs = read_topic_configs(client, list(topics))
     return Look(
         cluster=cluster,
@@ -268,10 +213,14 @@ def take_look(client: ClusterClient) -> Look:
         topic_configs={name: _values(one) for name, one in configs.items()},
         cluster_configs=_read_cluster_configs(client, live),
         broker_configs=_read_throttles(client, live),
-        reassignments=unless_refused(
-            "reassignments", lambda: read_reassignments(client)
-        ),
+        reassignments=moving,
         quorum=unless_refused("controllers", lambda: _read_quorum(client)),
         features=_read_features(client),
         refused=refused,
     )
+
+
+def without_topics(look: Look, gone: frozenset[str]) -> Look:
+    """Return a look without topics that were deleted meanwhile."""
+    topics = {name: one for name, one in look.topics.items() if name not in gone}
+    return replace(look, topics=topics, gone=look.gone | gone)

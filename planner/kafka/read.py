@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from planner.kafka.client import ClusterClient
 from planner.kafka.dirs import BrokerDirs, Partition
-from planner.kafka.look import Look, take_look
+from planner.kafka.look import Look, take_look, without_topics
 from planner.kafka.rates import sample_rates, with_rates
 from planner.kafka.tasks import Task
+from planner.kafka.topics import find_deleted
 from planner.kafka.visibility import (
     INVISIBLE,
     find_gaps,
     half_visible_error,
     is_bound,
+    suspects,
 )
 
 if TYPE_CHECKING:
@@ -179,11 +181,13 @@ def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
     Look until everything is seen, at most twice.
 
     A topic that is made or deleted between two answers leaves the same gap as a missing
-    right, but not a second time.
+    right, but seldom a second time; and asked for by its name, Kafka tells which it is.
     """
     look = take_look(client)
     if find_gaps(look):
         look = take_look(client)
+    if found := suspects(look):
+        look = without_topics(look, find_deleted(client, found))
     if is_bound(look.cluster):
         note(INVISIBLE)
     gaps = find_gaps(look)

@@ -9,11 +9,10 @@ from planner.kafka.dirs import Partition
 from planner.kafka.look import (
     BROKER_THROTTLES,
     read_broker_configs,
-    read_reassignments,
     read_topic_configs,
-    read_topics,
 )
 from planner.kafka.read import read_live
+from planner.kafka.topics import read_reassignments, read_topics
 
 __all__ = [
     "Partition",

@@ -67,10 +67,17 @@ def is_bound(cluster: Mapping[str, Any]) -> bool:
     return operations is not None and not set(operations) >= _ALL_OPERATIONS
 
 
+def suspects(look: Look) -> set[str]:
+    """Return topics that one answer shows and another does not."""
+    hosted = {name.topic for one in look.dirs.values() for name in one.current}
+    return (hosted - look.topics.keys()) | (look.topics.keys() - look.topic_configs)
+
+
 def find_gaps(look: Look) -> list[Gap]:
     """Return what was hidden from the user, if anything."""
     dark = [str(broker_id) for broker_id, one in look.dirs.items() if not one.dirs]
     hosted = {name.topic for one in look.dirs.values() for name in one.current}
+    hosted -= look.gone
     refused = {
         name
         for name, topic in look.topics.items()

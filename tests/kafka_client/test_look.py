@@ -6,7 +6,7 @@ import pytest
 from planner.kafka.brokers import ask_brokers
 from planner.kafka.connections import _WholeReads
 from planner.kafka.dirs import BrokerDirs, Copy, Partition, read_dirs
-from planner.kafka.look import Look
+from planner.kafka.look import Look, without_topics
 from planner.kafka.rates import (
     Ends,
     Rates,
@@ -14,7 +14,12 @@ from planner.kafka.rates import (
     sample_rates,
     with_rates,
 )
-from planner.kafka.visibility import find_gaps, half_visible_error, is_bound
+from planner.kafka.visibility import (
+    find_gaps,
+    half_visible_error,
+    is_bound,
+    suspects,
+)
 from planner.snapshot import Snapshot
 
 ALL = ["CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION"]
@@ -205,3 +210,14 @@ def test_no_two_looks_at_a_broker_are_nearer_than_asked_for():
 
     assert rates.window_s >= 0.05
     assert rates.in_bytes_per_s == {Partition("t", 0): 1 / rates.window_s}
+
+
+def test_topics_deleted_between_two_answers_are_no_gap():
+    look = make_look(topics={"t": {"error_code": 0}}, topic_configs={}, hosted=["u"])
+    assert suspects(look) == {"t", "u"}
+    assert len(find_gaps(look)) == 2
+
+    settled = without_topics(look, frozenset({"t", "u"}))
+
+    assert settled.topics == {}
+    assert find_gaps(settled) == []
