@@ -173,16 +173,27 @@ def _place(group: Group, row: int) -> tuple[str, int]:
     return group.topics.names[topic], row - int(group.topics.start[topic])
 
 
+def _is_among(
+    asked: npt.NDArray[np.int64], known: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Tell which keys are known."""
+    if not len(known):
+        return np.zeros(len(asked), dtype=np.bool_)
+    ordered = np.sort(known)
+    at = np.minimum(np.searchsorted(ordered, asked), len(ordered) - 1)
+    found: npt.NDArray[np.bool_] = np.equal(ordered[at], asked)
+    return found
+
+
 def _not_subscribed(group: Group, claims: Claims) -> Iterable[Finding]:
     topic_idx = group.partitions.topic_idx[claims.partition_idx]
     width = max(1, len(group.topics.names))
-    may = np.unique(
-        np.repeat(np.arange(len(group.members.ids)), np.diff(group.subscribed.start))
-        * width
-        + group.subscribed.idx
+    owners = np.repeat(
+        np.arange(len(group.members.ids)), np.diff(group.subscribed.start)
     )
+    may = owners * width + group.subscribed.idx
     asked = claims.member_idx * width + topic_idx
-    for at in np.nonzero(~np.isin(asked, may))[0].tolist():
+    for at in np.nonzero(~_is_among(asked, may))[0].tolist():
         topic, number = _place(group, int(claims.partition_idx[at]))
         member = group.members.ids[claims.member_idx[at]]
         yield Finding(

@@ -380,5 +380,5 @@ def _is_once(rows: Rows) -> bool:
     seen[rows.idx] = True
     if int(np.count_nonzero(seen)) == len(rows.idx):
         return True
-    key = rows.owner.astype(np.int64) * len(seen) + rows.idx
-    return len(np.unique(key)) == len(key)
+    key = np.sort(rows.owner.astype(np.int64) * len(seen) + rows.idx)
+    return bool((key[1:] != key[:-1]).all())
