@@ -1,12 +1,9 @@
 """The flows of `core.counts`: evening loads out, and bringing items home."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from placement.core.count_network import BoolArray, Network, fill, push, reach
 from placement.core.counts import (
     CountProblem,
     CountProof,
@@ -15,131 +12,6 @@ from placement.core.counts import (
     sum_by,
 )
 from placement.core.kernels import counts as kernels
-from placement.core.kernels.jit import compiled
-
-BoolArray = npt.NDArray[np.bool_]
-
-MIN_EDGES_COMPILED = 30_000
-"""Below, the same code runs uncompiled: it takes less than compiling would."""
-EVERYTHING = 1 << 40
-"""As many items at home as there may ever be: then no arc costs anything."""
-
-
-@dataclass(slots=True, eq=False)
-class Network:
-    """The edges of a problem seen from both ends, and what lies on them."""
-
-    num_bins: int
-    class_start: IntArray
-    edge_bin: IntArray
-    edge_class: IntArray
-    bin_start: IntArray
-    bin_edge: IntArray
-    count: IntArray
-    home: IntArray
-    price: IntArray
-    potential: IntArray
-    part: IntArray
-
-    @classmethod
-    def of(cls, problem: CountProblem) -> "Network":
-        """Return the network of a problem, without its items."""
-        return cls.over(problem.num_bins, problem.class_start, problem.edge_bin)
-
-    @classmethod
-    def over(
-        cls, num_bins: int, class_start: IntArray, edge_bin: IntArray
-    ) -> "Network":
-        """Return a network without items, of one part, in which nothing costs."""
-        num_classes = len(class_start) - 1
-        edge_class = np.repeat(np.arange(num_classes), np.diff(class_start))
-        bin_start = np.zeros(num_bins + 1, dtype=np.int64)
-        np.cumsum(np.bincount(edge_bin, minlength=num_bins), out=bin_start[1:])
-        num_nodes = num_bins + num_classes
-        return cls(
-            num_bins=num_bins,
-            class_start=class_start,
-            edge_bin=edge_bin,
-            edge_class=edge_class,
-            bin_start=bin_start,
-            bin_edge=np.argsort(edge_bin, kind="stable"),
-            count=np.zeros(len(edge_bin), dtype=np.int64),
-            home=np.full(len(edge_bin), EVERYTHING, dtype=np.int64),
-            price=np.zeros(len(edge_bin), dtype=np.int64),
-            potential=np.zeros(num_nodes, dtype=np.int64),
-            part=np.zeros(num_nodes, dtype=np.int64),
-        )
-
-    @property
-    def num_nodes(self) -> int:
-        """Bins and classes."""
-        return len(self.potential)
-
-    @property
-    def load(self) -> IntArray:
-        """``(B,)`` items in each bin."""
-        return sum_by(self.count, self.edge_bin, self.num_bins)
-
-    def run(self, kernel: Callable[..., Any], *columns: IntArray | int) -> None:
-        """Run a kernel on the network: compiled on arrays, or as it is on lists."""
-        shape = (self.bin_start, self.bin_edge, self.class_start, self.edge_bin)
-        prices = (self.home, self.price, self.potential)
-        given = (*shape, self.edge_class, self.count, *prices)
-        if len(self.edge_bin) >= MIN_EDGES_COMPILED:
-            compiled(kernel)(self.num_bins, *given, *columns)
-        else:
-            _on_lists(kernel, self.num_bins, (*given, *columns))
-
-
-def _on_lists(
-    kernel: Callable[..., Any], num_bins: int, columns: tuple[IntArray | int, ...]
-) -> None:
-    """Run a kernel on lists, and copy back what it changed."""
-    lists = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns]
-    kernel(num_bins, *lists)
-    for column, changed in zip(columns, lists, strict=True):
-        if isinstance(column, np.ndarray) and column.flags.writeable:
-            column[:] = changed
-
-
-def reach(network: Network, sources: IntArray) -> IntArray:
-    """Return ``(N,)`` the level of each node from the sources; -1 if not reached."""
-    level = np.full(network.num_nodes, -1, dtype=np.int64)
-    level[sources] = 0
-    queue = np.zeros(network.num_nodes, dtype=np.int64)
-    queue[: len(sources)] = sources
-    network.run(kernels.find_levels, network.part, level, queue, len(sources))
-    return level
-
-
-def push(network: Network, given: IntArray, room: IntArray) -> None:
-    """
-    Push as much as can be pushed along arcs of reduced cost 0.
-
-    Parameters
-    ----------
-    network
-        Its counts change.
-    given
-        ``(N,)`` items that each node has to give; what is left remains.
-    room
-        ``(B,)`` items that each bin may take; the same.
-
-    Notes
-    -----
-    Dinic's algorithm: levels, then paths that go one level up, until no bin with room
-    is reached.
-    """
-    while True:
-        sources = np.nonzero(given > 0)[0]
-        level = reach(network, sources)
-        if not ((level[: network.num_bins] >= 0) & (room > 0)).any():
-            return
-        starts = (network.bin_start[:-1], network.class_start[:-1])
-        cursor = np.concatenate(starts)
-        path = np.zeros(2 * network.num_nodes + 2, dtype=np.int64)
-        columns = (network.part, level, cursor, path, given, room, sources)
-        network.run(kernels.push_along_levels, *columns)
 
 
 def even_out(problem: CountProblem, network: Network) -> Network:
@@ -155,23 +27,12 @@ def even_out(problem: CountProblem, network: Network) -> Network:
     load = network.load
     at_home = sum_by(problem.home, network.edge_class, problem.num_classes)
     left = problem.supply - at_home
-    _fill(network, load, left)
+    fill(network, load, left)
     is_done = np.zeros(network.num_nodes, dtype=np.bool_)
     is_done[network.num_bins :] = np.equal(problem.supply, 0)
     while not is_done.all():
         _split(network, is_done)
     return network
-
-
-def _fill(network: Network, load: IntArray, left: IntArray) -> None:
-    columns = (network.class_start, network.edge_bin, network.count, load, left)
-    if len(network.edge_bin) >= MIN_EDGES_COMPILED:
-        compiled(kernels.fill_lowest)(*columns)
-    else:
-        first, *rest = columns
-        lists = [column.tolist() for column in rest]
-        kernels.fill_lowest(first.tolist(), *lists)
-        network.count[:] = lists[1]
 
 
 def _split(network: Network, is_done: BoolArray) -> None:
@@ -212,7 +73,7 @@ def share_evenly(problem: CountProblem, capacity: npt.NDArray[np.float64]) -> Ne
     network = Network.of(problem)
     network.count[:] = problem.home
     at_home = sum_by(problem.home, network.edge_class, problem.num_classes)
-    _fill(network, network.load, problem.supply - at_home)
+    fill(network, network.load, problem.supply - at_home)
     while True:
         goal = shares(network, capacity)
         load = network.load

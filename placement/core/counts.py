@@ -194,7 +194,8 @@ def solve_evenly(problem: CountProblem) -> CountSolution:
     -----
     Exact. Ties go to the lowest bins and edges; the same problem gives the same answer.
     """
-    from placement.core.count_flow import Network, even_out, least_cost
+    from placement.core.count_flow import even_out, least_cost
+    from placement.core.count_network import Network
 
     network = Network.of(problem)
     even = even_out(problem, network)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core import count_flow
+from placement.core import count_network
 from placement.core.count_bounds import cost_bound, peak_bound, share_bound
 from placement.core.count_flow import share_evenly, shares
 from placement.core.counts import CountProblem, solve_evenly, sum_by
@@ -138,7 +138,7 @@ def test_compiled_kernels_answer_the_same(problem):
     plain = solve_evenly(problem)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(count_flow, "MIN_EDGES_COMPILED", 0)
+        patch.setattr(count_network, "MIN_EDGES_COMPILED", 0)
         compiled = solve_evenly(problem)
 
     assert compiled.count.tolist() == plain.count.tolist()
