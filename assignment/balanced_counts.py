@@ -26,7 +26,7 @@ def balance_counts(group: Group, classes: Classes) -> tuple[Assignment, Certific
     problem = count_problem(group, classes)
     solution = solve_evenly(problem)
     assignment = Assignment(hand_out(classes, solution.count))
-    return assignment, _certificate(group, problem, solution, assignment)
+    return assignment, _certificate(group, classes, problem, solution, assignment)
 
 
 def count_problem(group: Group, classes: Classes) -> CountProblem:
@@ -51,6 +51,7 @@ def count_problem(group: Group, classes: Classes) -> CountProblem:
 
 def _certificate(
     group: Group,
+    classes: Classes,
     problem: CountProblem,
     solution: CountSolution,
     assignment: Assignment,
@@ -66,7 +67,7 @@ def _certificate(
     value = busiest_value(group, assignment)
     members = [group.members.ids[member] for member in proof.peak_bins.tolist()]
     # Members that own what they read no more give it up in any assignment.
-    given_up = num_given_up(group)
+    given_up = num_given_up(group, classes)
     # With prices the cost is proven, not the moves in it.
     least = given_up + (solution.moves if problem.price is None else 0)
     return Certificate(
@@ -81,11 +82,10 @@ def _certificate(
     )
 
 
-def num_given_up(group: Group) -> int:
+def num_given_up(group: Group, classes: Classes) -> int:
     """Return partitions that leave a member because it reads their topic no more."""
-    topic = group.partitions.topic_idx[group.owned.idx]
-    width = len(group.topics)
-    may = group.subscribed.owner.astype(np.int64) * width + group.subscribed.idx
-    asked = group.owned.owner.astype(np.int64) * width + topic
-    is_left = ~np.isin(asked, may) & group.is_read[topic]
-    return int(np.unique(group.owned.idx[is_left]).size)
+    is_left = np.zeros(group.num_partitions, dtype=np.bool_)
+    is_left[group.owned.idx] = True
+    is_left &= np.not_equal(classes.class_idx, ABSENT)
+    is_left &= np.equal(classes.owner_idx, ABSENT)
+    return int(np.count_nonzero(is_left))

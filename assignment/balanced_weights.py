@@ -201,7 +201,7 @@ def _certificate(
     moved = bound_moved(
         group,
         assignment,
-        least + num_given_up(group),
+        least + num_given_up(group, classes),
         Proof(kind="cover", witness=witness),
     )
     return Certificate(busiest=busiest, moved=moved)

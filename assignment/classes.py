@@ -52,7 +52,7 @@ def classes_of(group: Group) -> Classes:
     if racks_count(group):
         class_idx, lists, prices = _by_rack(group, class_idx, lists)
     start = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
-    member_idx = np.concatenate([*lists, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    member_idx = np.concatenate([*lists, np.zeros(0, dtype=np.int32)]).astype(np.int64)
     owner_idx, edge_idx = _owners(group, class_idx, start, member_idx)
     price = None if prices is None else np.concatenate([*prices, member_idx[:0]])
     return Classes(
@@ -60,17 +60,20 @@ def classes_of(group: Group) -> Classes:
     )
 
 
-def _by_subscribers(group: Group) -> tuple[RowArray, list[RowArray]]:
+def _by_subscribers(group: Group) -> tuple[RowArray, list[IndexArray]]:
     """Return the class of each topic, and the members of each class."""
-    subscribers, is_read = group.subscribers, group.is_read
+    subscribers = group.subscribers
     topic_class = np.full(len(group.topics), ABSENT, dtype=np.int64)
     known: dict[bytes, int] = {}
-    lists: list[RowArray] = []
-    for topic in np.nonzero(is_read)[0].tolist():
-        members = subscribers.of(topic)
-        number = known.setdefault(members.tobytes(), len(lists))
+    lists: list[IndexArray] = []
+    # Slices of one string of bytes are ten times as quick to cut as those of an array.
+    raw, width = subscribers.idx.tobytes(), subscribers.idx.itemsize
+    starts = (subscribers.start * width).tolist()
+    for topic in np.nonzero(group.is_read)[0].tolist():
+        members = raw[starts[topic] : starts[topic + 1]]
+        number = known.setdefault(members, len(lists))
         if number == len(lists):
-            lists.append(members.astype(np.int64))
+            lists.append(subscribers.of(topic))
         topic_class[topic] = number
     return topic_class, lists
 
@@ -82,8 +85,8 @@ def racks_count(group: Group) -> bool:
 
 
 def _by_rack(
-    group: Group, class_idx: RowArray, lists: list[RowArray]
-) -> tuple[RowArray, list[RowArray], list[RowArray]]:
+    group: Group, class_idx: RowArray, lists: list[IndexArray]
+) -> tuple[RowArray, list[IndexArray], list[RowArray]]:
     """Split classes by the racks of replicas; price members in other racks."""
     racks_of = [tuple(sorted(set(racks.tolist()))) for racks in group.partitions.racks]
     known: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -98,7 +101,7 @@ def _by_rack(
     return split, members, prices
 
 
-def _far(group: Group, members: RowArray, racks: tuple[int, ...]) -> RowArray:
+def _far(group: Group, members: IndexArray, racks: tuple[int, ...]) -> RowArray:
     """Return 1 for members whose rack is known and has no replica."""
     of_member = group.members.rack_idx[members]
     is_near = np.isin(of_member, racks) | np.equal(of_member, ABSENT)
