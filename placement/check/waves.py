@@ -1,0 +1,302 @@
+"""
+Tell, independently of what cut them, whether waves are safe to run one by one.
+
+Lists, leaders, loads of disks and counts of copies are followed wave by wave in plain
+Python, from the cluster before and the files alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.check.capacity_rules import capacities
+from placement.check.finding import Finding, Where
+from placement.check.loads import broker_loads
+from placement.check.placed import placed_before
+from placement.cluster import ABSENT, UNKNOWN, ClusterState, Storage
+
+Key = tuple[str, int]
+Lists = Mapping[Key, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveLimits:
+    """
+    What waves were cut under.
+
+    Parameters
+    ----------
+    max_in, max_out
+        Copies that a broker may get, and send, in one wave.
+    max_shared
+        Copies that it may get and send together, or `None`.
+    disk_threshold
+        Fraction of a disk that may be used while copies run.
+    """
+
+    max_in: int
+    max_out: int
+    max_shared: int | None = None
+    disk_threshold: float = 0.8
+
+
+def check_waves(
+    before: ClusterState, waves: Sequence[Lists], final: Lists, limits: WaveLimits
+) -> tuple[Finding, ...]:
+    """
+    Hold every wave, and where the last one ends, against the rules.
+
+    Parameters
+    ----------
+    before
+        The cluster as it is.
+    waves
+        Broker ids by topic and partition, as each wave's file has them.
+    final
+        The lists that the plan asks for.
+    limits
+        What the waves were cut under.
+
+    Returns
+    -------
+    What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-rack``,
+    ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``, ``wave-broker``,
+    ``wave-unknown``, ``wave-end``.
+    """
+    follower = _Follower(before, waves, final, limits)
+    found = [
+        finding
+        for number, lists in enumerate(waves, start=1)
+        for finding in follower.run(number, lists)
+    ]
+    return (*found, *follower.end())
+
+
+class _Follower:
+    """The cluster between two waves."""
+
+    def __init__(
+        self,
+        before: ClusterState,
+        waves: Sequence[Lists],
+        final: Lists,
+        limits: WaveLimits,
+    ) -> None:
+        self.limits, self.final = limits, final
+        brokers, partitions = before.brokers, before.partitions
+        ids = brokers.ids.tolist()
+        names = [before.topics.names[t] for t in partitions.topic_idx.tolist()]
+        numbers = partitions.partition.tolist()
+        self.row_of: dict[Key, int] = {
+            key: p for p, key in enumerate(zip(names, numbers, strict=True))
+        }
+        touched = {key for lists in (*waves, final) for key in lists}
+        self.before = {
+            key: before.brokers_of(self.row_of[key])
+            for key in touched
+            if key in self.row_of
+        }
+        self.lists = {key: list(row) for key, row in self.before.items()}
+        self.leader = {key: self._leader(before, key) for key in self.before}
+        self.in_sync = {key: self._in_sync(before, key) for key in self.before}
+        self.min_isr = {
+            key: int(
+                before.topics.min_insync_replicas[
+                    partitions.topic_idx[self.row_of[key]]
+                ]
+            )
+            for key in self.before
+        }
+        self.rack = dict(zip(ids, brokers.rack_idx.tolist(), strict=True))
+        live = brokers.is_live.tolist()
+        self.is_live = dict(zip(ids, live, strict=True))
+        self.size = {key: self._size(before, key) for key in self.before}
+        self.own = {key: self._own(before, key) for key in self.before}
+        load = broker_loads(before, placed_before(before))["disk"]
+        self.load = {b: float(v) for b, v in zip(ids, load.tolist(), strict=True)}
+        self.limit = self._limits(before)
+        # The last wave that brings a copy to each partition.
+        self.last = {
+            key: number
+            for number, lists in enumerate(waves, start=1)
+            for key in lists
+            if key in self.before and self._brings(waves, number, key)
+        }
+
+    def _brings(self, waves: Sequence[Lists], number: int, key: Key) -> bool:
+        earlier = [lists[key] for lists in waves[: number - 1] if key in lists]
+        now = earlier[-1] if earlier else self.before[key]
+        return bool(set(waves[number - 1][key]) - set(now))
+
+    def _leader(self, before: ClusterState, key: Key) -> int | None:
+        row = int(before.partitions.leader_idx[self.row_of[key]])
+        return None if row == ABSENT else int(before.brokers.ids[row])
+
+    def _rows(self, before: ClusterState, key: Key) -> range:
+        start = before.replicas.start
+        return range(int(start[self.row_of[key]]), int(start[self.row_of[key] + 1]))
+
+    def _in_sync(self, before: ClusterState, key: Key) -> set[int]:
+        replicas, ids = before.replicas, before.brokers.ids
+        is_live = before.brokers.is_live
+        return {
+            int(ids[replicas.broker_idx[row]])
+            for row in self._rows(before, key)
+            if replicas.is_in_sync[row] and is_live[replicas.broker_idx[row]]
+        }
+
+    def _size(self, before: ClusterState, key: Key) -> int:
+        p = self.row_of[key]
+        storage = before.topics.storage[before.partitions.topic_idx[p]]
+        return (
+            0
+            if storage == Storage.SHARED
+            else max(int(before.partitions.size_bytes[p]), 0)
+        )
+
+    def _own(self, before: ClusterState, key: Key) -> dict[int, int]:
+        """Return the bytes of the replicas that differ from their leader's."""
+        replicas, ids = before.replicas, before.brokers.ids
+        p = self.row_of[key]
+        if before.topics.storage[before.partitions.topic_idx[p]] == Storage.SHARED:
+            return {}
+        return {
+            int(ids[replicas.broker_idx[row]]): int(replicas.own_bytes[row])
+            for row in self._rows(before, key)
+            if replicas.own_bytes[row] != UNKNOWN
+        }
+
+    def _limits(self, before: ClusterState) -> dict[int, float]:
+        """Return what disks may hold: the threshold, or what they hold anyway."""
+        after = dict(self.load)
+        for key in self.before:
+            final = self.final.get(key, self.before[key])
+            for broker in set(final) - set(self.before[key]):
+                after[broker] = after.get(broker, 0.0) + self.size[key]
+            for broker in set(self.before[key]) - set(final):
+                after[broker] -= self._bytes(key, broker)
+        whole = capacities(before, "disk") * self.limits.disk_threshold
+        return {
+            b: np.inf if np.isnan(most) else max(most, self.load[b], after[b])
+            for b, most in zip(before.brokers.ids.tolist(), whole.tolist(), strict=True)
+        }
+
+    def _bytes(self, key: Key, broker: int) -> int:
+        return self.own[key].get(broker, self.size[key])
+
+    def run(self, number: int, lists: Lists) -> Iterator[Finding]:
+        """Run one wave; yield what is wrong with it."""
+        sent: Counter[int] = Counter()
+        received: Counter[int] = Counter()
+        known = {key: list(new) for key, new in lists.items() if key in self.before}
+        for key in lists.keys() - known.keys():
+            yield self._finding(number, "wave-unknown", key, "is not in the cluster")
+        for key, new in known.items():
+            comes = [b for b in new if b not in self.lists[key]]
+            received.update(comes)
+            if self.leader[key] is not None:
+                sent[self.leader[key] or 0] += len(comes)
+            for broker in comes:
+                self.load[broker] = self.load.get(broker, 0.0) + self.size[key]
+            yield from self._list_findings(number, key, new, comes)
+        yield from self._cap_findings(number, sent, received)
+        yield from self._disk_findings(number, received)
+        for key, new in known.items():
+            yield from self._finish(number, key, new)
+
+    def _list_findings(
+        self, number: int, key: Key, new: list[int], comes: list[int]
+    ) -> Iterator[Finding]:
+        if len(new) != len(self.before[key]) or len(set(new)) != len(new):
+            message = f"has the list {new}, and {len(self.before[key])} replicas"
+            yield self._finding(number, "wave-replication-factor", key, message)
+        off = [b for b in new if not self.is_live.get(b, False)]
+        if off:
+            message = f"names brokers that are not live: {off}"
+            yield self._finding(number, "wave-broker", key, message)
+        racks = Counter(self.rack.get(b) for b in new)
+        ends = (self.before[key], self.final.get(key, self.before[key]))
+        most = [Counter(self.rack.get(b) for b in end) for end in ends]
+        for rack, count in racks.items():
+            allowed = max(1, most[0][rack], most[1][rack])
+            if count > allowed:
+                message = f"has {count} replicas in one rack, {allowed} before or after"
+                yield self._finding(number, "wave-rack", key, message)
+        yield from self._leader_findings(number, key, new, comes)
+
+    def _leader_findings(
+        self, number: int, key: Key, new: list[int], comes: list[int]
+    ) -> Iterator[Finding]:
+        leader = self.leader[key]
+        if leader is None:
+            return
+        if leader not in new and self.last.get(key, 0) > number:
+            message = f"drops its leader {leader} before its last copy"
+            yield self._finding(number, "wave-leader", key, message)
+        if comes and leader in new and new[0] != leader:
+            message = f"puts {new[0]} before its leader {leader} while it is copied"
+            yield self._finding(number, "wave-leader", key, message)
+
+    def _cap_findings(
+        self, number: int, sent: Counter[int], received: Counter[int]
+    ) -> Iterator[Finding]:
+        limits = self.limits
+        shared = np.inf if limits.max_shared is None else limits.max_shared
+        for broker in sorted({*sent, *received}):
+            out, into = sent[broker], received[broker]
+            if out > limits.max_out or into > limits.max_in or out + into > shared:
+                yield Finding(
+                    rule="wave-cap",
+                    where=Where(broker=broker),
+                    message=f"wave {number}: broker {broker} sends {out} and gets "
+                    f"{into} copies",
+                )
+
+    def _disk_findings(self, number: int, received: Counter[int]) -> Iterator[Finding]:
+        for broker in sorted(received):
+            most = self.limit.get(broker, np.inf)
+            if self.load[broker] > most * (1 + 1e-9):
+                yield Finding(
+                    rule="wave-disk",
+                    where=Where(broker=broker, resource="disk"),
+                    message=f"wave {number}: broker {broker} holds "
+                    f"{self.load[broker]:.6g} B with both copies, over {most:.6g} B",
+                )
+
+    def _finish(self, number: int, key: Key, new: list[int]) -> Iterator[Finding]:
+        """Delete what goes; who was led by it gets the first in-sync replica."""
+        old = self.lists[key]
+        for broker in old:
+            if broker not in new:
+                self.load[broker] -= self._bytes(key, broker)
+                self.own[key].pop(broker, None)
+        was = len(self.in_sync[key])
+        came = {b for b in new if b not in old and self.is_live.get(b, False)}
+        self.in_sync[key] = (self.in_sync[key] | came) & set(new)
+        if len(self.in_sync[key]) < min(self.min_isr[key], was):
+            message = f"has {len(self.in_sync[key])} in sync, {was} before"
+            yield self._finding(number, "wave-min-isr", key, message)
+        self.lists[key] = new
+        if self.leader[key] not in new:
+            led = [b for b in new if b in self.in_sync[key]]
+            self.leader[key] = led[0] if led else None
+
+    def end(self) -> Iterator[Finding]:
+        """Yield the partitions that do not end as planned."""
+        for key, final in self.final.items():
+            if self.lists.get(key) != list(final):
+                message = f"ends as {self.lists.get(key)}, planned is {list(final)}"
+                yield self._finding(None, "wave-end", key, message)
+
+    def _finding(
+        self, number: int | None, rule: str, key: Key, message: str
+    ) -> Finding:
+        topic, partition = key
+        which = "after all waves" if number is None else f"wave {number}"
+        return Finding(
+            rule=rule,
+            where=Where(topic=topic, partition=partition),
+            message=f"{which}: {topic}-{partition} {message}",
+        )

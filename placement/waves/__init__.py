@@ -1,0 +1,1 @@
+"""Reassignments cut into waves, every state in between safe (see `cut`)."""

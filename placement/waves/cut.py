@@ -1,0 +1,392 @@
+"""
+A reassignment cut into waves whose every intermediate state is safe.
+
+Copies come first, in the least number of waves that the caps allow; where disks are
+too full for that, wave by wave as far as there is room. A partition whose leader is
+replaced is led by it until its last copy is done. Orders of lists change in waves of
+their own at the end, with the elections.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.change import Reassignment
+from placement.cluster import ClusterState, sum_rows
+from placement.load import Resource, Weights
+from placement.waves.colouring import (
+    colour_copies,
+    colour_shared_copies,
+    least_waves,
+    run_kernel,
+)
+from placement.waves.copies import INTERNAL, Copies, copies_of
+from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
+from placement.waves.kernels.pack import pack_waves
+from placement.waves.removals import Removals, in_safe_order, settle_removals
+from placement.waves.space import Space, is_too_full, space_of
+
+RowArray = npt.NDArray[np.int64]
+DEFAULT_CAP = 5
+NO_CAP = 2**31
+
+
+class Order(StrEnum):
+    """Which copies go first, among those that caps and disks allow."""
+
+    SHORTEST = "shortest"
+    UNDER_REPLICATED = "under-replicated"
+    SMALL = "small"
+    LARGE = "large"
+    TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveSettings:
+    """
+    How waves are cut.
+
+    Parameters
+    ----------
+    max_in, max_out
+        Copies that a broker may get, and send, in one wave.
+    max_shared
+        Copies that it may get and send together; `None`: no such cap.
+    bandwidth_bytes_per_s
+        What a broker may send, and get.
+    order
+        Which copies go first.
+    thresholds
+        Fraction of each capacity that may be used; for disks while copies run, too.
+
+    Raises
+    ------
+    ValueError
+        If a cap is below 1, or the bandwidth is not positive.
+    """
+
+    max_in: int = DEFAULT_CAP
+    max_out: int = DEFAULT_CAP
+    max_shared: int | None = None
+    bandwidth_bytes_per_s: float = 50_000_000
+    order: Order = Order.SHORTEST
+    thresholds: Mapping[Resource, float] = field(
+        default_factory=lambda: {Resource.DISK: 0.8}
+    )
+
+    def __post_init__(self) -> None:
+        shared = 1 if self.max_shared is None else self.max_shared
+        if min(self.max_in, self.max_out, shared) < 1:
+            msg = "a broker must be allowed at least 1 copy at a time"
+            raise ValueError(msg)
+        if self.bandwidth_bytes_per_s <= 0:
+            msg = f"bandwidth must be positive, got {self.bandwidth_bytes_per_s}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageBound:
+    """
+    Why one stage needs so many waves.
+
+    Parameters
+    ----------
+    waves
+        Waves that it needs at least: `copies` over `cap`, rounded up.
+    broker_idx
+        Row of the broker that decides.
+    direction
+        ``in``, ``out`` or ``both``.
+    copies, cap
+        What it gets or sends in all, and may in one wave.
+    """
+
+    waves: int
+    broker_idx: int
+    direction: str
+    copies: int
+    cap: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Cut:
+    """
+    Which copy runs in which wave.
+
+    Parameters
+    ----------
+    reassignment
+        What changes.
+    settings
+        How it was cut.
+    copies
+        The copies, temporary hops included.
+    wave
+        ``(E,)`` wave of each copy, from 0; below 0 where there is no safe one.
+    removals
+        Which replica each copy deletes when its wave is over.
+    bounds
+        Of each stage, what it needs at least: internal topics, and in the order
+        `TOPIC` each topic, are stages of their own.
+    hops
+        Replicas that were put aside for a while, where no safe order was left.
+    stuck
+        What keeps the rest from any safe order; `None` where all are in a wave.
+    is_limited_by_disk
+        Whether disks were too full for the least number of waves.
+    """
+
+    reassignment: Reassignment
+    settings: WaveSettings
+    copies: Copies
+    wave: RowArray
+    removals: Removals
+    bounds: tuple[StageBound, ...]
+    hops: tuple[Hop, ...]
+    stuck: Stuck | None
+    is_limited_by_disk: bool
+
+    @property
+    def num_waves(self) -> int:
+        """Waves with copies."""
+        return int(self.wave.max(initial=-1)) + 1
+
+    @property
+    def bound(self) -> int:
+        """Waves that the caps need at least."""
+        return sum(stage.waves for stage in self.bounds)
+
+
+def cut(
+    reassignment: Reassignment,
+    weights: Weights,
+    settings: WaveSettings | None = None,
+    target_dir: npt.NDArray[np.int32] | None = None,
+) -> Cut:
+    """
+    Cut a reassignment into waves.
+
+    Parameters
+    ----------
+    reassignment
+        What changes.
+    weights
+        What the replicas weigh.
+    settings
+        How to cut; the defaults where `None`.
+    target_dir
+        ``(R,)`` row of the log dir in each place of the target lists, `ABSENT` for any.
+    """
+    settings = settings or WaveSettings()
+    state = reassignment.before
+    found = copies_of(reassignment, weights, target_dir)
+    copies = in_safe_order(reassignment, found)
+    stages = _stages(state, copies, settings)
+    space = space_of(
+        state, weights, copies, settings.thresholds.get(Resource.DISK, 1.0)
+    )
+    wave = np.full(len(copies), -1, dtype=np.int64)
+    drops, freed = copies.drops_idx.copy(), copies.freed_bytes.copy()
+    began = 0
+    for stage in stages:
+        coloured = _coloured(state, copies, stage, settings)
+        own, removals = settle_removals(
+            reassignment, copies.of(stage), coloured, _caps(settings)
+        )
+        wave[stage] = began + own
+        drops[stage], freed[stage] = removals.broker_idx, removals.freed_bytes
+        began += int(own.max()) + 1
+    removals = Removals(broker_idx=drops, freed_bytes=freed)
+    result = Cut(
+        reassignment=reassignment,
+        settings=settings,
+        copies=copies,
+        wave=wave,
+        removals=removals,
+        bounds=tuple(_bound(copies, stage, settings) for stage in stages),
+        hops=(),
+        stuck=None,
+        is_limited_by_disk=False,
+    )
+    if not is_too_full(copies, wave, removals.broker_idx, removals.freed_bytes, space):
+        return result
+    return _packed(result, stages, space)
+
+
+def _caps(settings: WaveSettings) -> tuple[int, int, int]:
+    shared = NO_CAP if settings.max_shared is None else settings.max_shared
+    return settings.max_out, settings.max_in, shared
+
+
+def _stages(
+    state: ClusterState, copies: Copies, settings: WaveSettings
+) -> list[RowArray]:
+    """Return rows of copies that are cut apart, one stage after the other."""
+    topic = state.partitions.topic_idx[copies.partition_idx]
+    is_internal = np.array([name in INTERNAL for name in state.topics.names], bool)
+    late = is_internal[topic] if len(is_internal) else np.zeros(0, dtype=np.bool_)
+    group = late.astype(np.int64)
+    if settings.order is Order.TOPIC:
+        group = group * (len(state.topics) + 1) + topic
+    return [np.nonzero(group == g)[0] for g in np.unique(group)]
+
+
+def _priority(state: ClusterState, copies: Copies, order: Order) -> RowArray:
+    """Return the copies, first ones first."""
+    size = copies.size_bytes
+    if order is Order.SMALL:
+        return np.argsort(size, kind="stable")
+    if order is Order.UNDER_REPLICATED:
+        in_sync = sum_rows(state.replicas.is_in_sync, state.replicas.start)
+        lacks = state.replication_factor - in_sync
+        return np.lexsort((-size, -lacks[copies.partition_idx]))
+    # Waves of copies of one size end together: the shortest in all.
+    return np.argsort(-size, kind="stable")
+
+
+def _coloured(
+    state: ClusterState, copies: Copies, stage: RowArray, settings: WaveSettings
+) -> RowArray:
+    """Return waves from 0 for one stage; the first copies get the first waves."""
+    order = _priority(state, copies, settings.order)
+    order = order[np.isin(order, stage)]
+    source, target = copies.source_idx[order], copies.target_idx[order]
+    if settings.max_shared is None:
+        colour = colour_copies(
+            source,
+            target,
+            settings.max_out,
+            settings.max_in,
+            _previous_in(copies, order),
+        )
+    else:
+        colour = _both_caps(source, target, settings)
+    wave_of = np.full(len(copies), -1, dtype=np.int64)
+    wave_of[order] = colour
+    return wave_of[stage]
+
+
+def _previous_in(copies: Copies, order: RowArray) -> RowArray:
+    """Return the copy of the same partition before each, as places in an order."""
+    place = np.full(len(copies) + 1, -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    before = place[copies.previous[order]]
+    # Where the order turns them round, nothing can be said.
+    return np.where(before < np.arange(len(order)), before, -1)
+
+
+def _both_caps(source: RowArray, target: RowArray, settings: WaveSettings) -> RowArray:
+    """Keep a shared cap and, where they are tighter, the caps of each direction."""
+    shared = settings.max_shared or NO_CAP
+    colour = colour_shared_copies(source, target, shared)
+    if min(settings.max_in, settings.max_out) >= shared:
+        return colour
+    # Each wave is cut again by the caps of one direction.
+    cut_again = np.zeros(len(colour), dtype=np.int64)
+    began = 0
+    for c in range(int(colour.max()) + 1):
+        rows = np.nonzero(colour == c)[0]
+        own = colour_copies(
+            source[rows], target[rows], settings.max_out, settings.max_in
+        )
+        cut_again[rows] = began + own
+        began += int(own.max()) + 1
+    return cut_again
+
+
+def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBound:
+    source, target = copies.source_idx[stage], copies.target_idx[stage]
+    source = source[source >= 0]
+    ends = [("in", target, settings.max_in), ("out", source, settings.max_out)]
+    if settings.max_shared is not None:
+        both = np.concatenate([source, target])
+        ends.append(("both", both, settings.max_shared))
+    found = [_busiest(*end) for end in ends]
+    return max(found, key=lambda bound: bound.waves)
+
+
+def _busiest(direction: str, brokers: RowArray, cap: int) -> StageBound:
+    counts = np.bincount(brokers, minlength=1)
+    broker = int(counts.argmax())
+    return StageBound(
+        waves=least_waves(brokers, cap),
+        broker_idx=broker,
+        direction=direction,
+        copies=int(counts[broker]),
+        cap=cap,
+    )
+
+
+def _packed(found: Cut, stages: list[RowArray], space: Space) -> Cut:
+    """Fill waves as far as disks have room; put replicas aside where nothing else."""
+    state, settings = found.reassignment.before, found.settings
+    copies = found.copies
+    room, dir_room = space.room.copy(), space.dir_room.copy()
+    wave = np.full(len(copies), -1, dtype=np.int64)
+    hops: list[Hop] = []
+    stuck: Stuck | None = None
+    began = 0
+    todo = [stage.tolist() for stage in stages]
+    while todo:
+        order = _priority(state, copies, settings.order)
+        order = order[np.isin(order, todo[0])]
+        began = _pack(copies, order, settings, room, dir_room, wave, began)
+        rest = [row for row in todo[0] if wave[row] < 0]
+        if not rest:
+            todo.pop(0)
+            continue
+        cycle = name_cycle(state, copies, rest, room)
+        hop = find_hop(found.reassignment, copies, wave, cycle, room)
+        if hop is None:
+            stuck = cycle
+            break
+        copies, wave = hop.into(copies, wave)
+        hops.append(hop)
+        todo = [[hop.moved(row) for row in stage] for stage in todo]
+        todo[0] = sorted([*todo[0], hop.row])
+    return replace(
+        found,
+        copies=copies,
+        wave=wave,
+        removals=Removals(broker_idx=copies.drops_idx, freed_bytes=copies.freed_bytes),
+        hops=tuple(hops),
+        stuck=stuck,
+        is_limited_by_disk=True,
+    )
+
+
+def _pack(
+    copies: Copies,
+    order: RowArray,
+    settings: WaveSettings,
+    room: RowArray,
+    dir_room: RowArray,
+    wave: RowArray,
+    began: int,
+) -> int:
+    nothing = np.zeros(len(room), dtype=np.int64)
+    return int(
+        run_kernel(
+            pack_waves,
+            len(order),
+            order.astype(np.int64),
+            copies.source_idx,
+            copies.target_idx,
+            copies.size_bytes,
+            copies.drops_idx,
+            copies.freed_bytes,
+            copies.target_dir,
+            copies.drops_dir,
+            copies.previous,
+            np.array(_caps(settings), dtype=np.int64),
+            room,
+            dir_room,
+            nothing,
+            nothing.copy(),
+            wave,
+            began,
+        )
+    )

@@ -1,0 +1,292 @@
+"""
+Which replica each copy deletes when its wave is over.
+
+Lists keep their length, racks are no worse in between than before or after, and a
+leader that goes is deleted with the last copy of its partition: all are copied from it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import islice, permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.change import Reassignment
+from placement.waves.copies import Copies
+
+RowArray = npt.NDArray[np.int64]
+MOST_TRIED = 5000
+"""Orders looked at; more than any replication factor in use has."""
+DROPPED = frozenset({"drops_idx", "freed_bytes", "drops_dir"})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Removals:
+    """
+    What is deleted when the wave of each copy is over.
+
+    Parameters
+    ----------
+    broker_idx
+        ``(E,)`` the broker that loses its replica.
+    freed_bytes
+        ``(E,)`` bytes that frees.
+    """
+
+    broker_idx: RowArray
+    freed_bytes: RowArray
+
+
+def settle_removals(
+    reassignment: Reassignment,
+    copies: Copies,
+    wave: RowArray,
+    caps: tuple[int, int, int],
+) -> tuple[RowArray, Removals]:
+    """
+    Say what is deleted when, and move a copy to a later wave where racks need that.
+
+    Parameters
+    ----------
+    reassignment, copies
+        What changes.
+    wave
+        ``(E,)`` wave of each copy by the caps alone.
+    caps
+        Copies out, in, and both together, of a broker in a wave.
+
+    Returns
+    -------
+    Waves and removals. A wave is changed only where a partition has several copies
+    and no order of deletions keeps both its racks and its leader.
+    """
+    wave, broker = wave.copy(), copies.drops_idx.copy()
+    freed = copies.freed_bytes.copy()
+    slots = _Slots(copies, wave, caps)
+    for rows in _several(copies, _is_astray(copies, wave)):
+        order = _safe_order(reassignment, copies, rows, wave)
+        if order is None:
+            slots.space_out(rows)
+        chosen = order if order is not None else rows
+        ordered = sorted(rows, key=lambda row: (wave[row], row))
+        broker[ordered] = copies.drops_idx[chosen]
+        freed[ordered] = copies.freed_bytes[chosen]
+    return wave, Removals(broker_idx=broker, freed_bytes=freed)
+
+
+def _safe_order(
+    reassignment: Reassignment, copies: Copies, rows: list[int], wave: RowArray
+) -> list[int] | None:
+    """Return the copies whose replaced replicas go first to last, or `None`."""
+    ordered = sorted(rows, key=lambda row: (wave[row], row))
+    racks = _RackRule(reassignment, int(copies.partition_idx[rows[0]]))
+    leader = int(copies.source_idx[rows[0]])
+    keeps = [row for row in rows if copies.drops_idx[row] != leader]
+    last = [row for row in rows if copies.drops_idx[row] == leader]
+    for choice in islice(permutations(keeps), MOST_TRIED):
+        removal = [*choice, *last]
+        if racks.holds(copies, ordered, removal, wave):
+            return removal
+    return None
+
+
+def _is_astray(copies: Copies, wave: RowArray) -> npt.NDArray[np.bool_]:
+    """Return ``(E,)`` true for copies that do not run after the one before them."""
+    previous = copies.previous
+    return (previous >= 0) & (wave <= wave[previous])
+
+
+def _several(copies: Copies, wanted: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
+    """Yield the copies of partitions that have several, one of them wanted."""
+    start = np.nonzero(copies.previous < 0)[0]
+    stop = np.append(start[1:], len(copies))
+    if not len(start):
+        return
+    has = np.add.reduceat(wanted.astype(np.int64), start) > 0
+    for first in np.nonzero((stop - start > 1) & has)[0].tolist():
+        yield list(range(int(start[first]), int(stop[first])))
+
+
+def in_safe_order(reassignment: Reassignment, copies: Copies) -> Copies:
+    """
+    Put the copies of each partition into an order that is safe one by one.
+
+    Racks are no worse after any of them, and the leader's replica is deleted last.
+    Where no such order is found, they stay as they are.
+    """
+    order, drops = np.arange(len(copies)), np.arange(len(copies))
+    turn = np.zeros(len(copies), dtype=np.int64)
+    rack = reassignment.before.brokers.rack_idx
+    # What takes the place of a replica in its own rack is safe in any order.
+    stays = np.equal(rack[copies.target_idx], rack[copies.drops_idx])
+    for rows in _several(copies, ~stays):
+        for tried in islice(permutations(rows), MOST_TRIED):
+            turn[list(tried)] = rows
+            removal = _safe_order(reassignment, copies, rows, turn)
+            if removal is not None:
+                order[rows], drops[rows] = tried, removal
+                break
+    columns = {
+        column.name: getattr(copies, column.name)[
+            drops if column.name in DROPPED else order
+        ]
+        for column in fields(copies)
+    }
+    return replace(copies, **columns)
+
+
+class _RackRule:
+    """No rack of a partition holds more in between than before or after."""
+
+    def __init__(self, reassignment: Reassignment, partition: int) -> None:
+        replicas = reassignment.before.replicas
+        start, stop = replicas.start[partition : partition + 2].tolist()
+        self.rack = reassignment.before.brokers.rack_idx.tolist()
+        self.before = replicas.broker_idx[start:stop].tolist()
+        after = reassignment.broker_idx[start:stop].tolist()
+        most = self._counts(self.before)
+        for rack, count in self._counts(after).items():
+            most[rack] = max(most[rack], count)
+        self.most = most
+
+    def _counts(self, brokers: list[int]) -> Counter[int]:
+        return Counter(self.rack[broker] for broker in brokers)
+
+    def holds(
+        self, copies: Copies, ordered: list[int], removal: list[int], wave: RowArray
+    ) -> bool:
+        now = set(self.before)
+        for position, row in enumerate(ordered):
+            now.add(int(copies.target_idx[row]))
+            now.discard(int(copies.drops_idx[removal[position]]))
+            is_last = position + 1 == len(ordered)
+            if not is_last and wave[ordered[position + 1]] == wave[row]:
+                continue
+            counts = self._counts(sorted(now))
+            if any(count > max(self.most[rack], 1) for rack, count in counts.items()):
+                return False
+        return True
+
+
+class _Slots:
+    """Finds another wave in which both ends of a copy have room for one more."""
+
+    def __init__(
+        self, copies: Copies, wave: RowArray, caps: tuple[int, int, int]
+    ) -> None:
+        self.copies, self.wave, self.caps = copies, wave, caps
+        self.sent: Counter[tuple[int, int]] = Counter()
+        self.received: Counter[tuple[int, int]] = Counter()
+        self.num = int(wave.max(initial=-1)) + 1
+        self.is_counted = False
+        # A partition's only copy may run in any wave.
+        first = copies.previous < 0
+        last = np.append(first[1:], True)
+        self.is_alone = (first & last).tolist()
+        self.at_end: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+
+    def _count(self) -> None:
+        ends = zip(
+            self.wave.tolist(),
+            self.copies.source_idx.tolist(),
+            self.copies.target_idx.tolist(),
+            strict=True,
+        )
+        for row, (wave, source, target) in enumerate(ends):
+            self.sent[wave, source] += 1
+            self.received[wave, target] += 1
+            if self.is_alone[row]:
+                self.at_end["out", wave, source].append(row)
+                self.at_end["in", wave, target].append(row)
+        self.is_counted = True
+
+    def space_out(self, rows: list[int]) -> None:
+        """Give the copies of a partition waves that ascend, as they stand."""
+        if not self.is_counted:
+            self._count()
+        earliest = 0
+        for row in rows:
+            # As early as can be: so that those after it find a place as well.
+            if not self._moved(row, range(earliest, self.num)):
+                self._take(row)
+                self._put(row, max(self.num, earliest))
+            earliest = int(self.wave[row]) + 1
+
+    def _moved(self, row: int, waves: range) -> bool:
+        """Move a copy into the first of some waves that has room, or can make it."""
+        source = int(self.copies.source_idx[row])
+        target = int(self.copies.target_idx[row])
+        old = int(self.wave[row])
+        self._take(row)
+        for new in waves:
+            if self._has_room(new, source, target) or self._makes_room(row, old, new):
+                self._put(row, new)
+                return True
+        self._put(row, old)
+        return False
+
+    def _take(self, row: int) -> None:
+        wave = int(self.wave[row])
+        self.sent[wave, int(self.copies.source_idx[row])] -= 1
+        self.received[wave, int(self.copies.target_idx[row])] -= 1
+
+    def _put(self, row: int, wave: int) -> None:
+        self.num = max(self.num, wave + 1)
+        self.sent[wave, int(self.copies.source_idx[row])] += 1
+        self.received[wave, int(self.copies.target_idx[row])] += 1
+        self.wave[row] = wave
+
+    def _makes_room(self, row: int, old: int, new: int) -> bool:
+        """Move a copy of each busy end out of a wave, into the one that is left."""
+        source = int(self.copies.source_idx[row])
+        target = int(self.copies.target_idx[row])
+        moved: list[int] = []
+        for end in (("in", new, target), ("out", new, source)):
+            if self._has_room(new, source, target):
+                break
+            rival = self._rival(end, old)
+            if rival is not None:
+                self._change(rival, old)
+                moved.append(rival)
+        if self._has_room(new, source, target):
+            return True
+        for rival in moved:
+            self._change(rival, new)
+        return False
+
+    def _rival(self, end: tuple[str, int, int], old: int) -> int | None:
+        """Return a copy of a busy end that has room in another wave."""
+        direction, wave, broker = end
+        busy = (self.received if direction == "in" else self.sent)[wave, broker]
+        out, into, both = self.caps
+        if busy < min(into if direction == "in" else out, both):
+            return None
+        for other in self.at_end[end]:
+            if self.wave[other] == wave:
+                self._take(other)
+                ends = self.copies.source_idx[other], self.copies.target_idx[other]
+                has_room = self._has_room(old, int(ends[0]), int(ends[1]))
+                self._put(other, wave)
+                if has_room:
+                    return other
+        return None
+
+    def _change(self, row: int, wave: int) -> None:
+        self._take(row)
+        self._put(row, wave)
+        if self.is_alone[row]:
+            self.at_end["in", wave, int(self.copies.target_idx[row])].append(row)
+            self.at_end["out", wave, int(self.copies.source_idx[row])].append(row)
+
+    def _has_room(self, wave: int, source: int, target: int) -> bool:
+        out, into, both = self.caps
+        if self.received[wave, target] >= into:
+            return False
+        if self.received[wave, target] + self.sent[wave, target] >= both:
+            return False
+        if source < 0:
+            return True
+        busy = self.sent[wave, source]
+        return busy < out and busy + self.received[wave, source] < both

@@ -1,0 +1,280 @@
+"""Waves of whole reassignments, each judged by separate code."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from placement.change import Reassignment
+from placement.load import Resource
+from placement.waves.cut import Order, WaveSettings
+from placement.waves.steps import steps_of
+from support.clusters import make_state
+from waves.reassignments import (
+    as_lists,
+    cut_up,
+    final_lists,
+    judge,
+    reassignment_to,
+    reassignments,
+)
+
+SETTINGS = st.builds(
+    WaveSettings,
+    max_in=st.integers(1, 3),
+    max_out=st.integers(1, 3),
+    max_shared=st.none() | st.integers(1, 3),
+    order=st.sampled_from(Order),
+)
+
+
+@given(reassignments(), SETTINGS)
+def test_every_wave_is_safe_and_the_last_one_is_the_plan(
+    reassignment: Reassignment, settings: WaveSettings
+):
+    found = cut_up(reassignment, settings)
+
+    assert judge(found) == ()
+    assert found.stuck is None
+    assert not found.is_limited_by_disk
+    assert (found.wave >= 0).all()
+    assert found.num_waves >= found.bound
+
+
+@given(reassignments(), SETTINGS)
+def test_plans_of_one_copy_a_partition_need_no_more_than_the_bound(
+    reassignment: Reassignment, settings: WaveSettings
+):
+    of = reassignment.before.replicas.partition_idx
+    many = np.bincount(of[reassignment.is_copied], minlength=1).max() > 1
+    if many or settings.max_shared is not None:
+        return
+
+    found = cut_up(reassignment, settings)
+
+    assert found.num_waves == found.bound
+
+
+@given(reassignments(), SETTINGS)
+def test_internal_topics_move_last(reassignment: Reassignment, settings: WaveSettings):
+    found = cut_up(reassignment, settings)
+
+    state = reassignment.before
+    topic = state.partitions.topic_idx[found.copies.partition_idx]
+    names = np.array(state.topics.names)[topic]
+    late = found.wave[names == "__consumer_offsets"]
+    early = found.wave[names == "t"]
+    if len(late) and len(early):
+        assert late.min() > early.max()
+
+
+@given(reassignments(), st.integers(1, 150))
+def test_full_disks_make_more_waves_never_unsafe_ones(
+    reassignment: Reassignment, disk: int
+):
+    state = reassignment.before.with_brokers(
+        disk_bytes=np.full(reassignment.before.num_brokers, disk)
+    )
+    tight = Reassignment(
+        before=state, broker_idx=reassignment.broker_idx, origin=reassignment.origin
+    )
+
+    found = cut_up(tight, WaveSettings(thresholds={Resource.DISK: 1.0}))
+
+    steps = list(steps_of(found))
+    findings = judge(found, steps)
+    assert {finding.rule for finding in findings} <= {"wave-end"}
+    if found.stuck is None:
+        assert findings == ()
+    else:
+        assert (found.wave < 0).any()
+        assert found.stuck.short_bytes > 0
+
+
+def test_brokers_that_wait_for_each_other_are_named_and_helped():
+    # Both disks are full, and each is to get what the other has.
+    state = make_state(
+        [[0], [1]], racks="abc", size_bytes=[90, 90], disk_bytes=[100, 100, 100]
+    )
+    change = reassignment_to(state, [[1], [0]])
+
+    found = cut_up(change, WaveSettings(thresholds={Resource.DISK: 1.0}))
+
+    assert found.stuck is not None
+    assert set(found.stuck.brokers) == {0, 1}
+    assert found.stuck.short_bytes == 80
+
+
+def test_a_replica_is_put_aside_where_that_breaks_the_cycle():
+    lists = [[3, 0], [3, 1]]
+    state = make_state(
+        lists, racks="abcde", size_bytes=[90, 90], disk_bytes=[100, 100, 100, 300, 300]
+    )
+    change = reassignment_to(state, [[3, 1], [3, 0]])
+
+    found = cut_up(change, WaveSettings(thresholds={Resource.DISK: 1.0}))
+
+    (hop,) = found.hops
+    assert {hop.from_idx, hop.to_idx} == {0, 1}
+    assert hop.via_idx in {2, 4}
+    assert found.stuck is None
+    assert judge(found) == ()
+    assert len(found.copies) == 3
+
+
+@pytest.mark.parametrize(
+    ("order", "sizes"),
+    [
+        pytest.param(Order.LARGE, [40, 30, 20, 10], id="large"),
+        pytest.param(Order.SMALL, [10, 20, 30, 40], id="small"),
+        pytest.param(Order.SHORTEST, [40, 30, 20, 10], id="shortest"),
+    ],
+)
+def test_copies_go_in_the_order_that_is_asked_for(order: Order, sizes: list[int]):
+    state = make_state([[0]] * 4, racks="ab", size_bytes=[30, 10, 40, 20])
+    change = reassignment_to(state, [[1]] * 4)
+
+    found = cut_up(change, WaveSettings(max_in=1, max_out=1, order=order))
+
+    by_wave = np.argsort(found.wave)
+    assert found.copies.size_bytes[by_wave].tolist() == sizes
+
+
+def test_what_lacks_replicas_goes_first_where_asked():
+    state = make_state(
+        [[0, 2], [0, 2], [0, 2]], racks="abc", size_bytes=10, isr=[[0, 2], [0], [0, 2]]
+    )
+    change = reassignment_to(state, [[0, 1]] * 3)
+    settings = WaveSettings(max_in=1, order=Order.UNDER_REPLICATED)
+
+    found = cut_up(change, settings)
+
+    assert found.copies.partition_idx[found.wave == 0].tolist() == [1]
+
+
+def test_one_topic_goes_after_the_other_where_asked():
+    state = make_state({"a": [[0]] * 3, "b": [[0]] * 3}, racks="ab", size_bytes=1)
+    change = reassignment_to(state, [[1]] * 6)
+
+    found = cut_up(change, WaveSettings(max_in=2, max_out=2, order=Order.TOPIC))
+
+    assert [sorted(found.wave[:3]), sorted(found.wave[3:])] == [[0, 0, 1], [2, 2, 3]]
+    assert found.bound == 4
+
+
+def test_a_leader_that_goes_is_dropped_with_the_last_copy():
+    state = make_state([[0, 1, 2]], racks="abcabc", size_bytes=10)
+    change = reassignment_to(state, [[3, 4, 2]])
+
+    found = cut_up(change, WaveSettings(max_out=1))
+
+    steps = list(steps_of(found))
+    lists = [step.after[0] for step in steps if step.has_copies]
+    assert len(lists) == 2
+    assert lists[0][0] == 0
+    assert set(lists[1]) == {2, 3, 4}
+    assert judge(found) == ()
+
+
+def test_leaders_change_in_waves_of_their_own():
+    state = make_state([[0, 1], [0, 1]], racks="abc", size_bytes=10)
+    change = reassignment_to(state, [[1, 0], [2, 0]])
+
+    found = cut_up(change)
+
+    copied, led = steps_of(found)
+    assert copied.has_copies
+    assert copied.after == {1: [0, 2]}
+    assert not led.has_copies
+    assert led.after == {0: [1, 0], 1: [2, 0]}
+    assert led.elects == (0, 1)
+
+
+def test_nothing_to_do_is_no_wave():
+    state = make_state([[0, 1]], racks="ab")
+
+    found = cut_up(reassignment_to(state, [[0, 1]]))
+
+    assert (found.num_waves, found.bound) == (0, 0)
+    assert list(steps_of(found)) == []
+
+
+def test_a_partition_that_nobody_leads_has_no_source():
+    state = make_state([[0]], racks="ab", isr=[[]], leaders=[None], size_bytes=5)
+
+    found = cut_up(reassignment_to(state, [[1]]))
+
+    assert found.copies.source_idx.tolist() == [-1]
+    assert found.num_waves == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max_in": 0}, {"max_out": 0}, {"max_shared": 0}, {"bandwidth_bytes_per_s": 0}],
+)
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"at least 1|must be positive"):
+        WaveSettings(**wrong)
+
+
+def good_waves():
+    state = make_state(
+        [[0, 1], [1, 2]],
+        racks="abca",
+        size_bytes=[50, 50],
+        disk_bytes=[120, 120, 120, 120],
+        min_isr=2,
+    )
+    found = cut_up(reassignment_to(state, [[0, 2], [1, 0]]))
+    return found, [as_lists(found, step.after) for step in steps_of(found)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        ("wave-replication-factor", {("t", 0): [0]}),
+        ("wave-replication-factor", {("t", 0): [0, 1, 2]}),
+        ("wave-broker", {("t", 0): [0, 9]}),
+        ("wave-rack", {("t", 0): [0, 3]}),
+        ("wave-leader", {("t", 0): [2, 0]}),
+        ("wave-unknown", {("nobody", 0): [0, 1]}),
+        ("wave-min-isr", {("t", 0): [9, 8]}),
+        ("wave-cap", {("t", 0): [0, 2], ("t", 1): [1, 0], ("t", 2): [0, 2]}),
+        ("wave-end", {}),
+        ("wave-disk", {("t", 0): [0, 2], ("t", 1): [0, 2]}),
+    ],
+)
+def test_the_checker_finds_what_is_wrong(rule, change):
+    from placement.check.waves import WaveLimits, check_waves
+
+    state = make_state(
+        [[0, 1], [1, 3], [0, 1]],
+        racks="abca",
+        size_bytes=[50, 50, 50],
+        disk_bytes=[120, 150, 90, 120],
+        min_isr=2,
+    )
+    limits = WaveLimits(max_in=1, max_out=5, disk_threshold=1.0)
+
+    findings = check_waves(state, [change], {("t", 0): [0, 2]}, limits)
+
+    assert rule in {finding.rule for finding in findings}
+
+
+def test_the_checker_finds_a_leader_that_is_dropped_too_early():
+    from placement.check.waves import WaveLimits, check_waves
+
+    state = make_state([[0, 1, 2]], racks="abcabc", size_bytes=1)
+    waves = [{("t", 0): [3, 1, 2]}, {("t", 0): [3, 4, 2]}]
+    limits = WaveLimits(max_in=5, max_out=5)
+
+    findings = check_waves(state, waves, {("t", 0): [3, 4, 2]}, limits)
+
+    assert [finding.rule for finding in findings] == ["wave-leader"]
+
+
+def test_the_checker_finds_nothing_where_nothing_is_wrong():
+    found, waves = good_waves()
+
+    assert judge(found) == ()
+    assert final_lists(found).items() >= waves[-1].items()
