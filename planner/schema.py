@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 def _snapshot() -> dict[str, Any]:
@@ -21,9 +24,16 @@ def _document(name: str) -> dict[str, Any]:
     from planner.failures.records import FAILURE_DOCUMENTS
     from planner.plan.documents import DOCUMENTS
     from planner.plan.plan_documents import PLAN_DOCUMENTS
+    from planner.plan.wave_records import WAVE_DOCUMENTS
     from planner.score.records import SCORE_DOCUMENTS
 
-    known = {**DOCUMENTS, **PLAN_DOCUMENTS, **SCORE_DOCUMENTS, **FAILURE_DOCUMENTS}
+    known: dict[str, type[BaseModel]] = {
+        **DOCUMENTS,
+        **PLAN_DOCUMENTS,
+        **SCORE_DOCUMENTS,
+        **FAILURE_DOCUMENTS,
+        **WAVE_DOCUMENTS,
+    }
     return known[name].model_json_schema()
 
 
@@ -56,6 +66,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "score-part": partial(_document, "score-part"),
     "snapshot": _snapshot,
     "verify": partial(_document, "verify"),
+    "waves": partial(_document, "waves"),
 }
 """Each loads what it needs when it is asked for."""
 

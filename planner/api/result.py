@@ -13,9 +13,10 @@ import numpy as np
 from placement.check import Finding
 from placement.load import RESOURCES
 from planner.api.table import Table
-from planner.plan.document import rounded, to_document
+from planner.plan.document import to_document
 from planner.plan.folder import moves_table, target_lists, write_plan
 from planner.plan.make import Planned
+from planner.plan.numbers import rounded
 from planner.plan.reassignment_file import format_reassignment
 from planner.plan.screen import headline, plan_screen
 

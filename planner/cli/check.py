@@ -62,11 +62,13 @@ def check(
     from placement.check import check as check_target
     from placement.check import is_ok
     from planner.plan.plan_input import check_settings, read_plan
+    from planner.plan.wave_input import read_waves
     from planner.snapshot import read_snapshot
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: parse_thresholds(capacity_threshold or []))
     given = inputs.read(lambda: read_plan(plan))
+    waves = inputs.read(lambda: read_waves(plan))
     before = inputs.read(lambda: read_snapshot(snapshot).to_state())
     inputs.raise_problems()
     if given is None or before is None:  # pragma: no cover - raised just above
@@ -78,6 +80,8 @@ def check(
         allow_replication_factor_change=allow_replication_factor_change,
     )
     findings = check_target(before, given.target, settings)
+    if waves is not None:
+        findings = (*findings, *waves.check(before, given.reassignment))
     if output_format is OutputFormat.JSON:
         listed = [finding.to_dict() for finding in findings]
         print_json({"ok": is_ok(findings), "findings": listed})

@@ -36,6 +36,16 @@ class Effort(StrEnum):
     THOROUGH = "thorough"
 
 
+class CopyOrder(StrEnum):
+    """Which copies go first."""
+
+    SHORTEST = "shortest"
+    UNDER_REPLICATED = "under-replicated"
+    SMALL = "small"
+    LARGE = "large"
+    TOPIC = "topic"
+
+
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="PLAN", help="Plan folder to write."),
@@ -103,6 +113,36 @@ RebalanceToo = Annotated[
     typer.Option("--rebalance", help="Also move what the operation need not."),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Waves = Annotated[
+    bool,
+    typer.Option("--waves", help="Also cut the plan into waves that are safe each."),
+]
+MaxMovesIn = Annotated[
+    int | None,
+    typer.Option("--max-moves-in", min=1, help="Copies a broker gets in a wave: 5."),
+]
+MaxMovesOut = Annotated[
+    int | None,
+    typer.Option("--max-moves-out", min=1, help="Copies a broker sends in a wave: 5."),
+]
+MaxMovesPerBroker = Annotated[
+    int | None,
+    typer.Option(
+        "--max-moves-per-broker", min=1, help="Copies in and out of a broker together."
+    ),
+]
+Bandwidth = Annotated[
+    str | None,
+    typer.Option(
+        "--bandwidth",
+        metavar="RATE",
+        help="What a broker may copy: 50MB/s, by default.",
+    ),
+]
+WaveOrder = Annotated[
+    CopyOrder | None,
+    typer.Option("--order", help="Which copies go first, where caps allow a choice."),
+]
 EffortOption = Annotated[
     Effort, typer.Option("--effort", help="How much work the search may do.")
 ]
@@ -124,6 +164,12 @@ def rebalance(
     exclude_brokers_for_leaders: NoLeaders = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
+    waves: Waves = False,
+    max_moves_in: MaxMovesIn = None,
+    max_moves_out: MaxMovesOut = None,
+    max_moves_per_broker: MaxMovesPerBroker = None,
+    bandwidth: Bandwidth = None,
+    order: WaveOrder = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -156,6 +202,12 @@ def add_brokers(
     exclude_brokers_for_leaders: NoLeaders = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
+    waves: Waves = False,
+    max_moves_in: MaxMovesIn = None,
+    max_moves_out: MaxMovesOut = None,
+    max_moves_per_broker: MaxMovesPerBroker = None,
+    bandwidth: Bandwidth = None,
+    order: WaveOrder = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -188,6 +240,12 @@ def remove_brokers(
     exclude_brokers_for_leaders: NoLeaders = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
+    waves: Waves = False,
+    max_moves_in: MaxMovesIn = None,
+    max_moves_out: MaxMovesOut = None,
+    max_moves_per_broker: MaxMovesPerBroker = None,
+    bandwidth: Bandwidth = None,
+    order: WaveOrder = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -249,6 +307,7 @@ def _request(goal: str, given: dict[str, Any]) -> "PlanRequest":
     for name in ("band", "capacity_threshold", "topic"):
         options[name] = tuple(options[name] or ())
     options["effort"] = str(options["effort"])
+    options["order"] = None if options["order"] is None else str(options["order"])
     return PlanRequest(goal=goal, **options)
 
 

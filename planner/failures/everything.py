@@ -20,7 +20,7 @@ from placement.failures.table import Failures
 from placement.load import RESOURCES, UNIT_ROW, Resource, known_fractions
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes
-from planner.plan.document import rounded
+from planner.plan.numbers import rounded
 from planner.snapshot.document import Snapshot
 
 PAIRED = (DomainKind.BROKER, DomainKind.RACK)

@@ -18,7 +18,7 @@ from placement.load import UNIT_ROW, broker_loads
 from planner.failures.controllers import keeps_majority, voters_of
 from planner.failures.everything import notes_of
 from planner.failures.request import FailuresWishes
-from planner.plan.document import rounded
+from planner.plan.numbers import rounded
 from planner.snapshot.document import Snapshot
 
 MOST_PARTITIONS = 1000

@@ -13,11 +13,12 @@ from placement.load import RESOURCES, UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Note
 from placement.score import Score, score_placement
+from planner.plan.numbers import rounded
+from planner.plan.wave_document import summary
+from planner.plan.waves import PlannedWaves
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
-DIGITS = 12
-"""Significant digits of floats in a document: float noise of a machine is not shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -37,6 +38,8 @@ class Plan:
         What changes the plan, as plan.json has it.
     before, after
         Scores of the two placements.
+    waves
+        How it runs wave by wave, where that was asked for.
     """
 
     goal: str
@@ -45,6 +48,7 @@ class Plan:
     settings: Mapping[str, Any]
     before: Score
     after: Score
+    waves: PlannedWaves | None = None
 
     @property
     def state(self) -> ClusterState:
@@ -144,7 +148,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
             for shortfall in placed.solution.shortfalls
         ],
         "notes": [_note(note) for note in (*placed.notes, *rollback_notes(plan))],
-        "waves": [],
+        "waves": summary(plan.waves),
     }
 
 
@@ -223,14 +227,6 @@ def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
             for b, r, numerator, denominator in witness.pop("bins")
         ]
     return {"kind": bounded.proof.kind, **witness}
-
-
-def rounded(value: float) -> float | int:
-    """Return an integer as it is, a float cut to its significant digits."""
-    if isinstance(value, int):
-        return value
-    short = float(f"{value:.{DIGITS}g}")
-    return 0.0 if short == 0 else short
 
 
 def score_document(state: ClusterState, score: Score) -> dict[str, Any]:

@@ -25,6 +25,9 @@ from planner.plan.reassignment_file import (
     format_election,
     format_reassignment,
 )
+from planner.plan.wave_document import to_document as waves_document
+from planner.plan.waves import DOCUMENT_NAME as WAVES_NAME
+from planner.plan.waves import PlannedWaves, election_files, wave_files
 
 DOCUMENT_NAME = "plan.json"
 MOST_PARTITIONS_PER_FILE = 5000
@@ -71,6 +74,7 @@ def _replace_folder(path: Path, files: dict[str, str]) -> None:
         fresh = staging / "plan"
         fresh.mkdir()
         for name, text in files.items():
+            (fresh / name).parent.mkdir(exist_ok=True)
             (fresh / name).write_text(text, encoding="utf-8", newline="")
         _swap(fresh, path, staging / "old")
     finally:
@@ -130,6 +134,15 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     pairs = [_pair(plan.state, int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
     yield "moves.csv", moves_table(plan, changed)
+    if plan.waves is not None:
+        yield from _wave_texts(plan.waves)
+
+
+def _wave_texts(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
+    yield WAVES_NAME, dump_document(waves_document(waves))
+    for name, lists in wave_files(waves):
+        yield from _numbered(name, lists)
+    yield from election_files(waves)
 
 
 def dump_document(document: object) -> str:

@@ -1,7 +1,7 @@
 """Plan one operation on one cluster, and have the plan checked by separate code."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from planner.plan.document import Plan, make_plan
 from planner.plan.folder import target_lists
 from planner.plan.plan_input import to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
+from planner.plan.waves import check_planned, plan_waves
 
 _NOTHING = "nothing"
 
@@ -65,7 +66,12 @@ def make(
     operation = OPERATIONS[request.goal](state, wishes)
     placed = plan_placement(state, operation, wishes.settings)
     plan = make_plan(request.goal, placed, taken_at=taken_at, settings=wishes.document)
-    return Planned(plan=plan, findings=check_plan(plan, wishes))
+    findings = check_plan(plan, wishes)
+    if wishes.waves is not None:
+        waves = plan_waves(placed.reassignment, placed.draft.weights, wishes.waves)
+        plan = replace(plan, waves=waves)
+        findings = (*findings, *check_planned(waves))
+    return Planned(plan=plan, findings=findings)
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:

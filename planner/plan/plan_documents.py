@@ -95,6 +95,16 @@ class SnapshotIdentityRecord(Record):
     fingerprint: str = Field(pattern="^[0-9a-f]{64}$")
 
 
+class WaveSettingsRecord(Record):
+    """How waves were cut."""
+
+    max_moves_in: int
+    max_moves_out: int
+    max_moves_per_broker: int | None
+    bandwidth_bytes_per_s: float
+    order: Literal["shortest", "under-replicated", "small", "large", "topic"]
+
+
 class SettingsRecord(Record):
     """What changes a plan; no paths and no threads."""
 
@@ -111,6 +121,7 @@ class SettingsRecord(Record):
     rebalance: bool
     effort: Literal["quick", "normal", "thorough"]
     seed: int
+    waves: WaveSettingsRecord | None
 
 
 class MovesRecord(Record):
@@ -179,6 +190,18 @@ class SecondsRecord(Record):
     total: float
 
 
+class WaveSummaryRecord(Record):
+    """One wave, as plan.json has it; the rest is in waves.json."""
+
+    number: int
+    kind: Literal["copies", "leaders"]
+    file: str
+    partitions: int
+    copies: int
+    bytes: int
+    seconds: float
+
+
 class PlanRecord(Record):
     """plan.json; on stdout with what was measured besides."""
 
@@ -195,7 +218,7 @@ class PlanRecord(Record):
     after: ScorePartRecord
     shortfalls: list[NoteRecord]
     notes: list[NoteRecord]
-    waves: list[str]
+    waves: list[WaveSummaryRecord]
     seconds: SecondsRecord | None = None
     peak_memory_bytes: int | None = None
 

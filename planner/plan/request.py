@@ -11,7 +11,10 @@ from placement.cluster import ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
+from placement.waves.cut import Order, WaveSettings
 from planner.errors import BadInputError, InputProblem
+from planner.plan.waves import settings_document
+from planner.units import parse_rate
 
 WIDEST_BAND = 10
 MOST_BROKERS = 100_000
@@ -41,6 +44,15 @@ class PlanRequest:
         Whether the operation may also move what it need not.
     effort, seed
         How much work, and of which random numbers.
+    waves
+        Whether the plan is cut into waves; any of the next options asks for it too.
+    max_moves_in, max_moves_out, max_moves_per_broker
+        Copies that a broker gets, sends, and both together, in a wave; `None`: 5, 5
+        and no such cap.
+    bandwidth
+        What a broker sends, and gets, such as ``50MB/s``; or `None`.
+    order
+        Which copies go first; or `None`: the shortest.
     """
 
     goal: str
@@ -57,6 +69,12 @@ class PlanRequest:
     rebalance: bool = False
     effort: str = "normal"
     seed: int = 1
+    waves: bool = False
+    max_moves_in: int | None = None
+    max_moves_out: int | None = None
+    max_moves_per_broker: int | None = None
+    bandwidth: str | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -72,11 +90,14 @@ class Wishes:
         For `placement.planning`.
     document
         What plan.json says under `settings`.
+    waves
+        How the plan is cut into waves; `None`: not at all.
     """
 
     broker_ids: tuple[int, ...] | None
     settings: Settings
     document: dict[str, Any]
+    waves: WaveSettings | None = None
 
 
 class _Reader:
@@ -134,6 +155,19 @@ class _Reader:
             else:
                 self._unknown_resource("--band", name)
         return for_all | named
+
+    def rate(self, option: str, text: str | None) -> int | None:
+        """Read a rate above 0."""
+        if text is None:
+            return None
+        try:
+            value = parse_rate(text)
+        except ValueError as error:
+            self.refuse(option, text, str(error), "write 50MB/s")
+            return None
+        if not value:
+            self.refuse(option, text, "must be above 0", "write 50MB/s")
+        return value
 
     def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
         """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
@@ -257,6 +291,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
             "exclude_brokers_for_leaders",
         )
     }
+    waves = _waves(reader, request, thresholds)
     if reader.problems:
         msg = "bad options"
         raise BadInputError(msg, reader.problems)
@@ -277,8 +312,30 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     return Wishes(
         broker_ids=broker_ids,
         settings=settings,
-        document=_document(request, settings, broker_ids, lists),
+        document=_document(request, settings, broker_ids, lists)
+        | {"waves": settings_document(waves)},
+        waves=waves,
     )
+
+
+def _waves(
+    reader: _Reader, request: PlanRequest, thresholds: dict[Resource, float]
+) -> WaveSettings | None:
+    """Return how waves are cut, `None` where nothing asks for them."""
+    options = {
+        "max_in": request.max_moves_in,
+        "max_out": request.max_moves_out,
+        "max_shared": request.max_moves_per_broker,
+        "bandwidth_bytes_per_s": reader.rate("--bandwidth", request.bandwidth),
+        "order": None if request.order is None else Order(request.order),
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    if not given and not request.waves:
+        return None
+    if reader.problems:
+        return None
+    disk = {**DEFAULT_THRESHOLDS, **thresholds}[Resource.DISK]
+    return WaveSettings(**given, thresholds={Resource.DISK: disk})  # type: ignore[arg-type] # by name
 
 
 def _excluded_topics(reader: _Reader, request: PlanRequest) -> Any:  # noqa: ANN401

@@ -21,6 +21,8 @@ from planner.plan.figures import (
 )
 from planner.plan.make import Planned
 from planner.plan.table import broker_tables, over_threshold
+from planner.plan.wave_document import stuck_text, timeline, wave_seconds
+from planner.plan.waves import FOLDER as WAVES_FOLDER
 from planner.plan.words import (
     bytes_text,
     duration_text,
@@ -164,7 +166,30 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield from labelled(" leaders", _leaders_text(plan))
     if plan.moves["bytes"]:
         yield from labelled(" time", _time_text(plan))
+    yield from _wave_lines(plan)
     yield from _lacking_lines(plan)
+
+
+def _wave_lines(plan: Plan) -> Iterator[str]:
+    waves = plan.waves
+    if waves is None:
+        return
+    found = waves.found
+    least = f"; proven: not under {found.bound}" if found.bound else ""
+    text = f"{plural(found.num_waves, 'wave')} of copies{least}"
+    led = sum(not step.has_copies for step in waves.steps)
+    if led:
+        text += f", then {led} of leaders"
+    seconds = sum(wave_seconds(waves, step) for step in waves.steps)
+    if seconds:
+        text += (
+            f"; {duration_text(seconds)} wave by wave, "
+            f"{duration_text(timeline(waves)[0])} if copies do not wait for each other"
+        )
+    yield from labelled(" waves", text)
+    if found.stuck is not None:
+        left = int((found.wave < 0).sum())
+        yield from labelled(" stuck", stuck_text(found.stuck, left))
 
 
 def _lacking_lines(plan: Plan) -> Iterator[str]:
@@ -279,7 +304,11 @@ def _verdict(planned: Planned) -> str:
 
 def files_lines(output: Path, files: Sequence[str]) -> list[str]:
     """Return which files were written; cut files are counted."""
-    parts = [name for name in files if PART_NAME.search(name)]
-    whole = " ".join(name for name in files if name not in parts)
+    in_waves = [name for name in files if name.startswith(f"{WAVES_FOLDER}/")]
+    kept = [name for name in files if name not in in_waves]
+    parts = [name for name in kept if PART_NAME.search(name)]
+    whole = " ".join(name for name in kept if name not in parts)
     more = f", and {plural(len(parts), 'part')} of long files" if parts else ""
+    if in_waves:
+        more += f"; {plural(len(in_waves), 'file')} in {WAVES_FOLDER}/"
     return labelled("Files", f"{output}/: {whole}{more}")

@@ -9,8 +9,8 @@ from placement.rules.draft import Note
 from placement.score.cluster import ClusterScore
 from placement.score.hot_spots import HotSpot
 from placement.score.levels import Level
-from planner.plan.document import rounded
 from planner.plan.document import score_document as placement_document
+from planner.plan.numbers import rounded
 from planner.score.make import Scored
 from planner.snapshot.columns import LOG_DIR_STATES
 

@@ -18,6 +18,7 @@ from planner.plan.plan_documents import (
     ScorePartRecord,
 )
 from planner.plan.request import PlanRequest
+from planner.plan.wave_records import WAVE_DOCUMENTS
 from planner.schema import SCHEMAS, json_schema
 from planner.score.records import SCORE_DOCUMENTS
 from support.clusters import clusters, make_state
@@ -39,6 +40,7 @@ def test_every_document_is_known_by_its_name(capsys):
     assert found.document == sorted(SCHEMAS)
     assert {"plan", "reassignment", "preferred-election", "score-part"} <= set(SCHEMAS)
     listed = {*DOCUMENTS, *PLAN_DOCUMENTS, *SCORE_DOCUMENTS, *FAILURE_DOCUMENTS}
+    listed |= {*WAVE_DOCUMENTS}
     assert listed | {"elect", "snapshot"} <= set(SCHEMAS)
 
 

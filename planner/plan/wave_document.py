@@ -1,0 +1,294 @@
+"""waves.json: what each wave copies, how long it takes, and what is proven."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ABSENT, ClusterState
+from placement.load import Resource, broker_loads
+from placement.waves.cut import StageBound
+from placement.waves.hops import Hop, Stuck
+from placement.waves.steps import Step
+from placement.waves.timeline import schedule_bound, schedule_copies
+from planner.plan.numbers import rounded
+from planner.plan.waves import FOLDER, PlannedWaves, key_of, settings_document
+
+FORMAT = "kafka-planner/waves"
+VERSION = 1
+
+
+def to_document(waves: PlannedWaves) -> dict[str, Any]:
+    """Return waves.json: the same for the same input, whatever the machine."""
+    found = waves.found
+    disk = found.settings.thresholds.get(Resource.DISK, 1.0)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "settings": settings_document(found.settings),
+        "disk_threshold": disk,
+        "is_limited_by_disk": found.is_limited_by_disk,
+        "certificate": certificate(waves),
+        "seconds_wave_by_wave": rounded(
+            sum(wave_seconds(waves, s) for s in waves.steps)
+        ),
+        "waves": [_wave(waves, step, full) for step, full in _with_peaks(waves)],
+        "hops": [_hop(waves.state, hop) for hop in found.hops],
+        "stuck": None if found.stuck is None else _stuck(waves, found.stuck),
+        "notes": notes(waves),
+    }
+
+
+def summary(waves: PlannedWaves | None) -> list[dict[str, Any]]:
+    """Return what plan.json says of the waves."""
+    if waves is None:
+        return []
+    size = waves.found.copies.size_bytes
+    return [
+        {
+            "number": step.number,
+            "kind": "copies" if step.has_copies else "leaders",
+            "file": f"{FOLDER}/wave-{step.number:03d}.json",
+            "partitions": len(step.after),
+            "copies": len(step.copies),
+            "bytes": int(size[step.copies].sum()),
+            "seconds": rounded(wave_seconds(waves, step)),
+        }
+        for step in waves.steps
+    ]
+
+
+def certificate(waves: PlannedWaves) -> dict[str, Any]:
+    """Return how many waves, and how long, and what is proven of both."""
+    found, ids = waves.found, waves.state.brokers.ids
+    seconds, least = timeline(waves)
+    return {
+        "waves": {
+            "value": found.num_waves,
+            "lower_bound": found.bound,
+            "gap": _gap(found.num_waves, found.bound),
+            "proof": {
+                "kind": "wave-degree",
+                "stages": [_stage(stage, ids) for stage in found.bounds],
+            },
+        },
+        "seconds": {
+            "value": rounded(seconds),
+            "lower_bound": rounded(least),
+            "gap": _gap(seconds, least),
+            "proof": {"kind": "wave-bytes", **_busiest_end(waves)},
+        },
+    }
+
+
+def _gap(value: float, bound: float) -> float | None:
+    if not bound:
+        return 0.0 if not value else None
+    # A schedule that is its own bound is no closer to it by float noise.
+    return rounded(value / bound - 1) if value > bound * (1 + 1e-12) else 0.0
+
+
+def _stage(stage: StageBound, ids: npt.NDArray[np.int32]) -> dict[str, Any]:
+    return {
+        "waves": stage.waves,
+        "broker": int(ids[stage.broker_idx]),
+        "direction": stage.direction,
+        "copies": stage.copies,
+        "cap": stage.cap,
+    }
+
+
+def timeline(waves: PlannedWaves) -> tuple[float, float]:
+    """
+    Return the seconds that copies take if they do not wait for waves, and at least.
+
+    One copy at a time for each broker and direction, at its whole bandwidth: within
+    any caps, and shorter than several side by side.
+    """
+    copies, rate = waves.found.copies, waves.found.settings.bandwidth_bytes_per_s
+    known = (copies.source_idx >= 0) & (waves.found.wave >= 0)
+    source, target = copies.source_idx[known], copies.target_idx[known]
+    size = copies.size_bytes[known]
+    _, seconds = schedule_copies(source, target, size, (1, 1), rate)
+    return seconds, schedule_bound(source, target, size, (1, 1), rate)
+
+
+def _traffic(
+    waves: PlannedWaves, rows: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return ``(B,)`` bytes that each broker sends and gets by some copies."""
+    copies, count = waves.found.copies, waves.state.num_brokers
+    sent, received = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    source, size = copies.source_idx[rows], copies.size_bytes[rows]
+    np.add.at(sent, source[source >= 0], size[source >= 0])
+    np.add.at(received, copies.target_idx[rows], size)
+    return sent, received
+
+
+def _busiest_end(waves: PlannedWaves) -> dict[str, Any]:
+    rows = np.nonzero(waves.found.wave >= 0)[0]
+    sent, received = _traffic(waves, rows)
+    if not len(rows):
+        return {"broker": None, "direction": None, "bytes": 0}
+    is_in = int(received.max()) >= int(sent.max())
+    busiest = received if is_in else sent
+    return {
+        "broker": int(waves.state.brokers.ids[busiest.argmax()]),
+        "direction": "in" if is_in else "out",
+        "bytes": int(busiest.max()),
+    }
+
+
+def wave_seconds(waves: PlannedWaves, step: Step) -> float:
+    """Return the seconds until the busiest broker of a wave is done."""
+    sent, received = _traffic(waves, step.copies)
+    most = max(int(sent.max(initial=0)), int(received.max(initial=0)))
+    return most / waves.found.settings.bandwidth_bytes_per_s
+
+
+def _with_peaks(
+    waves: PlannedWaves,
+) -> Iterator[tuple[Step, npt.NDArray[np.float64] | None]]:
+    """Yield each wave with ``(B,)`` how full disks are while it runs, where known."""
+    state, copies, removals = waves.state, waves.found.copies, waves.found.removals
+    capacity = state.brokers.disk_bytes
+    load = broker_loads(state, waves.weights, state.partitions.leader_idx)[:, 0].copy()
+    is_known = bool((capacity > 0).any())
+    for step in waves.steps:
+        np.add.at(load, copies.target_idx[step.copies], copies.size_bytes[step.copies])
+        use = np.where(capacity > 0, load / np.maximum(capacity, 1), 0.0)
+        yield step, use if is_known else None
+        gone = removals.broker_idx[step.copies]
+        np.subtract.at(load, gone, removals.freed_bytes[step.copies])
+
+
+def _wave(
+    waves: PlannedWaves, step: Step, full: npt.NDArray[np.float64] | None
+) -> dict[str, Any]:
+    least = least_throttle(waves, step)
+    rate = waves.found.settings.bandwidth_bytes_per_s
+    number = f"{step.number:03d}"
+    fullest = ABSENT if full is None else int(full.argmax())
+    has_leaders = not step.has_copies
+    return {
+        "number": step.number,
+        "kind": "leaders" if has_leaders else "copies",
+        "file": f"{FOLDER}/wave-{number}.json",
+        "rollback_file": f"{FOLDER}/rollback-{number}.json",
+        "election_file": f"{FOLDER}/election-{number}.json" if has_leaders else None,
+        "partitions": len(step.after),
+        "copies": len(step.copies),
+        "bytes": int(waves.found.copies.size_bytes[step.copies].sum()),
+        "brokers": _brokers(waves, step),
+        "throttle_bytes_per_s": None if has_leaders else round(rate + least),
+        "least_throttle_bytes_per_s": None if has_leaders else round(least),
+        "seconds": rounded(wave_seconds(waves, step)),
+        "fullest_disk": None
+        if full is None
+        else {
+            "broker": int(waves.state.brokers.ids[fullest]),
+            "use": rounded(float(full[fullest])),
+        },
+        "elections": len(step.elects),
+    }
+
+
+def _brokers(waves: PlannedWaves, step: Step) -> list[dict[str, int]]:
+    sent, received = _traffic(waves, step.copies)
+    copies, count = waves.found.copies, waves.state.num_brokers
+    source = copies.source_idx[step.copies]
+    out = np.bincount(source[source >= 0], minlength=count)
+    into = np.bincount(copies.target_idx[step.copies], minlength=count)
+    return [
+        {
+            "broker": int(waves.state.brokers.ids[b]),
+            "copies_in": int(into[b]),
+            "copies_out": int(out[b]),
+            "bytes_in": int(received[b]),
+            "bytes_out": int(sent[b]),
+        }
+        for b in np.nonzero(out + into)[0]
+    ]
+
+
+def least_throttle(waves: PlannedWaves, step: Step) -> float:
+    """
+    Return the bytes per second that a throttle takes up without any progress.
+
+    What producers write meanwhile passes to in-sync followers, which are listed with
+    the leader, and to the new copies: all of it counts against the quota.
+    """
+    state, copies = waves.state, waves.found.copies
+    rate = np.nan_to_num(state.partitions.in_bytes_per_s)
+    rows = step.copies
+    need = np.zeros((2, state.num_brokers))
+    written = rate[copies.partition_idx[rows]]
+    source = copies.source_idx[rows]
+    np.add.at(need[0], source[source >= 0], written[source >= 0])
+    np.add.at(need[1], copies.target_idx[rows], written)
+    moving = np.unique(copies.partition_idx[rows])
+    leader = state.partitions.leader_idx[moving]
+    followers = np.array([len(step.before[int(p)]) - 1 for p in moving])
+    is_led = leader != ABSENT
+    np.add.at(need[0], leader[is_led], (rate[moving] * followers)[is_led])
+    return float(np.ceil(need.max(initial=0.0)))
+
+
+def _hop(state: ClusterState, hop: Hop) -> dict[str, Any]:
+    topic, partition = key_of(state, hop.partition_idx)
+    ids = state.brokers.ids
+    return {
+        "topic": topic,
+        "partition": partition,
+        "from": int(ids[hop.from_idx]),
+        "via": int(ids[hop.via_idx]),
+        "to": int(ids[hop.to_idx]),
+        "bytes": hop.size_bytes,
+    }
+
+
+def _stuck(waves: PlannedWaves, stuck: Stuck) -> dict[str, Any]:
+    left = int((waves.found.wave < 0).sum())
+    return {
+        "brokers": list(stuck.brokers),
+        "short_bytes": stuck.short_bytes,
+        "copies_left": left,
+        "message": stuck_text(stuck, left),
+    }
+
+
+def stuck_text(stuck: Stuck, left: int) -> str:
+    """Return why the rest of the copies has no safe order."""
+    if stuck.brokers:
+        ring = " -> ".join(map(str, (*stuck.brokers, stuck.brokers[0])))
+        who = f"disks of brokers {ring} wait for each other"
+    else:
+        who = "no disk has room for any of them"
+    return (
+        f"{left} copies are in no wave: {who}, short by {stuck.short_bytes} bytes, and "
+        "no replica can be put aside on another broker"
+    )
+
+
+def notes(waves: PlannedWaves) -> list[str]:
+    """Return what a reader should know about the waves."""
+    found, state = waves.found, waves.state
+    told = [
+        f"{_named(state, hop.partition_idx)} goes from broker "
+        f"{state.brokers.ids[hop.from_idx]} to {state.brokers.ids[hop.to_idx]} by way "
+        f"of {state.brokers.ids[hop.via_idx]}: disks wait for each other"
+        for hop in found.hops
+    ]
+    if found.is_limited_by_disk:
+        told.append("disks are too full for the least number of waves")
+    moved = np.unique(found.copies.partition_idx)
+    if np.isnan(state.partitions.in_bytes_per_s[moved]).any():
+        told.append("throttles leave out what is written to partitions of unknown rate")
+    if (found.copies.source_idx < 0).any():
+        told.append("partitions without a leader cannot be copied until they have one")
+    return told
+
+
+def _named(state: ClusterState, p: int) -> str:
+    return state.name_of(p)

@@ -1,0 +1,109 @@
+"""The waves of a plan folder, read back to be checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from placement.check import Finding
+from placement.check.waves import WaveLimits, check_waves
+from placement.cluster import ClusterState
+from planner.errors import BadInputError, InputProblem
+from planner.plan.reassignment_file import (
+    ReassignmentFile,
+    read_json,
+    read_reassignment_file,
+)
+from planner.plan.wave_records import WavesRecord
+from planner.plan.waves import DOCUMENT_NAME
+
+Lists = dict[tuple[str, int], list[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WavesInput:
+    """
+    Waves as they stand in a plan folder.
+
+    Parameters
+    ----------
+    waves
+        The lists of each, in order.
+    limits
+        What they were cut under.
+    """
+
+    waves: tuple[Lists, ...]
+    limits: WaveLimits
+
+    def check(
+        self, before: ClusterState, final: ReassignmentFile
+    ) -> tuple[Finding, ...]:
+        """Hold the waves against the cluster, and their end against the plan."""
+        return check_waves(before, self.waves, lists_of(final), self.limits)
+
+
+def lists_of(file: ReassignmentFile) -> Lists:
+    """Return the broker ids of each partition of a file."""
+    keys = zip(file.topics, file.partitions, strict=True)
+    return {key: list(row) for key, row in zip(keys, file.replicas, strict=True)}
+
+
+def read_waves(folder: Path) -> WavesInput | None:
+    """
+    Read the waves of a plan folder; `None` where it has none.
+
+    Raises
+    ------
+    BadInputError
+        With every problem of waves.json, or of the files that it names.
+    """
+    path = folder / DOCUMENT_NAME
+    if not path.exists():
+        return None
+    document = read_json(path, remedy="write the plan anew")
+    try:
+        told = WavesRecord.model_validate(document)
+    except ValidationError as error:
+        raise _refusal(path, error) from error
+    lists, problems = _read_lists(folder, [wave.file for wave in told.waves])
+    if problems:
+        msg = f"{folder} has waves that cannot be read"
+        raise BadInputError(msg, problems)
+    return WavesInput(
+        waves=tuple(lists),
+        limits=WaveLimits(
+            max_in=told.settings.max_moves_in,
+            max_out=told.settings.max_moves_out,
+            max_shared=told.settings.max_moves_per_broker,
+            disk_threshold=told.disk_threshold,
+        ),
+    )
+
+
+def _refusal(path: Path, error: ValidationError) -> BadInputError:
+    problems = [
+        InputProblem(
+            file=str(path),
+            place=".".join(map(str, one["loc"])),
+            value="",
+            rule=one["msg"],
+            remedy="write the plan anew",
+        )
+        for one in error.errors(include_url=False)
+    ]
+    return BadInputError(f"{path} does not list waves", problems)
+
+
+def _read_lists(
+    folder: Path, files: Sequence[str]
+) -> tuple[list[Lists], list[InputProblem]]:
+    lists: list[Lists] = []
+    problems: list[InputProblem] = []
+    for name in files:
+        try:
+            lists.append(lists_of(read_reassignment_file(folder / name)))
+        except BadInputError as error:
+            problems.extend(error.problems)
+    return lists, problems

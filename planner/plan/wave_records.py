@@ -1,0 +1,137 @@
+"""What waves.json looks like, for its JSON Schema and its reader."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from planner.plan.documents import Int32, Record
+from planner.plan.plan_documents import WaveSettingsRecord
+
+File = Annotated[str, Field(pattern=r"^waves/[a-z]+-\d{3,}\.json$")]
+
+
+class StageRecord(Record):
+    """Why one stage needs so many waves: copies of one broker over its cap."""
+
+    waves: int
+    broker: Int32
+    direction: Literal["in", "out", "both"]
+    copies: int
+    cap: int
+
+
+class DegreeProofRecord(Record):
+    """The least number of waves, stage by stage."""
+
+    kind: Literal["wave-degree"]
+    stages: list[StageRecord]
+
+
+class BytesProofRecord(Record):
+    """The busiest end: its bytes over the bandwidth is the least time."""
+
+    kind: Literal["wave-bytes"]
+    broker: Int32 | None
+    direction: Literal["in", "out"] | None
+    bytes: int
+
+
+class BoundedWavesRecord(Record):
+    """How many waves, and how many at least."""
+
+    value: int
+    lower_bound: int
+    gap: float | None
+    proof: DegreeProofRecord
+
+
+class BoundedSecondsRecord(Record):
+    """How long copies take without waiting for waves, and at least."""
+
+    value: float
+    lower_bound: float
+    gap: float | None
+    proof: BytesProofRecord
+
+
+class WaveCertificateRecord(Record):
+    """What is proven about the waves."""
+
+    waves: BoundedWavesRecord
+    seconds: BoundedSecondsRecord
+
+
+class BrokerTrafficRecord(Record):
+    """What one broker copies in one wave."""
+
+    broker: Int32
+    copies_in: int
+    copies_out: int
+    bytes_in: int
+    bytes_out: int
+
+
+class FullestDiskRecord(Record):
+    """The fullest disk while a wave runs, as a fraction of its capacity."""
+
+    broker: Int32
+    use: float
+
+
+class WaveRecord(Record):
+    """One wave."""
+
+    number: int
+    kind: Literal["copies", "leaders"]
+    file: File
+    rollback_file: File
+    election_file: File | None
+    partitions: int
+    copies: int
+    bytes: int
+    brokers: list[BrokerTrafficRecord]
+    throttle_bytes_per_s: int | None
+    least_throttle_bytes_per_s: int | None
+    seconds: float
+    fullest_disk: FullestDiskRecord | None
+    elections: int
+
+
+class HopRecord(Record):
+    """A replica that is put aside on another broker for a while."""
+
+    topic: str
+    partition: int
+    from_: Int32 = Field(alias="from")
+    via: Int32
+    to: Int32
+    bytes: int
+
+
+class StuckRecord(Record):
+    """Why the rest of the copies has no safe order."""
+
+    brokers: list[Int32]
+    short_bytes: int
+    copies_left: int
+    message: str
+
+
+class WavesRecord(Record):
+    """waves.json."""
+
+    format: Literal["kafka-planner/waves"]
+    version: Literal[1]
+    settings: WaveSettingsRecord
+    disk_threshold: float
+    is_limited_by_disk: bool
+    certificate: WaveCertificateRecord
+    seconds_wave_by_wave: float
+    waves: list[WaveRecord]
+    hops: list[HopRecord]
+    stuck: StuckRecord | None
+    notes: list[str]
+
+
+WAVE_DOCUMENTS = {"waves": WavesRecord}
+"""By the name that `schema` knows it by."""

@@ -1,0 +1,155 @@
+"""Waves of a plan as files: lists for Kafka's tool, and the way back."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from placement.change import Reassignment
+from placement.check import Finding
+from placement.check.waves import WaveLimits, check_waves
+from placement.cluster import ABSENT, ClusterState
+from placement.load import Resource, Weights
+from placement.waves.cut import Cut, WaveSettings, cut
+from placement.waves.steps import Lists, Step, steps_of
+from planner.plan.reassignment_file import ReassignmentFile, format_election
+
+FOLDER = "waves"
+DOCUMENT_NAME = f"{FOLDER}/waves.json"
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PlannedWaves:
+    """
+    The waves of a plan.
+
+    Parameters
+    ----------
+    found
+        How the copies were cut.
+    steps
+        The waves in order.
+    weights
+        What the replicas weigh.
+    """
+
+    found: Cut
+    steps: tuple[Step, ...]
+    weights: Weights
+
+    @property
+    def state(self) -> ClusterState:
+        """The cluster before."""
+        return self.found.reassignment.before
+
+
+def plan_waves(
+    reassignment: Reassignment, weights: Weights, settings: WaveSettings
+) -> PlannedWaves:
+    """Cut the reassignment of a plan into waves."""
+    found = cut(reassignment, weights, settings)
+    return PlannedWaves(found=found, steps=tuple(steps_of(found)), weights=weights)
+
+
+def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
+    """Hold the waves against the rules, by separate code."""
+    reassignment = waves.found.reassignment
+    start = reassignment.before.replicas.start.tolist()
+    brokers = reassignment.broker_idx.tolist()
+    changed = np.nonzero(reassignment.is_changed)[0].tolist()
+    final = {p: brokers[start[p] : start[p + 1]] for p in changed}
+    return check_waves(
+        waves.state,
+        [by_name(waves.state, step.after) for step in waves.steps],
+        by_name(waves.state, final),
+        limits_of(waves.found.settings),
+    )
+
+
+def limits_of(settings: WaveSettings) -> WaveLimits:
+    """Return what the checker holds waves to."""
+    return WaveLimits(
+        max_in=settings.max_in,
+        max_out=settings.max_out,
+        max_shared=settings.max_shared,
+        disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
+    )
+
+
+def by_name(state: ClusterState, lists: Lists) -> dict[Key, list[int]]:
+    """Return lists with topics, partitions and brokers by Kafka's names."""
+    ids = state.brokers.ids.tolist()
+    return {key_of(state, p): [ids[b] for b in row] for p, row in lists.items()}
+
+
+def key_of(state: ClusterState, p: int) -> Key:
+    """Return topic and number of a partition."""
+    topic = state.topics.names[state.partitions.topic_idx[p]]
+    return topic, int(state.partitions.partition[p])
+
+
+def wave_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
+    """Return the lists of one wave."""
+    return _file(waves.state, step.after, {})
+
+
+def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
+    """Return the lists before one wave, with the log dirs that replicas lay in."""
+    state, replicas = waves.state, waves.state.replicas
+    live = state.brokers.is_live
+    kept = {p: row for p, row in step.before.items() if live[row].all()}
+    dirs: dict[tuple[int, int], str] = {}
+    for p in kept:
+        start, stop = replicas.start[p : p + 2].tolist()
+        for row in range(start, stop):
+            log_dir = int(replicas.log_dir_idx[row])
+            if log_dir != ABSENT:
+                dirs[p, int(replicas.broker_idx[row])] = state.log_dirs.paths[log_dir]
+    return _file(state, kept, dirs)
+
+
+def _file(
+    state: ClusterState, lists: Lists, dirs: Mapping[tuple[int, int], str]
+) -> ReassignmentFile:
+    ids = state.brokers.ids.tolist()
+    keys = [key_of(state, p) for p in lists]
+    return ReassignmentFile(
+        topics=tuple(topic for topic, _ in keys),
+        partitions=tuple(number for _, number in keys),
+        replicas=tuple(tuple(ids[b] for b in row) for row in lists.values()),
+        log_dirs=tuple(
+            tuple(dirs.get((p, b)) for b in row) if dirs else None
+            for p, row in lists.items()
+        ),
+    )
+
+
+def wave_files(waves: PlannedWaves) -> Iterator[tuple[str, ReassignmentFile]]:
+    """Yield the name, without its ending, and the lists of each file for Kafka."""
+    for step in waves.steps:
+        yield f"{FOLDER}/wave-{step.number:03d}", wave_lists(waves, step)
+        yield f"{FOLDER}/rollback-{step.number:03d}", rollback_lists(waves, step)
+
+
+def election_files(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of the elections after waves that change leaders."""
+    for step in waves.steps:
+        if not step.has_copies:
+            pairs = [key_of(waves.state, p) for p in step.elects]
+            name = f"{FOLDER}/election-{step.number:03d}.json"
+            yield name, format_election(pairs) + "\n"
+
+
+def settings_document(settings: WaveSettings | None) -> dict[str, Any] | None:
+    """Return what the waves were cut by, as plan.json has it."""
+    if settings is None:
+        return None
+    return {
+        "max_moves_in": settings.max_in,
+        "max_moves_out": settings.max_out,
+        "max_moves_per_broker": settings.max_shared,
+        "bandwidth_bytes_per_s": settings.bandwidth_bytes_per_s,
+        "order": str(settings.order),
+    }

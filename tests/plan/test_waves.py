@@ -1,0 +1,251 @@
+"""Waves in the plan folder: files, figures, what is proven, and what check says."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.demo import SNAPSHOT_FILE
+from planner.plan.plan_documents import ElectionRecord, PlanRecord
+from planner.plan.wave_records import WavesRecord
+from support.commands import run
+from support.plans import lists_in, skewed_document, write_document
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    return write_document(skewed_document(num_partitions=14), tmp_path / "s.json")
+
+
+def planned(capsys, snapshot: Path, folder: Path, *options: object) -> dict[str, Any]:
+    """Plan a rebalance in waves; return waves.json."""
+    outcome = run(
+        capsys,
+        "plan",
+        "rebalance",
+        snapshot,
+        *options,
+        "-o",
+        folder,
+        "--format",
+        "json",
+    )
+    assert outcome.code == 0, outcome.err
+    return json.loads((folder / "waves" / "waves.json").read_text())
+
+
+def test_waves_lead_from_the_lists_before_to_the_plan(capsys, snapshot, tmp_path):
+    told = planned(capsys, snapshot, tmp_path / "plan", "--waves")
+
+    WavesRecord.model_validate(told)
+    now = lists_in(tmp_path / "plan" / "rollback.json")
+    before = dict(now)
+    for wave in told["waves"]:
+        lists = lists_in(tmp_path / "plan" / wave["file"])
+        back = lists_in(tmp_path / "plan" / wave["rollback_file"])
+        assert back == {key: now[key] for key in lists}
+        assert wave["partitions"] == len(lists)
+        copies = sum(len(set(new) - set(now[key])) for key, new in lists.items())
+        assert wave["copies"] == copies
+        now.update(lists)
+    assert now == lists_in(tmp_path / "plan" / "reassignment.json")
+    assert now != before
+
+
+def test_a_plan_says_how_many_waves_and_what_is_proven(capsys, snapshot, tmp_path):
+    told = planned(capsys, snapshot, tmp_path / "plan", "--max-moves-in", 1)
+
+    plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    PlanRecord.model_validate(plan)
+    assert plan["settings"]["waves"] == told["settings"]
+    assert told["settings"]["max_moves_in"] == 1
+    assert told["settings"]["max_moves_out"] == 5
+    copying = [wave for wave in plan["waves"] if wave["kind"] == "copies"]
+    proven = told["certificate"]["waves"]
+    assert len(copying) == proven["value"] >= proven["lower_bound"] > 0
+    (stage,) = proven["proof"]["stages"]
+    assert -(-stage["copies"] // stage["cap"]) == stage["waves"]
+    assert sum(wave["bytes"] for wave in copying) == plan["moves"]["bytes"]
+    assert sum(wave["copies"] for wave in copying) == plan["moves"]["replicas"]
+    seconds = told["certificate"]["seconds"]
+    assert seconds["lower_bound"] <= seconds["value"] <= told["seconds_wave_by_wave"]
+    assert seconds["lower_bound"] == pytest.approx(seconds["proof"]["bytes"] / 50e6)
+
+
+def test_leaders_are_elected_after_the_copies(capsys, snapshot, tmp_path):
+    told = planned(capsys, snapshot, tmp_path / "plan", "--waves")
+
+    kinds = [wave["kind"] for wave in told["waves"]]
+    assert kinds == sorted(kinds)
+    assert kinds[-1] == "leaders"
+    last = told["waves"][-1]
+    elected = json.loads((tmp_path / "plan" / last["election_file"]).read_text())
+    ElectionRecord.model_validate(elected)
+    assert len(elected["partitions"]) == last["elections"]
+    assert last["throttle_bytes_per_s"] is None
+
+
+def test_a_throttle_leaves_room_for_what_is_written_meanwhile(
+    capsys, snapshot, tmp_path
+):
+    told = planned(
+        capsys, snapshot, tmp_path / "plan", "--waves", "--bandwidth", "1MB/s"
+    )
+
+    for wave in told["waves"]:
+        if wave["kind"] == "copies":
+            least = wave["least_throttle_bytes_per_s"]
+            assert least > 0
+            assert wave["throttle_bytes_per_s"] == 1_000_000 + least
+
+
+def test_without_a_wish_for_waves_there_are_none(capsys, snapshot, tmp_path):
+    run(capsys, "plan", "rebalance", snapshot, "-o", tmp_path / "plan")
+
+    plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert plan["waves"] == []
+    assert plan["settings"]["waves"] is None
+    assert not (tmp_path / "plan" / "waves").exists()
+
+
+def test_a_plan_with_waves_gives_way_to_one_without(capsys, snapshot, tmp_path):
+    planned(capsys, snapshot, tmp_path / "plan", "--waves")
+
+    run(capsys, "plan", "rebalance", snapshot, "-o", tmp_path / "plan")
+
+    assert not (tmp_path / "plan" / "waves").exists()
+
+
+def test_the_same_wish_gives_the_same_files(capsys, snapshot, tmp_path):
+    for name in ("one", "two"):
+        planned(capsys, snapshot, tmp_path / name, "--waves", "--order", "small")
+
+    one, two = (
+        {path.name: path.read_bytes() for path in (tmp_path / name / "waves").iterdir()}
+        for name in ("one", "two")
+    )
+    assert one == two
+
+
+def test_check_holds_every_wave(capsys, snapshot, tmp_path):
+    told = planned(capsys, snapshot, tmp_path / "plan", "--waves")
+    fine = run(capsys, "check", tmp_path / "plan", "--snapshot", snapshot)
+    first = tmp_path / "plan" / told["waves"][0]["file"]
+    spoiled = json.loads(first.read_text())
+    spoiled["partitions"][0]["replicas"].pop()
+    spoiled["partitions"][0].pop("log_dirs")
+    first.write_text(json.dumps(spoiled))
+
+    found = run(
+        capsys, "check", tmp_path / "plan", "--snapshot", snapshot, "--format", "json"
+    )
+
+    assert fine.code == 0, fine.out
+    assert found.code == 3
+    rules = {finding["rule"] for finding in found.document["findings"]}
+    assert "wave-replication-factor" in rules
+
+
+def test_waves_that_cannot_be_read_are_refused(capsys, snapshot, tmp_path):
+    told = planned(capsys, snapshot, tmp_path / "plan", "--waves")
+    (tmp_path / "plan" / told["waves"][0]["file"]).write_text("{}")
+    (tmp_path / "plan" / told["waves"][1]["file"]).unlink()
+
+    missing = run(capsys, "check", tmp_path / "plan", "--snapshot", snapshot)
+    (tmp_path / "plan" / "waves" / "waves.json").write_text('{"format": "nothing"}')
+    broken = run(capsys, "check", tmp_path / "plan", "--snapshot", snapshot)
+
+    assert (missing.code, broken.code) == (2, 2)
+    assert told["waves"][0]["file"] in missing.err
+    assert told["waves"][1]["file"] in missing.err
+    assert "does not list waves" in broken.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--bandwidth", "fast"), ("--bandwidth", "0"), ("--max-moves-in", "0")],
+    ids=" ".join,
+)
+def test_a_wish_that_makes_no_sense_is_refused(capsys, snapshot, options):
+    outcome = run(capsys, "plan", "rebalance", snapshot, "--waves", *options)
+
+    assert outcome.code == 2
+    assert options[0] in outcome.err
+
+
+def test_a_screen_with_waves_fits_and_says_what_is_proven(capsys, tmp_path):
+    outcome = run(
+        capsys, "plan", "add-brokers", SNAPSHOT_FILE, "--waves", "-o", tmp_path / "p"
+    )
+
+    assert outcome.code == 0
+    assert "waves of copies; proven: not under" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    waves = json.loads((tmp_path / "p" / "waves" / "waves.json").read_text())
+    proven = waves["certificate"]["waves"]
+    assert proven["value"] == proven["lower_bound"]
+    assert waves["certificate"]["seconds"]["gap"] <= 0.02
+
+
+def test_full_disks_that_wait_for_each_other_are_named(capsys, tmp_path):
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [
+            {"id": b, "rack": "ab"[b % 2], "disk_bytes": 100, "max_replicas": 9}
+            for b in range(2)
+        ],
+        "topics": [
+            {
+                "name": "t",
+                "partitions": [
+                    {"partition": n, "replicas": [n], "size_bytes": 70}
+                    for n in range(2)
+                ],
+            }
+        ],
+    }
+    from placement.load import Resource, weigh
+    from placement.waves.cut import WaveSettings
+    from planner.plan.wave_document import to_document
+    from planner.plan.waves import check_planned, plan_waves
+    from planner.snapshot import Snapshot
+    from waves.reassignments import reassignment_to
+
+    state = Snapshot.from_document(document).to_state()
+    settings = WaveSettings(thresholds={Resource.DISK: 0.8})
+
+    waves = plan_waves(reassignment_to(state, [[1], [0]]), weigh(state), settings)
+
+    told = to_document(waves)
+    WavesRecord.model_validate(told)
+    assert told["stuck"]["copies_left"] == 2
+    assert set(told["stuck"]["brokers"]) == {0, 1}
+    assert {finding.rule for finding in check_planned(waves)} == {"wave-end"}
+
+
+def test_a_replica_put_aside_is_told(tmp_path):
+    from placement.load import Resource, weigh
+    from placement.waves.cut import WaveSettings
+    from planner.plan.wave_document import to_document
+    from planner.plan.waves import check_planned, plan_waves
+    from support.clusters import make_state
+    from waves.reassignments import reassignment_to
+
+    state = make_state(
+        [[3, 0], [3, 1]],
+        racks="abcde",
+        size_bytes=[90, 90],
+        disk_bytes=[100, 100, 100, 300, 300],
+    )
+    settings = WaveSettings(thresholds={Resource.DISK: 1.0})
+
+    waves = plan_waves(reassignment_to(state, [[3, 1], [3, 0]]), weigh(state), settings)
+
+    told = to_document(waves)
+    WavesRecord.model_validate(told)
+    (hop,) = told["hops"]
+    assert (hop["bytes"], {hop["from"], hop["to"]}) == (90, {0, 1})
+    assert any("by way of" in note for note in told["notes"])
+    assert check_planned(waves) == ()
