@@ -1,5 +1,6 @@
 """`snapshot live`: a snapshot of a running cluster; it changes nothing there."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,9 +86,8 @@ def live(
     """
     from planner.kafka.read import take_snapshot
     from planner.kafka.session import open_cluster
-    from planner.snapshot.files import check_output, write_snapshot
 
-    check_output(output)
+    _check_output(output)
     notes: list[str] = []
 
     def note(text: str) -> None:
@@ -109,12 +109,26 @@ def live(
             allow_partial=allow_partial,
             note=note,
         )
+    from planner.snapshot.files import write_snapshot
+
     write_snapshot(snapshot, output)
     summary = _summary(snapshot, output, notes)
     if output_format is OutputFormat.JSON:
         print_json(summary)
     elif not quiet:
         print_words(_sentence(summary))
+
+
+def _check_output(output: Path) -> None:
+    """Make sure that the snapshot may be written; loads its library only if need be."""
+    try:
+        is_free = not os.path.lexists(output)
+    except ValueError:  # no name of a file at all
+        is_free = False
+    if not is_free:
+        from planner.snapshot.files import check_output
+
+        check_output(output)
 
 
 def _sentence(summary: dict[str, Any]) -> str:

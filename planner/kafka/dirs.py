@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from planner.kafka.brokers import ask_brokers
 from planner.kafka.client import ClusterClient
+from planner.process import no_garbage_collection
 
 _AT_ONCE: Mapping[int, float] = MappingProxyType({})
 
@@ -89,7 +90,6 @@ def read_dirs(
         When to ask each, on a clock that only runs forward; at once where none is
         given.
     """
-    from planner.snapshot.json_file import no_garbage_collection
 
     def ask(admin: Any, broker_id: int) -> BrokerDirs:
         threading.Event().wait(max(0.0, not_before.get(broker_id, 0.0) - monotonic()))

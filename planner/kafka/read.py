@@ -282,11 +282,13 @@ def take_snapshot(
     BadInputError
         If what the brokers answer is no snapshot.
     """
-    from planner.snapshot.document import Snapshot
-
     look = _first_look(client, allow_partial=allow_partial, note=note)
     rates = None
     if sample_seconds > 0:
         rates = Task(lambda: sample_rates(client, look, sample_seconds))
+    # Loads Arrow, which takes as long as everything before the first look; the time
+    # between the looks is to spare.
+    from planner.snapshot.document import Snapshot
+
     snapshot = Snapshot.from_document(_document(look), file=client.servers)
     return snapshot if rates is None else with_rates(snapshot, rates.result())

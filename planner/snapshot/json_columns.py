@@ -9,6 +9,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import InputProblem
+from planner.process import no_garbage_collection
 from planner.snapshot.columns import (
     BROKERS,
     LOG_DIRS,
@@ -17,7 +18,6 @@ from planner.snapshot.columns import (
     ArrowTable,
     TableColumns,
 )
-from planner.snapshot.json_file import no_garbage_collection
 from planner.snapshot.problems import SEE_SCHEMA, JsonPlaces, problem
 from planner.snapshot.records import ENVELOPE, FORMAT, HEADER, TOPIC, VERSION
 

@@ -1,12 +1,10 @@
 """Snapshots as one JSON file, plain or gzipped."""
 
-import gc
 import gzip
 import json
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from planner.errors import BadInputError
+from planner.process import no_garbage_collection
 from planner.snapshot.columns import (
     BROKERS,
     LOG_DIRS,
@@ -33,19 +32,6 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _LOCATED = re.compile(r"(?P<what>.*) at line (?P<line>\d+) column (?P<column>\d+)")
 _ROWS_AT_ONCE = 50_000
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Make many lists without a look for cycles among them; there are none."""
-    # The look takes nine times as long as reading a million replicas.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON value

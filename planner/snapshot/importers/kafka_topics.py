@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner.process import no_garbage_collection
 from planner.snapshot.columns import MAX_INT32
 from planner.snapshot.importers.source import PartitionColumns, Record, Source
 from planner.snapshot.importers.text import (
@@ -25,7 +26,6 @@ from planner.snapshot.importers.text import (
     looks_like,
     numbered_lines,
 )
-from planner.snapshot.json_file import no_garbage_collection
 
 KIND = "the output of kafka-topics --describe"
 _NO_LEADER = {"none": -1, "-1": -1}

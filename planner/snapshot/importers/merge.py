@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.errors import BadInputError, InputProblem
+from planner.process import no_garbage_collection
 from planner.snapshot.document import Snapshot
 from planner.snapshot.importers.assemble import SourcePlaces, problems_of, tables_of
 from planner.snapshot.importers.ledger import PartitionLedger, RecordLedger
@@ -13,7 +14,6 @@ from planner.snapshot.importers.replicas import ReplicaDirs
 from planner.snapshot.importers.source import Record, Source, with_defaults
 from planner.snapshot.importers.spread import spread_series
 from planner.snapshot.importers.visibility import find_gaps, named
-from planner.snapshot.json_file import no_garbage_collection
 
 _OPTIONS = "options"
 _SAID_BY_MANY = frozenset(("rates", "controllers"))

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.snapshot.json_file import no_garbage_collection
+from planner.process import no_garbage_collection
 from planner.units import parse_rate
 
 Value = TypeVar("Value")
