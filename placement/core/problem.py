@@ -19,6 +19,7 @@ of a consumer group, or anything else that fills the tables.
 
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ NOWHERE = -1
 """No bin: an item that has no home yet, a group without a role."""
 NO_LIMIT = 2**62
 """A capacity or an upper bound that nothing reaches."""
+EXACT = 2.0**52
+"""Up to here sums of integers as floats are exact."""
 
 
 class Movability(IntEnum):
@@ -177,6 +180,7 @@ class Problem:
     price_across: int = 1
     price_per_move: int = 0
     group_of: IndexArray = field(init=False)
+    _home_loads: IntArray | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         counts = np.diff(self.group_start)
@@ -208,6 +212,16 @@ class Problem:
     def num_resources(self) -> int:
         """Number of resources, ``R``."""
         return len(self.resources)
+
+    @property
+    def home_loads(self) -> IntArray:
+        """``(N, R)`` loads of the bins before anything has moved."""
+        if self._home_loads is None:
+            found = loads(self, home_arrangement(self))
+            found.setflags(write=False)
+            object.__setattr__(self, "_home_loads", found)
+            return found
+        return self._home_loads
 
     @property
     def least_price(self) -> int:
@@ -303,15 +317,18 @@ def settled(problem: Problem, at: Arrangement) -> Arrangement:
 def _exchanges(problem: Problem, bin_of: IndexArray) -> list[tuple[int, int]]:
     """Return pairs: an item that left, and one of its group that came to its home."""
     moved = np.nonzero(np.not_equal(bin_of, problem.home) & (bin_of >= 0))[0]
+    if not len(moved):
+        return []
     group = problem.group_of[moved].astype(np.int64) * problem.num_bins
-    arrived = dict(zip((group + bin_of[moved]).tolist(), moved.tolist(), strict=True))
+    came = group + bin_of[moved]
+    order = np.argsort(came, kind="stable")
     free = np.not_equal(problem.movability[moved], 1) & (problem.home[moved] >= 0)
-    keys = (group + problem.home[moved])[free].tolist()
-    return [
-        (item, arrived[key])
-        for key, item in zip(keys, moved[free].tolist(), strict=True)
-        if key in arrived
-    ]
+    left, items = (group + problem.home[moved])[free], moved[free]
+    # Of several that came to one place the last one counts.
+    row = np.searchsorted(came[order], left, side="right") - 1
+    found = (row >= 0) & np.equal(came[order][row], left)
+    others = moved[order][row[found]]
+    return list(zip(items[found].tolist(), others.tolist(), strict=True))
 
 
 def loads(problem: Problem, at: Arrangement) -> IntArray:
@@ -323,24 +340,36 @@ def loads(problem: Problem, at: Arrangement) -> IntArray:
     ``(N, R)`` loads of the bins, fixed ones included.
     """
     total = problem.bins.fixed.copy()
-    placed = np.nonzero(at.bin_of >= 0)[0]
-    weight = problem.weight[problem.group_of[placed]]
+    placed = _chosen(np.greater_equal(at.bin_of, 0))
+    place, group = at.bin_of[placed], problem.group_of[placed]
+    held = _chosen(np.greater_equal(at.role_of, 0))
+    leading = at.bin_of[at.role_of[held]]
+    for r in range(problem.num_resources):
+        weight = np.ascontiguousarray(problem.weight[:, r])
+        role_weight = problem.role_weight[:, r]
+        if weight.any():
+            total[:, r] += _sum_into(place, weight[group], problem.num_bins)
+        if role_weight.any():
+            total[:, r] += _sum_into(leading, role_weight[held], problem.num_bins)
     if len(problem.extra):
-        stays = at.bin_of[placed] == problem.home[placed]
-        weight = weight + np.where(stays[:, None], problem.extra[placed], 0)
-    _add_rows(total, at.bin_of[placed], weight)
-    held = np.nonzero(at.role_of >= 0)[0]
-    _add_rows(total, at.bin_of[at.role_of[held]], problem.role_weight[held])
+        stays = np.nonzero(at.bin_of == problem.home)[0]
+        stays = stays[at.bin_of[stays] >= 0]
+        np.add.at(total, at.bin_of[stays], problem.extra[stays])
     return total
 
 
-def _add_rows(total: IntArray, rows: IndexArray, values: IntArray) -> None:
-    # One resource at a time, exact: sums by float weights would lose bits over 2^53.
-    order = np.argsort(rows, kind="stable")
-    sorted_rows = rows[order]
-    keep = sorted_rows >= 0
-    order, sorted_rows = order[keep], sorted_rows[keep]
-    if not len(order):
-        return
-    first = np.concatenate(([0], np.nonzero(np.diff(sorted_rows))[0] + 1))
-    total[sorted_rows[first]] += np.add.reduceat(values[order], first, axis=0)
+def _chosen(flags: BoolArray) -> Any:  # noqa: ANN401 - slice or rows
+    """Return an index that picks the flagged rows; all of them without a copy."""
+    return slice(None) if flags.all() else np.nonzero(flags)[0]
+
+
+def _sum_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
+    """Sum integers per row, exactly; rows of -1 do not count."""
+    if len(rows) and rows.min() < 0:
+        values, rows = values[rows >= 0], rows[rows >= 0]
+    if float(np.abs(values).sum(dtype=np.float64)) < EXACT:
+        # All sums are integers that float64 holds, so this adds without rounding.
+        return np.bincount(rows, weights=values, minlength=count).astype(np.int64)
+    total = np.zeros(count, dtype=np.int64)
+    np.add.at(total, rows, values)
+    return total

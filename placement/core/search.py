@@ -15,16 +15,27 @@ import numpy as np
 
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled
-from placement.core.kernels.tables import State, Tables, build_state, build_tables
+from placement.core.kernels.layout import BASE_PRICE
+from placement.core.kernels.memory import (
+    Memory,
+    arrangement_of,
+    as_lists,
+    lay_again,
+    lay_out,
+)
 from placement.core.problem import Arrangement, Movability, Problem, settled
-from placement.core.value import Value, evaluate
+from placement.core.value import Value, broken_groups, evaluate
 
 PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
 
 
-PLAIN_ROUNDS, COMPILED_ROUNDS = 300, 12_000
-"""Up to so many items, rounds of ruin and recreate are worth their time."""
+FILL_SAMPLES = 24
+"""Items of donors looked at for every item that fills an empty bin."""
+ROLE_SWEEPS = 8
+"""Sweeps over all roles at most."""
+TRIM_SCAN = 1024
+"""Items looked at to replace a moved one by a cheaper one."""
 
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Prices of any move that are tried in turn, in mean costs of an item."""
@@ -77,9 +88,7 @@ class Searcher:
         self._effort = effort
         self._seed = seed
         self._is_compiled = problem.num_items > PLAIN_ITEMS
-        self._tables: Tables = build_tables(problem, is_compiled=self._is_compiled)
-        self._dearest_first = self._column(np.argsort(-_size(problem), kind="stable"))
-        self._role_home = self._column(problem.role_home)
+        self._memory: Memory | None = None
         self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
             problem.num_items, 1
         )
@@ -88,9 +97,9 @@ class Searcher:
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
         return values if self._is_compiled else values.tolist()
 
-    def _call(self, entry: Callable[..., int], *arguments: Any) -> int:  # noqa: ANN401
+    def _call(self, entry: Callable[..., int], memory: Memory, *arguments: Any) -> int:  # noqa: ANN401
         run = compiled(entry) if self._is_compiled else entry
-        return int(run(self._tables, *arguments))
+        return int(run(memory, *arguments))
 
     def improve(self, at: Arrangement) -> Arrangement:
         """
@@ -102,10 +111,7 @@ class Searcher:
         """
         best, best_value = at, evaluate(self._problem, at)
         for base_price in BASE_PRICES:
-            self._tables = self._tables._replace(
-                base_price=1.0 + base_price * self._mean_cost
-            )
-            found = self._pass(at)
+            found = self._pass(at, 1.0 + base_price * self._mean_cost)
             value = evaluate(self._problem, found)
             is_same = value == best_value
             if value < best_value:
@@ -114,84 +120,79 @@ class Searcher:
                 break
         return best
 
-    def _pass(self, at: Arrangement) -> Arrangement:
+    def _pass(self, at: Arrangement, base_price: float) -> Arrangement:
         state = self._state(at)
-        self._call(stages.place, state, self._dearest_first)
-        self._call(stages.release, state)
-        self._call(stages.respread, state)
-        for scan in (16, 64):
+        state.floats[BASE_PRICE] = base_price
+        self._meet_rules(state)
+        self._call(stages.fill, state, FILL_SAMPLES)
+        self._call(stages.level_roles, state, ROLE_SWEEPS)
+        for scan in (64, 1024):
             self._balance(state, scan)
         self._balance(state, 64, has_chains=True)
         self._tidy(state)
-        return settled(self._problem, _arrangement(state))
+        return settled(self._problem, arrangement_of(state, self._problem))
 
-    def _tidy(self, state: State) -> None:
-        if self._call(stages.trim, state, self._dearest_first):
+    def _meet_rules(self, state: Memory) -> None:
+        problem = self._problem
+        must = np.equal(problem.movability, Movability.MUST) | (problem.home < 0)
+        if must.any():
+            rows = np.nonzero(must)[0]
+            order = rows[np.argsort(-_size(problem, rows), kind="stable")]
+            self._call(stages.place, state, self._column(order))
+        if problem.must_release_role.any():
+            self._call(stages.release, state)
+        broken = np.nonzero(
+            broken_groups(problem, arrangement_of(state, self._problem))
+        )[0]
+        if len(broken):
+            self._call(stages.respread, state, self._column(broken))
+
+    def _tidy(self, state: Memory) -> None:
+        if self._call(stages.trim, state, self._moved(state), TRIM_SCAN):
             self._balance(state, 64)
-            self._call(stages.trim, state, self._dearest_first)
-        self._call(stages.return_roles, state, self._role_home)
+            self._call(stages.trim, state, self._moved(state), 0)
+        self._call(
+            stages.return_roles, state, self._column(self._problem.role_home.copy())
+        )
+
+    def _moved(self, state: Memory) -> Any:  # noqa: ANN401 - (moved,) items
+        """Return the items that are not at home, dearest first."""
+        problem = self._problem
+        at = arrangement_of(state, problem)
+        away = np.not_equal(at.bin_of, problem.home)
+        moved = np.nonzero(away)[0]
+        cost = problem.cost[problem.group_of[moved]]
+        return self._column(moved[np.argsort(-cost, kind="stable")])
 
     def recreate(self, at: Arrangement, best: Value) -> tuple[Arrangement, Value]:
         """Ruin parts of an arrangement and build them anew; keep what is better."""
-        if not self._is_small or best.moves == 0:
+        if best.moves == 0:
             return at, best
-        rng = np.random.default_rng(self._seed)
-        for _ in range(self._effort.rounds):
-            state = self._state(self._ruined(at, rng))
-            self._call(stages.place, state, self._dearest_first)
-            self._call(stages.release, state)
-            self._call(stages.respread, state)
-            self._balance(state, 16, has_chains=True)
-            self._tidy(state)
-            tried = settled(self._problem, _arrangement(state))
-            value = evaluate(self._problem, tried)
-            if value < best:
-                at, best = tried, value
-        return at, best
+        state = self._state(at)
+        state.floats[BASE_PRICE] = 1.0 + self._mean_cost
+        moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
+        self._call(stages.shake, state, moved, self._effort.rounds, 64)
+        self._tidy(state)
+        tried = settled(self._problem, arrangement_of(state, self._problem))
+        value = evaluate(self._problem, tried)
+        return (tried, value) if value < best else (at, best)
 
-    @property
-    def _is_small(self) -> bool:
-        most = COMPILED_ROUNDS if self._is_compiled else PLAIN_ROUNDS
-        return self._problem.num_items <= most
+    def _state(self, at: Arrangement) -> Memory:
+        if self._memory is None:
+            self._memory = lay_out(self._problem, at, self._seed)
+        else:
+            self._memory = lay_again(self._memory, self._problem, at)
+        return self._memory if self._is_compiled else as_lists(self._memory)
 
-    def _ruined(self, at: Arrangement, rng: np.random.Generator) -> Arrangement:
-        """Send a random few of the moved items home."""
-        problem = self._problem
-        may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
-        is_away = may & np.not_equal(at.bin_of, problem.home)
-        moved = np.nonzero(is_away & ~self._led_astray(at))[0]
-        if not len(moved):
-            return at
-        count = int(rng.integers(1, max(2, len(moved) // 3 + 1)))
-        bin_of = at.bin_of.copy()
-        chosen = rng.choice(moved, size=min(count, len(moved)), replace=False)
-        bin_of[chosen] = problem.home[chosen]
-        return Arrangement(bin_of, at.role_of)
-
-    def _led_astray(self, at: Arrangement) -> Any:  # noqa: ANN401 - (I,) flags
-        """Return items that hold a role which they may not take home."""
-        problem = self._problem
-        items = np.arange(problem.num_items)
-        holds = np.equal(at.role_of[problem.group_of], items)
-        held = np.equal(problem.role_home[problem.group_of], items)
-        return holds & ~held & ~problem.may_hold_role[problem.home]
-
-    def _state(self, at: Arrangement) -> State:
-        return build_state(
-            self._problem, self._tables, at, self._seed, is_compiled=self._is_compiled
-        )
-
-    def _balance(self, state: State, scan: int, *, has_chains: bool = False) -> None:
-        bins = self._problem.num_bins
-        scratch = [self._column(np.zeros(bins, dtype=np.int64)) for _ in range(3)]
+    def _balance(self, state: Memory, scan: int, *, has_chains: bool = False) -> None:
         limit = 1000 + self._effort.steps_per_item * self._problem.num_items
         self.steps += self._call(
-            stages.balance, state, *scratch, limit, scan, int(has_chains)
+            stages.balance_all, state, limit, scan, int(has_chains)
         )
 
 
-def _size(problem: Problem) -> Any:  # noqa: ANN401 - (I,) floats
-    """Return the largest share of any target that each item takes."""
+def _size(problem: Problem, rows: Any) -> Any:  # noqa: ANN401 - (rows,) floats
+    """Return the largest share of any target that items take."""
     target = problem.bins.target
     typical = np.array(
         [
@@ -199,11 +200,5 @@ def _size(problem: Problem) -> Any:  # noqa: ANN401 - (I,) floats
             for column in target.T
         ]
     )
-    share = (problem.weight / typical).max(axis=1, initial=0.0)
-    return share[problem.group_of]
-
-
-def _arrangement(state: State) -> Arrangement:
-    return Arrangement(
-        np.array(state.bin_of, dtype=np.int32), np.array(state.role_of, dtype=np.int64)
-    )
+    weight = problem.weight[problem.group_of[rows]]
+    return (weight / typical).max(axis=1, initial=0.0)

@@ -10,13 +10,16 @@ from placement.core.problem import (
     Arrangement,
     BoolArray,
     FloatArray,
+    IndexArray,
     IntArray,
     Level,
     Movability,
     Problem,
-    home_arrangement,
     loads,
 )
+
+MANY = 16
+"""Items of a group up to which counting pairs of neighbours is quicker than sorting."""
 
 
 @total_ordering
@@ -82,13 +85,14 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
     load = loads(problem, at)
     distance = distances(problem, load)
     moved = is_moved(problem, at)
+    peak = _with_departed(problem, at, load)
     must = np.equal(problem.movability, Movability.MUST)
     unmet = (must & ~moved) | np.less(at.bin_of, 0) | refills(problem, at)
     return Value(
         unmet=int(unmet.sum())
         + int((unreleased_roles(problem, at) | misplaced_roles(problem, at)).sum()),
         broken_groups=int(broken_groups(problem, at).sum()),
-        over_capacity=_count_over_capacity(problem, at),
+        over_capacity=_count_over_capacity(problem, peak),
         deviation=float(distance.max(initial=0.0)),
         outside=float(np.sum(distance)),
         cost=int(move_costs(problem, at).sum()),
@@ -99,9 +103,13 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
 
 def peaks(problem: Problem, at: Arrangement) -> IntArray:
     """Return ``(N, R)`` loads, with what has left and still fills its old bin."""
-    load = loads(problem, at)
+    return _with_departed(problem, at, loads(problem, at))
+
+
+def _with_departed(problem: Problem, at: Arrangement, load: IntArray) -> IntArray:
     if not problem.is_transient.any():
         return load
+    load = load.copy()
     left = np.nonzero(is_moved(problem, at) & (problem.home >= 0))[0]
     weight = problem.weight[problem.group_of[left]]
     if len(problem.extra):
@@ -110,11 +118,10 @@ def peaks(problem: Problem, at: Arrangement) -> IntArray:
     return load
 
 
-def _count_over_capacity(problem: Problem, at: Arrangement) -> int:
-    """Count loads over capacity; one that has got worse than it was counts twice."""
-    load = peaks(problem, at)
+def _count_over_capacity(problem: Problem, load: IntArray) -> int:
+    """Count peaks over capacity; one that has got worse than it was counts twice."""
     over = over_capacity(problem, load)
-    is_worse = over & (load > loads(problem, home_arrangement(problem)))
+    is_worse = over & (load > problem.home_loads)
     return int(over.sum()) + int(is_worse.sum())
 
 
@@ -131,14 +138,16 @@ def usable_capacity(problem: Problem) -> IntArray:
     A bin that was over before and whose items and roles must all stay is nobody's
     fault here, as long as it does not get more.
     """
+    if np.less_equal(problem.home_loads, problem.bins.capacity).all():
+        return problem.bins.capacity
     can_relieve = np.zeros(problem.num_bins, dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     can_relieve[problem.home[may]] = True
     held = problem.role_home[(problem.role_home >= 0) & problem.is_role_movable]
     can_relieve[problem.home[held]] = True
-    start = loads(problem, home_arrangement(problem))
     capacity = problem.bins.capacity
-    return np.where(can_relieve[:, None], capacity, np.maximum(capacity, start))
+    start = np.maximum(capacity, problem.home_loads)
+    return np.where(can_relieve[:, None], capacity, start)
 
 
 def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:
@@ -224,26 +233,39 @@ def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
 def _broken_at(problem: Problem, at: Arrangement, level: Level) -> BoolArray:
     assert level.group_cap is not None  # noqa: S101 - chosen by the caller
     node = np.where(at.bin_of >= 0, level.node_of_bin[at.bin_of], NOWHERE)
-    inside = node >= 0
-    key = problem.group_of[inside].astype(np.int64) * level.num_nodes + node[inside]
-    keys, counts = np.unique(key, return_counts=True)
-    group = keys // level.num_nodes
+    together = _num_together(problem, node)
+    cap = level.group_cap[problem.group_of]
+    crowded = (cap > 0) & (together > cap)
     broken = np.zeros(problem.num_groups, dtype=np.bool_)
-    cap = level.group_cap[group]
-    broken[group[(cap > 0) & (counts > cap)]] = True
+    broken[problem.group_of[crowded]] = True
     if level.is_even:
-        for g in np.nonzero(level.group_cap > 1)[0]:
-            broken[g] |= _is_uneven(level, keys, counts, int(g))
+        for g in np.nonzero((level.group_cap > 1) & ~broken)[0]:
+            rows = node[problem.group_start[g] : problem.group_start[g + 1]]
+            broken[g] = _is_uneven(level, rows[rows >= 0])
     return broken
 
 
-def _is_uneven(level: Level, keys: IntArray, counts: IntArray, group: int) -> bool:
+def _num_together(problem: Problem, node: IndexArray) -> IntArray:
+    """Return ``(I,)`` how many items of an item's group are in its node, with it."""
+    group = problem.group_of
+    together = (node >= 0).astype(np.int64)
+    most = int(np.diff(problem.group_start).max(initial=0))
+    if most > MANY:
+        key = group.astype(np.int64) * (int(node.max(initial=0)) + 1) + node
+        _, position, counts = np.unique(key, return_inverse=True, return_counts=True)
+        return np.where(node >= 0, counts[position], 0)
+    # Items of a group are neighbours: all pairs are at most `most` rows apart.
+    for step in range(1, most):
+        same = np.equal(node[step:], node[:-step]) & (node[step:] >= 0)
+        same &= np.equal(group[step:], group[:-step])
+        together[step:] += same
+        together[:-step] += same
+    return together
+
+
+def _is_uneven(level: Level, nodes: IndexArray) -> bool:
     """Tell whether a node with a free bin holds two items less than another one."""
-    low, high = np.searchsorted(
-        keys, [group * level.num_nodes, (group + 1) * level.num_nodes]
-    )
-    held = np.zeros(level.num_nodes, dtype=np.int64)
-    held[keys[low:high] - group * level.num_nodes] = counts[low:high]
+    held = np.bincount(nodes, minlength=level.num_nodes)
     free = held < open_bins(level)
     return bool(free.any() and held.max() - held[free].min() > 1)
 

@@ -1,105 +1,171 @@
 """
 The stages of the search, each an entry point for the compiler.
 
-`place` puts items that must move, `respread` repairs group caps, `balance` brings
-nodes into their bands worst first, `trim` sends home what need not have moved.
+`place` puts items that must move, `respread` repairs group caps, `fill` fills empty
+bins, `level_roles` and `balance` bring nodes into their bands, `trim` makes the answer
+cheaper, `shake` ruins parts of it and keeps what comes out better.
 """
 
-from placement.core.kernels.choices import (
-    best_heir,
-    chain_best,
-    draw_best,
-    improve_roles,
-    put,
-    respread_group,
-    shed_best,
+from placement.core.kernels.access import (
+    MUST,
+    bin_of,
+    draw,
+    holder_of,
+    home_of,
+    is_receiving,
+    kind_of,
+    num_items_in,
+)
+from placement.core.kernels.changes import apply_move, apply_role, start_log, take_back
+from placement.core.kernels.filling import excess_of, is_filled, mean_fill, pull
+from placement.core.kernels.jit import inner
+from placement.core.kernels.layout import (
+    BASE_PRICE,
+    BIN_RELEASES,
+    BIN_WIDTH,
+    BINS,
+    COST,
+    EXCESS,
+    FAT,
+    HUNGRY,
+    IS_LOGGING,
+    LOG,
+    LOG_SIZE,
+    LOG_WHAT,
+    LOG_WIDTH,
+    LOGGED,
+    NUM_BINS,
+    NUM_CAP_LEVELS,
+    NUM_GROUPS,
+    NUM_ITEMS,
+    STUCK,
+)
+from placement.core.kernels.legal import may_move, may_take_role
+from placement.core.kernels.memory import Memory
+from placement.core.kernels.penalty import refresh_all, role_change, total_penalty
+from placement.core.kernels.placing import best_heir, put, respread_group
+from placement.core.kernels.relief import (
+    relieve,
+    relieve_by_chain,
     split_bins,
     worst_bin,
 )
-from placement.core.kernels.moves import (
-    MUST,
-    apply_move,
-    apply_role,
-    arrive_change,
-    home_of,
-    kind_of,
-    leave_change,
-    may_move,
-    may_take_role,
-    refresh_all,
-    role_change,
-)
-from placement.core.kernels.tables import (
-    BIN_RELEASES,
-    State,
-    Tables,
-)
+from placement.core.kernels.roles import improve_role, improve_roles_of
+from placement.core.kernels.trimming import go_home, replace_by_cheaper
 
 
-def place(t: Tables, s: State, order: list[int]) -> int:
+def place(m: Memory, order: list[int]) -> int:
     """
     Put items that must leave their bin, or have none, in the order given.
 
     Returns how many found no legal bin; they stay where they are.
     """
-    refresh_all(t, s)
+    refresh_all(m)
     stuck = 0
     # Twice: a role may find its next holder once that item has been placed itself.
     for _ in range(2):
         stuck = 0
         for item in order:
-            place_now = s.bin_of[item]
-            must = kind_of(t, item) == MUST and place_now == home_of(t, item)
-            if (must or place_now < 0) and not put(t, s, item):
+            now = bin_of(m, item)
+            must = kind_of(m, item) == MUST and now == home_of(m, item)
+            if (must or now < 0) and not put(m, item):
                 stuck += 1
         if stuck == 0:
             break
     return stuck
 
 
-def release(t: Tables, s: State) -> int:
+def release(m: Memory) -> int:
     """
     Hand on the roles held in bins that must release them.
 
     Returns the number of roles that found no other holder.
     """
-    refresh_all(t, s)
+    refresh_all(m)
     stuck = 0
-    for group in range(t.num_groups):
-        holder = s.role_of[group]
-        if holder < 0 or s.bin_of[holder] < 0:
+    for group in range(m.ints[NUM_GROUPS]):
+        holder = holder_of(m, group)
+        if holder < 0 or bin_of(m, holder) < 0:
             continue
-        if t.bins[s.bin_of[holder] * t.bin_width + BIN_RELEASES] == 0:
+        if (
+            m.ints[m.ints[BINS] + bin_of(m, holder) * m.ints[BIN_WIDTH] + BIN_RELEASES]
+            == 0
+        ):
             continue
-        heir = best_heir(t, s, group)
+        heir = best_heir(m, group)
         if heir < 0:
             stuck += 1
         else:
-            apply_role(t, s, group, heir)
+            apply_role(m, group, heir)
     return stuck
 
 
-def respread(t: Tables, s: State) -> int:
+def respread(m: Memory, groups: list[int]) -> int:
     """
     Move items of groups that break a cap, or lie unevenly, until they do not.
 
-    Returns the number of groups that stay broken.
+    Returns the number of the given groups that stay broken.
     """
-    refresh_all(t, s)
+    refresh_all(m)
     broken = 0
-    for level in range(t.num_cap_levels):
-        for group in range(t.num_groups):
-            if not respread_group(t, s, level, group):
+    for level in range(m.ints[NUM_CAP_LEVELS]):
+        for group in groups:
+            if not respread_group(m, level, group):
                 broken += 1
     return broken
 
 
+def fill(m: Memory, samples: int) -> int:
+    """
+    Fill bins that hold less than half of their goal, one item each in turn.
+
+    Returns the number of items moved.
+    """
+    refresh_all(m)
+    num_empty, num_donors, moved = 0, 0, 0
+    for now in range(m.ints[NUM_BINS]):
+        if is_receiving(m, now) and 0.0 <= mean_fill(m, now) < 0.5:
+            m.ints[m.ints[HUNGRY] + num_empty] = now
+            num_empty += 1
+        elif num_items_in(m, now) > 0 and excess_of(m, now) > 0.0:
+            m.ints[m.ints[FAT] + num_donors] = now
+            m.floats[m.ints[EXCESS] + now] = excess_of(m, now)
+            num_donors += 1
+    if num_donors == 0:
+        return 0
+    while num_empty > 0:
+        left = 0
+        for row in range(num_empty):
+            now = m.ints[m.ints[HUNGRY] + row]
+            if not is_filled(m, now) and pull(m, now, num_donors, samples):
+                moved += 1
+                m.ints[m.ints[HUNGRY] + left] = now
+                left += 1
+        num_empty = left
+    return moved
+
+
+def level_roles(m: Memory, sweeps: int) -> int:
+    """
+    Hand on roles wherever that brings nodes nearer to their bands.
+
+    Returns the number of role changes.
+    """
+    refresh_all(m)
+    changed = 0
+    for _ in range(sweeps):
+        before = changed
+        for group in range(m.ints[NUM_GROUPS]):
+            if improve_role(m, group):
+                changed += 1
+        if changed == before:
+            break
+    return changed
+
+
+@inner
 def balance(
-    t: Tables,
-    s: State,
-    stuck: list[int],
-    hungry: list[int],
-    fat: list[int],
+    m: Memory,
     max_steps: int,
     scan: int,
     has_chains: int,
@@ -111,68 +177,149 @@ def balance(
     price; then pairs of moves. A bin without any is left until something has changed.
     Every step lowers the total penalty, so the loop ends. Returns the steps taken.
     """
-    refresh_all(t, s)
     steps, gained = 0, 0
-    for place_now in range(t.num_bins):
-        stuck[place_now] = 0
-    num_hungry, num_fat = split_bins(t, s, hungry, fat)
+    for now in range(m.ints[NUM_BINS]):
+        m.ints[m.ints[STUCK] + now] = 0
+    num_hungry, num_fat = split_bins(m)
     while steps < max_steps:
-        place_now = worst_bin(t, s, stuck)
-        if place_now < 0:
+        now = worst_bin(m)
+        if now < 0:
             if gained == 0:
                 break
             gained = 0
-            for other in range(t.num_bins):
-                stuck[other] = 0
-            num_hungry, num_fat = split_bins(t, s, hungry, fat)
+            for other in range(m.ints[NUM_BINS]):
+                m.ints[m.ints[STUCK] + other] = 0
+            num_hungry, num_fat = split_bins(m)
             continue
         steps += 1
+        if m.ints[LOGGED] > LOG_SIZE // 8:
+            break
         if steps % 64 == 0:
-            num_hungry, num_fat = split_bins(t, s, hungry, fat)
+            num_hungry, num_fat = split_bins(m)
         if (
-            improve_roles(t, s, place_now)
-            or shed_best(t, s, place_now, hungry, num_hungry, scan)
-            or draw_best(t, s, place_now, fat, num_fat, scan)
-            or (has_chains == 1 and chain_best(t, s, place_now, scan))
+            improve_roles_of(m, now, scan)
+            or relieve(m, now, num_hungry, num_fat, scan)
+            or (has_chains == 1 and relieve_by_chain(m, now, min(scan, 32)))
         ):
             gained += 1
         else:
-            stuck[place_now] = 1
+            m.ints[m.ints[STUCK] + now] = 1
     return steps
 
 
-def trim(t: Tables, s: State, order: list[int]) -> int:
-    """
-    Send home every item, and every role, that need not have moved.
+def balance_all(
+    m: Memory,
+    max_steps: int,
+    scan: int,
+    has_chains: int,
+) -> int:
+    """Compute all penalties afresh and balance; see `balance`."""
+    refresh_all(m)
+    return balance(m, max_steps, scan, has_chains)
 
-    Parameters are the tables, the state and the items to try in order, dearest first.
-    Returns how many went home.
+
+def trim(m: Memory, order: list[int], scan: int) -> int:
     """
-    refresh_all(t, s)
+    Send home what need not have moved; replace what could be cheaper.
+
+    Parameters are the tables, the state, the items to try in order, dearest first, and
+    how many others are looked at to replace one. Returns how many went home.
+    """
+    refresh_all(m)
     sent, again = 0, True
     while again:
         again = False
         for item in order:
-            home = home_of(t, item)
-            if home < 0 or s.bin_of[item] == home or not may_move(t, s, item, home):
+            if bin_of(m, item) == home_of(m, item) or kind_of(m, item) == MUST:
                 continue
-            change = leave_change(t, s, item, home) + arrive_change(t, s, item, home)
-            if change <= 0.0:
-                apply_move(t, s, item, home)
+            if go_home(m, item) or (scan > 0 and replace_by_cheaper(m, item, scan)):
                 sent += 1
                 again = True
+        scan = 0
     return sent
 
 
-def return_roles(t: Tables, s: State, role_home: list[int]) -> int:
+def return_roles(m: Memory, role_home: list[int]) -> int:
     """Hand roles back to those who held them where no node gets worse."""
-    refresh_all(t, s)
+    refresh_all(m)
     returned = 0
-    for group in range(t.num_groups):
+    for group in range(m.ints[NUM_GROUPS]):
         item = role_home[group]
-        if item < 0 or s.role_of[group] == item or s.role_of[group] < 0:
+        if item < 0 or holder_of(m, group) == item or holder_of(m, group) < 0:
             continue
-        if may_take_role(t, s, group, item) and role_change(t, s, group, item) <= 0.0:
-            apply_role(t, s, group, item)
+        if may_take_role(m, group, item) and role_change(m, group, item) <= 0.0:
+            apply_role(m, group, item)
             returned += 1
     return returned
+
+
+def shake(
+    m: Memory,
+    moved: list[int],
+    rounds: int,
+    scan: int,
+) -> int:
+    """
+    Ruin parts of an answer, repair them, and keep what comes out better.
+
+    Each round sends home some of the moved items that share a bin, balances what that
+    put out of band with another price of a move, and trims the changes. What is no
+    better is taken back. Returns the rounds that were kept.
+    """
+    refresh_all(m)
+    kept, num_moved, usual = 0, 0, m.floats[BASE_PRICE]
+    for turn in range(rounds):
+        if turn % 64 == 0:
+            num_moved = 0
+            for item in range(m.ints[NUM_ITEMS]):
+                now, home = bin_of(m, item), home_of(m, item)
+                if now != home and home >= 0 and kind_of(m, item) != MUST:
+                    moved[num_moved] = item
+                    num_moved += 1
+            if num_moved == 0:
+                break
+        before, cost = total_penalty(m), m.ints[COST]
+        start_log(m)
+        ruin(m, moved, num_moved)
+        # The price of a move is varied from a tenth to ten times the usual.
+        m.floats[BASE_PRICE] = usual * (0.1, 0.3, 1.0, 3.0, 10.0)[draw(m, 5)]
+        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0)
+        trim_logged(m, scan)
+        after = total_penalty(m)
+        is_kept = after <= before and (m.ints[COST] < cost or after < before)
+        if m.ints[LOGGED] >= LOG_SIZE or not is_kept:
+            take_back(m)
+        else:
+            kept += 1
+    m.ints[IS_LOGGING] = 0
+    m.ints[LOGGED] = 0
+    m.floats[BASE_PRICE] = usual
+    return kept
+
+
+@inner
+def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
+    """Send home a few moved items that share the old or the new bin of one of them."""
+    seed = moved[draw(m, num_moved)]
+    home, now = home_of(m, seed), bin_of(m, seed)
+    wanted = 1 + draw(m, 8)
+    first = draw(m, num_moved)
+    for step in range(num_moved):
+        item = moved[(first + step) % num_moved]
+        place, origin = bin_of(m, item), home_of(m, item)
+        is_near = place == now or origin == home or place == home or origin == now
+        if is_near and place != origin and may_move(m, item, origin):
+            apply_move(m, item, origin)
+            wanted -= 1
+            if wanted == 0:
+                break
+
+
+@inner
+def trim_logged(m: Memory, scan: int) -> None:
+    """Trim the items that the log says have moved."""
+    for entry in range(min(m.ints[LOGGED], LOG_SIZE // 8)):
+        item = m.ints[m.ints[LOG] + entry * LOG_WIDTH + LOG_WHAT]
+        if item >= 0 and bin_of(m, item) != home_of(m, item):
+            if kind_of(m, item) != MUST and not go_home(m, item):
+                replace_by_cheaper(m, item, scan)

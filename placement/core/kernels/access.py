@@ -1,0 +1,142 @@
+"""Reading the flat tables: one small function per field, in the words of the problem."""
+
+from placement.core.kernels.jit import inner
+from placement.core.kernels.layout import (
+    BIN_NODES,
+    BIN_OF,
+    BIN_RECEIVES,
+    BIN_WIDTH,
+    BINS,
+    GROUP_COST,
+    GROUP_START,
+    GROUP_WEIGHTS,
+    GROUP_WIDTH,
+    GROUPS,
+    ITEM_GROUP,
+    ITEM_HOME,
+    ITEM_KIND,
+    ITEM_WIDTH,
+    ITEMS,
+    LIST_COUNT,
+    LIST_START,
+    LIST_WIDTH,
+    LISTS,
+    NOISE,
+    NUM_LOAD_LEVELS,
+    NUM_RESOURCES,
+    PENALTY,
+    ROLE_OF,
+    SLOTS,
+)
+from placement.core.kernels.memory import Memory
+
+MAY, MUST, NEVER = 0, 1, 2
+"""Codes of `Movability`."""
+
+
+@inner
+def draw(m: Memory, below: int) -> int:
+    """Draw from ``0 .. below - 1``: a linear congruential generator, same anywhere."""
+    m.ints[NOISE] = (m.ints[NOISE] * 1103515245 + 12345) & 0x7FFFFFFF
+    return (m.ints[NOISE] >> 8) % below
+
+
+@inner
+def bin_of(m: Memory, item: int) -> int:
+    """Return the bin an item is in now, or -1."""
+    return m.ints[m.ints[BIN_OF] + item]
+
+
+@inner
+def holder_of(m: Memory, group: int) -> int:
+    """Return the item that holds a group's role now, or -1."""
+    return m.ints[m.ints[ROLE_OF] + group]
+
+
+@inner
+def penalty_of(m: Memory, place: int) -> float:
+    """Return the penalty of a bin itself, at level 0."""
+    return m.floats[m.ints[PENALTY] + load_node(m, 0, place)]
+
+
+@inner
+def group_of(m: Memory, item: int) -> int:
+    """Return the group of an item."""
+    return m.ints[m.ints[ITEMS] + item * ITEM_WIDTH + ITEM_GROUP]
+
+
+@inner
+def home_of(m: Memory, item: int) -> int:
+    """Return the bin an item is in at the start, or -1."""
+    return m.ints[m.ints[ITEMS] + item * ITEM_WIDTH + ITEM_HOME]
+
+
+@inner
+def kind_of(m: Memory, item: int) -> int:
+    """Return an item's movability."""
+    return m.ints[m.ints[ITEMS] + item * ITEM_WIDTH + ITEM_KIND]
+
+
+@inner
+def first_item(m: Memory, group: int) -> int:
+    """Return the first item of a group; that of ``group + 1`` is where it ends."""
+    return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_START]
+
+
+@inner
+def cap_of(m: Memory, level: int, group: int) -> int:
+    """Return the most items of a group in one node of a level with caps."""
+    field = GROUP_WEIGHTS + 2 * m.ints[NUM_RESOURCES] + level
+    return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + field]
+
+
+@inner
+def load_node(m: Memory, level: int, place: int) -> int:
+    """Return the node of a bin at a level with limits, or -1."""
+    return m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_NODES + level]
+
+
+@inner
+def cap_node(m: Memory, level: int, place: int) -> int:
+    """Return the node of a bin at a level with caps, or -1."""
+    return m.ints[
+        m.ints[BINS]
+        + place * m.ints[BIN_WIDTH]
+        + BIN_NODES
+        + m.ints[NUM_LOAD_LEVELS]
+        + level
+    ]
+
+
+@inner
+def role_of(m: Memory, item: int) -> int:
+    """Return 1 if the item holds its group's role, else 0."""
+    if m.ints[m.ints[ROLE_OF] + group_of(m, item)] == item:
+        return 1
+    return 0
+
+
+@inner
+def item_at(m: Memory, place: int, slot: int) -> int:
+    """Return the item at a place of a bin's list."""
+    return m.ints[
+        m.ints[SLOTS] + m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_START] + slot
+    ]
+
+
+@inner
+def num_items_in(m: Memory, place: int) -> int:
+    """Return how many items are in a bin."""
+    return m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_COUNT]
+
+
+@inner
+def is_receiving(m: Memory, place: int) -> bool:
+    """Tell whether a bin may take items that are not at home there."""
+    return m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_RECEIVES] == 1
+
+
+@inner
+def cost_of(m: Memory, item: int) -> int:
+    """Return what copying an item costs, before the price."""
+    return m.ints[m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_COST]

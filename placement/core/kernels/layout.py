@@ -1,0 +1,66 @@
+"""
+Where everything lies in the memory of a search: names for rows, fields and columns.
+
+Field ``f`` of row ``i`` of a table of width ``w`` that starts at ``T`` is
+``ints[ints[T] + i * w + f]``; what `ints` has below `HEADER` are scalars, and where
+each column starts in `ints` or `floats`.
+"""
+
+# groups: one more row than groups, so that the items of g end where g + 1 starts;
+# from GROUP_WEIGHTS on R weights, R role weights, and a cap per level with caps.
+GROUP_START, GROUP_CLASS, GROUP_COST, GROUP_ROLE_MOVES = 0, 1, 2, 3
+GROUP_ROLE_HOME, GROUP_WEIGHTS = 4, 5
+# items
+ITEM_GROUP, ITEM_HOME, ITEM_KIND, ITEM_WIDTH = 0, 1, 2, 3
+# bins: from BIN_NODES on the node at every level with limits, with caps, with a price
+BIN_RECEIVES, BIN_LEADS, BIN_RELEASES, BIN_CLASS, BIN_NODES = 0, 1, 2, 3, 4
+# limits of a node's resource, the row `node * R + r`
+ROW_LOWER, ROW_UPPER, ROW_CAPACITY, ROW_WIDTH = 0, 1, 2, 3
+# loads, of the same rows
+LOAD_NOW, LOAD_PEAK, LOAD_WIDTH = 0, 1, 2
+# lists of bins: items are `slots[start:start + count]`; `cursor` is where the next
+# scan starts, `room` how many the list can take where it is
+LIST_START, LIST_COUNT, LIST_ROOM, LIST_CURSOR, LIST_WIDTH = 0, 1, 2, 3, 4
+# entries of the log: item (or -1 - group) and where it was (or who held the role)
+LOG_WHAT, LOG_WAS, LOG_WIDTH = 0, 1, 2
+
+# The header: first the scalars (random numbers, end of the slots in use, whether a list
+# found no room, cost of all moves, entries in the log and whether it is written; then
+# what does not change) ...
+NOISE, SLOT_TOP, IS_FULL, COST, LOGGED, IS_LOGGING = 0, 1, 2, 3, 4, 5
+NUM_ITEMS, NUM_GROUPS, NUM_BINS, NUM_RESOURCES, NUM_NODES = 6, 7, 8, 9, 10
+NUM_LOAD_LEVELS, NUM_CAP_LEVELS, NUM_PRICE_LEVELS, NUM_BIN_CLASSES = 11, 12, 13, 14
+GROUP_WIDTH, BIN_WIDTH, HAS_EXTRA, PRICE_ACROSS, PRICE_PER_MOVE = 15, 16, 17, 18, 19
+COST_RESOURCE, NUM_RECEIVERS, NUM_SLOTS = 20, 21, 22
+# ... then where each column of integers starts ...
+GROUPS, ITEMS, BINS, LIMITS, EXTRA, IS_ELIGIBLE, IS_TRANSIENT = (
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+)
+IS_OF_ROLE, RECEIVERS, IS_EVEN, NODE_FIRST, OPEN_BINS, PRICE = 30, 31, 32, 33, 34, 35
+BIN_OF, ROLE_OF, LOADS, SLOTS, SLOT_OF, LISTS, LOG, SHORT = (
+    36,
+    37,
+    38,
+    39,
+    40,
+    41,
+    42,
+    43,
+)
+STUCK, HUNGRY, FAT = 44, 45, 46
+# ... and each column of floats
+SCALE, FILL_UNIT, DISTANCE, PENALTY, WORTH, EXCESS = 47, 48, 49, 50, 51, 52
+HEADER = 53
+# floats that are no column
+COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
+
+SHORT_LIST = 16
+"""Candidates that a scan keeps for a closer look."""
+LOG_SIZE = 16384
+"""Changes that can be taken back at once."""

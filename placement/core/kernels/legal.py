@@ -1,0 +1,234 @@
+"""Whether the hard rules let an item or a role go somewhere."""
+
+from placement.core.kernels.access import (
+    MUST,
+    NEVER,
+    bin_of,
+    cap_node,
+    cap_of,
+    first_item,
+    group_of,
+    holder_of,
+    home_of,
+    kind_of,
+    load_node,
+    role_of,
+)
+from placement.core.kernels.jit import inner
+from placement.core.kernels.layout import (
+    BIN_CLASS,
+    BIN_LEADS,
+    BIN_RECEIVES,
+    BIN_WIDTH,
+    BINS,
+    GROUP_CLASS,
+    GROUP_ROLE_HOME,
+    GROUP_ROLE_MOVES,
+    GROUP_WEIGHTS,
+    GROUP_WIDTH,
+    GROUPS,
+    IS_ELIGIBLE,
+    IS_EVEN,
+    IS_FULL,
+    IS_TRANSIENT,
+    LIMITS,
+    LIST_COUNT,
+    LIST_ROOM,
+    LIST_WIDTH,
+    LISTS,
+    LOAD_NOW,
+    LOAD_PEAK,
+    LOAD_WIDTH,
+    LOADS,
+    NUM_BIN_CLASSES,
+    NUM_CAP_LEVELS,
+    NUM_LOAD_LEVELS,
+    NUM_RESOURCES,
+    NUM_SLOTS,
+    OPEN_BINS,
+    ROW_CAPACITY,
+    ROW_WIDTH,
+    SLOT_TOP,
+)
+from placement.core.kernels.memory import Memory
+
+
+@inner
+def count_in(m: Memory, level: int, node: int, group: int, but: int) -> int:
+    """Count the items of a group in a node of a level with caps, one left out."""
+    found = 0
+    for item in range(first_item(m, group), first_item(m, group + 1)):
+        place = bin_of(m, item)
+        if item != but and place >= 0 and cap_node(m, level, place) == node:
+            found += 1
+    return found
+
+
+@inner
+def floor_of(m: Memory, level: int, node: int, group: int) -> int:
+    """
+    Return the fewest items of a group that an even spread leaves in a node.
+
+    With the cap κ the least that fits the group, some node holds κ, so every other
+    one with a free bin must hold κ - 1.
+    """
+    if m.ints[m.ints[IS_EVEN] + level] == 0:
+        return 0
+    return min(cap_of(m, level, group) - 1, m.ints[m.ints[OPEN_BINS] + node])
+
+
+@inner
+def is_short(m: Memory, level: int, node: int, group: int) -> bool:
+    """Tell whether a node holds fewer items of a group than an even spread does."""
+    floor = floor_of(m, level, node, group)
+    return floor > 0 and count_in(m, level, node, group, -1) < floor
+
+
+@inner
+def keeps_caps(m: Memory, item: int, target: int) -> bool:
+    """Tell whether the caps of the item's group hold, or get better, in `target`."""
+    group = group_of(m, item)
+    source = bin_of(m, item)
+    for level in range(m.ints[NUM_CAP_LEVELS]):
+        node = cap_node(m, level, target)
+        old = -1
+        if source >= 0:
+            old = cap_node(m, level, source)
+        if node < 0 or node == old:
+            continue
+        cap = cap_of(m, level, group)
+        if cap == 0:
+            continue
+        found = count_in(m, level, node, group, item)
+        left = 1 << 30
+        if old >= 0:
+            left = count_in(m, level, old, group, item)
+        # Over the cap, or short: only where the other end is worse off.
+        if found + 1 > cap and (old < 0 or left + 1 <= cap or found >= left):
+            return False
+        if old >= 0 and left < floor_of(m, level, old, group) and found >= left:
+            return False
+    return True
+
+
+@inner
+def has_room(
+    m: Memory, group: int, item: int, target: int, has_item: int, role: int
+) -> bool:
+    """Tell whether hard capacities hold when an item or a role comes to `target`."""
+    width = m.ints[NUM_RESOURCES]
+    source = -1
+    comes_home = False
+    if item >= 0:
+        source = bin_of(m, item)
+        comes_home = home_of(m, item) == target
+    first = group * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
+    for level in range(m.ints[NUM_LOAD_LEVELS]):
+        node = load_node(m, level, target)
+        if node < 0 or (source >= 0 and node == load_node(m, level, source)):
+            continue
+        for r in range(width):
+            weight = (
+                has_item * m.ints[m.ints[GROUPS] + first + r]
+                + role * m.ints[m.ints[GROUPS] + first + width + r]
+            )
+            if weight <= 0:
+                continue
+            row = node * width + r
+            load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
+            if m.ints[m.ints[IS_TRANSIENT] + r] == 1 and not comes_home:
+                load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_PEAK]
+            if load + weight > m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_CAPACITY]:
+                return False
+    return True
+
+
+@inner
+def may_bring_role(m: Memory, item: int, target: int) -> bool:
+    """Tell whether an item may take its group's role along to the bin `target`."""
+    if m.ints[m.ints[BINS] + target * m.ints[BIN_WIDTH] + BIN_LEADS] == 1:
+        return True
+    # Who held it there from the start may hold it there again.
+    first = group_of(m, item) * m.ints[GROUP_WIDTH]
+    return (
+        target == home_of(m, item)
+        and m.ints[m.ints[GROUPS] + first + GROUP_ROLE_HOME] == item
+    )
+
+
+@inner
+def is_vacated(m: Memory, item: int, target: int) -> bool:
+    """
+    Tell whether another item of the group must leave the bin `target`.
+
+    Items of a group are interchangeable: one that came would be that one, staying.
+    """
+    group = group_of(m, item)
+    for other in range(first_item(m, group), first_item(m, group + 1)):
+        if kind_of(m, other) == MUST and home_of(m, other) == target:
+            return True
+    return False
+
+
+@inner
+def may_move(m: Memory, item: int, target: int) -> bool:
+    """Tell whether every hard rule lets `item` go to the bin `target`."""
+    kind = kind_of(m, item)
+    source = bin_of(m, item)
+    if kind == NEVER or target == source:
+        return False
+    if target == home_of(m, item):
+        if kind == MUST:
+            return False
+    elif m.ints[
+        m.ints[BINS] + target * m.ints[BIN_WIDTH] + BIN_RECEIVES
+    ] == 0 or is_vacated(m, item, target):
+        return False
+    group = group_of(m, item)
+    group_class = m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_CLASS]
+    bin_class = m.ints[m.ints[BINS] + target * m.ints[BIN_WIDTH] + BIN_CLASS]
+    if (
+        m.ints[m.ints[IS_ELIGIBLE] + group_class * m.ints[NUM_BIN_CLASSES] + bin_class]
+        == 0
+    ):
+        return False
+    role = role_of(m, item)
+    if role == 1 and not may_bring_role(m, item, target):
+        return False
+    return (
+        keeps_caps(m, item, target)
+        and has_room(m, group, item, target, 1, role)
+        and has_slot(m, target)
+    )
+
+
+@inner
+def may_take_role(m: Memory, group: int, item: int) -> bool:
+    """Tell whether every hard rule lets `item` take its group's role."""
+    holder = holder_of(m, group)
+    place = bin_of(m, item)
+    if holder < 0 or holder == item or place < 0 or bin_of(m, holder) < 0:
+        return False
+    if m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_ROLE_MOVES] == 0:
+        return False
+    if m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_LEADS] == 0:
+        return False
+    return has_room(m, group, -1, place, 0, 1)
+
+
+@inner
+def has_slot(m: Memory, place: int) -> bool:
+    """Tell whether a bin's list can take one more; if not, that is noted."""
+    row = place * LIST_WIDTH
+    if (
+        m.ints[m.ints[LISTS] + row + LIST_COUNT]
+        < m.ints[m.ints[LISTS] + row + LIST_ROOM]
+    ):
+        return True
+    if (
+        m.ints[SLOT_TOP] + 2 * m.ints[m.ints[LISTS] + row + LIST_ROOM] + 16
+        <= m.ints[NUM_SLOTS]
+    ):
+        return True
+    m.ints[IS_FULL] = 1
+    return False

@@ -1,0 +1,361 @@
+"""
+The problem and the state of a search as two flat arrays.
+
+Flat, because then the same code runs on numpy arrays when compiled and on Python
+lists when not, which are several times faster than arrays to index one by one. Two,
+because compiled code hands every array over at every call that is not inlined, and
+because the compiler takes its time over each of them. `layout` names what lies where.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.kernels import layout
+from placement.core.kernels.layout import (
+    BASE_PRICE,
+    COST,
+    COST_UNIT,
+    FLOAT_HEADER,
+    GROUP_CLASS,
+    GROUP_COST,
+    GROUP_ROLE_HOME,
+    GROUP_ROLE_MOVES,
+    GROUP_START,
+    GROUP_WEIGHTS,
+    HEADER,
+    IS_FULL,
+    IS_LOGGING,
+    LIST_COUNT,
+    LIST_ROOM,
+    LIST_START,
+    LIST_WIDTH,
+    LOG_SIZE,
+    LOG_WIDTH,
+    LOGGED,
+    NOISE,
+    ROW_CAPACITY,
+    ROW_LOWER,
+    ROW_UPPER,
+    ROW_WIDTH,
+    SHORT_LIST,
+    SLOT_TOP,
+)
+from placement.core.problem import (
+    NO_LIMIT,
+    Arrangement,
+    IntArray,
+    Level,
+    Problem,
+    loads,
+)
+from placement.core.value import move_costs, open_bins
+
+Columns = Mapping[str, npt.NDArray[Any]]
+
+
+class Memory(NamedTuple):
+    """
+    What kernels work on; arrays where they are compiled, lists where not.
+
+    Parameters
+    ----------
+    ints
+        Header, tables of the problem, and where everything is now.
+    floats
+        Scales, distances and penalties, scratch for scores.
+    """
+
+    ints: Any
+    floats: Any
+
+
+def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
+    """Return the memory of a search that starts at `at`, as arrays."""
+    loaded = [level for level in problem.levels if level.limits is not None]
+    capped = [level for level in problem.levels if level.group_cap is not None]
+    tables, scales = _problem_columns(problem, loaded, capped)
+    state, state_floats = _state_columns(problem, at)
+    ints, starts = _concatenated({**tables, **state}, HEADER, np.dtype(np.int64))
+    floats, float_starts = _concatenated(
+        {**scales, **state_floats}, FLOAT_HEADER, np.dtype(np.float64)
+    )
+    cost_resource, cost_unit = _cost_resource(problem)
+    floats[COST_UNIT], floats[BASE_PRICE] = cost_unit, 1.0
+    scalars = {
+        "NUM_ITEMS": problem.num_items,
+        "NUM_GROUPS": problem.num_groups,
+        "NUM_BINS": problem.num_bins,
+        "NUM_RESOURCES": problem.num_resources,
+        "NUM_NODES": sum(level.num_nodes for level in loaded),
+        "NUM_LOAD_LEVELS": len(loaded),
+        "NUM_CAP_LEVELS": len(capped),
+        "NUM_PRICE_LEVELS": len(problem.levels),
+        "NUM_BIN_CLASSES": problem.is_eligible.shape[1],
+        "GROUP_WIDTH": tables["GROUPS"].shape[1],
+        "BIN_WIDTH": tables["BINS"].shape[1],
+        "HAS_EXTRA": int(len(problem.extra) > 0),
+        "PRICE_ACROSS": problem.price_across,
+        "PRICE_PER_MOVE": problem.price_per_move,
+        "COST_RESOURCE": cost_resource,
+        "NUM_RECEIVERS": len(tables["RECEIVERS"]),
+        "NUM_SLOTS": len(state["SLOTS"]),
+        **starts,
+        **float_starts,
+    }
+    for name, value in scalars.items():
+        ints[getattr(layout, name)] = value
+    ints[NOISE] = (seed * 2 + 1) & 0x7FFFFFFF
+    _start_counters(ints, problem, at, state["LISTS"])
+    return Memory(ints, floats)
+
+
+def lay_again(memory: Memory, problem: Problem, at: Arrangement) -> Memory:
+    """Return memory in which only the state is new: it starts at `at`."""
+    columns, float_columns = _state_columns(problem, at)
+    ints, floats = np.asarray(memory.ints), np.asarray(memory.floats)
+    for into, columns_of in ((ints, columns), (floats, float_columns)):
+        for name, values in columns_of.items():
+            start = int(ints[getattr(layout, name)])
+            into[start : start + values.size] = values.reshape(-1)
+    _start_counters(ints, problem, at, columns["LISTS"])
+    return Memory(ints, floats)
+
+
+def as_lists(memory: Memory) -> Memory:
+    """Return the same as Python lists, for kernels that are not compiled."""
+    return Memory(memory.ints.tolist(), memory.floats.tolist())
+
+
+def arrangement_of(memory: Memory, problem: Problem) -> Arrangement:
+    """Return where everything is now."""
+    first = [int(memory.ints[start]) for start in (layout.BIN_OF, layout.ROLE_OF)]
+    bin_of = memory.ints[first[0] : first[0] + problem.num_items]
+    role_of = memory.ints[first[1] : first[1] + problem.num_groups]
+    return Arrangement(
+        np.array(bin_of, dtype=np.int32), np.array(role_of, dtype=np.int64)
+    )
+
+
+def _concatenated(
+    columns: Columns, header: int, dtype: np.dtype[Any]
+) -> tuple[npt.NDArray[Any], dict[str, int]]:
+    """Copy columns into one array behind a header; return it and where each starts."""
+    total = header + sum(column.size for column in columns.values())
+    flat = np.zeros(total, dtype=dtype)
+    starts, first = {}, header
+    for name, column in columns.items():
+        starts[name] = first
+        flat[first : first + column.size] = column.reshape(-1)
+        first += column.size
+    return flat, starts
+
+
+def _start_counters(
+    ints: IntArray, problem: Problem, at: Arrangement, lists: IntArray
+) -> None:
+    ints[SLOT_TOP] = lists[:, LIST_ROOM].sum()
+    ints[COST] = move_costs(problem, at).sum()
+    ints[IS_FULL] = ints[LOGGED] = ints[IS_LOGGING] = 0
+
+
+def _problem_columns(
+    problem: Problem, loaded: Sequence[Level], capped: Sequence[Level]
+) -> tuple[Columns, Columns]:
+    limits, scale = _limit_columns(problem, loaded)
+    ints = {
+        "GROUPS": _group_table(problem, capped),
+        "ITEMS": np.stack(
+            [problem.group_of, problem.home, problem.movability.astype(np.int32)], 1
+        ),
+        "BINS": _bin_table(problem, loaded, capped),
+        "LIMITS": limits,
+        "EXTRA": problem.extra,
+        "IS_ELIGIBLE": problem.is_eligible,
+        "IS_TRANSIENT": problem.is_transient,
+        "IS_OF_ROLE": (problem.role_weight > 0).any(axis=0),
+        "RECEIVERS": np.nonzero(problem.may_receive)[0],
+        "IS_EVEN": np.array([level.is_even for level in capped], dtype=np.int64),
+        "NODE_FIRST": _first_nodes(capped),
+        "OPEN_BINS": np.concatenate(
+            [open_bins(level) for level in capped] or [np.zeros(0, np.int64)]
+        ),
+        "PRICE": np.array([level.price for level in problem.levels], dtype=np.int64),
+    }
+    return ints, {"SCALE": scale, "FILL_UNIT": _fill_units(problem)}
+
+
+def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]:
+    now = _node_loads(problem, at)
+    peak = now + _departed(problem, at) if problem.is_transient.any() else now
+    slots, slot_of, lists = _lists(at.bin_of, problem.num_bins)
+    nodes = len(now) // max(problem.num_resources, 1)
+    ints = {
+        "BIN_OF": at.bin_of,
+        "ROLE_OF": at.role_of,
+        "LOADS": np.stack([now, peak], axis=1),
+        "SLOTS": slots,
+        "SLOT_OF": slot_of,
+        "LISTS": lists,
+        "LOG": np.zeros(LOG_WIDTH * LOG_SIZE, dtype=np.int64),
+        "SHORT": np.zeros(SHORT_LIST, dtype=np.int64),
+        **dict.fromkeys(
+            ("STUCK", "HUNGRY", "FAT"), np.zeros(problem.num_bins, dtype=np.int64)
+        ),
+    }
+    floats = {
+        "DISTANCE": np.zeros(len(now)),
+        "PENALTY": np.zeros(nodes),
+        "WORTH": np.zeros(SHORT_LIST),
+        "EXCESS": np.zeros(problem.num_bins),
+    }
+    return ints, floats
+
+
+def _group_table(problem: Problem, capped: Sequence[Level]) -> Any:  # noqa: ANN401
+    width = GROUP_WEIGHTS + 2 * problem.num_resources + len(capped)
+    table = np.zeros((problem.num_groups + 1, width), dtype=np.int64)
+    table[:, GROUP_START] = problem.group_start
+    rows, first = table[:-1], GROUP_WEIGHTS + problem.num_resources
+    rows[:, GROUP_CLASS] = problem.group_class
+    rows[:, GROUP_COST] = problem.cost
+    rows[:, GROUP_ROLE_MOVES] = problem.is_role_movable
+    rows[:, GROUP_ROLE_HOME] = problem.role_home
+    rows[:, GROUP_WEIGHTS:first] = problem.weight
+    rows[:, first : first + problem.num_resources] = problem.role_weight
+    for position, level in enumerate(capped):
+        if level.group_cap is not None:
+            rows[:, first + problem.num_resources + position] = level.group_cap
+    return table
+
+
+def _bin_table(
+    problem: Problem, loaded: Sequence[Level], capped: Sequence[Level]
+) -> Any:  # noqa: ANN401
+    nodes = [
+        np.where(level.node_of_bin >= 0, level.node_of_bin + first, -1)
+        for levels in (loaded, capped)
+        for level, first in zip(levels, _first_nodes(levels), strict=False)
+    ]
+    nodes += [level.node_of_bin for level in problem.levels]
+    columns = [
+        problem.may_receive,
+        problem.may_hold_role,
+        problem.must_release_role,
+        problem.bin_class,
+        *nodes,
+    ]
+    return np.stack([column.astype(np.int32) for column in columns], axis=1)
+
+
+def _first_nodes(levels: Sequence[Level]) -> Any:  # noqa: ANN401 - (levels + 1,)
+    """Return where the nodes of each level start, when all are numbered through."""
+    return np.cumsum([0, *(level.num_nodes for level in levels)]).astype(np.int32)
+
+
+def _limit_columns(
+    problem: Problem, levels: Sequence[Level]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    table, scale = [], []
+    for level in levels:
+        limits = level.limits
+        if limits is None:
+            continue
+        has_band = limits.target > 0
+        rows = np.zeros((*limits.target.shape, ROW_WIDTH), dtype=np.int64)
+        rows[..., ROW_LOWER] = np.where(has_band, limits.lower, 0)
+        band = np.where(has_band, limits.upper, NO_LIMIT)
+        rows[..., ROW_UPPER] = np.minimum(band, limits.capacity)
+        rows[..., ROW_CAPACITY] = limits.capacity
+        table.append(rows.reshape(-1, ROW_WIDTH))
+        # Where there is no band, excess over a capacity is measured in capacities.
+        unit = np.where(has_band, limits.target, np.maximum(limits.capacity, 1))
+        scale.append((1.0 / unit).reshape(-1))
+    return np.concatenate(table), np.concatenate(scale)
+
+
+def _cost_resource(problem: Problem) -> tuple[int, float]:
+    """Return the resource whose weights are the costs but for a factor, and that."""
+    total = float(problem.cost.sum())
+    for r in range(problem.num_resources):
+        weight = problem.weight[:, r]
+        held = float(weight.sum())
+        if held > 0 and total > 0:
+            off = np.abs(weight * (total / held) - problem.cost).sum()
+            if off <= 0.01 * total:
+                return r, total / held
+    return -1, 0.0
+
+
+def _fill_units(problem: Problem) -> npt.NDArray[np.float64]:
+    """
+    Return ``(N, R)`` one over the loads that empty bins are filled to; 0: any.
+
+    Where the cost of an item is its weight in a resource, every unit of load above the
+    lower end costs: the lower end is the goal. Elsewhere it is half way to the target.
+    """
+    bins = problem.bins
+    cost_resource, _ = _cost_resource(problem)
+    goal = (bins.lower + bins.target) / 2
+    if cost_resource >= 0:
+        goal[:, cost_resource] = bins.lower[:, cost_resource]
+    counts = (bins.target > 0) & (bins.lower > 0)
+    return np.where(counts, 1.0 / np.maximum(goal, 1.0), 0.0)
+
+
+def _node_loads(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
+    """Return the flat ``(M, R)`` loads of the nodes of all levels with limits."""
+    brought = loads(problem, at) - problem.bins.fixed
+    rows = []
+    for level in problem.levels:
+        if level.limits is problem.bins:
+            rows.append((brought + problem.bins.fixed).reshape(-1))
+        elif level.limits is not None:
+            total = level.limits.fixed.copy()
+            inside = np.greater_equal(level.node_of_bin, 0)
+            np.add.at(total, level.node_of_bin[inside], brought[inside])
+            rows.append(total.reshape(-1))
+    return np.concatenate(rows)
+
+
+def _departed(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
+    """Return what items that left still take at home, in transient resources."""
+    left = (at.bin_of != problem.home) & (problem.home >= 0)
+    rows = np.nonzero(left)[0]
+    weight = problem.weight[problem.group_of[rows]]
+    if len(problem.extra):
+        weight = weight + problem.extra[rows]
+    weight = weight * problem.is_transient
+    parts = []
+    for level in problem.levels:
+        if level.limits is not None:
+            total = np.zeros_like(level.limits.fixed)
+            node = level.node_of_bin[problem.home[rows]]
+            place = at.bin_of[rows]
+            now = np.where(place >= 0, level.node_of_bin[place], -1)
+            inside = (node >= 0) & (node != now)
+            np.add.at(total, node[inside], weight[inside])
+            parts.append(total.reshape(-1))
+    return np.concatenate(parts)
+
+
+def _lists(bin_of: Any, num_bins: int) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Return the items of each bin, ascending, with room for a quarter more."""
+    placed = np.nonzero(np.greater_equal(bin_of, 0))[0].astype(np.int32)
+    order = placed[np.argsort(bin_of[placed], kind="stable")]
+    count = np.bincount(bin_of[order], minlength=num_bins).astype(np.int64)
+    room = np.maximum(count, len(bin_of) // max(num_bins, 1)) * 5 // 4 + 16
+    start = np.cumsum(room) - room
+    first = np.cumsum(count) - count
+    within = np.arange(len(order)) - np.repeat(first, count)
+    # Half as much again for lists that outgrow their room and move to the end.
+    slots = np.full(int(room.sum()) * 3 // 2 + 64, -1, dtype=np.int32)
+    slots[np.repeat(start, count) + within] = order
+    slot_of = np.full(len(bin_of), -1, dtype=np.int32)
+    slot_of[order] = within
+    lists = np.zeros((num_bins, LIST_WIDTH), dtype=np.int64)
+    lists[:, LIST_START], lists[:, LIST_COUNT] = start, count
+    lists[:, LIST_ROOM] = room
+    return slots, slot_of, lists

@@ -1,0 +1,258 @@
+"""
+What a move or a role change does to the penalty, and what it costs.
+
+The penalty of a node is the sum over its resources of the squared distance from the
+band, in targets; excess over a hard capacity weighs a thousand times more. It is zero
+inside the band, so a move costs O(resources) to judge and no second look at others.
+"""
+
+from placement.core.kernels.access import (
+    bin_of,
+    group_of,
+    holder_of,
+    home_of,
+    load_node,
+    role_of,
+)
+from placement.core.kernels.jit import inner
+from placement.core.kernels.layout import (
+    BIN_NODES,
+    BIN_OF,
+    BIN_WIDTH,
+    BINS,
+    DISTANCE,
+    EXTRA,
+    GROUP_COST,
+    GROUP_WEIGHTS,
+    GROUP_WIDTH,
+    GROUPS,
+    HAS_EXTRA,
+    LIMITS,
+    LOAD_NOW,
+    LOAD_WIDTH,
+    LOADS,
+    NUM_CAP_LEVELS,
+    NUM_LOAD_LEVELS,
+    NUM_NODES,
+    NUM_PRICE_LEVELS,
+    NUM_RESOURCES,
+    PENALTY,
+    PRICE,
+    PRICE_ACROSS,
+    PRICE_PER_MOVE,
+    ROW_CAPACITY,
+    ROW_LOWER,
+    ROW_UPPER,
+    ROW_WIDTH,
+    SCALE,
+)
+from placement.core.kernels.memory import Memory
+
+CAPACITY_WEIGHT = 1000.0
+
+
+@inner
+def distance(m: Memory, row: int, load: int) -> float:
+    """Return the squared distance of one load from its band."""
+    off = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_UPPER]
+    if off <= 0:
+        off = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER] - load
+        if off <= 0:
+            return 0.0
+        part = off * m.floats[m.ints[SCALE] + row]
+        return part * part
+    part = off * m.floats[m.ints[SCALE] + row]
+    over = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_CAPACITY]
+    if over > 0:
+        part += CAPACITY_WEIGHT * over * m.floats[m.ints[SCALE] + row]
+    return part * part
+
+
+@inner
+def refresh(m: Memory, node: int) -> float:
+    """Compute the distances and the penalty of one node afresh; return the latter."""
+    total = 0.0
+    for row in range(node * m.ints[NUM_RESOURCES], (node + 1) * m.ints[NUM_RESOURCES]):
+        m.floats[m.ints[DISTANCE] + row] = distance(
+            m, row, m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
+        )
+        total += m.floats[m.ints[DISTANCE] + row]
+    m.floats[m.ints[PENALTY] + node] = total
+    return total
+
+
+@inner
+def refresh_all(m: Memory) -> float:
+    """Compute every node's penalty afresh and return their sum."""
+    total = 0.0
+    for node in range(m.ints[NUM_NODES]):
+        total += refresh(m, node)
+    return total
+
+
+@inner
+def shift(
+    m: Memory, node: int, group: int, extra: int, has_item: int, has_role: int
+) -> float:
+    """
+    Return how a node's penalty changes when an item or a role comes or goes.
+
+    `has_item` and `has_role` are 1 (comes), -1 (goes) or 0; `extra` is the item whose
+    extra weight counts, or -1.
+    """
+    change = 0.0
+    width = m.ints[NUM_RESOURCES]
+    first = group * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
+    for r in range(width):
+        weight = has_item * m.ints[m.ints[GROUPS] + first + r]
+        if has_role != 0:
+            weight += has_role * m.ints[m.ints[GROUPS] + first + width + r]
+        if extra >= 0:
+            weight += has_item * m.ints[m.ints[EXTRA] + extra * width + r]
+        if weight != 0:
+            row = node * width + r
+            change -= m.floats[m.ints[DISTANCE] + row]
+            # `distance`, written out: this line runs more often than all others.
+            load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW] + weight
+            limit = row * ROW_WIDTH
+            off = load - m.ints[m.ints[LIMITS] + limit + ROW_UPPER]
+            if off <= 0:
+                off = m.ints[m.ints[LIMITS] + limit + ROW_LOWER] - load
+                if off > 0:
+                    part = off * m.floats[m.ints[SCALE] + row]
+                    change += part * part
+            else:
+                part = off * m.floats[m.ints[SCALE] + row]
+                over = load - m.ints[m.ints[LIMITS] + limit + ROW_CAPACITY]
+                if over > 0:
+                    part += CAPACITY_WEIGHT * over * m.floats[m.ints[SCALE] + row]
+                change += part * part
+    return change
+
+
+@inner
+def extra_at(m: Memory, item: int, place: int) -> int:
+    """Return `item` where its extra weight counts in the bin `place`, else -1."""
+    if m.ints[HAS_EXTRA] == 1 and place == home_of(m, item):
+        return item
+    return -1
+
+
+@inner
+def leave_change(m: Memory, item: int, target: int) -> float:
+    """Return the change of penalty where `item` leaves for the bin `target`."""
+    source = bin_of(m, item)
+    change = 0.0
+    if source < 0:
+        return change
+    for level in range(m.ints[NUM_LOAD_LEVELS]):
+        node = load_node(m, level, source)
+        if node >= 0 and (target < 0 or node != load_node(m, level, target)):
+            change += shift(
+                m,
+                node,
+                group_of(m, item),
+                extra_at(m, item, source),
+                -1,
+                -role_of(m, item),
+            )
+    return change
+
+
+@inner
+def arrive_change(m: Memory, item: int, target: int) -> float:
+    """Return the change of penalty where `item` arrives in the bin `target`."""
+    source = bin_of(m, item)
+    change = 0.0
+    for level in range(m.ints[NUM_LOAD_LEVELS]):
+        node = load_node(m, level, target)
+        if node >= 0 and (source < 0 or node != load_node(m, level, source)):
+            change += shift(
+                m,
+                node,
+                group_of(m, item),
+                extra_at(m, item, target),
+                1,
+                role_of(m, item),
+            )
+    return change
+
+
+@inner
+def role_change(m: Memory, group: int, item: int) -> float:
+    """Return the change of penalty where `item` takes its group's role."""
+    source = m.ints[m.ints[BIN_OF] + holder_of(m, group)]
+    target = bin_of(m, item)
+    change = 0.0
+    for level in range(m.ints[NUM_LOAD_LEVELS]):
+        old = load_node(m, level, source)
+        new = load_node(m, level, target)
+        if old == new:
+            continue
+        if old >= 0:
+            change += shift(m, old, group, -1, 0, -1)
+        if new >= 0:
+            change += shift(m, new, group, -1, 0, 1)
+    return change
+
+
+@inner
+def price_at(m: Memory, item: int, place: int) -> int:
+    """Return what it costs that the item ends in the bin `place`."""
+    home = home_of(m, item)
+    if place == home or place < 0:
+        return 0
+    price = m.ints[PRICE_ACROSS]
+    if home >= 0:
+        first = BIN_NODES + m.ints[NUM_LOAD_LEVELS] + m.ints[NUM_CAP_LEVELS]
+        for level in range(m.ints[NUM_PRICE_LEVELS]):
+            node = m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + first + level]
+            if (
+                node >= 0
+                and node
+                == m.ints[m.ints[BINS] + home * m.ints[BIN_WIDTH] + first + level]
+            ):
+                price = m.ints[m.ints[PRICE] + level]
+                break
+    cost = m.ints[m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_COST]
+    return cost * price + m.ints[PRICE_PER_MOVE]
+
+
+TINY = 1e-9
+"""Least relative gain: below it, float noise could make moves go in circles."""
+
+
+@inner
+def is_better(gain: float, scale: float) -> bool:
+    """Tell a real gain from the noise of float sums."""
+    return gain > TINY * scale and gain > 1e-18
+
+
+@inner
+def total_penalty(m: Memory) -> float:
+    """Sum the penalties of all nodes."""
+    total = 0.0
+    for node in range(m.ints[NUM_NODES]):
+        total += m.floats[m.ints[PENALTY] + node]
+    return total
+
+
+@inner
+def fill_change(m: Memory, item: int, target: int) -> float:
+    """Return the change of the summed squared fill of a bin when an item comes."""
+    width = m.ints[NUM_RESOURCES]
+    first = group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
+    role = role_of(m, item)
+    change = 0.0
+    node = load_node(m, 0, target)
+    for r in range(width):
+        row = node * width + r
+        weight = (
+            m.ints[m.ints[GROUPS] + first + r]
+            + role * m.ints[m.ints[GROUPS] + first + width + r]
+        )
+        if weight > 0:
+            unit = m.floats[m.ints[SCALE] + row]
+            load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
+            change += (2.0 * load + weight) * weight * unit * unit
+    return change

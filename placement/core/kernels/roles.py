@@ -1,0 +1,96 @@
+"""Role changes: they copy nothing, so they come before any move."""
+
+from placement.core.kernels.access import (
+    bin_of,
+    first_item,
+    group_of,
+    holder_of,
+    item_at,
+    load_node,
+    num_items_in,
+)
+from placement.core.kernels.changes import apply_role
+from placement.core.kernels.jit import inner
+from placement.core.kernels.layout import (
+    DISTANCE,
+    GROUP_ROLE_MOVES,
+    GROUP_WIDTH,
+    GROUPS,
+    IS_OF_ROLE,
+    LIST_CURSOR,
+    LIST_WIDTH,
+    LISTS,
+    NUM_LOAD_LEVELS,
+    NUM_RESOURCES,
+    PENALTY,
+)
+from placement.core.kernels.legal import may_take_role
+from placement.core.kernels.memory import Memory
+from placement.core.kernels.penalty import is_better, role_change
+
+
+@inner
+def wants_roles(m: Memory, place: int) -> bool:
+    """Tell whether a bin is out of band where role changes could help."""
+    for level in range(m.ints[NUM_LOAD_LEVELS]):
+        node = load_node(m, level, place)
+        if node >= 0 and m.floats[m.ints[PENALTY] + node] > 0.0:
+            for r in range(m.ints[NUM_RESOURCES]):
+                if (
+                    m.ints[m.ints[IS_OF_ROLE] + r] == 1
+                    and m.floats[m.ints[DISTANCE] + node * m.ints[NUM_RESOURCES] + r]
+                    > 0
+                ):
+                    return True
+    return False
+
+
+@inner
+def improve_role(m: Memory, group: int) -> bool:
+    """Hand a group's role to whom it gains most with, if anything; it copies nothing."""
+    holder = holder_of(m, group)
+    if (
+        holder < 0
+        or m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_ROLE_MOVES] == 0
+    ):
+        return False
+    place = bin_of(m, holder)
+    if place < 0:
+        return False
+    best, best_gain = -1, 0.0
+    relieves = wants_roles(m, place)
+    for item in range(first_item(m, group), first_item(m, group + 1)):
+        target = bin_of(m, item)
+        if item == holder or target < 0:
+            continue
+        if not relieves and not wants_roles(m, target):
+            continue
+        gain = -role_change(m, group, item)
+        if gain > best_gain and may_take_role(m, group, item):
+            best, best_gain = item, gain
+    if best < 0:
+        return False
+    node, other = load_node(m, 0, place), load_node(m, 0, bin_of(m, best))
+    if not is_better(
+        best_gain, m.floats[m.ints[PENALTY] + node] + m.floats[m.ints[PENALTY] + other]
+    ):
+        return False
+    apply_role(m, group, best)
+    return True
+
+
+@inner
+def improve_roles_of(m: Memory, place: int, scan: int) -> bool:
+    """Improve the roles of groups with an item in a bin, until one gains or `scan`."""
+    if not wants_roles(m, place):
+        return False
+    count = num_items_in(m, place)
+    cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
+    found = False
+    for step in range(min(scan, count)):
+        slot = (cursor + step) % count
+        if improve_role(m, group_of(m, item_at(m, place, slot))):
+            found = True
+            if not wants_roles(m, place):
+                break
+    return found

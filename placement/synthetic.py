@@ -1,0 +1,364 @@
+"""
+Seeded clusters for tests, examples and benchmarks.
+
+Topics have few or many partitions (weight ``n^-0.9``), bytes in per topic and per
+partition are lognormal, retention and the fan-out of consumers differ by topic; sizes
+average 5 GB and no replica takes more than 5 % of a broker's share of anything. The
+replicas start where Kafka's rack-aware placement puts them, topic by topic from a
+random start. A family says what is then wrong with the cluster, and what is to be done.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ABSENT, BrokerState, ClusterState, Storage
+from placement.columns import (
+    UNKNOWN,
+    Brokers,
+    IndexArray,
+    LogDirs,
+    Partitions,
+    RateArray,
+    Replicas,
+    Topics,
+)
+from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.planning import plan
+from placement.rules.draft import Settings
+from placement.load import RESOURCES
+
+REPLICATION_FACTOR = 3
+MEAN_BYTES = 5e9
+MEAN_IN_BYTES_PER_S = 60e3
+FAN_OUT = (0.5, 1.0, 2.0, 3.0, 5.0)
+MOST_OF_A_BROKER = 0.05
+"""No single replica takes more than this fraction of a broker's share."""
+DISK_USE, RATE_USE = 0.55, 0.4
+"""Fractions of their capacities that brokers use on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """
+    How large a cluster is.
+
+    Parameters
+    ----------
+    brokers, racks, replicas
+        How many. Replicas are of all partitions together.
+    most_partitions
+        The most partitions that a topic may have.
+    """
+
+    brokers: int
+    racks: int
+    replicas: int
+    most_partitions: int = 512
+
+
+SIZES: Mapping[str, Size] = {
+    "XS": Size(6, 3, 300, 16),
+    "S": Size(12, 3, 3_000, 64),
+    "M": Size(100, 5, 60_000),
+    "L": Size(1_000, 10, 1_000_000),
+    "XL": Size(5_000, 20, 5_000_000),
+}
+
+FAMILIES: Mapping[str, str] = {
+    "a": "10 % empty brokers added to a balanced cluster",
+    "a'": "10 % empty brokers added where Kafka's placement left things",
+    "b": "5 % of the brokers of a balanced cluster are to be removed",
+    "c": "a skewed cluster to be rebalanced",
+    "d": "brokers of 1, 1.5 and 2 times the capacity, to be rebalanced",
+    "e": "one rack has half as many brokers as the others, to be rebalanced",
+    "f": "one rack is lost, its replicas are to be placed anew",
+    "g": "a few giant partitions, to be rebalanced",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """A cluster and what is to be done with it."""
+
+    state: ClusterState
+    operation: Operation
+
+
+def make_instance(family: str, size: Size, seed: int, band: float = 0.05) -> Instance:
+    """
+    Make one cluster of a family.
+
+    Parameters
+    ----------
+    family
+        A key of `FAMILIES`.
+    size
+        How large: one of `SIZES`, or another.
+    seed
+        Same seed, same cluster.
+    band
+        The width at which it will be planned; "balanced" means within 0.8 of it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such family, or the size has fewer racks or brokers than the
+        replication factor.
+    """
+    if family not in FAMILIES:
+        msg = f"no family {family!r}; there are {', '.join(FAMILIES)}"
+        raise ValueError(msg)
+    if size.racks < REPLICATION_FACTOR or size.brokers < size.racks:
+        msg = f"{size} has too few racks or brokers for {REPLICATION_FACTOR} replicas"
+        raise ValueError(msg)
+    rng = np.random.default_rng([seed, sorted(FAMILIES).index(family), size.replicas])
+    state = _raw_cluster(family, size, rng)
+    if family in {"a", "b"}:
+        state = _balanced(state, 0.8 * band)
+    if family in {"a", "a'"}:
+        return Instance(_with_new_brokers(state, size), AddBrokers())
+    if family == "b":
+        count = max(1, round(0.05 * size.brokers))
+        leaving = rng.choice(state.brokers.ids, size=count, replace=False)
+        return Instance(state, RemoveBrokers(tuple(sorted(int(b) for b in leaving))))
+    return Instance(state, Rebalance())
+
+
+def _raw_cluster(family: str, size: Size, rng: np.random.Generator) -> ClusterState:
+    topic_idx, partition = _draw_topics(size, rng)
+    rates = _draw_loads(topic_idx, 1.5 if family == "c" else 1.0, rng)
+    weight = np.concatenate([rates, [rates[0] + rates[1] / 2.0]])
+    fair = weight.sum(axis=1) / size.brokers
+    shrink = np.minimum(1.0, MOST_OF_A_BROKER * fair[:, None] / weight).min(axis=0)
+    in_rate, out_rate, bytes_ = rates * shrink
+    bytes_ *= MEAN_BYTES / bytes_.mean()
+    if family == "g":
+        count = max(2, size.brokers // 20)
+        giants = rng.choice(len(bytes_), size=count, replace=False)
+        share = REPLICATION_FACTOR * bytes_.sum() / size.brokers
+        bytes_[giants] = share * rng.uniform(0.1, 0.5, size=count)
+    rack_of = _racks_of_brokers(size, is_uneven=family == "e")
+    start, broker_idx = _place(topic_idx, partition, rack_of, rng)
+    scale = np.ones(len(rack_of))
+    if family == "d":
+        scale = rng.choice([1.0, 1.5, 2.0], size=len(rack_of))
+    brokers = _brokers(rack_of, scale, (in_rate, out_rate, bytes_))
+    if family == "f":
+        dead = np.where(np.equal(rack_of, rack_of[0]), BrokerState.DEAD, 0)
+        brokers = replace(brokers, state=dead.astype(np.int8))
+    return ClusterState(
+        cluster_id=f"synthetic-{family}",
+        brokers=brokers,
+        log_dirs=_no_log_dirs(),
+        topics=_topics(int(topic_idx[-1]) + 1),
+        partitions=_partitions(
+            topic_idx, partition, (in_rate, out_rate, bytes_), broker_idx[start[:-1]]
+        ),
+        replicas=_replicas(start, broker_idx, brokers.is_live),
+    )
+
+
+def _draw_topics(size: Size, rng: np.random.Generator) -> tuple[IndexArray, IndexArray]:
+    """Return topic and number of each partition; sizes of topics by ``n^-0.9``."""
+    wanted = size.replicas // REPLICATION_FACTOR
+    sizes = np.arange(1, size.most_partitions + 1)
+    weight = sizes**-0.9
+    drawn = rng.choice(sizes, size=wanted, p=weight / weight.sum())
+    last = int(np.searchsorted(np.cumsum(drawn), wanted))
+    counts = drawn[: last + 1]
+    counts[-1] -= int(counts.sum()) - wanted
+    topic_idx = np.repeat(np.arange(len(counts)), counts)
+    first = np.cumsum(counts) - counts
+    return (
+        topic_idx.astype(np.int32),
+        (np.arange(wanted) - first[topic_idx]).astype(np.int32),
+    )
+
+
+def _draw_loads(
+    topic_idx: IndexArray, sigma: float, rng: np.random.Generator
+) -> RateArray:
+    """Return ``(3, P)`` bytes in and out per second, and bytes (to be scaled)."""
+    topics = int(topic_idx[-1]) + 1
+    of_topic = rng.lognormal(0.0, sigma, size=topics)
+    spread = np.where(rng.random(topics) < 0.1, 1.0, 0.25)
+    within = rng.lognormal(0.0, 1.0, size=len(topic_idx)) ** spread[topic_idx]
+    rate = of_topic[topic_idx] * within
+    rate *= MEAN_IN_BYTES_PER_S / rate.mean()
+    retention = rng.lognormal(0.0, 0.8, size=topics)[topic_idx]
+    fan_out = rng.choice(FAN_OUT, size=topics)[topic_idx]
+    return np.stack([rate, rate * fan_out, rate * retention])
+
+
+def _racks_of_brokers(size: Size, *, is_uneven: bool) -> IndexArray:
+    """Return ``(B,)`` racks in turn; uneven: the first has half as many brokers."""
+    if not is_uneven:
+        return (np.arange(size.brokers) % size.racks).astype(np.int32)
+    weight = np.ones(size.racks)
+    weight[0] = 0.5
+    counts = np.maximum(1, np.round(size.brokers * weight / weight.sum())).astype(int)
+    turn = [(k, rack) for rack, count in enumerate(counts) for k in range(count)]
+    return np.array([rack for _, rack in sorted(turn)], dtype=np.int32)
+
+
+def _place(
+    topic_idx: IndexArray,
+    partition: IndexArray,
+    rack_of: IndexArray,
+    rng: np.random.Generator,
+) -> tuple[npt.NDArray[np.int64], IndexArray]:
+    """
+    Place as Kafka's rack-aware `assignReplicasToBrokers` does, for all topics at once.
+
+    Brokers stand in turn by rack; the leader goes round, followers skip racks that
+    have the partition already.
+    """
+    brokers, racks = len(rack_of), int(rack_of.max()) + 1
+    topics = int(topic_idx[-1]) + 1
+    begin = rng.integers(0, brokers, size=topics)[topic_idx]
+    shift = rng.integers(0, brokers, size=topics)[topic_idx] + partition // brokers
+    first = (partition + begin) % brokers
+    chosen = [first]
+    tries = np.zeros(len(first), dtype=np.int64)
+    for _ in range(1, REPLICATION_FACTOR):
+        follower = np.full(len(first), ABSENT)
+        waiting = np.arange(len(first))
+        while len(waiting):
+            step = (shift[waiting] * racks + tries[waiting]) % (brokers - 1)
+            place = (first[waiting] + 1 + step) % brokers
+            tries[waiting] += 1
+            taken = np.zeros(len(waiting), dtype=np.bool_)
+            for other in chosen:
+                taken |= np.equal(rack_of[other[waiting]], rack_of[place])
+            follower[waiting[~taken]] = place[~taken]
+            waiting = waiting[taken]
+        chosen.append(follower)
+    start = np.arange(len(first) + 1, dtype=np.int64) * REPLICATION_FACTOR
+    return start, np.stack(chosen, axis=1).reshape(-1).astype(np.int32)
+
+
+def _brokers(
+    rack_of: IndexArray, scale: RateArray, rates: tuple[RateArray, ...]
+) -> Brokers:
+    in_rate, out_rate, bytes_ = (float(column.sum()) for column in rates)
+    count, width = len(rack_of), len(str(int(rack_of.max())))
+    share = scale / scale.sum()
+    served = out_rate + (REPLICATION_FACTOR - 1) * in_rate
+    cpu = 2e-8 * in_rate + 1e-8 * out_rate
+    cpu += (REPLICATION_FACTOR - 1) * 1e-8 * in_rate
+    return Brokers(
+        ids=np.arange(count, dtype=np.int32),
+        rack_idx=rack_of,
+        racks=tuple(f"r{rack:0{width}d}" for rack in range(int(rack_of.max()) + 1)),
+        host_idx=np.arange(count, dtype=np.int32),
+        hosts=tuple(f"host-{broker:05d}" for broker in range(count)),
+        broker_set_idx=np.full(count, ABSENT, dtype=np.int32),
+        broker_sets=(),
+        state=np.zeros(count, dtype=np.int8),
+        disk_bytes=(REPLICATION_FACTOR * bytes_ / DISK_USE * share).astype(np.int64),
+        in_bytes_per_s=REPLICATION_FACTOR * in_rate / RATE_USE * share,
+        out_bytes_per_s=served / RATE_USE * share,
+        cpu_cores=cpu / RATE_USE * share,
+        max_replicas=np.full(count, UNKNOWN, dtype=np.int64),
+    )
+
+
+def _no_log_dirs() -> LogDirs:
+    none = np.zeros(0, dtype=np.int64)
+    return LogDirs(
+        broker_idx=none.astype(np.int32),
+        paths=(),
+        size_bytes=none,
+        usable_bytes=none,
+        state=none.astype(np.int8),
+    )
+
+
+def _topics(count: int) -> Topics:
+    width = len(str(count - 1))
+    return Topics(
+        names=tuple(f"topic-{topic:0{width}d}" for topic in range(count)),
+        topic_ids=(None,) * count,
+        storage=np.full(count, Storage.LOCAL, dtype=np.int8),
+        min_insync_replicas=np.full(count, 2, dtype=np.int32),
+        configs=({"min.insync.replicas": "2"},) * count,
+    )
+
+
+def _partitions(
+    topic_idx: IndexArray,
+    partition: IndexArray,
+    rates: tuple[RateArray, ...],
+    leader_idx: IndexArray,
+) -> Partitions:
+    in_rate, out_rate, bytes_ = rates
+    return Partitions(
+        topic_idx=topic_idx,
+        partition=partition,
+        leader_idx=leader_idx.copy(),
+        size_bytes=bytes_.astype(np.int64),
+        remote_bytes=np.full(len(bytes_), UNKNOWN, dtype=np.int64),
+        in_bytes_per_s=in_rate,
+        out_bytes_per_s=out_rate,
+        leader_cpu_cores=2e-8 * in_rate + 1e-8 * out_rate,
+        follower_cpu_cores=1e-8 * in_rate,
+    )
+
+
+def _replicas(
+    start: npt.NDArray[np.int64], broker_idx: IndexArray, is_live: npt.NDArray[np.bool_]
+) -> Replicas:
+    count = len(broker_idx)
+    none = np.zeros(count, dtype=np.bool_)
+    absent = np.full(count, ABSENT, dtype=np.int32)
+    return Replicas(
+        start=start,
+        broker_idx=broker_idx,
+        is_in_sync=is_live[broker_idx],
+        is_adding=none,
+        is_removing=none.copy(),
+        is_eligible=none.copy(),
+        is_last_known_eligible=none.copy(),
+        log_dir_idx=absent,
+        future_log_dir_idx=absent.copy(),
+        own_bytes=np.full(count, UNKNOWN, dtype=np.int64),
+    )
+
+
+def _balanced(state: ClusterState, band: float) -> ClusterState:
+    """Return a cluster rebalanced to a band."""
+    bands = dict.fromkeys(RESOURCES, band)
+    found = plan(state, Rebalance(), Settings(bands=bands, effort="quick"))
+    return found.reassignment.after()
+
+
+def _with_new_brokers(state: ClusterState, size: Size) -> ClusterState:
+    """Add 10 % empty brokers, in turn to every rack, each like those there."""
+    count, old = max(1, round(0.1 * size.brokers)), state.brokers
+    rows = np.arange(count) % size.racks
+
+    def grown(column: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        return np.concatenate([column, column[rows]])
+
+    ids = np.arange(len(old) + count, dtype=np.int32)
+    new = np.full(count, BrokerState.NEW, dtype=np.int8)
+    columns = (
+        "rack_idx",
+        "broker_set_idx",
+        "disk_bytes",
+        "in_bytes_per_s",
+        "out_bytes_per_s",
+        "cpu_cores",
+        "max_replicas",
+    )
+    hosts = tuple(f"host-{broker:05d}" for broker in ids)
+    return state.with_brokers(
+        ids=ids,
+        host_idx=ids.copy(),
+        hosts=hosts,
+        state=np.concatenate([old.state, new]),
+        **{name: grown(getattr(old, name)) for name in columns},
+    )
