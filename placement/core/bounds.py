@@ -2,18 +2,18 @@ r"""
 Proven lower bounds on the cost and the number of moves.
 
 **Cover** (theory T3, with T1 as its case of unit weights). A bin :math:`b` over its
-band by :math:`e` in a resource, role changes not counted, must lose items whose
-weights sum to :math:`e`. For any multiplier :math:`\lambda \ge 0`, weak duality of the
-fractional knapsack gives
+band by :math:`e_r` in some resources, role changes not counted, must lose items whose
+weights sum to these. For any multipliers :math:`\lambda_r \ge 0`, weak duality of the
+fractional covering problem gives
 
 .. math::
 
     \sum_{i \text{ leaves } b} c_i \ge
-    \lambda e - \sum_{i \in b} \max(0, \lambda w_i - c_i).
+    \sum_r \lambda_r e_r - \sum_{i \in b} \max(0, \sum_r \lambda_r w_{ir} - c_i).
 
 Items leave one bin each, so the bounds of all bins add up; the same holds for the bins
 under their band and the items that arrive. The larger side is the bound. Items that
-must move count in full. The witness is :math:`\lambda` per bin as a fraction, which
+must move count in full. The witness is :math:`\lambda` per bin as fractions, which
 `core.verify` puts in again with integers.
 """
 
@@ -21,19 +21,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.covers import Pool, cover
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
     IntArray,
     Movability,
     Problem,
-    home_arrangement,
     loads,
+    sum_rows_into,
 )
 from placement.core.solution import Proof
 
-Entry = tuple[int, int, int, int]
-"""A bin, a resource, and the multiplier as numerator and denominator."""
+Entry = tuple[int, ...]
+"""A bin, the denominator of its multipliers, then resource and numerator by turns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,27 +90,26 @@ def _bound(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, Proof |
 
 def _leaving(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, list[Entry]]:
     """Bound what leaves the bins over their band, forced moves in full."""
-    start = home_arrangement(problem)
-    load = loads(problem, start)
-    relief = role_loads(problem)
     must = np.equal(problem.movability, Movability.MUST)
     value = int(cost[problem.group_of[must]].sum())
     entries: list[Entry] = []
+    excess = problem.home_loads - role_loads(problem) - forced_loads(problem)
+    excess = excess - bands.upper
+    over = np.nonzero((excess > 0).any(axis=1))[0]
+    if not len(over):
+        return value, entries
     may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
     items = np.nonzero(may)[0]
     items = items[np.argsort(problem.home[items], kind="stable")]
     first = np.searchsorted(problem.home[items], np.arange(problem.num_bins + 1))
-    forced = forced_loads(problem)
-    excess = load - relief - forced - bands.upper
-    for b in np.nonzero((excess > 0).any(axis=1))[0]:
+    for b in over:
         rows = items[first[b] : first[b + 1]]
-        weight = item_weights(problem, rows)
-        gained, entry = _best_cover(
-            int(b), excess[b], weight, cost[problem.group_of[rows]]
+        covered = cover(
+            excess[b], item_weights(problem, rows), cost[problem.group_of[rows]]
         )
-        if entry is not None:
-            value += gained
-            entries.append(entry)
+        if covered.value > 0:
+            value += covered.value
+            entries.append(covered.entry(int(b)))
     return value, entries
 
 
@@ -117,48 +117,50 @@ def _arriving(
     problem: Problem, bands: Bands, cost: IntArray
 ) -> tuple[int, list[Entry]]:
     """Bound what arrives in the bins under their band."""
-    load = loads(problem, home_arrangement(problem))
-    missing = bands.lower - load + forced_loads(problem) - role_gains(problem)
+    missing = bands.lower - problem.home_loads
+    missing[~problem.may_receive] = 0
+    if not (missing > 0).any():
+        return 0, []
+    missing = missing + forced_loads(problem) - role_gains(problem)
     missing[~problem.may_receive] = 0
     groups = arrivals(problem)
     weight = problem.weight[groups] + problem.role_weight[groups]
-    order = [_by_ratio(weight[:, r], cost[groups]) for r in range(weight.shape[1])]
+    pools = [Pool(weight[:, r], cost[groups]) for r in range(weight.shape[1])]
     value, entries = 0, []
     for b in np.nonzero((missing > 0).any(axis=1))[0]:
-        gained, entry = _best_cover(int(b), missing[b], weight, cost[groups], order)
-        if entry is not None:
-            value += gained
-            entries.append(entry)
+        covers = [
+            pools[r].cover(int(r), int(missing[b, r]))
+            for r in np.nonzero(missing[b] > 0)[0]
+        ]
+        best = max(covers, key=lambda covered: covered.value)
+        if best.value > 0:
+            value += best.value
+            entries.append(best.entry(int(b)))
     return value, entries
 
 
 def role_loads(problem: Problem) -> IntArray:
     """Return ``(N, R)`` what role holders add: the most that role changes relieve."""
-    total = np.zeros((problem.num_bins, problem.num_resources), dtype=np.int64)
     held = np.nonzero(problem.role_home >= 0)[0]
     place = problem.home[problem.role_home[held]]
-    inside = place >= 0
-    np.add.at(total, place[inside], problem.role_weight[held[inside]])
-    return total
+    return sum_rows_into(place, problem.role_weight[held], problem.num_bins)
 
 
 def role_gains(problem: Problem) -> IntArray:
     """Return ``(N, R)`` what a bin's items would add if each took its group's role."""
-    total = np.zeros((problem.num_bins, problem.num_resources), dtype=np.int64)
     items = np.arange(problem.num_items)
     holder = problem.role_home[problem.group_of]
     rows = items[(holder >= 0) & (holder != items) & (problem.home >= 0)]
-    np.add.at(total, problem.home[rows], problem.role_weight[problem.group_of[rows]])
-    return total
+    held = problem.role_weight[problem.group_of[rows]]
+    return sum_rows_into(problem.home[rows], held, problem.num_bins)
 
 
 def forced_loads(problem: Problem) -> IntArray:
     """Return ``(N, R)`` what items that must leave take with them, roles apart."""
-    total = np.zeros((problem.num_bins, problem.num_resources), dtype=np.int64)
     must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
     rows = np.nonzero(must)[0]
-    np.add.at(total, problem.home[rows], item_weights(problem, rows))
-    return total
+    weight = item_weights(problem, rows)
+    return sum_rows_into(problem.home[rows], weight, problem.num_bins)
 
 
 def item_weights(problem: Problem, rows: IntArray) -> IntArray:
@@ -176,60 +178,3 @@ def arrivals(problem: Problem) -> IntArray:
     cap = problem.levels[0].group_cap
     most = movable if cap is None else np.minimum(movable, cap)
     return np.repeat(np.arange(problem.num_groups), most)
-
-
-def _by_ratio(weight: IntArray, cost: IntArray) -> IntArray:
-    """Order rows by cost per weight, those without weight left out."""
-    rows = np.nonzero(weight > 0)[0]
-    return rows[np.argsort(cost[rows] / weight[rows], kind="stable")]
-
-
-def _best_cover(
-    b: int,
-    excess: IntArray,
-    weight: IntArray,
-    cost: IntArray,
-    order: list[IntArray] | None = None,
-) -> tuple[int, Entry | None]:
-    """Return the largest cover bound of one bin over its resources."""
-    best: tuple[int, Entry | None] = (0, None)
-    for r in np.nonzero(excess > 0)[0]:
-        rows = _by_ratio(weight[:, r], cost) if order is None else order[r]
-        multiplier = _multiplier(weight[rows, r], cost[rows], int(excess[r]))
-        if multiplier is None:
-            continue
-        numerator, denominator = multiplier
-        value = dual_value(weight[:, r], cost, int(excess[r]), numerator, denominator)
-        if value > best[0]:
-            best = (value, (b, int(r), numerator, denominator))
-    return best
-
-
-def _multiplier(
-    weight: IntArray, cost: IntArray, excess: int
-) -> tuple[int, int] | None:
-    """Return cost / weight of the item that covers the excess, as a fraction."""
-    if not len(weight):
-        return None
-    covered = np.cumsum(weight)
-    critical = min(int(np.searchsorted(covered, excess)), len(weight) - 1)
-    c, w = int(cost[critical]), int(weight[critical])
-    if c % w == 0:
-        return (c // w, 1) if c else None
-    # Numbers of the check must stay below 2^63: λ is rounded down, any λ is valid.
-    bits = 61 - max(int(cost.max()).bit_length(), 1)
-    bits = min(bits, 24)
-    while bits > 0 and ((c << bits) // w) * int(weight.max()) >= 1 << 62:
-        bits -= 1
-    numerator = (c << bits) // w
-    return (numerator, 1 << bits) if numerator else None
-
-
-def dual_value(
-    weight: IntArray, cost: IntArray, excess: int, numerator: int, denominator: int
-) -> int:
-    """Return the cover bound of a multiplier, rounded up, in exact integers."""
-    saved = np.maximum(numerator * weight - denominator * cost, 0)
-    high, low = int((saved >> 32).sum()), int((saved & 0xFFFFFFFF).sum())
-    value = numerator * excess - ((high << 32) + low)
-    return -(-value // denominator)

@@ -358,6 +358,15 @@ def loads(problem: Problem, at: Arrangement) -> IntArray:
     return total
 
 
+def sum_rows_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
+    """Sum ``(n, R)`` integers into ``(count, R)`` by row, exactly; -1 is no row."""
+    total = np.zeros((count, values.shape[1]), dtype=np.int64)
+    for r in range(values.shape[1]):
+        if values[:, r].any():
+            total[:, r] = _sum_into(rows, values[:, r], count)
+    return total
+
+
 def _chosen(flags: BoolArray) -> Any:  # noqa: ANN401 - slice or rows
     """Return an index that picks the flagged rows; all of them without a copy."""
     return slice(None) if flags.all() else np.nonzero(flags)[0]

@@ -30,8 +30,6 @@ PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
 
 
-FILL_SAMPLES = 24
-"""Items of donors looked at for every item that fills an empty bin."""
 ROLE_SWEEPS = 8
 """Sweeps over all roles at most."""
 TRIM_SCAN = 1024
@@ -124,7 +122,7 @@ class Searcher:
         state = self._state(at)
         state.floats[BASE_PRICE] = base_price
         self._meet_rules(state)
-        self._call(stages.fill, state, FILL_SAMPLES)
+        self._call(stages.fill, state)
         self._call(stages.level_roles, state, ROLE_SWEEPS)
         for scan in (64, 1024):
             self._balance(state, scan)

@@ -2,6 +2,7 @@
 
 from placement.core.kernels.access import (
     MAY,
+    bin_of,
     draw,
     group_of,
     home_of,
@@ -19,6 +20,7 @@ from placement.core.kernels.layout import (
     GROUP_WEIGHTS,
     GROUP_WIDTH,
     GROUPS,
+    HUNGRY,
     LIMITS,
     LOAD_NOW,
     LOAD_WIDTH,
@@ -28,9 +30,16 @@ from placement.core.kernels.layout import (
     ROW_UPPER,
     ROW_WIDTH,
     SCALE,
+    SHORT,
+    SHORT_LIST,
 )
 from placement.core.kernels.legal import may_move
 from placement.core.kernels.memory import Memory
+
+GIFTS = 6
+"""Items a donor gives each time that its sample is in the cache."""
+PATIENCE = 16.0
+"""Times in a row that a bin may find nothing that fits before it counts as full."""
 
 
 @inner
@@ -142,22 +151,61 @@ def draw_donor(m: Memory, num: int) -> int:
 
 
 @inner
-def pull(m: Memory, place: int, num: int, samples: int) -> bool:
-    """Move the item that aligns best of a sample from the donors into a bin."""
-    best, best_score, giver = -1, 0.0, -1
-    for _ in range(samples):
-        donor = draw_donor(m, num)
-        count = num_items_in(m, donor)
-        if count == 0:
-            continue
-        item = item_at(m, donor, draw(m, count))
-        if kind_of(m, item) != MAY or home_of(m, item) != donor:
-            continue
+def sample_items(m: Memory, donor: int) -> int:
+    """Draw items of a donor that may move into the short list; return how many."""
+    count, kept = num_items_in(m, donor), 0
+    if count == 0:
+        return 0
+    for rank in range(SHORT_LIST):
+        m.ints[m.ints[SHORT] + rank] = item_at(m, donor, draw(m, count))
+    for rank in range(SHORT_LIST):
+        item = m.ints[m.ints[SHORT] + rank]
+        if kind_of(m, item) == MAY and home_of(m, item) == donor:
+            m.ints[m.ints[SHORT] + kept] = item
+            kept += 1
+    return kept
+
+
+@inner
+def give(m: Memory, donor: int, place: int, kept: int) -> int:
+    """Move the item of the short list that aligns best; return its rank, or -1."""
+    best, best_score = -1, 0.0
+    for rank in range(kept):
+        item = m.ints[m.ints[SHORT] + rank]
         score, fits = fits_fill(m, item, place, donor)
-        if fits and (best < 0 or score < best_score) and may_move(m, item, place):
-            best, best_score, giver = item, score, donor
-    if best < 0:
-        return False
-    apply_move(m, best, place)
-    m.floats[m.ints[EXCESS] + giver] = excess_of(m, giver)
-    return True
+        is_best = fits and (best < 0 or score < best_score)
+        if is_best and bin_of(m, item) == donor and may_move(m, item, place):
+            best, best_score = rank, score
+    if best >= 0:
+        apply_move(m, m.ints[m.ints[SHORT] + best], place)
+    return best
+
+
+@inner
+def give_some(m: Memory, donor: int, num_empty: int, turn: int) -> tuple[int, int]:
+    """
+    Move a few items of a donor to bins that are being filled, the next one each time.
+
+    `num_empty` bins of the list are still to be filled; one that is full, or took
+    nothing many times, is dropped. Returns the items moved and the bins left.
+    """
+    kept, moved = sample_items(m, donor), 0
+    for step in range(GIFTS):
+        if num_empty == 0:
+            break
+        row = m.ints[HUNGRY] + (turn + step) % num_empty
+        place = m.ints[row]
+        rank = -1
+        if not is_filled(m, place):
+            rank = give(m, donor, place, kept)
+            m.floats[m.ints[EXCESS] + place] += 1.0
+        if rank >= 0:
+            moved += 1
+            kept -= 1
+            m.ints[m.ints[SHORT] + rank] = m.ints[m.ints[SHORT] + kept]
+            m.floats[m.ints[EXCESS] + place] = 0.0
+        elif is_filled(m, place) or m.floats[m.ints[EXCESS] + place] > PATIENCE:
+            num_empty -= 1
+            m.ints[row] = m.ints[m.ints[HUNGRY] + num_empty]
+    m.floats[m.ints[EXCESS] + donor] = excess_of(m, donor)
+    return moved, num_empty

@@ -60,7 +60,7 @@ HEADER = 53
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 
-SHORT_LIST = 16
+SHORT_LIST = 32
 """Candidates that a scan keeps for a closer look."""
 LOG_SIZE = 16384
 """Changes that can be taken back at once."""

@@ -17,7 +17,13 @@ from placement.core.kernels.access import (
     num_items_in,
 )
 from placement.core.kernels.changes import apply_move, apply_role, start_log, take_back
-from placement.core.kernels.filling import excess_of, is_filled, mean_fill, pull
+from placement.core.kernels.filling import (
+    GIFTS,
+    draw_donor,
+    excess_of,
+    give_some,
+    mean_fill,
+)
 from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (
     BASE_PRICE,
@@ -115,15 +121,16 @@ def respread(m: Memory, groups: list[int]) -> int:
     return broken
 
 
-def fill(m: Memory, samples: int) -> int:
+def fill(m: Memory) -> int:
     """
-    Fill bins that hold less than half of their goal, one item each in turn.
+    Fill bins that hold less than half of their goal, from those above their shares.
 
     Returns the number of items moved.
     """
     refresh_all(m)
     num_empty, num_donors, moved = 0, 0, 0
     for now in range(m.ints[NUM_BINS]):
+        m.floats[m.ints[EXCESS] + now] = 0.0
         if is_receiving(m, now) and 0.0 <= mean_fill(m, now) < 0.5:
             m.ints[m.ints[HUNGRY] + num_empty] = now
             num_empty += 1
@@ -133,15 +140,12 @@ def fill(m: Memory, samples: int) -> int:
             num_donors += 1
     if num_donors == 0:
         return 0
+    turn = 0
     while num_empty > 0:
-        left = 0
-        for row in range(num_empty):
-            now = m.ints[m.ints[HUNGRY] + row]
-            if not is_filled(m, now) and pull(m, now, num_donors, samples):
-                moved += 1
-                m.ints[m.ints[HUNGRY] + left] = now
-                left += 1
-        num_empty = left
+        donor = draw_donor(m, num_donors)
+        given, num_empty = give_some(m, donor, num_empty, turn)
+        moved += given
+        turn += GIFTS
     return moved
 
 
