@@ -65,21 +65,32 @@ def reached_bands(problem: Problem, at: Arrangement) -> Bands:
     )
 
 
-def cost_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:
-    """Return a lower bound on the cost of moving, and its proof."""
-    return _bound(problem, bands, problem.cost * problem.least_price)
+def cost_bound(
+    problem: Problem, bands: Bands, enough: int | None = None
+) -> tuple[int, Proof | None]:
+    """
+    Return a lower bound on the cost of moving, and its proof.
+
+    A bound that reaches `enough`, the cost of a known answer, cannot be bettered.
+    """
+    return _bound(problem, bands, problem.cost * problem.least_price, enough)
 
 
-def moves_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:
+def moves_bound(
+    problem: Problem, bands: Bands, enough: int | None = None
+) -> tuple[int, Proof | None]:
     """Return a lower bound on the number of moves, and its proof."""
-    return _bound(problem, bands, np.ones_like(problem.cost))
+    return _bound(problem, bands, np.ones_like(problem.cost), enough)
 
 
-def _bound(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, Proof | None]:
-    leaving = _leaving(problem, bands, cost)
-    arriving = _arriving(problem, bands, cost)
-    best = max((leaving, "leave"), (arriving, "arrive"), key=lambda side: side[0][0])
-    (value, entries), side = best
+def _bound(
+    problem: Problem, bands: Bands, cost: IntArray, enough: int | None
+) -> tuple[int, Proof | None]:
+    value, entries, side = *_arriving(problem, bands, cost), "arrive"
+    if enough is None or value < enough:
+        leaving, leaving_entries = _leaving(problem, bands, cost)
+        if leaving >= value:
+            value, entries, side = leaving, leaving_entries, "leave"
     if value <= 0:
         return 0, None
     return value, Proof(
@@ -125,7 +136,10 @@ def _arriving(
     missing[~problem.may_receive] = 0
     groups = arrivals(problem)
     weight = problem.weight[groups] + problem.role_weight[groups]
-    pools = [Pool(weight[:, r], cost[groups]) for r in range(weight.shape[1])]
+    pools = {
+        r: Pool(weight[:, r], cost[groups])
+        for r in np.nonzero((missing > 0).any(axis=0))[0]
+    }
     value, entries = 0, []
     for b in np.nonzero((missing > 0).any(axis=1))[0]:
         covers = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from placement.core.problem import FloatArray, IntArray
 
-SWEEPS = 2
+SWEEPS = 1
 """How often each multiplier of a bin is set anew while the others stay."""
 MOST_BITS = 61
 """Products of numerators and weights stay below two to this."""

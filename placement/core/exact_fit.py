@@ -14,11 +14,11 @@ from placement.core.problem import Movability, Problem
 def fits_model(problem: Problem, max_cells: int) -> bool:
     """Tell whether a problem is small and plain enough for an exact model."""
     cap = problem.levels[0].group_cap
-    movable = np.unique(
-        problem.group_of[np.not_equal(problem.movability, Movability.NEVER)]
-    )
+    may = np.not_equal(problem.movability, Movability.NEVER)
+    movable = np.zeros(problem.num_groups, dtype=np.bool_)
+    movable[problem.group_of[may]] = True
     return (
-        len(movable) * problem.num_bins <= max_cells
+        int(movable.sum()) * problem.num_bins <= max_cells
         and cap is not None
         and bool((cap == 1).all())
         and all(level.limits is None for level in problem.levels[1:])

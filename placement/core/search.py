@@ -50,6 +50,9 @@ class Effort:
         Steps of balancing, times the number of items.
     rounds
         Rounds of ruin and recreate, for small problems.
+    gap
+        Part of the proven bound by which an answer may be dearer before more work is
+        put into it.
     milp_cells
         Largest number of (group, bin) pairs that an exact model may have.
     milp_nodes
@@ -58,13 +61,18 @@ class Effort:
 
     steps_per_item: int
     rounds: int
+    gap: float
     milp_cells: int
     milp_nodes: int
 
 
-QUICK = Effort(steps_per_item=2, rounds=0, milp_cells=0, milp_nodes=0)
-NORMAL = Effort(steps_per_item=6, rounds=24, milp_cells=240, milp_nodes=2000)
-THOROUGH = Effort(steps_per_item=20, rounds=200, milp_cells=2000, milp_nodes=50000)
+QUICK = Effort(steps_per_item=2, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0)
+NORMAL = Effort(
+    steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
+)
+THOROUGH = Effort(
+    steps_per_item=20, rounds=20_000, gap=0.0, milp_cells=2000, milp_nodes=50_000
+)
 
 
 class Searcher:
@@ -114,7 +122,7 @@ class Searcher:
             is_same = value == best_value
             if value < best_value:
                 best, best_value = found, value
-            if is_same or value.key[:3] == (0, 0.0, 0.0):
+            if is_same or value.is_in_band:
                 break
         return best
 

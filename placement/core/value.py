@@ -70,6 +70,11 @@ class Value:
             self.role_changes,
         )
 
+    @property
+    def is_in_band(self) -> bool:
+        """Whether all hard rules hold and every load is in its band."""
+        return self.key[:3] == (0, 0.0, 0.0)
+
     def __lt__(self, other: "Value") -> bool:
         return self.key < other.key
 

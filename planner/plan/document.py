@@ -221,10 +221,12 @@ def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
         witness["brokers"] = [
             {
                 "broker": int(ids[b]),
-                "resource": placed.columns[r],
-                "multiplier": [numerator, denominator],
+                "multipliers": {
+                    placed.columns[r]: [numerator, denominator]
+                    for r, numerator in zip(pairs[::2], pairs[1::2], strict=True)
+                },
             }
-            for b, r, numerator, denominator in witness.pop("bins")
+            for b, denominator, *pairs in witness.pop("bins")
         ]
     return {"kind": bounded.proof.kind, **witness}
 

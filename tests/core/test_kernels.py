@@ -1,22 +1,29 @@
 """Moves on the flat tables against everything computed from scratch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.kernels import choices, moves, stages
-from placement.core.kernels.tables import (
-    END_CURSOR,
-    END_HEAD,
-    END_WIDTH,
-    LINK_AFTER,
-    LINK_BEFORE,
-    LINK_WIDTH,
-    State,
-    Tables,
-    build_state,
-    build_tables,
+from placement.core.kernels import (
+    access,
+    changes,
+    filling,
+    layout,
+    legal,
+    penalty,
+    relief,
+    stages,
+    trimming,
+)
+from placement.core.kernels.memory import (
+    Memory,
+    arrangement_of,
+    as_lists,
+    lay_again,
+    lay_out,
 )
 from placement.core.problem import NOWHERE, Arrangement, Problem, home_arrangement
 from placement.core.value import move_costs
@@ -28,7 +35,7 @@ from support.oracles import (
     naive_loads,
     naive_peaks,
 )
-from support.problems import problems
+from support.problems import make_problem, problems
 
 
 def any_levels() -> st.SearchStrategy[Problem]:
@@ -40,105 +47,107 @@ def any_levels() -> st.SearchStrategy[Problem]:
     )
 
 
-def laid_out(problem: Problem, at: Arrangement) -> tuple[Tables, State]:
-    tables = build_tables(problem, is_compiled=False)
-    state = build_state(problem, tables, at, 1, is_compiled=False)
-    moves.refresh_all(tables, state)
-    return tables, state
+def laid_out(problem: Problem, at: Arrangement) -> Memory:
+    memory = as_lists(lay_out(problem, at, 1))
+    penalty.refresh_all(memory)
+    return memory
 
 
-def arrangement_of(state: State) -> Arrangement:
-    return Arrangement(
-        np.array(state.bin_of, dtype=np.int32), np.array(state.role_of, dtype=np.int64)
-    )
+def column(memory: Memory, name: str, size: int) -> list:
+    """One column of the memory, by the name of where it starts."""
+    first = memory.ints[getattr(layout, name)]
+    is_float = name in {"DISTANCE", "PENALTY"}
+    return (memory.floats if is_float else memory.ints)[first : first + size]
 
 
-def items_in(state: State, place: int) -> list[int]:
-    """The items of a bin by its linked list, walked forwards."""
-    found, item = [], state.ends[place * END_WIDTH + END_HEAD]
-    while item >= 0:
-        found.append(item)
-        item = state.links[item * LINK_WIDTH + LINK_AFTER]
-    return found
+def items_in(memory: Memory, place: int) -> list[int]:
+    return [
+        access.item_at(memory, place, slot)
+        for slot in range(access.num_items_in(memory, place))
+    ]
 
 
-def assert_consistent(problem: Problem, tables: Tables, state: State) -> None:
-    """Loads, peaks, distances, penalties and lists are those of the arrangement."""
-    at = arrangement_of(state)
-    _, fresh = laid_out(problem, at)
-    assert state.loads == fresh.loads
-    assert state.distance == pytest.approx(fresh.distance)
-    assert state.penalty == pytest.approx(fresh.penalty)
-    first = np.array(state.loads).reshape(-1, 2)[: problem.bins.fixed.size]
+def assert_consistent(problem: Problem, memory: Memory) -> None:
+    """Loads, peaks, distances, penalties, lists and cost are the arrangement's."""
+    at = arrangement_of(memory, problem)
+    fresh = laid_out(problem, at)
+    nodes = memory.ints[layout.NUM_NODES]
+    rows = nodes * problem.num_resources
+    assert column(memory, "LOADS", 2 * rows) == column(fresh, "LOADS", 2 * rows)
+    for name, size in (("DISTANCE", rows), ("PENALTY", nodes)):
+        expected = pytest.approx(column(fresh, name, size))
+        assert column(memory, name, size) == expected
+    first = np.array(column(memory, "LOADS", 2 * rows)).reshape(-1, 2)
+    first = first[: problem.bins.fixed.size]
     shape = problem.bins.fixed.shape
     assert first[:, 0].reshape(shape).tolist() == naive_loads(problem, at)
     assert first[:, 1].reshape(shape).tolist() == naive_peaks(problem, at)
+    assert memory.ints[layout.COST] == move_costs(problem, at).sum()
+    slots = column(memory, "SLOT_OF", problem.num_items)
     for place in range(problem.num_bins):
-        found = items_in(state, place)
+        found = items_in(memory, place)
         assert sorted(found) == np.nonzero(at.bin_of == place)[0].tolist()
-        before = [state.links[item * LINK_WIDTH + LINK_BEFORE] for item in found]
-        assert before == [-1, *found[:-1]] if found else before == []
-        cursor = state.ends[place * END_WIDTH + END_CURSOR]
-        assert cursor == -1 or cursor in found
+        assert [slots[item] for item in found] == list(range(len(found)))
 
 
-def random_step(data, problem: Problem, tables: Tables, state: State) -> None:
+def random_step(data, problem: Problem, memory: Memory) -> None:
     """Move any item to any bin, or hand a role to any item of its group."""
     item = data.draw(st.integers(0, problem.num_items - 1))
     group = int(problem.group_of[item])
-    holder = state.role_of[group]
-    can_lead = holder >= 0 and state.bin_of[holder] >= 0 and state.bin_of[item] >= 0
+    at = arrangement_of(memory, problem)
+    holder = at.role_of[group]
+    can_lead = holder >= 0 and at.bin_of[holder] >= 0 and at.bin_of[item] >= 0
     if can_lead and data.draw(st.booleans()):
-        expected = total_penalty(tables, state)
-        expected += moves.role_change(tables, state, group, item)
-        moves.apply_role(tables, state, group, item)
+        expected = total_penalty(memory)
+        expected += penalty.role_change(memory, group, item)
+        changes.apply_role(memory, group, item)
     else:
         target = data.draw(st.integers(0, problem.num_bins - 1))
-        assume(target != state.bin_of[item])
-        expected = total_penalty(tables, state)
-        expected += moves.leave_change(tables, state, item, target)
-        expected += moves.arrive_change(tables, state, item, target)
-        moves.apply_move(tables, state, item, target)
-    assert total_penalty(tables, state) == pytest.approx(expected)
+        assume(target != at.bin_of[item])
+        expected = total_penalty(memory)
+        expected += penalty.leave_change(memory, item, target)
+        expected += penalty.arrive_change(memory, item, target)
+        changes.apply_move(memory, item, target)
+    assert total_penalty(memory) == pytest.approx(expected)
 
 
-def total_penalty(tables: Tables, state: State) -> float:
-    moves.refresh_all(tables, state)
-    return float(sum(state.penalty))
+def total_penalty(memory: Memory) -> float:
+    penalty.refresh_all(memory)
+    return float(penalty.total_penalty(memory))
 
 
 @settings(max_examples=120)
 @given(any_levels(), st.data())
 def test_any_moves_keep_loads_penalties_and_lists(problem: Problem, data):
     assume(problem.num_items)
-    tables, state = laid_out(problem, home_arrangement(problem))
-    assert_consistent(problem, tables, state)
+    memory = laid_out(problem, home_arrangement(problem))
+    assert_consistent(problem, memory)
     for _ in range(data.draw(st.integers(1, 12))):
-        random_step(data, problem, tables, state)
+        random_step(data, problem, memory)
 
-    assert_consistent(problem, tables, state)
+    assert_consistent(problem, memory)
 
 
 @settings(max_examples=120)
 @given(problems(has_transient=True), st.data())
 def test_legal_moves_are_legal(problem: Problem, data):
     assume(problem.num_items)
-    tables, state = laid_out(problem, home_arrangement(problem))
+    memory = laid_out(problem, home_arrangement(problem))
     for _ in range(data.draw(st.integers(1, 8))):
         item = data.draw(st.integers(0, problem.num_items - 1))
         target = data.draw(st.integers(0, problem.num_bins - 1))
         group = int(problem.group_of[item])
-        crowded = num_crowded(problem, arrangement_of(state), group)
-        if moves.may_move(tables, state, item, target):
-            moves.apply_move(tables, state, item, target)
-            after = arrangement_of(state)
+        crowded = num_crowded(problem, arrangement_of(memory, problem), group)
+        if legal.may_move(memory, item, target):
+            changes.apply_move(memory, item, target)
+            after = arrangement_of(memory, problem)
             assert may_go(problem, item, target)
             assert num_crowded(problem, after, group) <= crowded
             assert_room(problem, after, target, item)
-        if moves.may_take_role(tables, state, group, item):
-            moves.apply_role(tables, state, group, item)
+        if legal.may_take_role(memory, group, item):
+            changes.apply_role(memory, group, item)
 
-    at = arrangement_of(state)
+    at = arrangement_of(memory, problem)
     assert not [told for told in illegal_moves(problem, at) if "role" in told]
 
 
@@ -165,62 +174,165 @@ def assert_room(problem: Problem, at: Arrangement, place: int, item: int) -> Non
 @given(problems(), st.data())
 def test_a_price_is_what_the_move_costs(problem: Problem, data):
     assume(problem.num_items)
-    tables, _ = laid_out(problem, home_arrangement(problem))
+    memory = laid_out(problem, home_arrangement(problem))
     item = data.draw(st.integers(0, problem.num_items - 1))
     place = data.draw(st.integers(0, problem.num_bins - 1))
     at = home_arrangement(problem)
     at.bin_of[item] = place
 
-    assert moves.price_at(tables, item, place) == move_costs(problem, at)[item]
+    assert penalty.price_at(memory, item, place) == move_costs(problem, at)[item]
 
 
 @settings(max_examples=80)
 @given(any_levels())
 def test_stages_leave_a_consistent_state(problem: Problem):
-    tables, state = laid_out(problem, home_arrangement(problem))
+    memory = laid_out(problem, home_arrangement(problem))
     order = list(range(problem.num_items))
-    stages.place(tables, state, order)
-    stages.release(tables, state)
-    stages.respread(tables, state)
-    assert_consistent(problem, tables, state)
-    scratch = [[0] * problem.num_bins for _ in range(3)]
-    stages.balance(tables, state, *scratch, 200, 16, 1)
-    assert_consistent(problem, tables, state)
-    stages.trim(tables, state, order)
-    stages.return_roles(tables, state, problem.role_home.tolist())
-    assert_consistent(problem, tables, state)
+    stages.place(memory, order)
+    stages.release(memory)
+    stages.respread(memory, list(range(problem.num_groups)))
+    assert_consistent(problem, memory)
+    stages.balance_all(memory, 200, 16, 1)
+    assert_consistent(problem, memory)
+    stages.trim(memory, order, 16)
+    stages.return_roles(memory, problem.role_home.tolist())
+    assert_consistent(problem, memory)
 
 
 @settings(max_examples=80)
 @given(problems())
 def test_balancing_never_adds_to_the_penalty(problem: Problem):
-    tables, state = laid_out(problem, home_arrangement(problem))
-    before = total_penalty(tables, state)
-    scratch = [[0] * problem.num_bins for _ in range(3)]
+    memory = laid_out(problem, home_arrangement(problem))
+    before = total_penalty(memory)
 
-    stages.balance(tables, state, *scratch, 200, 16, 1)
-    balanced = total_penalty(tables, state)
-    stages.trim(tables, state, list(range(problem.num_items)))
+    stages.balance_all(memory, 200, 16, 1)
+    balanced = total_penalty(memory)
+    stages.trim(memory, list(range(problem.num_items)), 16)
 
     assert balanced <= before * (1 + 1e-9)
-    assert total_penalty(tables, state) <= balanced * (1 + 1e-9)
+    assert total_penalty(memory) <= balanced * (1 + 1e-9)
 
 
 @settings(max_examples=80)
 @given(problems())
 def test_a_chain_that_is_not_worth_it_leaves_no_trace(problem: Problem):
-    tables, state = laid_out(problem, home_arrangement(problem))
+    memory = laid_out(problem, home_arrangement(problem))
     for place in range(problem.num_bins):
-        before = [list(column) for column in state]
-        if not choices.chain_best(tables, state, place, 16):
-            assert [list(column) for column in state][:2] == before[:2]
-        assert_consistent(problem, tables, state)
+        before = arrangement_of(memory, problem)
+        if not relief.relieve_by_chain(memory, place, 16):
+            after = arrangement_of(memory, problem)
+            assert after.bin_of.tolist() == before.bin_of.tolist()
+            assert after.role_of.tolist() == before.role_of.tolist()
+        assert_consistent(problem, memory)
+
+
+@settings(max_examples=120)
+@given(any_levels(), st.data())
+def test_what_the_log_remembers_can_be_taken_back(problem: Problem, data):
+    assume(problem.num_items)
+    problem = replace(problem, home=np.maximum(problem.home, 0))
+    memory = laid_out(problem, home_arrangement(problem))
+    changes.start_log(memory)
+    for _ in range(data.draw(st.integers(1, 12))):
+        random_step(data, problem, memory)
+
+    changes.take_back(memory)
+
+    at = arrangement_of(memory, problem)
+    assert at.bin_of.tolist() == problem.home.tolist()
+    assert at.role_of.tolist() == problem.role_home.tolist()
+    assert_consistent(problem, memory)
+
+
+@settings(max_examples=80)
+@given(problems(), st.integers(1, 20))
+def test_shaking_keeps_what_is_no_worse(problem: Problem, rounds: int):
+    assume(problem.num_items)
+    memory = laid_out(problem, home_arrangement(problem))
+    stages.balance_all(memory, 200, 16, 1)
+    outside, cost = total_penalty(memory), memory.ints[layout.COST]
+
+    stages.shake(memory, [0] * problem.num_items, rounds, 16)
+
+    assert total_penalty(memory) <= outside * (1 + 1e-9)
+    if total_penalty(memory) >= outside * (1 - 1e-9):
+        assert memory.ints[layout.COST] <= cost
+    assert_consistent(problem, memory)
+
+
+@settings(max_examples=80)
+@given(problems())
+def test_filling_goes_over_no_upper_end(problem: Problem):
+    memory = laid_out(problem, home_arrangement(problem))
+    before = naive_loads(problem, home_arrangement(problem))
+    stages.fill(memory)
+
+    after = naive_loads(problem, arrangement_of(memory, problem))
+    for b, r in np.ndindex(*problem.bins.upper.shape):
+        has_band = problem.bins.target[b, r] > 0 and problem.bins.lower[b, r] > 0
+        if has_band and after[b][r] > before[b][r]:
+            assert after[b][r] <= problem.bins.upper[b, r]
+    assert_consistent(problem, memory)
+
+
+@settings(max_examples=80)
+@given(problems(), st.data())
+def test_a_replacement_is_cheaper_and_no_worse(problem: Problem, data):
+    assume(problem.num_items)
+    memory = laid_out(problem, home_arrangement(problem))
+    for _ in range(4):
+        random_step(data, problem, memory)
+    for item in range(problem.num_items):
+        outside, cost = total_penalty(memory), memory.ints[layout.COST]
+        if trimming.replace_by_cheaper(memory, item, 16):
+            assert total_penalty(memory) <= outside * (1 + 1e-9) + 1e-12
+            assert memory.ints[layout.COST] < cost
+        else:
+            assert memory.ints[layout.COST] == cost
+    assert_consistent(problem, memory)
+
+
+def test_a_list_that_outgrows_its_room_moves():
+    problem = make_problem([[0]] * 200, num_bins=2, target=100.0)
+    memory = laid_out(problem, home_arrangement(problem))
+    for item in range(200):
+        changes.apply_move(memory, item, 1)
+    assert_consistent(problem, memory)
+    for item in range(0, 200, 3):
+        changes.apply_move(memory, item, 0)
+    assert_consistent(problem, memory)
+
+
+def test_memory_laid_out_again_is_that_of_the_new_start():
+    problem = make_problem([[0, 1], [1, 2], [2, 0]], num_bins=3, target=2.0)
+    at = home_arrangement(problem)
+    memory = lay_out(problem, at, 1)
+    moved = Arrangement(np.array([1, 0, 1, 2, 2, 0], dtype=np.int32), at.role_of)
+
+    again = lay_again(memory, problem, moved)
+
+    fresh = lay_out(problem, moved, 1)
+    assert again.ints.tolist() == fresh.ints.tolist()
+    assert again.floats.tolist() == fresh.floats.tolist()
+
+
+def test_donors_with_more_above_their_shares_are_preferred():
+    problem = make_problem([[0]] * 6 + [[1]] * 2, num_bins=3, target=3.0)
+    memory = laid_out(problem, home_arrangement(problem))
+    for place in (0, 1):
+        first = memory.ints[layout.EXCESS]
+        memory.floats[first + place] = filling.excess_of(memory, place)
+        memory.ints[memory.ints[layout.FAT] + place] = place
+
+    drawn = [filling.draw_donor(memory, 2) for _ in range(64)]
+
+    assert drawn.count(0) > drawn.count(1) > 0
 
 
 def test_random_numbers_are_the_same_everywhere():
-    state = State(*[[] for _ in State._fields])._replace(noise=[3])
+    memory = Memory([3] + [0] * layout.HEADER, [])
 
-    drawn = [moves.draw(state, 100) for _ in range(8)]
+    drawn = [access.draw(memory, 100) for _ in range(8)]
 
     number, expected = 3, []
     for _ in range(8):

@@ -59,6 +59,9 @@ from placement.core.kernels.relief import (
 from placement.core.kernels.roles import improve_role, improve_roles_of
 from placement.core.kernels.trimming import go_home, replace_by_cheaper
 
+TRIM_SWEEPS = 3
+"""How often all that has moved is looked at again: what one frees may free another."""
+
 
 def place(m: Memory, order: list[int]) -> int:
     """
@@ -230,15 +233,16 @@ def trim(m: Memory, order: list[int], scan: int) -> int:
     how many others are looked at to replace one. Returns how many went home.
     """
     refresh_all(m)
-    sent, again = 0, True
-    while again:
-        again = False
+    sent = 0
+    for _ in range(TRIM_SWEEPS):
+        before = sent
         for item in order:
             if bin_of(m, item) == home_of(m, item) or kind_of(m, item) == MUST:
                 continue
             if go_home(m, item) or (scan > 0 and replace_by_cheaper(m, item, scan)):
                 sent += 1
-                again = True
+        if sent == before:
+            break
         scan = 0
     return sent
 

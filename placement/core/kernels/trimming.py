@@ -5,6 +5,7 @@ from placement.core.kernels.access import (
     NEVER,
     bin_of,
     cost_of,
+    group_of,
     home_of,
     item_at,
     kind_of,
@@ -15,6 +16,9 @@ from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (
     COST_RESOURCE,
     COST_UNIT,
+    GROUP_WEIGHTS,
+    GROUP_WIDTH,
+    GROUPS,
     LIMITS,
     LIST_CURSOR,
     LIST_WIDTH,
@@ -29,10 +33,12 @@ from placement.core.kernels.layout import (
 )
 from placement.core.kernels.legal import may_move
 from placement.core.kernels.memory import Memory
-from placement.core.kernels.penalty import arrive_change, leave_change
+from placement.core.kernels.penalty import arrive_change, leave_change, price_at
 
 LEAST_SAVED = 0.01
 """Part of an item's cost that a replacement must be able to save."""
+LEAST_OF_BAND = 1e-4
+"""Part of a bin's lower end, likewise."""
 
 
 @inner
@@ -40,6 +46,8 @@ def go_home(m: Memory, item: int) -> bool:
     """Send an item home if no node gets worse."""
     home = home_of(m, item)
     if home < 0 or bin_of(m, item) == home or kind_of(m, item) == NEVER:
+        return False
+    if not can_spare(m, item):
         return False
     change = leave_change(m, item, home) + arrive_change(m, item, home)
     if change > 0.0 or not may_move(m, item, home):
@@ -49,27 +57,41 @@ def go_home(m: Memory, item: int) -> bool:
 
 
 @inner
-def most_saved(m: Memory, item: int) -> float:
-    """
-    Return how much cheaper a replacement of a moved item may be at most.
+def can_spare(m: Memory, item: int) -> bool:
+    """Tell whether a moved item's bin is in band without it, where costs are weights."""
+    r, place = m.ints[COST_RESOURCE], bin_of(m, item)
+    if r < 0:
+        return True
+    row = place * m.ints[NUM_RESOURCES] + r
+    lower = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER]
+    load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
+    weights = m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
+    # Under its band already, it may go where it is needed more.
+    return load < lower or load - m.ints[weights + r] >= lower
 
-    Where costs are weights, what the new bin holds above its lower end and what the
-    old one has left below its upper end.
+
+@inner
+def is_worth_replacing(m: Memory, item: int) -> bool:
+    """
+    Tell whether a cheaper item in the place of a moved one could save enough.
+
+    Where costs are weights, it saves at most what the new bin holds above its lower
+    end, and what the old one has left below its upper end.
     """
     r = m.ints[COST_RESOURCE]
     if r < 0:
-        return 1.0 * cost_of(m, item)
+        return True
     row = bin_of(m, item) * m.ints[NUM_RESOURCES] + r
-    spare = (
-        m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
-        - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER]
-    )
+    lower = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER]
+    spare = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW] - lower
     row = home_of(m, item) * m.ints[NUM_RESOURCES] + r
-    room = (
-        m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_UPPER]
-        - m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
+    upper = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_UPPER]
+    room = upper - m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
+    saved = min(spare, room)
+    return (
+        saved * m.floats[COST_UNIT] >= LEAST_SAVED * cost_of(m, item)
+        and saved >= LEAST_OF_BAND * lower
     )
-    return m.floats[COST_UNIT] * min(spare, room)
 
 
 @inner
@@ -80,23 +102,23 @@ def replace_by_cheaper(m: Memory, item: int, scan: int) -> bool:
     Of up to `scan` items the one that costs least is taken.
     """
     home, place = home_of(m, item), bin_of(m, item)
-    if home < 0 or home == place or not may_move(m, item, home):
+    if home < 0 or home == place or not is_worth_replacing(m, item):
         return False
-    if most_saved(m, item) < LEAST_SAVED * cost_of(m, item):
+    if not may_move(m, item, home):
         return False
     allowed = -leave_change(m, item, home) - arrive_change(m, item, home)
     apply_move(m, item, home)
-    best, best_cost = -1, cost_of(m, item)
+    best, best_price = -1, price_at(m, item, place)
     count = num_items_in(m, home)
     cursor = m.ints[m.ints[LISTS] + home * LIST_WIDTH + LIST_CURSOR]
     for step in range(min(scan, count)):
         other = item_at(m, home, (cursor + step) % count)
-        cost = cost_of(m, other)
-        if cost >= best_cost or home_of(m, other) != home or kind_of(m, other) != MAY:
+        price = price_at(m, other, place)
+        if price >= best_price or home_of(m, other) != home or kind_of(m, other) != MAY:
             continue
         change = leave_change(m, other, place) + arrive_change(m, other, place)
         if change <= allowed and may_move(m, other, place):
-            best, best_cost = other, cost
+            best, best_price = other, price
     if best < 0:
         apply_move(m, item, place)
         return False
