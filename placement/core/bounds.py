@@ -37,6 +37,10 @@ Entry = tuple[int, ...]
 """A bin, the denominator of its multipliers, then resource and numerator by turns."""
 
 
+NEARLY = 0.9999
+"""Part of a known answer's cost at which a bound is as good as the answer."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Bands:
     """``(N, R)`` lower and upper ends of the bands for which a bound holds."""
@@ -71,7 +75,7 @@ def cost_bound(
     """
     Return a lower bound on the cost of moving, and its proof.
 
-    A bound that reaches `enough`, the cost of a known answer, cannot be bettered.
+    A bound that all but reaches `enough`, the cost of a known answer, is not bettered.
     """
     return _bound(problem, bands, problem.cost * problem.least_price, enough)
 
@@ -87,7 +91,7 @@ def _bound(
     problem: Problem, bands: Bands, cost: IntArray, enough: int | None
 ) -> tuple[int, Proof | None]:
     value, entries, side = *_arriving(problem, bands, cost), "arrive"
-    if enough is None or value < enough:
+    if enough is None or value < NEARLY * enough:
         leaving, leaving_entries = _leaving(problem, bands, cost)
         if leaving >= value:
             value, entries, side = leaving, leaving_entries, "leave"

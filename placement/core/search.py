@@ -7,7 +7,7 @@ nodes out of their band are relieved worst first by role changes, moves and exch
 what need not have moved is sent home. Limits are counted in steps, never in seconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,13 @@ import numpy as np
 
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled
-from placement.core.kernels.layout import BASE_PRICE
+from placement.core.kernels.layout import (
+    BASE_PRICE,
+    IS_FULL,
+    NOISE,
+    NUM_NODES,
+    PENALTY,
+)
 from placement.core.kernels.memory import (
     Memory,
     arrangement_of,
@@ -30,9 +36,17 @@ PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
 
 
+SCANS = (32, 512)
+"""Items looked at in one step of balancing, at first and once that no longer helps."""
+SMALL_ITEMS = 10_000
+"""Up to so many items every price of a move is tried from the start."""
+PATIENCE = 3
+"""Rounds over all bins without any gain before balancing ends."""
+MOST_REPACKED = 8
+"""How often a stage goes on after its lists had to be laid out anew."""
 ROLE_SWEEPS = 8
 """Sweeps over all roles at most."""
-TRIM_SCAN = 1024
+TRIM_SCAN = 256
 """Items looked at to replace a moved one by a cheaper one."""
 
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
@@ -105,38 +119,67 @@ class Searcher:
 
     def _call(self, entry: Callable[..., int], memory: Memory, *arguments: Any) -> int:  # noqa: ANN401
         run = compiled(entry) if self._is_compiled else entry
-        return int(run(memory, *arguments))
+        done = 0
+        for _ in range(MOST_REPACKED):
+            done += int(run(memory, *arguments))
+            if not memory.ints[IS_FULL]:
+                break
+            # A list found no room to grow and moves were passed over: go on with room.
+            self._repack(memory)
+        return done
 
-    def improve(self, at: Arrangement) -> Arrangement:
+    def _repack(self, memory: Memory) -> None:
+        """Lay the state out again where it is, with room in every list."""
+        kept = (int(memory.ints[NOISE]), float(memory.floats[BASE_PRICE]))
+        at = arrangement_of(memory, self._problem)
+        assert self._memory is not None  # noqa: S101 - made before any stage
+        again = lay_again(self._memory, self._problem, at)
+        again.ints[NOISE], again.floats[BASE_PRICE] = kept
+        if not self._is_compiled:
+            memory.ints[:], memory.floats[:] = again.ints.tolist(), again.floats.tolist()
+
+    def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """
-        Return what the stages make of an arrangement.
+        Return what the stages make of an arrangement, and what that is worth.
 
         Moves are scored by gain per price, with a base price for any move on top:
         which one leads into the bands differs from problem to problem, so several are
-        tried until all is in band, and the best answer is kept.
+        tried until all is in band. In a large problem each goes on from there, in a
+        small one all start anew and the best answer is kept.
         """
-        best, best_value = at, evaluate(self._problem, at)
+        if self._problem.num_items > SMALL_ITEMS:
+            found = self._attempt(at, BASE_PRICES)
+            worth = evaluate(self._problem, found)
+            return (found, worth) if worth < value else (at, value)
+        best, best_value = at, value
         for base_price in BASE_PRICES:
-            found = self._pass(at, 1.0 + base_price * self._mean_cost)
-            value = evaluate(self._problem, found)
-            is_same = value == best_value
-            if value < best_value:
-                best, best_value = found, value
-            if is_same or value.is_in_band:
+            found = self._attempt(at, (base_price,))
+            worth = evaluate(self._problem, found)
+            is_same = worth == best_value
+            if worth < best_value:
+                best, best_value = found, worth
+            if is_same or worth.is_in_band:
                 break
-        return best
+        return best, best_value
 
-    def _pass(self, at: Arrangement, base_price: float) -> Arrangement:
+    def _attempt(self, at: Arrangement, base_prices: Sequence[float]) -> Arrangement:
         state = self._state(at)
-        state.floats[BASE_PRICE] = base_price
         self._meet_rules(state)
         self._call(stages.fill, state)
-        self._call(stages.level_roles, state, ROLE_SWEEPS)
-        for scan in (64, 1024):
-            self._balance(state, scan)
-        self._balance(state, 64, has_chains=True)
+        for base_price in base_prices:
+            state.floats[BASE_PRICE] = 1.0 + base_price * self._mean_cost
+            self._call(stages.level_roles, state, ROLE_SWEEPS)
+            for scan in SCANS:
+                self._balance(state, scan)
+            self._balance(state, 64, is_thorough=True)
+            if self._is_in_band(state):
+                break
         self._tidy(state)
         return settled(self._problem, arrangement_of(state, self._problem))
+
+    def _is_in_band(self, state: Memory) -> bool:
+        first = int(state.ints[PENALTY])
+        return not np.any(state.floats[first : first + int(state.ints[NUM_NODES])])
 
     def _meet_rules(self, state: Memory) -> None:
         problem = self._problem
@@ -190,10 +233,12 @@ class Searcher:
             self._memory = lay_again(self._memory, self._problem, at)
         return self._memory if self._is_compiled else as_lists(self._memory)
 
-    def _balance(self, state: Memory, scan: int, *, has_chains: bool = False) -> None:
+    def _balance(self, state: Memory, scan: int, *, is_thorough: bool = False) -> None:
+        if self._is_in_band(state) and self.steps:
+            return
         limit = 1000 + self._effort.steps_per_item * self._problem.num_items
         self.steps += self._call(
-            stages.balance_all, state, limit, scan, int(has_chains)
+            stages.balance_all, state, limit, scan, int(is_thorough), PATIENCE
         )
 
 

@@ -121,8 +121,7 @@ def _improve(
     if before.is_in_band:
         return start, before, 0
     searcher = Searcher(problem, effort, seed)
-    at = searcher.improve(start)
-    value = evaluate(problem, at)
+    at, value = searcher.improve(start, before)
     if fits_flow(problem):
         counted = solve_counts(problem)
         if counted is not None:

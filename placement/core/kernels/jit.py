@@ -7,8 +7,10 @@ newcomer's first cluster waits for no compiler, and there is one algorithm.
 """
 
 import functools
+import hashlib
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
@@ -43,7 +45,29 @@ def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
 
     _register_inner()
     try:
-        return njit(cache=True, nogil=True)(entry)
+        dispatcher = njit(cache=True, nogil=True)(entry)
+        _stamp(dispatcher)
+        return dispatcher
     except RuntimeError as error:
         logger.info("no place for compiled kernels: %s", error)
         return njit(nogil=True)(entry)
+
+
+def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
+    """
+    Let cached code go stale with any of the kernels, not with its own file alone.
+
+    Numba looks at the file of the entry point only, and would go on with what was
+    compiled from older versions of the functions it calls.
+    """
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = _sources_stamp()  # noqa: SLF001 - no other way in
+
+
+@functools.cache
+def _sources_stamp() -> tuple[str, int]:
+    """Return the digest and the size of all modules of kernels."""
+    sources = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    joined = b"\0".join(sources)
+    return hashlib.sha256(joined).hexdigest(), len(joined)

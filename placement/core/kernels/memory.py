@@ -350,8 +350,8 @@ def _lists(bin_of: Any, num_bins: int) -> tuple[Any, Any, Any]:  # noqa: ANN401
     start = np.cumsum(room) - room
     first = np.cumsum(count) - count
     within = np.arange(len(order)) - np.repeat(first, count)
-    # Half as much again for lists that outgrow their room and move to the end.
-    slots = np.full(int(room.sum()) * 3 // 2 + 64, -1, dtype=np.int32)
+    # Whatever the counts, all rooms fit; the rest is for lists that outgrow theirs.
+    slots = np.full(3 * len(bin_of) + 20 * num_bins + 64, -1, dtype=np.int32)
     slots[np.repeat(start, count) + within] = order
     slot_of = np.full(len(bin_of), -1, dtype=np.int32)
     slot_of[order] = within

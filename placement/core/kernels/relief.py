@@ -19,6 +19,7 @@ from placement.core.kernels.layout import (
     BASE_PRICE,
     FAT,
     HUNGRY,
+    IS_WIDE,
     LIMITS,
     LIST_CURSOR,
     LIST_WIDTH,
@@ -37,7 +38,6 @@ from placement.core.kernels.layout import (
     ROW_UPPER,
     ROW_WIDTH,
     SHORT,
-    SHORT_LIST,
     STUCK,
     WORTH,
 )
@@ -50,6 +50,13 @@ from placement.core.kernels.penalty import (
     price_at,
 )
 from placement.core.kernels.placing import ALL_BINS, SAMPLE
+
+FINALISTS = 8
+"""Items of a bin for which targets are looked at."""
+
+
+CHAIN_SCAN = 24
+"""Items of a bin from which pairs of moves start."""
 
 
 @inner
@@ -64,10 +71,10 @@ def score_of(m: Memory, item: int, target: int, gain: float) -> float:
 @inner
 def shorten(m: Memory, kept: int, item: int, worth: float) -> int:
     """Put an item into the short list if it is worth more than the last there."""
-    if kept == SHORT_LIST and worth <= m.floats[m.ints[WORTH] + kept - 1]:
+    if kept == FINALISTS and worth <= m.floats[m.ints[WORTH] + kept - 1]:
         return kept
     at = kept
-    if kept == SHORT_LIST:
+    if kept == FINALISTS:
         at = kept - 1
     while at > 0 and m.floats[m.ints[WORTH] + at - 1] < worth:
         m.floats[m.ints[WORTH] + at], m.ints[m.ints[SHORT] + at] = (
@@ -76,7 +83,7 @@ def shorten(m: Memory, kept: int, item: int, worth: float) -> int:
         )
         at -= 1
     m.floats[m.ints[WORTH] + at], m.ints[m.ints[SHORT] + at] = worth, item
-    return min(kept + 1, SHORT_LIST)
+    return min(kept + 1, FINALISTS)
 
 
 @inner
@@ -84,11 +91,13 @@ def short_list(m: Memory, place: int, scan: int) -> int:
     """Collect the items of a bin whose leaving gains most per price; return how many."""
     kept, count = 0, num_items_in(m, place)
     cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
-    scan = min(scan, count)
-    for step in range(scan):
-        item = item_at(m, place, (cursor + step) % count)
+    slot, looked = 0, 0
+    while slot < count and looked < scan:
+        item = item_at(m, place, (cursor + slot) % count)
+        slot += 1
         if kind_of(m, item) == NEVER:
             continue
+        looked += 1
         gain = -leave_change(m, item, -1)
         if gain > 0.0:
             price = m.floats[BASE_PRICE]
@@ -97,7 +106,7 @@ def short_list(m: Memory, place: int, scan: int) -> int:
             kept = shorten(m, kept, item, gain / price)
     if count > 0:
         m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR] = (
-            cursor + scan
+            cursor + slot
         ) % count
     return kept
 
@@ -105,15 +114,21 @@ def short_list(m: Memory, place: int, scan: int) -> int:
 @inner
 def num_tries(m: Memory) -> int:
     """Return how many other bins are tried: all of few, a sample of many."""
-    if m.ints[NUM_BINS] > ALL_BINS:
-        return SAMPLE
-    return m.ints[NUM_BINS]
+    if tries_all(m):
+        return m.ints[NUM_BINS]
+    return SAMPLE
+
+
+@inner
+def tries_all(m: Memory) -> bool:
+    """Tell whether every bin is tried as the other end of a move."""
+    return m.ints[NUM_BINS] <= ALL_BINS or m.ints[IS_WIDE] == 1
 
 
 @inner
 def other_bin(m: Memory, attempt: int, liked: int, num: int) -> int:
     """Return the bin to try: each in turn, or drawn, every second one from a list."""
-    if m.ints[NUM_BINS] <= ALL_BINS:
+    if tries_all(m):
         return attempt
     if attempt % 2 == 0 and num > 0:
         return m.ints[liked + draw(m, num)]
@@ -123,7 +138,7 @@ def other_bin(m: Memory, attempt: int, liked: int, num: int) -> int:
 @inner
 def bin_to_fill(m: Memory, attempt: int, num: int) -> int:
     """Return a bin to try as a target: like `other_bin`, of those that receive."""
-    if m.ints[NUM_BINS] <= ALL_BINS or (attempt % 2 == 0 and num > 0):
+    if tries_all(m) or (attempt % 2 == 0 and num > 0):
         return other_bin(m, attempt, m.ints[HUNGRY], num)
     if m.ints[NUM_RECEIVERS] == 0:
         return -1
@@ -165,17 +180,22 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
         return best_item, best_score
     scale = penalty_of(m, place)
     tries = num_tries(m)
-    share = max(4, scan // tries)
+    if not tries_all(m):
+        tries = SAMPLE // 2
+    share = max(2, scan // tries)
     for attempt in range(tries):
         source = other_bin(m, attempt, m.ints[FAT], num)
         count = num_items_in(m, source)
         if source == place or count == 0:
             continue
         cursor = m.ints[m.ints[LISTS] + source * LIST_WIDTH + LIST_CURSOR]
-        for step in range(min(share, count)):
-            item = item_at(m, source, (cursor + step) % count)
+        slot, looked = 0, 0
+        while slot < count and looked < share:
+            item = item_at(m, source, (cursor + slot) % count)
+            slot += 1
             if kind_of(m, item) == NEVER:
                 continue
+            looked += 1
             gain = -arrive_change(m, item, place)
             if gain > 0.0:
                 gain -= leave_change(m, item, place)
@@ -184,7 +204,7 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
                     if score > best_score and may_move(m, item, place):
                         best_item, best_score = item, score
         m.ints[m.ints[LISTS] + source * LIST_WIDTH + LIST_CURSOR] = (
-            cursor + share
+            cursor + slot
         ) % count
     return best_item, best_score
 
@@ -230,6 +250,19 @@ def relieve(
 
 
 @inner
+def relieve_at_any_price(m: Memory, place: int, num_hungry: int, scan: int) -> bool:
+    """Look at every bin for a move, then at pairs of moves."""
+    if is_outside(m, place, ROW_UPPER):
+        m.ints[IS_WIDE] = 1
+        item, target, _ = best_out(m, place, num_hungry, num_items_in(m, place))
+        m.ints[IS_WIDE] = 0
+        if item >= 0:
+            apply_move(m, item, target)
+            return True
+    return relieve_by_chain(m, place, min(scan, CHAIN_SCAN))
+
+
+@inner
 def best_follower(
     m: Memory, item: int, back: int, price: int, first: float, scan: int
 ) -> tuple[int, int, float]:
@@ -244,10 +277,13 @@ def best_follower(
     scale = m.floats[m.ints[PENALTY] + load_node(m, 0, back)] - first
     count = num_items_in(m, target)
     cursor = m.ints[m.ints[LISTS] + target * LIST_WIDTH + LIST_CURSOR]
-    for step in range(min(scan, count)):
-        other = item_at(m, target, (cursor + step) % count)
+    slot, looked = 0, 0
+    while slot < count and looked < scan:
+        other = item_at(m, target, (cursor + slot) % count)
+        slot += 1
         if other == item or kind_of(m, other) == NEVER:
             continue
+        looked += 1
         for choice in range(2):
             end = back
             if choice == 1:
@@ -277,16 +313,16 @@ def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
         tries = m.ints[NUM_BINS]
     count = num_items_in(m, place)
     cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
-    for step in range(min(scan, count)):
-        # Moving an item and taking it back reorders the list: count from its end.
-        item = item_at(m, place, (cursor + step) % count)
+    slot, looked = 0, 0
+    while slot < count and looked < scan:
+        item = item_at(m, place, (cursor + slot) % count)
+        slot += 1
         if kind_of(m, item) == NEVER:
             continue
+        looked += 1
         for attempt in range(tries):
-            target = attempt
-            if m.ints[NUM_BINS] > ALL_BINS:
-                target = draw(m, m.ints[NUM_BINS])
-            if target == place or not may_move(m, item, target):
+            target = bin_to_fill(m, attempt, 0)
+            if target < 0 or target == place or not may_move(m, item, target):
                 continue
             first = leave_change(m, item, target) + arrive_change(m, item, target)
             price = price_at(m, item, target) - price_at(m, item, place)
@@ -298,7 +334,7 @@ def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
                 best_other, best_end = other, end
     if count > 0:
         m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR] = (
-            cursor + scan
+            cursor + slot
         ) % count
     if best_item < 0:
         return False

@@ -52,7 +52,7 @@ from placement.core.kernels.penalty import refresh_all, role_change, total_penal
 from placement.core.kernels.placing import best_heir, put, respread_group
 from placement.core.kernels.relief import (
     relieve,
-    relieve_by_chain,
+    relieve_at_any_price,
     split_bins,
     worst_bin,
 )
@@ -172,41 +172,37 @@ def level_roles(m: Memory, sweeps: int) -> int:
 
 @inner
 def balance(
-    m: Memory,
-    max_steps: int,
-    scan: int,
-    has_chains: int,
+    m: Memory, max_steps: int, scan: int, is_thorough: int, patience: int
 ) -> int:
     """
     Bring nodes into their bands, the worst first, each by its best move.
 
     Role changes go first, for they copy nothing; then moves out or in by gain per
-    price; then pairs of moves. A bin without any is left until something has changed.
-    Every step lowers the total penalty, so the loop ends. Returns the steps taken.
+    price; then pairs of moves. A bin without any is left until something has changed;
+    `patience` rounds over all bins without any are the end. Every step lowers the total
+    penalty. Returns the steps taken.
     """
-    steps, gained = 0, 0
-    for now in range(m.ints[NUM_BINS]):
-        m.ints[m.ints[STUCK] + now] = 0
+    steps, gained, fruitless = 0, 0, 0
+    unstick(m)
     num_hungry, num_fat = split_bins(m)
-    while steps < max_steps:
+    while steps < max_steps and m.ints[LOGGED] <= LOG_SIZE // 8:
         now = worst_bin(m)
         if now < 0:
-            if gained == 0:
+            # Targets are drawn, where there are many: other draws may find one.
+            fruitless = 0 if gained > 0 else fruitless + 1
+            if fruitless >= patience:
                 break
             gained = 0
-            for other in range(m.ints[NUM_BINS]):
-                m.ints[m.ints[STUCK] + other] = 0
+            unstick(m)
             num_hungry, num_fat = split_bins(m)
             continue
         steps += 1
-        if m.ints[LOGGED] > LOG_SIZE // 8:
-            break
         if steps % 64 == 0:
             num_hungry, num_fat = split_bins(m)
         if (
-            improve_roles_of(m, now, scan)
+            improve_roles_of(m, now, scan // 4)
             or relieve(m, now, num_hungry, num_fat, scan)
-            or (has_chains == 1 and relieve_by_chain(m, now, min(scan, 32)))
+            or (is_thorough == 1 and relieve_at_any_price(m, now, num_hungry, scan))
         ):
             gained += 1
         else:
@@ -214,15 +210,19 @@ def balance(
     return steps
 
 
+@inner
+def unstick(m: Memory) -> None:
+    """Let every bin be tried again."""
+    for now in range(m.ints[NUM_BINS]):
+        m.ints[m.ints[STUCK] + now] = 0
+
+
 def balance_all(
-    m: Memory,
-    max_steps: int,
-    scan: int,
-    has_chains: int,
+    m: Memory, max_steps: int, scan: int, is_thorough: int, patience: int
 ) -> int:
     """Compute all penalties afresh and balance; see `balance`."""
     refresh_all(m)
-    return balance(m, max_steps, scan, has_chains)
+    return balance(m, max_steps, scan, is_thorough, patience)
 
 
 def trim(m: Memory, order: list[int], scan: int) -> int:
@@ -291,7 +291,7 @@ def shake(
         ruin(m, moved, num_moved)
         # The price of a move is varied from a tenth to ten times the usual.
         m.floats[BASE_PRICE] = usual * (0.1, 0.3, 1.0, 3.0, 10.0)[draw(m, 5)]
-        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0)
+        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0, 1)
         trim_logged(m, scan)
         after = total_penalty(m)
         is_kept = after <= before and (m.ints[COST] < cost or after < before)
