@@ -25,10 +25,10 @@ from placement.columns import (
     Replicas,
     Topics,
 )
+from placement.load import RESOURCES
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
 from placement.planning import plan
 from placement.rules.draft import Settings
-from placement.load import RESOURCES
 
 REPLICATION_FACTOR = 3
 MEAN_BYTES = 5e9

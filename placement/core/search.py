@@ -117,7 +117,12 @@ class Searcher:
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
         return values if self._is_compiled else values.tolist()
 
-    def _call(self, entry: Callable[..., int], memory: Memory, *arguments: Any) -> int:  # noqa: ANN401
+    def _call(
+        self,
+        entry: Callable[..., int],
+        memory: Memory,
+        *arguments: Any,  # noqa: ANN401 - numbers, arrays or lists
+    ) -> int:
         run = compiled(entry) if self._is_compiled else entry
         done = 0
         for _ in range(MOST_REPACKED):
@@ -136,7 +141,10 @@ class Searcher:
         again = lay_again(self._memory, self._problem, at)
         again.ints[NOISE], again.floats[BASE_PRICE] = kept
         if not self._is_compiled:
-            memory.ints[:], memory.floats[:] = again.ints.tolist(), again.floats.tolist()
+            memory.ints[:], memory.floats[:] = (
+                again.ints.tolist(),
+                again.floats.tolist(),
+            )
 
     def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """

@@ -134,7 +134,7 @@ def _improve(
 def _polish(
     problem: Problem, at: Arrangement, value: Value, effort: Effort, seed: int
 ) -> tuple[Arrangement, Value]:
-    """Make an answer cheaper by ruin and recreate, and by exact models if it is small."""
+    """Make an answer cheaper by ruin and recreate; a small one by exact models."""
     if effort.rounds and value.moves:
         at, value = Searcher(problem, effort, seed).recreate(at, value)
     if fits_model(problem, effort.milp_cells):

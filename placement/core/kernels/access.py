@@ -1,4 +1,4 @@
-"""Reading the flat tables: one small function per field, in the words of the problem."""
+"""Reading the flat tables: one small function per field, in the problem's words."""
 
 from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (

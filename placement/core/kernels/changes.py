@@ -1,4 +1,4 @@
-"""Doing a move or a role change: loads, penalties, lists and cost; and taking it back."""
+"""Doing a move or a role change: loads, penalties, lists, cost; and taking it back."""
 
 from placement.core.kernels.access import (
     bin_of,

@@ -46,11 +46,11 @@ def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
     _register_inner()
     try:
         dispatcher = njit(cache=True, nogil=True)(entry)
-        _stamp(dispatcher)
-        return dispatcher
     except RuntimeError as error:
         logger.info("no place for compiled kernels: %s", error)
         return njit(nogil=True)(entry)
+    _stamp(dispatcher)
+    return dispatcher
 
 
 def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
@@ -60,7 +60,7 @@ def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
     Numba looks at the file of the entry point only, and would go on with what was
     compiled from older versions of the functions it calls.
     """
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _sources_stamp()  # noqa: SLF001 - no other way in
 

@@ -88,7 +88,7 @@ def shorten(m: Memory, kept: int, item: int, worth: float) -> int:
 
 @inner
 def short_list(m: Memory, place: int, scan: int) -> int:
-    """Collect the items of a bin whose leaving gains most per price; return how many."""
+    """Collect the items of a bin whose leaving gains most; return how many."""
     kept, count = 0, num_items_in(m, place)
     cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
     slot, looked = 0, 0

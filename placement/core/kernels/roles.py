@@ -47,7 +47,7 @@ def wants_roles(m: Memory, place: int) -> bool:
 
 @inner
 def improve_role(m: Memory, group: int) -> bool:
-    """Hand a group's role to whom it gains most with, if anything; it copies nothing."""
+    """Hand a group's role to whom it gains most with; it copies nothing."""
     holder = holder_of(m, group)
     if (
         holder < 0

@@ -315,7 +315,7 @@ def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
     for step in range(num_moved):
         item = moved[(first + step) % num_moved]
         place, origin = bin_of(m, item), home_of(m, item)
-        is_near = place == now or origin == home or place == home or origin == now
+        is_near = place in (now, home) or origin in (now, home)
         if is_near and place != origin and may_move(m, item, origin):
             apply_move(m, item, origin)
             wanted -= 1
@@ -328,6 +328,6 @@ def trim_logged(m: Memory, scan: int) -> None:
     """Trim the items that the log says have moved."""
     for entry in range(min(m.ints[LOGGED], LOG_SIZE // 8)):
         item = m.ints[m.ints[LOG] + entry * LOG_WIDTH + LOG_WHAT]
-        if item >= 0 and bin_of(m, item) != home_of(m, item):
-            if kind_of(m, item) != MUST and not go_home(m, item):
-                replace_by_cheaper(m, item, scan)
+        is_away = item >= 0 and bin_of(m, item) != home_of(m, item)
+        if is_away and kind_of(m, item) != MUST and not go_home(m, item):
+            replace_by_cheaper(m, item, scan)

@@ -58,7 +58,7 @@ def go_home(m: Memory, item: int) -> bool:
 
 @inner
 def can_spare(m: Memory, item: int) -> bool:
-    """Tell whether a moved item's bin is in band without it, where costs are weights."""
+    """Tell whether a moved item's bin is in band without it, by what costs."""
     r, place = m.ints[COST_RESOURCE], bin_of(m, item)
     if r < 0:
         return True
