@@ -192,7 +192,7 @@ def test_stages_leave_a_consistent_state(problem: Problem):
     stages.release(memory)
     stages.respread(memory, list(range(problem.num_groups)))
     assert_consistent(problem, memory)
-    stages.balance_all(memory, 200, 16, 1)
+    stages.balance_all(memory, 200, 16, 1, 2)
     assert_consistent(problem, memory)
     stages.trim(memory, order, 16)
     stages.return_roles(memory, problem.role_home.tolist())
@@ -205,7 +205,7 @@ def test_balancing_never_adds_to_the_penalty(problem: Problem):
     memory = laid_out(problem, home_arrangement(problem))
     before = total_penalty(memory)
 
-    stages.balance_all(memory, 200, 16, 1)
+    stages.balance_all(memory, 200, 16, 1, 2)
     balanced = total_penalty(memory)
     stages.trim(memory, list(range(problem.num_items)), 16)
 
@@ -249,7 +249,7 @@ def test_what_the_log_remembers_can_be_taken_back(problem: Problem, data):
 def test_shaking_keeps_what_is_no_worse(problem: Problem, rounds: int):
     assume(problem.num_items)
     memory = laid_out(problem, home_arrangement(problem))
-    stages.balance_all(memory, 200, 16, 1)
+    stages.balance_all(memory, 200, 16, 1, 2)
     outside, cost = total_penalty(memory), memory.ints[layout.COST]
 
     stages.shake(memory, [0] * problem.num_items, rounds, 16)

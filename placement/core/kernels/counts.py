@@ -13,7 +13,7 @@ Nodes of different parts do not exchange anything.
 
 import heapq
 
-from placement.core.kernels.tables import Column
+from placement.core.kernels.memory import Column
 
 UNREACHED = 1 << 60
 

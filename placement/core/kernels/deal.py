@@ -1,6 +1,6 @@
 """Weighted items dealt out to bins, the heaviest first."""
 
-from placement.core.kernels.tables import Column
+from placement.core.kernels.memory import Column
 
 NOWHERE = -1
 MAX_PAIRED = 300

@@ -54,6 +54,8 @@ from placement.core.problem import (
 from placement.core.value import move_costs, open_bins
 
 Columns = Mapping[str, npt.NDArray[Any]]
+Column = Any
+"""A one-dimensional numpy array, or the same as a list."""
 
 
 class Memory(NamedTuple):
@@ -68,8 +70,8 @@ class Memory(NamedTuple):
         Scales, distances and penalties, scratch for scores.
     """
 
-    ints: Any
-    floats: Any
+    ints: Column
+    floats: Column
 
 
 def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
