@@ -157,6 +157,9 @@ class Problem:
         Of a move whose ends share no level, per unit of cost.
     price_per_move
         Of any move, in units of cost.
+    max_cost, max_moves
+        Hard caps on the cost of all moves together (without the price per move) and
+        on their number.
     """
 
     resources: tuple[str, ...]
@@ -179,6 +182,8 @@ class Problem:
     is_transient: BoolArray
     price_across: int = 1
     price_per_move: int = 0
+    max_cost: int = NO_LIMIT
+    max_moves: int = NO_LIMIT
     group_of: IndexArray = field(init=False)
     _home_loads: IntArray | None = field(init=False, default=None, repr=False)
 
@@ -212,6 +217,11 @@ class Problem:
     def num_resources(self) -> int:
         """Number of resources, ``R``."""
         return len(self.resources)
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether the cost or the number of all moves is capped."""
+        return self.max_cost < NO_LIMIT or self.max_moves < NO_LIMIT
 
     @property
     def home_loads(self) -> IntArray:

@@ -66,7 +66,8 @@ def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Soluti
     clock = _Clock()
     at, value, steps = _improve(problem, home_arrangement(problem), effort, seed)
     for _ in range(MAX_ROUNDS):
-        if value.is_in_band:
+        # From a new start the caps on all moves would be those on the next ones alone.
+        if value.is_in_band or problem.has_caps:
             break
         # What is still out of band or broken may be better off from here.
         again, _, spent = _improve(_rebased(problem, at), at, effort, seed)
@@ -122,7 +123,7 @@ def _improve(
         return start, before, 0
     searcher = Searcher(problem, effort, seed)
     at, value = searcher.improve(start, before)
-    if fits_flow(problem):
+    if fits_flow(problem) and not problem.has_caps:
         counted = solve_counts(problem)
         if counted is not None:
             at, value = _better(problem, at, value, solve_roles(problem, counted))
@@ -137,7 +138,7 @@ def _polish(
     """Make an answer cheaper by ruin and recreate; a small one by exact models."""
     if effort.rounds and value.moves:
         at, value = Searcher(problem, effort, seed).recreate(at, value)
-    if fits_model(problem, effort.milp_cells):
+    if fits_model(problem, effort.milp_cells) and not problem.has_caps:
         at, value = _exact(problem, at, value, effort)
     return at, value
 

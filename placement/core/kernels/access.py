@@ -54,6 +54,14 @@ def holder_of(m: Memory, group: int) -> int:
 
 
 @inner
+def is_away(m: Memory, item: int, place: int) -> int:
+    """Return 1 where an item that ends in the bin `place` has moved, else 0."""
+    if place >= 0 and place != home_of(m, item):
+        return 1
+    return 0
+
+
+@inner
 def penalty_of(m: Memory, place: int) -> float:
     """Return the penalty of a bin itself, at level 0."""
     return m.floats[m.ints[PENALTY] + load_node(m, 0, place)]

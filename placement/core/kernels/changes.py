@@ -5,6 +5,7 @@ from placement.core.kernels.access import (
     group_of,
     holder_of,
     home_of,
+    is_away,
     load_node,
     role_of,
 )
@@ -33,6 +34,7 @@ from placement.core.kernels.layout import (
     LOG_WHAT,
     LOG_WIDTH,
     LOGGED,
+    MOVED,
     NUM_LOAD_LEVELS,
     NUM_RESOURCES,
     ROLE_OF,
@@ -124,6 +126,7 @@ def apply_move(m: Memory, item: int, target: int) -> None:
         if new >= 0:
             add_item(m, new, item, target, 1)
     m.ints[COST] += price_at(m, item, target) - price_at(m, item, source)
+    m.ints[MOVED] += is_away(m, item, target) - is_away(m, item, source)
     write_log(m, item, source)
     unlist(m, item)
     enlist(m, item, target)

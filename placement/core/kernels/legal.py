@@ -10,6 +10,7 @@ from placement.core.kernels.access import (
     group_of,
     holder_of,
     home_of,
+    is_away,
     kind_of,
     load_node,
     role_of,
@@ -21,12 +22,14 @@ from placement.core.kernels.layout import (
     BIN_RECEIVES,
     BIN_WIDTH,
     BINS,
+    COST,
     GROUP_CLASS,
     GROUP_ROLE_HOME,
     GROUP_ROLE_MOVES,
     GROUP_WEIGHTS,
     GROUP_WIDTH,
     GROUPS,
+    HAS_CAPS,
     IS_ELIGIBLE,
     IS_EVEN,
     IS_FULL,
@@ -40,17 +43,22 @@ from placement.core.kernels.layout import (
     LOAD_PEAK,
     LOAD_WIDTH,
     LOADS,
+    MAX_COST,
+    MAX_MOVES,
+    MOVED,
     NUM_BIN_CLASSES,
     NUM_CAP_LEVELS,
     NUM_LOAD_LEVELS,
     NUM_RESOURCES,
     NUM_SLOTS,
     OPEN_BINS,
+    PRICE_PER_MOVE,
     ROW_CAPACITY,
     ROW_WIDTH,
     SLOT_TOP,
 )
 from placement.core.kernels.memory import Memory
+from placement.core.kernels.penalty import price_at
 
 
 @inner
@@ -198,6 +206,7 @@ def may_move(m: Memory, item: int, target: int) -> bool:
     return (
         keeps_caps(m, item, target)
         and has_room(m, group, item, target, 1, role)
+        and is_affordable(m, item, target)
         and has_slot(m, target)
     )
 
@@ -214,6 +223,22 @@ def may_take_role(m: Memory, group: int, item: int) -> bool:
     if m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_LEADS] == 0:
         return False
     return has_room(m, group, -1, place, 0, 1)
+
+
+@inner
+def is_affordable(m: Memory, item: int, target: int) -> bool:
+    """Tell whether the caps on the cost and the number of all moves still hold."""
+    if m.ints[HAS_CAPS] == 0:
+        return True
+    now = bin_of(m, item)
+    more = is_away(m, item, target) - is_away(m, item, now)
+    if more > 0 and m.ints[MOVED] + more > m.ints[MAX_MOVES]:
+        return False
+    price = price_at(m, item, target) - price_at(m, item, now)
+    # The cap is on what is copied, without the price of the moves themselves.
+    price -= m.ints[PRICE_PER_MOVE] * more
+    copied = m.ints[COST] - m.ints[PRICE_PER_MOVE] * m.ints[MOVED]
+    return price <= 0 or copied + price <= m.ints[MAX_COST]
 
 
 @inner

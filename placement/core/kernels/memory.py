@@ -51,7 +51,7 @@ from placement.core.problem import (
     Problem,
     loads,
 )
-from placement.core.value import move_costs, open_bins
+from placement.core.value import is_moved, move_costs, open_bins
 
 Columns = Mapping[str, npt.NDArray[Any]]
 Column = Any
@@ -104,6 +104,9 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
         "COST_RESOURCE": cost_resource,
         "NUM_RECEIVERS": len(tables["RECEIVERS"]),
         "NUM_SLOTS": len(state["SLOTS"]),
+        "HAS_CAPS": int(problem.has_caps),
+        "MAX_COST": problem.max_cost,
+        "MAX_MOVES": problem.max_moves,
         **starts,
         **float_starts,
     }
@@ -160,6 +163,7 @@ def _start_counters(
 ) -> None:
     ints[SLOT_TOP] = lists[:, LIST_ROOM].sum()
     ints[COST] = move_costs(problem, at).sum()
+    ints[layout.MOVED] = is_moved(problem, at).sum()
     ints[IS_FULL] = ints[LOGGED] = ints[IS_LOGGING] = 0
 
 
