@@ -151,7 +151,7 @@ def _settle(
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
-    notes = (*draft.notes, *_band_notes(best))
+    notes = (*draft.notes, *_band_notes(best), *_cap_notes(best))
     return replace(best, notes=notes, seconds=spent)
 
 
@@ -300,8 +300,24 @@ def build_problem(
         is_eligible=np.ones((1, 1), dtype=np.bool_),
         levels=(brokers, RackSpread().level(draft)),
         is_transient=np.zeros(len(keep), dtype=np.bool_),
-        price_per_move=draft.settings.price_per_move_bytes,
+        price_per_move=price_per_move(draft),
+        **_caps(draft.settings),
     )
+
+
+def price_per_move(draft: Draft) -> int:
+    """Return the price of a move in bytes, as given or the mean of a replica."""
+    settings = draft.settings
+    if settings.price_per_move_bytes or not settings.prefers_moves:
+        return settings.price_per_move_bytes
+    counts = np.diff(draft.state.replicas.start)
+    held = int((draft.weights.copy_bytes * counts).sum())
+    return held // max(int(counts.sum()), 1)
+
+
+def _caps(settings: Settings) -> dict[str, int]:
+    most = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
+    return {name: cap for name, cap in most.items() if cap is not None}
 
 
 def _to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
@@ -347,6 +363,31 @@ def _same_bands(aimed: Targets, reached: Targets) -> bool:
         np.allclose(aimed.lower[counts], reached.lower[counts], rtol=1e-9)
         and np.allclose(aimed.upper[counts], reached.upper[counts], rtol=1e-9)
     )
+
+
+def _cap_notes(found: PlannedPlacement) -> list[Note]:
+    """Say that a cap left brokers out of band, or replicas where they must not be."""
+    settings = found.draft.settings
+    value = found.solution.certificate
+    if settings.max_moves is None and settings.max_bytes is None:
+        return []
+    if value.deviation.value <= 0 and found.has_met_rules:
+        return []
+    caps = {
+        "copies": (settings.max_moves, value.moves.value),
+        "bytes": (settings.max_bytes, value.cost.value),
+    }
+    return [
+        Note(
+            what="capped",
+            message=f"at most {cap:,} {unit} were allowed: {used:,} are used, and the "
+            f"worst broker stays {value.deviation.value:.1%} of its share out of band",
+            have=float(used),
+            need=float(cap),
+        )
+        for unit, (cap, used) in caps.items()
+        if cap is not None
+    ]
 
 
 def _band_notes(found: PlannedPlacement) -> list[Note]:

@@ -67,6 +67,11 @@ class Settings:
         Whether an operation may also move what it need not.
     price_per_move_bytes
         What a move costs besides its bytes.
+    prefers_moves
+        Whether few moves count as well as few bytes: a move is then priced at the
+        mean size of a replica, unless a price is given.
+    max_moves, max_bytes
+        Caps on the copies and their bytes altogether; `None`: none.
     effort
         ``quick``, ``normal`` or ``thorough``.
     seed
@@ -84,6 +89,9 @@ class Settings:
     excluded_topics: BoolArray | None = None
     frees_the_rest: bool = False
     price_per_move_bytes: int = 0
+    prefers_moves: bool = False
+    max_moves: int | None = None
+    max_bytes: int | None = None
     effort: str = "normal"
     seed: int = 1
 

@@ -34,6 +34,12 @@ class PlanOptions(TypedDict, total=False):
         Ids of the only brokers that get replicas.
     exclude_brokers_for_replicas, exclude_brokers_for_leaders
         Ids of brokers that get none.
+    max_moves, max_bytes
+        Caps on the copies, and on their bytes.
+    prefer
+        ``bytes``: the fewest bytes. ``moves``: few moves as well.
+    move_cost_bytes
+        Price of a move on top of its bytes.
     effort
         How much work the search may do.
     seed
@@ -49,6 +55,10 @@ class PlanOptions(TypedDict, total=False):
     destination_brokers: Iterable[int]
     exclude_brokers_for_replicas: Iterable[int]
     exclude_brokers_for_leaders: Iterable[int]
+    max_moves: int
+    max_bytes: int
+    prefer: Literal["bytes", "moves"]
+    move_cost_bytes: int
     effort: Literal["quick", "normal", "thorough"]
     seed: int
 
@@ -169,12 +179,20 @@ def _plan(
             options.get("exclude_brokers_for_leaders")
         ),
         rebalance=rebalance,
+        max_moves=options.get("max_moves"),
+        max_bytes=_text(options.get("max_bytes")),
+        prefer=options.get("prefer", "bytes"),
+        move_cost_bytes=_text(options.get("move_cost_bytes")),
         effort=options.get("effort", "normal"),
         seed=options.get("seed", 1),
     )
     with named_as_arguments():
         planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
     return PlanResult(planned)
+
+
+def _text(value: int | None) -> str | None:
+    return None if value is None else str(value)
 
 
 def _refuse_unknown(options: PlanOptions) -> None:

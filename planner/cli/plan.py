@@ -28,6 +28,13 @@ app = typer.Typer(
 )
 
 
+class Prefer(StrEnum):
+    """What counts when a plan is made."""
+
+    BYTES = "bytes"
+    MOVES = "moves"
+
+
 class Effort(StrEnum):
     """How much work the search may do."""
 
@@ -112,6 +119,26 @@ RebalanceToo = Annotated[
     bool,
     typer.Option("--rebalance", help="Also move what the operation need not."),
 ]
+MaxMoves = Annotated[
+    int | None,
+    typer.Option("--max-moves", metavar="N", help="Copy at most so many replicas."),
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option("--max-bytes", metavar="SIZE", help="Copy at most so much: 2TB."),
+]
+PreferOption = Annotated[
+    Prefer,
+    typer.Option("--prefer", help="Fewest bytes, or few moves as well."),
+]
+MoveCost = Annotated[
+    str | None,
+    typer.Option(
+        "--move-cost-bytes",
+        metavar="SIZE",
+        help="Price of a move, on top of its bytes.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
 Waves = Annotated[
     bool,
@@ -162,6 +189,10 @@ def rebalance(
     destination_broker_list: Destinations = None,
     exclude_brokers_for_replicas: NoReplicas = None,
     exclude_brokers_for_leaders: NoLeaders = None,
+    max_moves: MaxMoves = None,
+    max_bytes: MaxBytes = None,
+    prefer: PreferOption = Prefer.BYTES,
+    move_cost_bytes: MoveCost = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
     waves: Waves = False,
@@ -200,6 +231,10 @@ def add_brokers(
     destination_broker_list: Destinations = None,
     exclude_brokers_for_replicas: NoReplicas = None,
     exclude_brokers_for_leaders: NoLeaders = None,
+    max_moves: MaxMoves = None,
+    max_bytes: MaxBytes = None,
+    prefer: PreferOption = Prefer.BYTES,
+    move_cost_bytes: MoveCost = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
     waves: Waves = False,
@@ -238,6 +273,10 @@ def remove_brokers(
     destination_broker_list: Destinations = None,
     exclude_brokers_for_replicas: NoReplicas = None,
     exclude_brokers_for_leaders: NoLeaders = None,
+    max_moves: MaxMoves = None,
+    max_bytes: MaxBytes = None,
+    prefer: PreferOption = Prefer.BYTES,
+    move_cost_bytes: MoveCost = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
     waves: Waves = False,
@@ -308,6 +347,7 @@ def _request(goal: str, given: dict[str, Any]) -> "PlanRequest":
         options[name] = tuple(options[name] or ())
     options["effort"] = str(options["effort"])
     options["order"] = None if options["order"] is None else str(options["order"])
+    options["prefer"] = str(options["prefer"])
     return PlanRequest(goal=goal, **options)
 
 

@@ -118,6 +118,10 @@ class SettingsRecord(Record):
     topic: list[str]
     topics: str | None
     exclude_topics: str | None
+    max_moves: int | None = None
+    max_bytes: int | None = None
+    prefer: Literal["bytes", "moves"] = "bytes"
+    move_cost_bytes: int | None = None
     rebalance: bool
     effort: Literal["quick", "normal", "thorough"]
     seed: int

@@ -14,9 +14,10 @@ from placement.targets import DEFAULT_BAND
 from placement.waves.cut import Order, WaveSettings
 from planner.errors import BadInputError, InputProblem
 from planner.plan.waves import settings_document
-from planner.units import parse_rate
+from planner.units import parse_bytes, parse_rate
 
 WIDEST_BAND = 10
+MOST_MOVES = 2**62
 MOST_BROKERS = 100_000
 """A range of broker ids longer than this is a slip of the pen."""
 
@@ -42,6 +43,10 @@ class PlanRequest:
         Broker lists such as ``1,2,5-9``.
     rebalance
         Whether the operation may also move what it need not.
+    max_moves, max_bytes
+        Caps on copies and on their bytes; bytes with or without a unit.
+    prefer, move_cost_bytes
+        ``bytes`` or ``moves``, and the price of a move in bytes.
     effort, seed
         How much work, and of which random numbers.
     waves
@@ -67,6 +72,10 @@ class PlanRequest:
     exclude_brokers_for_replicas: str | None = None
     exclude_brokers_for_leaders: str | None = None
     rebalance: bool = False
+    max_moves: int | None = None
+    max_bytes: str | None = None
+    prefer: str = "bytes"
+    move_cost_bytes: str | None = None
     effort: str = "normal"
     seed: int = 1
     waves: bool = False
@@ -137,6 +146,21 @@ class _Reader:
                 f"it has {known or 'none'}",
             )
         return ids
+
+    def bytes_of(self, option: str, text: str | None) -> int | None:
+        if text is None:
+            return None
+        try:
+            return parse_bytes(text)
+        except ValueError as error:
+            self.refuse(option, text, str(error), "write 500GB, 2TiB or 1000000")
+            return None
+
+    def count(self, option: str, value: int | None) -> int | None:
+        if value is not None and not 0 <= value < MOST_MOVES:
+            rule = f"must be a number from 0 to {MOST_MOVES - 1}"
+            self.refuse(option, value, rule, "leave it out for no cap")
+        return value
 
     def bands(self, texts: Sequence[str]) -> dict[Resource, float]:
         """Read ``[RESOURCE=]FRACTION``; one without a name is for all others."""
@@ -292,6 +316,9 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         )
     }
     waves = _waves(reader, request, thresholds)
+    max_moves = reader.count("--max-moves", request.max_moves)
+    max_bytes = reader.bytes_of("--max-bytes", request.max_bytes)
+    move_cost = reader.bytes_of("--move-cost-bytes", request.move_cost_bytes)
     if reader.problems:
         msg = "bad options"
         raise BadInputError(msg, reader.problems)
@@ -306,6 +333,10 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         excluded_for_leaders=frozenset(lists["exclude_brokers_for_leaders"] or ()),
         excluded_topics=excluded,
         frees_the_rest=request.rebalance,
+        max_moves=max_moves,
+        max_bytes=max_bytes,
+        prefers_moves=request.prefer == "moves",
+        price_per_move_bytes=move_cost or 0,
         effort=request.effort,
         seed=request.seed,
     )
@@ -385,6 +416,10 @@ def _document(
         "topic": sorted(request.topic),
         "topics": request.topics,
         "exclude_topics": request.exclude_topics,
+        "max_moves": settings.max_moves,
+        "max_bytes": settings.max_bytes,
+        "prefer": request.prefer,
+        "move_cost_bytes": settings.price_per_move_bytes or None,
         "rebalance": request.rebalance,
         "effort": request.effort,
         "seed": request.seed,
