@@ -173,7 +173,9 @@ class Searcher:
     def _attempt(self, at: Arrangement, base_prices: Sequence[float]) -> Arrangement:
         state = self._state(at)
         self._meet_rules(state)
-        self._call(stages.fill, state)
+        if not self._problem.has_caps:
+            # Within a cap what is furthest out of band comes first, not what is empty.
+            self._call(stages.fill, state)
         for base_price in base_prices:
             state.floats[BASE_PRICE] = 1.0 + base_price * self._mean_cost
             self._call(stages.level_roles, state, ROLE_SWEEPS)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from placement.core import search
 from placement.core.bounds import reached_bands
@@ -245,6 +246,46 @@ def test_the_smallest_problems(problem: Problem, status: Status):
 
     assert solution.status == status
     assert solution.best.bin_of.tolist() == problem.home.tolist()
+
+
+@settings(max_examples=80)
+@given(problems(), st.integers(0, 6), st.integers(0, 40))
+def test_caps_on_moves_and_cost_hold(problem: Problem, max_moves: int, max_cost: int):
+    capped = replace(problem, max_moves=max_moves, max_cost=max_cost)
+
+    solution = solve(capped)
+
+    value = evaluate(capped, solution.best)
+    before = evaluate(capped, home_arrangement(capped))
+    assert value.moves <= max_moves
+    assert value.cost - problem.price_per_move * value.moves <= max_cost
+    assert value <= before
+
+
+@pytest.mark.parametrize(
+    ("caps", "bin_of"),
+    [
+        pytest.param({}, [1, 1, 0, 0], id="no-cap"),
+        pytest.param({"max_moves": 1}, [1, 0, 0, 0], id="one-move"),
+        pytest.param({"max_cost": 5}, [1, 0, 0, 0], id="what-one-costs"),
+        pytest.param({"max_moves": 0}, [0, 0, 0, 0], id="nothing"),
+    ],
+)
+def test_within_a_cap_the_bands_come_as_near_as_can_be(caps, bin_of: list[int]):
+    problem = make_problem(
+        [[0], [0], [0], [0]],
+        num_bins=2,
+        cost=[5, 5, 5, 5],
+        target=2.0,
+        lower=2,
+        upper=2,
+        **caps,
+    )
+
+    solution = solve(problem)
+
+    moved = sorted(solution.best.bin_of.tolist(), reverse=True)
+    assert moved == bin_of
 
 
 def test_the_price_of_a_move_is_in_no_bound():

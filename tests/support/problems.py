@@ -109,7 +109,8 @@ def make_problem(
         "is_transient": np.zeros(1, dtype=np.bool_),
     }
     changed = {name: np.array(value) for name, value in columns.items()}
-    for name in {"levels", "price_per_move", "price_across"} & columns.keys():
+    plain = {"levels", "price_per_move", "price_across", "max_cost", "max_moves"}
+    for name in plain & columns.keys():
         changed[name] = columns[name]
     if "movability" in changed:
         changed["movability"] = changed["movability"].astype(np.int8)
