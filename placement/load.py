@@ -18,6 +18,7 @@ from placement.cluster import (
     BoolArray,
     ClusterState,
     IndexArray,
+    LogDirs,
     LogDirState,
     RateArray,
     Storage,
@@ -179,19 +180,32 @@ def fixed_disk_bytes(state: ClusterState) -> WeightArray:
     dir whose free space is known is neither free nor taken by replicas. Replicas whose
     log dir is not known may lie in any of their broker's.
     """
-    log_dirs = state.log_dirs
+    located, elsewhere = bytes_by_place(state)
+    return unexplained_bytes(state.log_dirs, located, elsewhere)
+
+
+def unexplained_bytes(
+    log_dirs: LogDirs, located: WeightArray, elsewhere: WeightArray
+) -> WeightArray:
+    """Return ``(B,)`` `fixed_disk_bytes`, from what `bytes_by_place` says."""
+    left = np.maximum(taken_bytes(log_dirs) - located, 0)
+    fixed = np.zeros(len(elsewhere), dtype=np.int64)
+    np.add.at(fixed, log_dirs.broker_idx, left)
+    least: WeightArray = np.maximum(fixed - elsewhere, 0)
+    return least
+
+
+def taken_bytes(log_dirs: LogDirs) -> WeightArray:
+    """Return ``(D,)`` bytes taken of each file system; 0 where nobody can tell."""
     is_known = (
         np.not_equal(log_dirs.usable_bytes, UNKNOWN)
         & np.not_equal(log_dirs.size_bytes, UNKNOWN)
         & np.not_equal(log_dirs.state, LogDirState.OFFLINE)
     )
-    located, elsewhere = bytes_by_place(state)
-    used = log_dirs.size_bytes - log_dirs.usable_bytes
-    left = np.where(is_known, np.maximum(used - located, 0), 0)
-    fixed = np.zeros(state.num_brokers, dtype=np.int64)
-    np.add.at(fixed, log_dirs.broker_idx, left)
-    least: WeightArray = np.maximum(fixed - elsewhere, 0)
-    return least
+    taken: WeightArray = np.where(
+        is_known, log_dirs.size_bytes - log_dirs.usable_bytes, 0
+    )
+    return taken
 
 
 def bytes_by_place(state: ClusterState) -> tuple[WeightArray, WeightArray]:

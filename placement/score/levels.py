@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from placement.cluster import (
     ABSENT,
-    UNKNOWN,
     BoolArray,
     ClusterState,
     LogDirState,
@@ -24,6 +23,7 @@ from placement.load import (
     Weights,
     as_units,
     bytes_by_place,
+    taken_bytes,
 )
 from placement.score.placed import Measured
 from placement.score.statistics import Spread, gini_rows, spread_rows
@@ -184,8 +184,13 @@ def log_dir_level(measured: Measured) -> Level:
     Replicas of which the log dir is not known are in none.
     """
     state = measured.state
-    dirs = state.log_dirs
-    load = as_units(log_dir_loads(state, measured.weights, measured.leader_idx))
+    load = log_dir_loads(state, measured.weights, measured.leader_idx)
+    return level_of_log_dirs(state, load)
+
+
+def level_of_log_dirs(state: ClusterState, loads: WeightArray) -> Level:
+    """Return shares and deviations of log dirs, from their ``(D, R)`` integer loads."""
+    dirs, load = state.log_dirs, as_units(loads)
     serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
     capacity = np.where(serves[:, None], _dir_capacities(state, serves), 0.0)
     of, count = dirs.broker_idx, state.num_brokers
@@ -216,14 +221,7 @@ def log_dir_loads(
         if extra.any():
             np.add.at(load[:, r], place[leads], extra[of[leads]])
     located, _ = bytes_by_place(state)
-    taken = np.where(
-        (dirs.usable_bytes != UNKNOWN)
-        & (dirs.size_bytes != UNKNOWN)
-        & (dirs.state != LogDirState.OFFLINE),
-        dirs.size_bytes - dirs.usable_bytes,
-        0,
-    )
-    load[:, DISK] = np.maximum(located, taken)
+    load[:, DISK] = np.maximum(located, taken_bytes(dirs))
     return load
 
 

@@ -52,10 +52,12 @@ def gini(use: RateArray) -> float:
 
 def jain(use: RateArray) -> float:
     """Return Jain's fairness index."""
-    squares = float((use * use).sum())
-    if squares <= 0:
+    largest = float(use.max(initial=0.0))
+    if largest <= 0:
         return 1.0
-    return float(use.sum()) ** 2 / (len(use) * squares)
+    # Of parts of the largest: squares of very large or small numbers are no numbers.
+    part = use / largest
+    return float(part.sum()) ** 2 / (len(part) * float((part * part).sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
