@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,24 @@ from planner.cli.output import print_json, print_words
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
+
+OptionalSnapshotOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="SNAP",
+        help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
+    ),
+]
+FleetOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--fleet",
+        metavar="FOLDER",
+        help="Append it to a fleet folder instead: a path, s3://…, gs://…, hdfs://…",
+    ),
+]
 
 app = typer.Typer(
     name="snapshot",
@@ -49,15 +67,37 @@ def show(
 def convert(
     snapshot: SnapshotArgument,
     *,
-    output: SnapshotOutput,
+    output: OptionalSnapshotOutput = None,
+    fleet: FleetOutput = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
-    """Write a snapshot in another form, by the suffix of the output."""
+    """Write a snapshot in another form, by the suffix of the output; or to a fleet."""
     from planner.snapshot import check_output, read_snapshot
 
-    check_output(output)
-    _write(read_snapshot(snapshot), output, output_format, quiet=quiet)
+    if (output is None) == (fleet is None):
+        msg = "give one of --output and --fleet"
+        raise typer.BadParameter(msg)
+    if output is not None:
+        check_output(output)
+        _write(read_snapshot(snapshot), output, output_format, quiet=quiet)
+    elif fleet is not None:
+        _append(read_snapshot(snapshot), fleet, output_format, quiet=quiet)
+
+
+def _append(
+    snapshot: "Snapshot", fleet: str, output_format: OutputFormat, *, quiet: bool
+) -> None:
+    from planner.fleet.append import append
+    from planner.fleet.store import Store
+
+    is_new = append(snapshot, Store(fleet))
+    name = {"cluster_id": snapshot.cluster_id, "taken_at": snapshot.taken_at}
+    if output_format is OutputFormat.JSON:
+        print_json({"fleet": fleet, **name, "is_new": is_new})
+    elif not quiet:
+        done = "appended" if is_new else "already there, unchanged"
+        print_words(f"{fleet}: {snapshot.cluster_id} at {snapshot.taken_at}: {done}")
 
 
 @app.command()

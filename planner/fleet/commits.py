@@ -1,0 +1,185 @@
+"""
+Commit markers: which files of a fleet folder count.
+
+A snapshot's rows are written first, into files of their own; then one small marker
+names them, and only what a marker names is read. So a write that is killed leaves
+nothing visible; nor does it on object stores, which rename nothing: a marker is one
+object, there or not. A marker's name comes from the snapshot's, so the same snapshot
+written again takes the place of what it was.
+
+`fleet compact` writes the rows of many snapshots into few files, and a marker that
+`replaces` theirs; from then on these do not count, whether they are gone or not. One
+whose content has changed since does, and then the compacted rows of its snapshot do
+not.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from planner.errors import BadInputError, InputProblem
+
+FORMAT = "kafka-planner/fleet-commit"
+VERSION = 1
+FOLDER = "commits"
+TABLES = ("clusters", "brokers", "log_dirs", "topics", "partitions")
+
+Key = tuple[str, str]
+"""Cluster id, and when the snapshot was taken: ISO 8601 in UTC, to the microsecond."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """
+    Files that became visible together.
+
+    Parameters
+    ----------
+    name
+        Of the marker.
+    snapshots
+        Hash of the content of each snapshot in these files.
+    files
+        Paths inside the fleet's folder, by table.
+    replaces
+        Markers of which this one has the rows.
+    """
+
+    name: str
+    snapshots: Mapping[Key, str]
+    files: Mapping[str, Sequence[str]]
+    replaces: Sequence[str] = field(default=())
+
+    def to_text(self) -> str:
+        """Return the marker's text."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "snapshots": [
+                {"cluster_id": cluster_id, "taken_at": taken_at, "content": content}
+                for (cluster_id, taken_at), content in sorted(self.snapshots.items())
+            ],
+            "files": {table: sorted(self.files.get(table, ())) for table in TABLES},
+            "replaces": sorted(self.replaces),
+        }
+        return json.dumps(document, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], *, file: str) -> Self:
+        """
+        Read a marker.
+
+        Raises
+        ------
+        BadInputError
+            If it is not one.
+        """
+        try:
+            _require_format(document)
+            return cls(
+                name=document["name"],
+                snapshots={
+                    (each["cluster_id"], each["taken_at"]): each["content"]
+                    for each in document["snapshots"]
+                },
+                files={table: tuple(document["files"][table]) for table in TABLES},
+                replaces=tuple(document["replaces"]),
+            )
+        except (KeyError, TypeError) as error:
+            found = InputProblem(
+                file=file,
+                place="",
+                value="",
+                rule=f"must be a commit marker of a fleet, version {VERSION}",
+                remedy="remove it, and write its snapshots again",
+            )
+            msg = f"{file} is not a commit marker"
+            raise BadInputError(msg, [found]) from error
+
+
+def _require_format(document: Mapping[str, Any]) -> None:
+    if (document["format"], document["version"]) != (FORMAT, VERSION):
+        raise KeyError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """
+    What of a fleet counts.
+
+    Parameters
+    ----------
+    commits
+        The markers that count, by name.
+    hidden
+        Snapshots of which rows stand in compacted files and count no longer, by marker.
+    """
+
+    commits: Mapping[str, Commit]
+    hidden: Mapping[str, frozenset[Key]]
+
+    @property
+    def snapshots(self) -> dict[Key, str]:
+        """Content of every snapshot that counts."""
+        return {
+            key: content
+            for name, commit in self.commits.items()
+            for key, content in commit.snapshots.items()
+            if key not in self.hidden.get(name, ())
+        }
+
+    def files(self, table: str) -> list[str]:
+        """Return the files of one table that count, sorted."""
+        return sorted(
+            file
+            for commit in self.commits.values()
+            for file in commit.files.get(table, ())
+        )
+
+
+def resolve(commits: Iterable[Commit]) -> Visible:
+    """Decide which markers count."""
+    all_commits = {commit.name: commit for commit in commits}
+    merged = [commit for commit in all_commits.values() if commit.replaces]
+    gone: set[str] = set()
+    for commit in merged:
+        gone |= {
+            name
+            for name in commit.replaces
+            if name in all_commits and _is_contained(all_commits[name], commit)
+        }
+    kept = {name: commit for name, commit in all_commits.items() if name not in gone}
+    single = {
+        key
+        for commit in kept.values()
+        if not commit.replaces
+        for key in commit.snapshots
+    }
+    hidden = {
+        name: keys
+        for name, commit in kept.items()
+        if commit.replaces and (keys := frozenset(single & commit.snapshots.keys()))
+    }
+    return Visible(commits=kept, hidden=hidden)
+
+
+def _is_contained(commit: Commit, merged: Commit) -> bool:
+    """Tell whether a compacted marker has just what another has."""
+    return bool(commit.replaces) or all(
+        merged.snapshots.get(key) == content
+        for key, content in commit.snapshots.items()
+    )
+
+
+def time_text(moment: datetime) -> str:
+    """Return a time as it stands in markers."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def commit_name(key: Key) -> str:
+    """Return the name of the marker of one snapshot."""
+    return hashlib.sha256("\x00".join(key).encode()).hexdigest()[:32]
