@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
         demo,
         elect,
         failures,
+        fleet,
         generate,
         group,
         importing,
@@ -35,6 +36,7 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
     app.command("elect")(elect.elect)
+    app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)
     app.add_typer(group.app)

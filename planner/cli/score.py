@@ -11,8 +11,11 @@ from planner.cli.exit_codes import ExitCode
 from planner.cli.gather import Gatherer
 from planner.cli.options import Format, OutputFormat, Quiet, Verbose
 from planner.cli.output import print_json, print_words
+from planner.cli.spark_options import Conf, Master, print_clusters, session_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from planner.score import Scored, ScoreRequest
     from planner.score.fail_on import Condition
 
@@ -56,13 +59,17 @@ CapacityThreshold = Annotated[
     ),
 ]
 Output = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "-o",
         "--output",
         metavar="FOLDER",
         help="Write the scores as Parquet tables, every level, into a folder.",
     ),
+]
+Spark = Annotated[
+    bool,
+    typer.Option("--spark", help="On Spark, for snapshots too large for one process."),
 ]
 
 
@@ -74,6 +81,9 @@ def score(
     capacity_threshold: CapacityThreshold = None,
     resources: Resources = None,
     output: Output = None,
+    spark: Spark = False,
+    master: Master = None,
+    conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -81,39 +91,81 @@ def score(
     """
     Score clusters as they are: balance, broken rules, hot spots, the least to move.
 
-    Needs no JVM. Exits 3 where a condition of --fail-on holds. Of several snapshots
-    json is a list.
+    Needs no JVM without --spark. Exits 3 where a condition of --fail-on holds. Of
+    several snapshots json is a list.
     """
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
-    from planner.score.tables import check_output, write_tables
 
     inputs = Gatherer()
     conditions = inputs.read(lambda: parse_conditions(fail_on or [])) or {}
-    if output is not None:
-        inputs.read(lambda: check_output(output))
     request = ScoreRequest(
         band=band or (),
         capacity_threshold=capacity_threshold or (),
         resources=resources,
     )
+    is_json = output_format is OutputFormat.JSON
+    if spark:
+        inputs.raise_problems()
+        session = session_of(master, conf)
+        documents = _on_spark(session, snapshots, request, conditions, output)
+    else:
+        documents = _in_memory(inputs, snapshots, request, conditions, output, is_json)
+    if output is not None and not quiet:
+        print_words(f"wrote {output}")
+    if is_json:
+        print_json(documents if len(documents) > 1 else documents[0])
+    elif spark:
+        print_clusters(documents)
+    held = any(answer["holds"] for d in documents for answer in d.get("fail_on", ()))
+    raise typer.Exit(ExitCode.FINDINGS if held else ExitCode.OK)
+
+
+def _on_spark(
+    session: "SparkSession",
+    snapshots: list[Path],
+    request: "ScoreRequest",
+    conditions: dict[str, "Condition"],
+    output: str | None,
+) -> list[dict[str, Any]]:
+    """Score and write; return the documents."""
+    from planner.spark.command import score_snapshots
+    from planner.spark.output import write_scores
+
+    scored = score_snapshots(session, snapshots, request)
+    inputs = Gatherer()
+    _judge(inputs, scored.documents, list(map(str, snapshots)), conditions)
+    inputs.raise_problems()
+    if output is not None:
+        write_scores(scored.found, output)
+    scored.found.release()
+    return scored.documents
+
+
+def _in_memory(
+    inputs: Gatherer,
+    snapshots: list[Path],
+    request: "ScoreRequest",
+    conditions: dict[str, "Condition"],
+    output: str | None,
+    is_json: bool,
+) -> list[dict[str, Any]]:
+    """Score, write and print; return the documents where somebody asks for them."""
+    from planner.score.tables import check_output, write_tables
+
+    if output is not None:
+        inputs.read(lambda: check_output(Path(output)))
     scored = _score_all(inputs, snapshots, request)
     inputs.raise_problems()
-    is_json = output_format is OutputFormat.JSON
     documents = []
     if is_json or conditions:
         documents = _documents(inputs, snapshots, scored, conditions)
     inputs.raise_problems()
     if output is not None:
-        write_tables(scored, output)
-        if not quiet:
-            print_words(f"wrote {output}")
-    if is_json:
-        print_json(documents if len(documents) > 1 else documents[0])
-    else:
+        write_tables(scored, Path(output))
+    if not is_json:
         _print_screens(scored, documents)
-    held = any(answer["holds"] for d in documents for answer in d.get("fail_on", ()))
-    raise typer.Exit(ExitCode.FINDINGS if held else ExitCode.OK)
+    return documents
 
 
 def _score_all(
@@ -140,16 +192,25 @@ def _documents(
 ) -> list[dict[str, Any]]:
     """Return what json prints, conditions judged."""
     from planner.score import score_document
+
+    documents = [score_document(each) for each in scored]
+    _judge(inputs, documents, list(map(str, snapshots)), conditions)
+    return documents
+
+
+def _judge(
+    inputs: Gatherer,
+    documents: list[dict[str, Any]],
+    names: list[str],
+    conditions: dict[str, "Condition"],
+) -> None:
+    """Put the answers to conditions into the documents."""
     from planner.score.fail_on import judge
 
-    documents = []
-    for path, each in zip(snapshots, scored, strict=True):
-        document = score_document(each)
+    for name, document in zip(names, documents, strict=True):
         if conditions:
-            judged = partial(judge, conditions, document, file=str(path))
+            judged = partial(judge, conditions, document, file=name)
             document["fail_on"] = inputs.read(judged)
-        documents.append(document)
-    return documents
 
 
 def _print_screens(scored: list["Scored"], documents: list[dict[str, Any]]) -> None:

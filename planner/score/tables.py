@@ -69,30 +69,47 @@ SCHEMA = pa.schema(
 def score_table(scored: Iterable[Scored]) -> ArrowTable:
     """Return the scores of snapshots, all levels, in the columns of `SCHEMA`."""
     tables = [
-        _whole(each, level, r, columns)
+        level_table(each.score, each.cluster_id, taken_at_time(each.taken_at), LEVELS)
         for each in scored
-        for level, make in MAKERS.items()
-        for r in range(len(RESOURCES))
-        if (columns := make(each.score, r))
     ]
     return pa.concat_tables([SCHEMA.empty_table(), *tables])
 
 
+def level_table(
+    score: ClusterScore,
+    cluster_id: str | None,
+    taken_at: datetime | None,
+    levels: Sequence[str],
+) -> ArrowTable:
+    """Return some levels of one score, in the columns of `SCHEMA`."""
+    tables = [
+        _whole(MAKERS[level](score, r), cluster_id, taken_at, level, r)
+        for level in levels
+        for r in range(len(RESOURCES))
+    ]
+    return pa.concat_tables(tables)
+
+
 def _whole(
-    scored: Scored, level: str, r: int, columns: Mapping[str, Any]
+    columns: Mapping[str, Any],
+    cluster_id: str | None,
+    taken_at: datetime | None,
+    level: str,
+    r: int,
 ) -> ArrowTable:
     """Return the rows of one level and resource, absent columns null."""
     count = len(next(iter(columns.values())))
     fixed = {
-        "cluster_id": scored.cluster_id,
-        "taken_at": taken_at_time(scored.taken_at),
+        "cluster_id": cluster_id,
+        "taken_at": taken_at,
         "level": level,
         "resource": str(RESOURCES[r]),
     }
     arrays = []
     for field in SCHEMA:
         if field.name in fixed:
-            arrays.append(pa.array([fixed[field.name]] * count, field.type))
+            value = pa.scalar(fixed[field.name], field.type)
+            arrays.append(pa.repeat(value, count))
         elif field.name in columns:
             arrays.append(pa.array(columns[field.name], field.type))
         else:

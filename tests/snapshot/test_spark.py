@@ -1,7 +1,6 @@
 """Folders written by a real Spark, as it writes Parquet by default."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +16,6 @@ pytestmark = [
     # pyspark leaks a socket at exit.
     pytest.mark.filterwarnings("default"),
 ]
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("kafka-planner tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
 
 
 def written_by_spark(spark: Any, snapshot: Snapshot, folder: Path) -> Path:

@@ -1,0 +1,72 @@
+"""Options and screens that the commands on Spark share."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_CLUSTERS = 50
+
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Spark's master; by default that of spark-submit, else this machine.",
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable."),
+]
+
+
+def session_of(master: str | None, conf: Sequence[str] | None) -> "SparkSession":
+    """
+    Return the Spark session that the options ask for.
+
+    Raises
+    ------
+    BadInputError
+        If a setting is none, or Spark or Java is not there.
+    """
+    from planner.spark.session import parse_conf, start_session
+
+    return start_session(master=master, conf=parse_conf(conf or []))
+
+
+def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
+    """Print a line per snapshot: its figures, the least balanced first."""
+    shown = sorted(documents, key=_severity, reverse=True)[:MOST_CLUSTERS]
+    head = ("Cluster", "taken", "replicas", "disk max", "cv", "out of band", "wrong")
+    rows = [head, *(_line(document) for document in shown)]
+    widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
+        typer.echo("  ".join(cells).rstrip()[:80])
+    if len(documents) > len(shown):
+        rest = len(documents) - len(shown)
+        typer.echo(f"… and {rest} more; --format json has all")
+
+
+def _severity(document: dict[str, Any]) -> tuple[int, float]:
+    disk = document["resources"]["disk"]
+    return document["violations"]["offline_partitions"], disk["max_deviation"]
+
+
+def _line(document: dict[str, Any]) -> tuple[str, ...]:
+    resources, violations = document["resources"], document["violations"]
+    out = sum(figures["brokers_out_of_band"] for figures in resources.values())
+    wrong = sum(violations[rule] for rule in ("rack", "offline_partitions"))
+    return (
+        str(document["cluster_id"])[:20],
+        (document["taken_at"] or "unknown")[:10],
+        f"{document['replicas']:,}",
+        f"{resources['disk']['max_over_mean']:.2f} x",
+        f"{resources['disk']['cv']:.2f}",
+        str(out),
+        str(wrong + violations["under_min_isr"]),
+    )

@@ -1,0 +1,42 @@
+"""
+Scores of fleets on Spark; needs the extra `spark` and Java 17 or newer.
+
+What is named here is loaded when it is asked for, so that whoever has no PySpark is
+told so, instead of meeting an ImportError.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner.spark.balance import ScoreSettings
+    from planner.spark.fleet import Fleet, open_fleet
+    from planner.spark.scoring import FleetScores, score_fleet, scores
+    from planner.spark.session import start_session
+
+__all__ = [
+    "Fleet",
+    "FleetScores",
+    "ScoreSettings",
+    "open_fleet",
+    "score_fleet",
+    "scores",
+    "start_session",
+]
+_HOMES = {
+    "Fleet": "fleet",
+    "FleetScores": "scoring",
+    "ScoreSettings": "balance",
+    "open_fleet": "fleet",
+    "score_fleet": "scoring",
+    "scores": "scoring",
+    "start_session": "session",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Load a name from its module."""
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

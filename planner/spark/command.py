@@ -1,0 +1,177 @@
+"""What the commands on Spark do, once there is a session."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from placement.load import RESOURCES
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.tables import EPOCH, header_table, read_header
+from planner.plan.request import PlanRequest, read_request
+from planner.score.make import ScoreRequest
+from planner.snapshot import Snapshot, read_snapshot
+from planner.spark.balance import ScoreSettings
+from planner.spark.fleet import (
+    CATALOG,
+    KEY,
+    Fleet,
+    fleet_of_snapshots,
+    open_fleet,
+    snapshot_folder,
+)
+from planner.spark.output import (
+    cluster_documents,
+    new_days,
+    problem_rows,
+    write_scores,
+)
+from planner.spark.scoring import FleetScores, score_fleet
+
+
+def settings_of(request: ScoreRequest) -> ScoreSettings:
+    """
+    Read bands and thresholds.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    wishes = read_request(
+        PlanRequest(
+            goal="score",
+            band=request.band,
+            capacity_threshold=request.capacity_threshold,
+            resources=request.resources,
+        ),
+        Snapshot().to_state(),
+    ).settings
+    return ScoreSettings(
+        bands={str(r): wishes.band(r) for r in RESOURCES},
+        thresholds={str(r): v for r, v in wishes.capacity_thresholds.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotsScored:
+    """
+    Snapshots that were scored on Spark.
+
+    Parameters
+    ----------
+    documents
+        One per snapshot, in their order: the figures of the clusters. Hot spots and the
+        least bytes to move are not asked of Spark.
+    found
+        Every level, to be written and released.
+    """
+
+    documents: list[dict[str, Any]]
+    found: FleetScores
+
+
+def score_snapshots(
+    spark: SparkSession, paths: Sequence[Path], request: ScoreRequest
+) -> SnapshotsScored:
+    """
+    Score snapshots on Spark, those in Parquet without holding them.
+
+    Raises
+    ------
+    BadInputError
+        With what is wrong with any of them.
+    """
+    settings = settings_of(request)
+    # Those without a cluster id are named by their place.
+    opened = [_open(spark, path, str(place)) for place, path in enumerate(paths)]
+    together = opened[0][0]
+    for more, _ in opened[1:]:
+        tables = more.tables()
+        together = replace(
+            together,
+            **{
+                name: table.unionByName(tables[name])
+                for name, table in together.tables().items()
+            },
+        )
+    found = score_fleet(together, settings)
+    problems = problem_rows(found)
+    if problems:
+        msg = "the snapshots cannot be scored"
+        raise BadInputError(msg, problems)
+    by_name = cluster_documents(found.scores, datetime.now(UTC))
+    documents = []
+    for place, (_, name) in enumerate(opened):
+        document = by_name[name]
+        is_named = name[0] != str(place)
+        documents.append(document | {"cluster_id": name[0] if is_named else None})
+    return SnapshotsScored(documents=documents, found=found)
+
+
+def _open(spark: SparkSession, path: Path, name: str) -> tuple[Fleet, tuple[str, int]]:
+    """Open a snapshot; return its tables, and what they call it."""
+    if path.is_dir():
+        header = header_table(read_header(path), name=name)
+        fleet = snapshot_folder(spark, path, name=name)
+    else:
+        snapshot = read_snapshot(path)
+        header = header_table(snapshot.header(), name=name)
+        fleet = fleet_of_snapshots(spark, [snapshot], keys=[name])
+    (row,) = header.select(list(KEY)).to_pylist()
+    micros = (row["taken_at"] - EPOCH) // timedelta(microseconds=1)
+    return fleet, (row["cluster_id"], micros)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetScored:
+    """
+    What `fleet score` did.
+
+    Parameters
+    ----------
+    documents
+        A document per snapshot that was scored now.
+    problems
+        What is wrong with the others.
+    """
+
+    documents: list[dict[str, Any]]
+    problems: list[InputProblem]
+
+
+def score_folder(
+    spark: SparkSession,
+    folder: str,
+    request: ScoreRequest,
+    output: str,
+    *,
+    again: bool,
+) -> FleetScored:
+    """
+    Score a fleet into a folder: days that lack scores there, or everything.
+
+    Tables of a catalog are always scored in full: what is in them is theirs to say.
+
+    Raises
+    ------
+    BadInputError
+        If the folder is no fleet, or nothing can be written.
+    """
+    settings = settings_of(request)
+    days = None
+    if not again and not folder.startswith(CATALOG):
+        days = new_days(spark, folder, output)
+        if not days:
+            return FleetScored(documents=[], problems=[])
+    found = score_fleet(open_fleet(spark, folder, days=days), settings)
+    write_scores(found, output)
+    scored = FleetScored(
+        documents=list(cluster_documents(found.scores, datetime.now(UTC)).values()),
+        problems=problem_rows(found),
+    )
+    found.release()
+    return scored

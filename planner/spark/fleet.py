@@ -1,0 +1,239 @@
+"""The tables of many snapshots, as DataFrames."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql import types as T  # noqa: N812
+
+from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, TableColumns
+
+if TYPE_CHECKING:
+    from planner.snapshot import Snapshot
+
+KEY = ("cluster_id", "taken_at")
+"""What names a snapshot in every table of a fleet."""
+
+TABLE_NAMES = ("clusters", "brokers", "log_dirs", "topics", "partitions")
+CATALOG = "table:"
+"""What a fleet's name starts with where its tables are those of a catalog."""
+
+KEY_TYPES = (
+    T.StructField("cluster_id", T.StringType()),
+    T.StructField("taken_at", T.TimestampType()),
+)
+CONFIGS = T.MapType(T.StringType(), T.StringType())
+CLUSTERS = T.StructType(
+    [
+        *KEY_TYPES,
+        T.StructField("kafka_version", T.StringType()),
+        T.StructField("configs", CONFIGS),
+        T.StructField("features", T.MapType(T.StringType(), T.LongType())),
+        T.StructField(
+            "rates",
+            T.StructType(
+                [
+                    T.StructField("source", T.StringType()),
+                    T.StructField("window_s", T.DoubleType()),
+                    T.StructField("quantile", T.DoubleType()),
+                    T.StructField("split", T.StringType()),
+                ]
+            ),
+        ),
+        T.StructField(
+            "controllers",
+            T.ArrayType(
+                T.StructType(
+                    [
+                        T.StructField("id", T.IntegerType()),
+                        T.StructField("rack", T.StringType()),
+                        T.StructField("voter", T.BooleanType()),
+                        T.StructField("combined", T.BooleanType()),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
+"""The columns of `clusters`: what a snapshot says once."""
+
+
+def table_schema(columns: TableColumns) -> T.StructType:
+    """Return the columns of one table of a fleet: those of snapshots, and the key."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return T.StructType([*KEY_TYPES, *from_arrow_schema(columns.schema).fields])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """
+    Snapshots of clusters, each named by ``cluster_id`` and ``taken_at``.
+
+    Parameters
+    ----------
+    clusters
+        A row per snapshot: the columns of `CLUSTERS`.
+    brokers, log_dirs, topics, partitions
+        The tables of snapshots, with ``cluster_id string, taken_at timestamp`` besides.
+        Columns that are absent are null; others are left alone.
+    """
+
+    clusters: DataFrame
+    brokers: DataFrame
+    log_dirs: DataFrame
+    topics: DataFrame
+    partitions: DataFrame
+
+    def canonical(self) -> Self:
+        """Return the tables with all their columns and no others, in their types."""
+        return replace(
+            self,
+            clusters=conform(self.clusters, CLUSTERS),
+            brokers=conform(self.brokers, table_schema(BROKERS)),
+            log_dirs=conform(self.log_dirs, table_schema(LOG_DIRS)),
+            topics=conform(self.topics, table_schema(TOPICS)),
+            partitions=conform(self.partitions, table_schema(PARTITIONS)),
+        )
+
+    def tables(self) -> Mapping[str, DataFrame]:
+        """Return the tables by name."""
+        return {
+            "clusters": self.clusters,
+            "brokers": self.brokers,
+            "log_dirs": self.log_dirs,
+            "topics": self.topics,
+            "partitions": self.partitions,
+        }
+
+    def only(self, snapshots: DataFrame) -> Self:
+        """Return the snapshots that a table of keys names."""
+        return self._joined(snapshots, "left_semi")
+
+    def without(self, snapshots: DataFrame) -> Self:
+        """Return all snapshots but those that a table of keys names."""
+        return self._joined(snapshots, "left_anti")
+
+    def _joined(self, snapshots: DataFrame, how: str) -> Self:
+        keys = snapshots.select(*KEY).distinct()
+        return replace(
+            self,
+            **{
+                name: table.join(keys, on=list(KEY), how=how)
+                for name, table in self.tables().items()
+            },
+        )
+
+
+def conform(table: DataFrame, schema: T.StructType) -> DataFrame:
+    """Return a table in the columns of a schema; those absent are null."""
+    have = set(table.columns)
+    return table.select(
+        *(
+            (F.col(f"`{field.name}`") if field.name in have else F.lit(None))
+            .cast(field.dataType)
+            .alias(field.name)
+            for field in schema.fields
+        )
+    )
+
+
+def open_fleet(
+    spark: SparkSession, folder: str, *, days: Collection[str] | None = None
+) -> Fleet:
+    """
+    Open the tables of a fleet by a path that Spark reads, or by catalog names.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        A folder with ``clusters/``, ``brokers/`` and so on: ``file:``, ``s3a:``,
+        ``hdfs:`` …; or ``table:SCHEMA`` for the tables ``SCHEMA.clusters`` and so on.
+    days
+        Days to read, as ``2026-11-21``, where it is a folder; `None`: all.
+
+    Raises
+    ------
+    BadInputError
+        If it is no fleet folder.
+    """
+    if folder.startswith(CATALOG):
+        schema = folder.removeprefix(CATALOG)
+        tables = {name: spark.table(f"{schema}.{name}") for name in TABLE_NAMES}
+        return Fleet(**tables).canonical()
+    from planner.spark.layout import read_tables
+
+    return Fleet(**read_tables(spark, folder, days)).canonical()
+
+
+def fleet_of_snapshots(
+    spark: SparkSession, snapshots: Iterable["Snapshot"], *, keys: Sequence[str] = ()
+) -> Fleet:
+    """
+    Make a fleet of snapshots in memory, for tests and small numbers of them.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    snapshots
+        The snapshots.
+    keys
+        What to call them where they have no cluster id; absent: their place.
+    """
+    from planner.fleet.tables import snapshot_tables
+
+    all_tables = [
+        snapshot_tables(snapshot, name=keys[i] if i < len(keys) else str(i))
+        for i, snapshot in enumerate(snapshots)
+    ]
+    import pyarrow as pa
+
+    # In one chunk: Spark 4 takes no more than the first ones of an Arrow table.
+    together = {
+        name: pa.concat_tables([tables[name] for tables in all_tables]).combine_chunks()
+        for name in TABLE_NAMES
+    }
+    frames = {name: spark.createDataFrame(table) for name, table in together.items()}
+    return Fleet(**frames).canonical()
+
+
+def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
+    """
+    Open one snapshot folder of Parquet as a fleet of one; nothing of it is collected.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        A snapshot folder.
+    name
+        What to call it where it has no cluster id.
+    """
+    from planner.fleet.tables import header_table, read_header
+
+    header = header_table(read_header(folder), name=name)
+    clusters = spark.createDataFrame(header)
+    key = header.select(list(KEY)).to_pylist()[0]
+    frames = {"clusters": clusters}
+    for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS):
+        path = folder / columns.file
+        if path.exists():
+            frames[columns.name] = spark.read.parquet(path.absolute().as_uri())
+        else:
+            frames[columns.name] = spark.createDataFrame([], table_schema(columns))
+    keyed = {
+        table: frame
+        if table == "clusters"
+        else frame.withColumn("cluster_id", F.lit(key["cluster_id"])).withColumn(
+            "taken_at", F.lit(key["taken_at"]).cast("timestamp")
+        )
+        for table, frame in frames.items()
+    }
+    return Fleet(**keyed).canonical()

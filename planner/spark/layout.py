@@ -1,0 +1,117 @@
+"""Read the fleet tables that commit markers name, from any path that Spark reads."""
+
+from collections.abc import Collection
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
+from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
+from planner.spark.fleet import CLUSTERS, KEY, table_schema
+
+_FILES = ", ".join(f"{table}: array<string>" for table in TABLES)
+MARKER_SCHEMA = (
+    "format string, version int, name string, snapshots array<struct<cluster_id: "
+    f"string, taken_at: string, content: string>>, files struct<{_FILES}>, "
+    "replaces array<string>"
+)
+
+
+def read_tables(
+    spark: SparkSession, folder: str, days: Collection[str] | None = None
+) -> dict[str, DataFrame]:
+    """
+    Open the tables of a fleet folder, as its markers say.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        A path that Spark reads.
+    days
+        Days of which the files are read, as ``2026-11-21``; `None`: all.
+
+    Raises
+    ------
+    BadInputError
+        If it is no fleet folder.
+    """
+    root = folder.rstrip("/")
+    visible = read_visible(spark, root)
+    schemas = {
+        "clusters": CLUSTERS,
+        **{c.name: table_schema(c) for c in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)},
+    }
+    tables = {}
+    for name in TABLES:
+        files = [
+            f"{root}/{file}"
+            for file in visible.files(name)
+            if days is None or day_of_file(file) in days
+        ]
+        reader = spark.read.schema(schemas[name])
+        table = reader.parquet(*files) if files else empty(spark, schemas[name])
+        tables[name] = _without_hidden(spark, table, visible, root)
+    return tables
+
+
+def day_of_file(file: str) -> str:
+    """Return the day that a file's folder is named for."""
+    return file.partition("/date=")[2][:10]
+
+
+def empty(spark: SparkSession, schema: T.StructType) -> DataFrame:
+    """Return a table without rows."""
+    return spark.createDataFrame([], schema)
+
+
+def read_visible(spark: SparkSession, root: str) -> Visible:
+    """
+    Read the markers; as many rows as there are snapshots.
+
+    Raises
+    ------
+    BadInputError
+        If it is no fleet folder.
+    """
+    try:
+        rows = spark.read.schema(MARKER_SCHEMA).json(f"{root}/{FOLDER}").collect()
+    except AnalysisException as error:
+        found = InputProblem(
+            file=root,
+            place=FOLDER,
+            value="",
+            rule="a fleet folder must hold its commit markers",
+            remedy="write it with 'kafka-planner snapshot convert SNAP --fleet …'",
+        )
+        msg = f"{root} is not a fleet"
+        raise BadInputError(msg, [found]) from error
+    return resolve(
+        Commit.from_document(row.asDict(recursive=True), file=f"{root}/{FOLDER}")
+        for row in rows
+    )
+
+
+def _without_hidden(
+    spark: SparkSession, table: DataFrame, visible: Visible, root: str
+) -> DataFrame:
+    """Leave out rows of compacted files whose snapshot was written anew since."""
+    keys = [
+        (f"{root}/{file}".rpartition("/")[2], *key)
+        for name, hidden in visible.hidden.items()
+        for files in visible.commits[name].files.values()
+        for file in files
+        for key in hidden
+    ]
+    if not keys:
+        return table
+    old = spark.createDataFrame(
+        sorted(set(keys)), "file_name string, cluster_id string, moment string"
+    ).select("file_name", "cluster_id", F.to_timestamp("moment").alias("taken_at"))
+    named = table.select("*", F.col("_metadata.file_name").alias("file_name"))
+    kept = named.join(F.broadcast(old), on=["file_name", *KEY], how="left_anti")
+    return kept.select(*table.columns)

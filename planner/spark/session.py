@@ -1,0 +1,155 @@
+"""A Spark session with defaults that fit one machine."""
+
+import logging
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+MOST_MEMORY_BYTES = 16 * 2**30
+"""What a local Spark takes at most where nobody says: large tables are not held."""
+DEFAULTS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.autoBroadcastJoinThreshold": "64MB",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Ids such as 007 and days stay what they are where folders are named for them.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+LOCAL_DEFAULTS: Mapping[str, str] = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+}
+
+
+def start_session(
+    *, master: str | None = None, conf: Mapping[str, str] | None = None
+) -> "SparkSession":
+    """
+    Return the session that is there, or start one.
+
+    Parameters
+    ----------
+    master
+        Spark's master URL; `None`: that of spark-submit, else this machine.
+    conf
+        Settings of Spark, before any default of ours.
+
+    Raises
+    ------
+    BadInputError
+        If PySpark or Java is not there, or Spark does not start.
+    """
+    _require_spark()
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    builder = SparkSession.builder.appName("kafka-planner")
+    for key, value in settings(master=master, conf=conf or {}).items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        rule = f"Spark does not start: {_first_line(error)}"
+        remedy = "check --master and --conf"
+        raise _refusal(rule, remedy, value=master or "") from error
+
+
+def settings(*, master: str | None, conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a session: ours, then those that were given."""
+    is_submitted = "SPARK_ENV_LOADED" in os.environ
+    given = master or conf.get("spark.master")
+    chosen = dict(DEFAULTS)
+    if given is not None or not is_submitted:
+        chosen["spark.master"] = given or LOCAL
+    if (given or LOCAL).startswith("local") and not is_submitted:
+        chosen |= LOCAL_DEFAULTS
+        chosen["spark.driver.memory"] = f"{_memory_bytes() // 2**20}m"
+        chosen |= _quiet()
+    return chosen | {k: v for k, v in conf.items() if k != "spark.master"}
+
+
+def parse_conf(texts: Sequence[str]) -> dict[str, str]:
+    """
+    Read ``KEY=VALUE`` options.
+
+    Raises
+    ------
+    BadInputError
+        With every one that is not.
+    """
+    problems = [
+        InputProblem(
+            file="command line",
+            place="--conf",
+            value=text,
+            rule="must be KEY=VALUE",
+            remedy="write spark.executor.memory=4g",
+        )
+        for text in texts
+        if not text.partition("=")[1] or not text.partition("=")[0].strip()
+    ]
+    if problems:
+        msg = "bad settings of Spark"
+        raise BadInputError(msg, problems)
+    return {key: value for key, _, value in (text.partition("=") for text in texts)}
+
+
+def _memory_bytes() -> int:
+    """Return half of the machine's memory, within reason."""
+    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return min(max(pages * size // 2, 2**30), MOST_MEMORY_BYTES)
+
+
+def _quiet() -> dict[str, str]:
+    """Let Spark's log say errors alone."""
+    file = Path(__file__).with_name("log4j2.properties")
+    return {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={file.as_uri()}"
+    }
+
+
+def _require_spark() -> None:
+    if find_spec("pyspark") is None:
+        rule = "PySpark is not installed"
+        remedy = "install it: python -m pip install 'kafka-planner[spark]'"
+        raise _refusal(rule, remedy)
+    if not _has_java() and not os.environ.get("SPARK_REMOTE"):
+        rule = "Spark needs Java 17 or newer, and no java was found"
+        remedy = (
+            "install one (apt install openjdk-17-jre-headless, brew install "
+            "openjdk@17) or set JAVA_HOME; 'score' without --spark needs none"
+        )
+        raise _refusal(rule, remedy)
+
+
+def _has_java() -> bool:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        return (Path(home) / "bin" / "java").exists()
+    return shutil.which("java") is not None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _refusal(rule: str, remedy: str, *, value: str = "") -> BadInputError:
+    problem = InputProblem(
+        file="Spark", place="", value=value, rule=rule, remedy=remedy
+    )
+    return BadInputError(f"{rule}; {remedy}", [problem])
