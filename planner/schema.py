@@ -49,6 +49,16 @@ def _group_assignment() -> dict[str, Any]:
     return GroupAssignmentRecord.model_json_schema()
 
 
+def _group_what_if(name: str) -> dict[str, Any]:
+    from planner.group.what_if_records import EventsRecord, WhatIfRecord
+
+    models: dict[str, type[BaseModel]] = {
+        "group-events": EventsRecord,
+        "group-what-if": WhatIfRecord,
+    }
+    return models[name].model_json_schema()
+
+
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
     "demo": partial(_document, "demo"),
@@ -59,6 +69,8 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "generate": partial(_document, "generate"),
     "group": _group,
     "group-assignment": _group_assignment,
+    "group-events": partial(_group_what_if, "group-events"),
+    "group-what-if": partial(_group_what_if, "group-what-if"),
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),

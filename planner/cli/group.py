@@ -120,7 +120,7 @@ def assign(
     try:
         answered = answer(columns, chosen, document.notes)
     except AssignmentError as error:
-        raise _refusal(error, str(group), assignor) from error
+        raise refusal(error, str(group), assignor) from error
     if output_format is OutputFormat.JSON:
         seconds = {"read": read - started, **answered.seconds}
         seconds["total"] = time.perf_counter() - started
@@ -233,7 +233,8 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
     return group
 
 
-def _refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
+def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
+    """Return the error that an assignor's refusal comes to."""
     from assignment.errors import UserAssignorError
     from planner.snapshot.problems import problem
 

@@ -11,7 +11,7 @@ from planner.group.records import GroupRecord, MemberRecord, TopicRecord
 
 if TYPE_CHECKING:
     from assignment.group import Group
-    from assignment.making import MemberSpec
+    from assignment.making import MemberSpec, TopicSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +65,30 @@ class GroupDocument:
 
     def to_group(self) -> "Group":
         """Return the group as the columns that assignors work on."""
-        from assignment.making import TopicSpec, make_group
+        from assignment.making import make_group
 
         return make_group(
-            [
-                TopicSpec(
-                    name=topic.name,
-                    num_partitions=topic.partitions,
-                    weights=topic.weights,
-                    racks=topic.racks,
-                    topic_id=topic.topic_id,
-                )
-                for topic in self.record.topics
-            ],
-            [_member_spec(member) for member in self.record.members],
+            [topic_spec(topic) for topic in self.record.topics],
+            [member_spec(member) for member in self.record.members],
             group_id=self.record.group_id,
         )
 
 
-def _member_spec(member: MemberRecord) -> "MemberSpec":
+def topic_spec(topic: TopicRecord) -> "TopicSpec":
+    """Return what a file says of a topic, for the columns."""
+    from assignment.making import TopicSpec
+
+    return TopicSpec(
+        name=topic.name,
+        num_partitions=topic.partitions,
+        weights=topic.weights,
+        racks=topic.racks,
+        topic_id=topic.topic_id,
+    )
+
+
+def member_spec(member: MemberRecord) -> "MemberSpec":
+    """Return what a file says of a member, for the columns."""
     from assignment.group import NOT_SENT
     from assignment.making import MemberSpec
 

@@ -107,7 +107,7 @@ def _member_problems(place: str, member: MemberRecord) -> Iterator[_Found]:
         for number in _twice(numbers):
             rule = "must list a partition once"
             yield f"{place}.owned.{topic}", number, rule, "remove the second"
-    if member.pattern is not None and (reason := _is_no_pattern(member.pattern)):
+    if member.pattern is not None and (reason := is_no_pattern(member.pattern)):
         rule = f"must be a regular expression: {reason}"
         yield f"{place}.pattern", member.pattern, rule, "mend it"
 
@@ -118,7 +118,8 @@ def _twice(values: Sequence[Hashable]) -> list[Any]:
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-def _is_no_pattern(pattern: str) -> str:
+def is_no_pattern(pattern: str) -> str:
+    """Return why a text is no regular expression; nothing if it is one."""
     try:
         re.compile(pattern)
     except re.error as error:
