@@ -23,6 +23,8 @@ DEFAULTS: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.autoBroadcastJoinThreshold": "64MB",
     "spark.sql.parquet.compression.codec": "zstd",
+    # Times with their zone: the default is a type that Parquet has given up.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # Ids such as 007 and days stay what they are where folders are named for them.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
