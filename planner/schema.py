@@ -49,6 +49,12 @@ def _group_assignment() -> dict[str, Any]:
     return GroupAssignmentRecord.model_json_schema()
 
 
+def _group_show() -> dict[str, Any]:
+    from planner.group.show_records import GroupShowRecord
+
+    return GroupShowRecord.model_json_schema()
+
+
 def _group_what_if(name: str) -> dict[str, Any]:
     from planner.group.what_if_records import EventsRecord, WhatIfRecord
 
@@ -70,6 +76,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "group": _group,
     "group-assignment": _group_assignment,
     "group-events": partial(_group_what_if, "group-events"),
+    "group-show": _group_show,
     "group-what-if": partial(_group_what_if, "group-what-if"),
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),

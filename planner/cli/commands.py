@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
         fleet,
         generate,
         group,
+        group_show,
         group_what_if,
         importing,
         live,
@@ -40,6 +41,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)
+    group.app.command("show")(group_show.show)
     group.app.command("what-if")(group_what_if.what_if)
     app.add_typer(group.app)
     app.command("schema")(schema.schema)

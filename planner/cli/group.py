@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.exit_codes import ExitCode
+from planner.cli.group_text import MAX_SHOWN, count, cut, ranges, row, some
 from planner.cli.options import Format, OutputFormat, Quiet, Verbose
 from planner.cli.output import print_json, print_words
 from planner.errors import BadInputError
@@ -23,8 +24,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Look at consumer groups, and assign their partitions.",
 )
-
-MAX_SHOWN = 20
 
 GroupArgument = Annotated[
     Path,
@@ -131,24 +130,6 @@ def assign(
     raise typer.Exit(ExitCode.FINDINGS if answered.findings else ExitCode.OK)
 
 
-@app.command("show")
-def show(
-    group: GroupArgument,
-    *,
-    group_name: GroupName = None,
-    output_format: Format = OutputFormat.TEXT,
-) -> None:
-    """Show what a group reads, who reads what, and how far behind it is."""
-    from planner.group import read_group
-    from planner.group.summary import summarize
-
-    summary = summarize(read_group(group, group_id=group_name))
-    if output_format is OutputFormat.JSON:
-        print_json(summary)
-    else:
-        typer.echo("\n".join(_summary_lines(summary)))
-
-
 @app.command("import")
 def import_group(
     texts: Texts,
@@ -249,88 +230,35 @@ def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError
 def _assignment_lines(answer: "Answer") -> Iterator[str]:
     document = answer.to_dict()
     group, load = answer.group, document["load"]
-    members = _count(group.num_members, "member")
-    yield _row("Group", f"{group.group_id or '(no name)'}: {members}")
-    yield _row("Assignor", answer.assignor)
+    members = count(group.num_members, "member")
+    yield row("Group", f"{group.group_id or '(no name)'}: {members}")
+    yield row("Assignor", answer.assignor)
     counts = answer.assignment.counts(group.num_members).tolist()
-    yield _row("Partitions", f"{_span(counts)} per member, {sum(counts)} in all")
-    yield _row("Load", f"{_span(list(load.values()))} per member")
-    yield _row(
-        "Moved", _bound_text(document["moved"], document["certificate"]["moved"])
-    )
+    yield row("Partitions", f"{_span(counts)} per member, {sum(counts)} in all")
+    yield row("Load", f"{_span(list(load.values()))} per member")
+    yield row("Moved", _bound_text(document["moved"], document["certificate"]["moved"]))
     busiest = document["certificate"]["busiest"]
-    yield _row("Busiest", _bound_text(busiest["value"], busiest))
+    yield row("Busiest", _bound_text(busiest["value"], busiest))
     idle = document["idle_members"]
     if idle:
-        yield _row("Idle", f"{len(idle)}: {_some(idle)}")
+        yield row("Idle", f"{len(idle)}: {some(idle)}")
     left = sum(len(numbers) for numbers in document["unassigned"].values())
     if left:
-        yield _row(
-            "Unassigned", f"{left} partitions of {_some(document['unassigned'])}"
-        )
+        yield row("Unassigned", f"{left} partitions of {some(document['unassigned'])}")
     for note in document["notes"]:
-        yield _row("Note", note)
+        yield row("Note", note)
     for finding in answer.findings[:MAX_SHOWN]:
-        yield _row("Broken", f"{finding.rule}: {finding.message}")
+        yield row("Broken", f"{finding.rule}: {finding.message}")
     yield ""
     yield from _member_lines(document["assignment"])
 
 
 def _member_lines(assignment: dict[str, dict[str, list[int]]]) -> Iterator[str]:
     for member, topics in list(assignment.items())[:MAX_SHOWN]:
-        read = "; ".join(f"{name}: {_ranges(n)}" for name, n in sorted(topics.items()))
-        yield f"{_cut(member, 24):<24} {_cut(read or '-', 55)}"
+        read = "; ".join(f"{name}: {ranges(n)}" for name, n in sorted(topics.items()))
+        yield f"{cut(member, 24):<24} {cut(read or '-', 55)}"
     if (rest := len(assignment) - MAX_SHOWN) > 0:
         yield f"… and {rest} more; --format json lists all"
-
-
-def _summary_lines(summary: dict[str, Any]) -> Iterator[str]:
-    yield _row("Group", summary["group_id"] or "(no name)")
-    kind = [summary["type"] or "type unknown", summary["state"] or "state unknown"]
-    yield _row("Kind", ", ".join(kind))
-    if summary["assignor"]:
-        yield _row("Assignor", summary["assignor"])
-    if summary["coordinator"] is not None:
-        yield _row("Coordinator", f"broker {summary['coordinator']}")
-    yield _row("Partitions", _partitions_text(summary))
-    yield _row("Lag", "unknown" if summary["lag"] is None else summary["lag"])
-    for at, topic in enumerate(summary["topics"][:MAX_SHOWN]):
-        lag = "lag unknown" if topic["lag"] is None else f"lag {topic['lag']}"
-        text = f"{topic['name']}: {_count(topic['partitions'], 'partition')}, {lag}"
-        yield _row("" if at else "Topics", text)
-    for at, member in enumerate(summary["members"][:MAX_SHOWN]):
-        yield _row("" if at else "Members", _member_text(member))
-    for note in summary["notes"]:
-        yield _row("Note", note)
-
-
-def _partitions_text(summary: dict[str, Any]) -> str:
-    members = _count(summary["num_members"], "member")
-    text = f"{summary['num_partitions']}, {members}"
-    extras = {
-        "owned by nobody": summary["unowned"],
-        "claimed twice": summary["claimed_twice"],
-        "members idle": len(summary["idle_members"]),
-    }
-    return ", ".join([text, *(f"{n} {what}" for what, n in extras.items() if n)])
-
-
-def _member_text(member: dict[str, Any]) -> str:
-    lag = "" if member["lag"] is None else f", lag {member['lag']}"
-    static = " (static)" if member["group_instance_id"] else ""
-    name = _cut(member["member_id"], 40)
-    return f"{name}{static}: {_count(member['partitions'], 'partition')}{lag}"
-
-
-def _row(label: str, text: object) -> str:
-    """Return a labelled line, folded to 80 columns."""
-    import textwrap
-
-    lines = textwrap.wrap(str(text), 67) or [""]
-    return "\n".join(
-        f"{label if not at else '':<12} {line}".rstrip()
-        for at, line in enumerate(lines)
-    )
 
 
 def _bound_text(value: float, bounded: dict[str, Any] | None) -> str:
@@ -346,27 +274,3 @@ def _bound_text(value: float, bounded: dict[str, Any] | None) -> str:
 def _span(values: Sequence[float]) -> str:
     low, high = min(values, default=0), max(values, default=0)
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
-
-
-def _some(names: Sequence[str] | dict[str, Any]) -> str:
-    shown = list(names)[:3]
-    return ", ".join(shown) + (" …" if len(names) > len(shown) else "")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return numbers as ``0-3,7``."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)

@@ -469,6 +469,6 @@ def test_lags_that_nobody_knows_are_no_weights(tmp_path, capsys):
     assert "lags must be known" in done.err
 
 
-@pytest.mark.parametrize("name", ["group", "group-assignment"])
-def test_both_documents_have_a_schema(name):
+@pytest.mark.parametrize("name", ["group", "group-assignment", "group-show"])
+def test_all_documents_have_a_schema(name):
     assert json_schema(name)["properties"]

@@ -1,0 +1,117 @@
+"""`group show`: a group as it is, and what would help it."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.group import GroupArgument, GroupName
+from planner.cli.group_text import MAX_SHOWN, count, cut, row
+from planner.cli.options import Format, OutputFormat
+from planner.cli.output import print_json
+
+if TYPE_CHECKING:
+    from planner.group.advice import Aim
+
+CatchUp = Annotated[
+    float | None,
+    typer.Option(
+        "--catch-up-within",
+        metavar="SECONDS",
+        help="Say how many members that takes; needs --reads-per-s.",
+    ),
+]
+ReadsPerSecond = Annotated[
+    float | None,
+    typer.Option("--reads-per-s", help="Messages per second that a member reads."),
+]
+InPerSecond = Annotated[
+    float,
+    typer.Option(
+        "--in-per-s", min=0, help="Messages per second that arrive, in all topics."
+    ),
+]
+
+
+def show(
+    group: GroupArgument,
+    *,
+    group_name: GroupName = None,
+    catch_up_within: CatchUp = None,
+    reads_per_s: ReadsPerSecond = None,
+    in_per_s: InPerSecond = 0.0,
+    output_format: Format = OutputFormat.TEXT,
+) -> None:
+    """Show a group: who reads what, how far behind it is, and what would help."""
+    from planner.group import read_group
+    from planner.group.advice import advise
+    from planner.group.summary import summarize
+
+    aim = _aim(catch_up_within, reads_per_s, in_per_s)
+    document = read_group(group, group_id=group_name)
+    summary = {**summarize(document), "advice": advise(document, aim)}
+    if output_format is OutputFormat.JSON:
+        print_json(summary)
+    else:
+        typer.echo("\n".join(_summary_lines(summary)))
+
+
+def _aim(
+    catch_up_s: float | None, reads_per_s: float | None, in_per_s: float
+) -> "Aim | None":
+    from planner.group.advice import Aim
+
+    if catch_up_s is None and reads_per_s is None:
+        if in_per_s:
+            msg = "--in-per-s needs --catch-up-within and --reads-per-s"
+            raise typer.BadParameter(msg)
+        return None
+    if catch_up_s is None or reads_per_s is None:
+        msg = "--catch-up-within and --reads-per-s need each other"
+        raise typer.BadParameter(msg)
+    numbers = (catch_up_s, reads_per_s, in_per_s)
+    if not all(map(math.isfinite, numbers)) or min(catch_up_s, reads_per_s) <= 0:
+        msg = "--catch-up-within and --reads-per-s must be positive, all finite"
+        raise typer.BadParameter(msg)
+    return Aim(catch_up_s=catch_up_s, reads_per_s=reads_per_s, in_per_s=in_per_s)
+
+
+def _summary_lines(summary: dict[str, Any]) -> Iterator[str]:
+    yield row("Group", summary["group_id"] or "(no name)")
+    kind = [summary["type"] or "type unknown", summary["state"] or "state unknown"]
+    yield row("Kind", ", ".join(kind))
+    if summary["assignor"]:
+        yield row("Assignor", summary["assignor"])
+    if summary["coordinator"] is not None:
+        yield row("Coordinator", f"broker {summary['coordinator']}")
+    yield row("Partitions", _partitions_text(summary))
+    yield row("Lag", "unknown" if summary["lag"] is None else summary["lag"])
+    for at, topic in enumerate(summary["topics"][:MAX_SHOWN]):
+        lag = "lag unknown" if topic["lag"] is None else f"lag {topic['lag']}"
+        text = f"{topic['name']}: {count(topic['partitions'], 'partition')}, {lag}"
+        yield row("" if at else "Topics", text)
+    for at, member in enumerate(summary["members"][:MAX_SHOWN]):
+        yield row("" if at else "Members", _member_text(member))
+    for at, saying in enumerate(summary["advice"]["sayings"]):
+        yield row("" if at else "Advice", saying)
+    for note in summary["notes"]:
+        yield row("Note", note)
+
+
+def _partitions_text(summary: dict[str, Any]) -> str:
+    members = count(summary["num_members"], "member")
+    text = f"{summary['num_partitions']}, {members}"
+    extras = {
+        "owned by nobody": summary["unowned"],
+        "claimed twice": summary["claimed_twice"],
+        "members idle": len(summary["idle_members"]),
+    }
+    return ", ".join([text, *(f"{n} {what}" for what, n in extras.items() if n)])
+
+
+def _member_text(member: dict[str, Any]) -> str:
+    lag = "" if member["lag"] is None else f", lag {member['lag']}"
+    static = " (static)" if member["group_instance_id"] else ""
+    name = cut(member["member_id"], 40)
+    return f"{name}{static}: {count(member['partitions'], 'partition')}{lag}"

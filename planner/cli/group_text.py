@@ -1,0 +1,44 @@
+"""How the group commands write lines for people."""
+
+from collections.abc import Collection, Sequence
+
+MAX_SHOWN = 20
+"""So many members, topics and findings are shown."""
+
+
+def row(label: str, text: object) -> str:
+    """Return a labelled line, folded to 80 columns."""
+    import textwrap
+
+    lines = textwrap.wrap(str(text), 67) or [""]
+    return "\n".join(
+        f"{label if not at else '':<12} {line}".rstrip()
+        for at, line in enumerate(lines)
+    )
+
+
+def some(names: Collection[str]) -> str:
+    """Return the first of some names."""
+    shown = list(names)[:3]
+    return ", ".join(shown) + (" …" if len(names) > len(shown) else "")
+
+
+def count(number: int, what: str) -> str:
+    """Return a number of things, in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text of at most so many characters."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return numbers as ``0-3,7``."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)

@@ -1,0 +1,111 @@
+"""What `group show` prints, for its JSON Schema."""
+
+from planner.group.records import Record
+
+
+class ShownTopicRecord(Record):
+    """A topic; lags are null where nothing is known."""
+
+    name: str
+    partitions: int
+    committed: int
+    lag: int | None
+    largest_lag: int | None
+
+
+class ShownMemberRecord(Record):
+    """A member, what it reads and how far behind that is."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    host: str | None
+    rack: str | None
+    topics: list[str]
+    partitions: int
+    load: float
+    lag: int | None
+
+
+class BusiestRecord(Record):
+    """The member that carries most for its capacity."""
+
+    busiest: str
+    load: float
+    max_over_mean: float
+
+
+class SkewRecord(Record):
+    """How uneven members are, by the weights of the file and by lag."""
+
+    load: BusiestRecord | None
+    lag: BusiestRecord | None
+
+
+class WorthHavingRecord(Record):
+    """Members beyond which nobody is relieved, by what makes partitions heavy."""
+
+    by_count: int
+    by_load: int
+    by_lag: int | None = None
+
+
+class NeededRecord(Record):
+    """
+    Members that reach the aim.
+
+    Fewer than `at_least` cannot; `enough` can. Partitions that are too heavy for one
+    reader are left out; the first hundred are named.
+    """
+
+    at_least: int
+    enough: int
+    too_heavy: list[str]
+    num_too_heavy: int
+
+
+class MembersAdviceRecord(Record):
+    """How many members there are, and should be."""
+
+    now: int
+    worth_having: WorthHavingRecord
+    needed: NeededRecord | None
+
+
+class HoldsBackRecord(Record):
+    """The partition that is furthest behind."""
+
+    topic: str
+    partition: int
+    lag: int
+    share: float
+    member: str | None
+
+
+class AdviceRecord(Record):
+    """What would help; `sayings` has what is worth doing, in words."""
+
+    skew: SkewRecord
+    members: MembersAdviceRecord
+    holds_back: HoldsBackRecord | None
+    sayings: list[str]
+
+
+class GroupShowRecord(Record):
+    """What `group show --format json` prints."""
+
+    group_id: str
+    type: str | None
+    state: str | None
+    assignor: str | None
+    coordinator: int | None
+    num_members: int
+    num_partitions: int
+    unowned: int
+    claimed_twice: int
+    idle_members: list[str]
+    lag: int | None
+    topics: list[ShownTopicRecord]
+    members: list[ShownMemberRecord]
+    notes: list[str]
+    advice: AdviceRecord
