@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from placement.core.kernels import stages
-from placement.core.kernels.jit import compiled
+from placement.core.kernels.jit import compiled, is_at_hand
 from placement.core.kernels.layout import (
     BASE_PRICE,
     IS_FULL,
@@ -42,6 +42,17 @@ SMALL_ITEMS = 10_000
 """Up to so many items every price of a move is tried from the start."""
 PATIENCE = 3
 """Rounds over all bins without any gain before balancing ends."""
+FEW_ITEMS = 1500
+"""Up to so many items even loading compiled kernels costs more than it saves."""
+STAGES = (
+    stages.fill,
+    stages.level_roles,
+    stages.balance_all,
+    stages.trim,
+    stages.return_roles,
+    stages.shake,
+)
+"""Stages that any search may need."""
 MOST_REPACKED = 8
 """How often a stage goes on after its lists had to be laid out anew."""
 ROLE_SWEEPS = 8
@@ -107,7 +118,9 @@ class Searcher:
         self._problem = problem
         self._effort = effort
         self._seed = seed
-        self._is_compiled = problem.num_items > PLAIN_ITEMS
+        self._is_compiled = problem.num_items > PLAIN_ITEMS or (
+            problem.num_items > FEW_ITEMS and is_at_hand(STAGES)
+        )
         self._memory: Memory | None = None
         self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
             problem.num_items, 1

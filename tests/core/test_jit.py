@@ -4,16 +4,16 @@ from typing import Any
 import numba
 import pytest
 
-from placement.core.kernels.jit import compiled
+from placement.core.kernels.jit import compiled, is_at_hand
 
 
 def double(value: int) -> int:
     return 2 * value
 
 
-def test_kernels_compile_where_there_is_no_place_for_their_cache(
-    monkeypatch: pytest.MonkeyPatch,
-):
+@pytest.fixture
+def no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba finds nowhere to keep compiled code."""
     real = numba.njit
 
     def without_a_place(*arguments: Any, **options: Any) -> Callable[..., Any]:
@@ -24,7 +24,37 @@ def test_kernels_compile_where_there_is_no_place_for_their_cache(
 
     monkeypatch.setattr(numba, "njit", without_a_place)
 
+
+@pytest.mark.usefixtures("no_place")
+def test_kernels_compile_where_there_is_no_place_for_their_cache():
     run = compiled(double)
 
     assert run(21) == 42
     assert run is not double
+
+
+def triple(value: int) -> int:
+    return 3 * value
+
+
+@pytest.mark.usefixtures("no_place")
+def test_what_this_process_has_compiled_is_at_hand_and_nothing_else():
+    assert is_at_hand([])
+    assert not is_at_hand([triple])
+
+    compiled(triple)(1)
+
+    assert is_at_hand([triple])
+
+
+def quadruple(value: int) -> int:
+    return 4 * value
+
+
+def test_what_lies_on_disk_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    compiled(quadruple)(1)
+    compiled.cache_clear()
+
+    assert is_at_hand([quadruple])
+    assert list(tmp_path.rglob("*.nbi"))

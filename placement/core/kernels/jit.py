@@ -9,7 +9,7 @@ newcomer's first cluster waits for no compiler, and there is one algorithm.
 import functools
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,6 +53,28 @@ def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
     return dispatcher
 
 
+def is_at_hand(entries: Sequence[Callable[..., Any]]) -> bool:
+    """
+    Tell whether entry points need no compiling: done in this process, or on disk.
+
+    A problem that is small enough to be solved uncompiled is solved compiled where
+    that costs no more than loading; the answer is the same.
+    """
+    return all(_is_compiled(compiled(entry)) for entry in entries)
+
+
+def _is_compiled(dispatcher: Any) -> bool:  # noqa: ANN401 - numba's
+    if getattr(dispatcher, "signatures", None):
+        return True
+    cache_file = _cache_file(dispatcher)
+    load = getattr(cache_file, "_load_index", None)
+    return bool(load and load())
+
+
+def _cache_file(dispatcher: Any) -> Any:  # noqa: ANN401 - numba's
+    return getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+
+
 def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
     """
     Let cached code go stale with any of the kernels, not with its own file alone.
@@ -60,7 +82,7 @@ def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
     Numba looks at the file of the entry point only, and would go on with what was
     compiled from older versions of the functions it calls.
     """
-    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    cache_file = _cache_file(dispatcher)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _sources_stamp()  # noqa: SLF001 - no other way in
 
