@@ -36,7 +36,7 @@ PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
 
 
-SCANS = (32, 512)
+SCANS = (32, 128)
 """Items looked at in one step of balancing, at first and once that no longer helps."""
 SMALL_ITEMS = 10_000
 """Up to so many items every price of a move is tried from the start."""

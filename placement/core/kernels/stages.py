@@ -200,7 +200,7 @@ def balance(
         if steps % 64 == 0:
             num_hungry, num_fat = split_bins(m)
         if (
-            improve_roles_of(m, now, scan // 4)
+            improve_roles_of(m, now, min(scan // 4, 16))
             or relieve(m, now, num_hungry, num_fat, scan)
             or (is_thorough == 1 and relieve_at_any_price(m, now, num_hungry, scan))
         ):
