@@ -1,0 +1,199 @@
+"""What members of a classic group tell each other, byte for byte as Java clients do."""
+
+import json
+import logging
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka.protocol.consumer.metadata import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+)
+
+log = logging.getLogger(__name__)
+
+PROTOCOL_VERSION = 3
+"""Of the consumer protocol: with owned partitions, generation and rack."""
+OUR_VERSION = 1
+"""Of our own user data. A new version may add keys, and never changes one."""
+NO_GENERATION = -1
+
+Owned = Mapping[str, Sequence[int]]
+
+
+def subscription(
+    topics: Sequence[str],
+    *,
+    user_data: bytes | None = None,
+    owned: Owned | None = None,
+    generation: int = NO_GENERATION,
+    rack: str | None = None,
+) -> Any:  # noqa: ANN401 - kafka-python has no types
+    """Return what a member asks for, as it is sent to the coordinator."""
+    pair = ConsumerProtocolSubscription.TopicPartition
+    return ConsumerProtocolSubscription(
+        version=PROTOCOL_VERSION,
+        topics=sorted(topics),
+        user_data=user_data,
+        owned_partitions=[
+            pair(topic=topic, partitions=sorted(numbers))
+            for topic, numbers in sorted((owned or {}).items())
+        ],
+        generation_id=generation,
+        rack_id=rack,
+    )
+
+
+def assignment(partitions: Owned) -> Any:  # noqa: ANN401 - kafka-python has no types
+    """Return what a member gets, as it is sent to the coordinator."""
+    pair = ConsumerProtocolAssignment.TopicPartition
+    return ConsumerProtocolAssignment(
+        version=PROTOCOL_VERSION,
+        assigned_partitions=[
+            pair(topic=topic, partitions=list(numbers))
+            for topic, numbers in partitions.items()
+        ],
+        user_data=None,
+    )
+
+
+def sticky_user_data(owned: Owned, generation: int) -> bytes:
+    """Return what Java's sticky assignor remembers: partitions and generation."""
+    parts = [struct.pack(">i", len(owned))]
+    for topic, numbers in owned.items():
+        name = topic.encode()
+        parts.append(struct.pack(">h", len(name)) + name)
+        parts.append(struct.pack(f">i{len(numbers)}i", len(numbers), *numbers))
+    return b"".join([*parts, struct.pack(">i", generation)])
+
+
+def read_sticky_user_data(data: bytes | None) -> tuple[dict[str, list[int]], int]:
+    """
+    Return what another member's sticky assignor remembers.
+
+    Whatever cannot be read counts as nothing, as with Java's: a group goes on. Members
+    of before Kafka 2.3 send no generation.
+    """
+    if not data:
+        return {}, NO_GENERATION
+    try:
+        owned, at = _read_owned(data)
+        if at == len(data):
+            return owned, NO_GENERATION
+        return owned, int(struct.unpack_from(">i", data, at)[0])
+    except (struct.error, UnicodeDecodeError) as error:
+        log.warning("user data of %d bytes cannot be read: %s", len(data), error)
+        return {}, NO_GENERATION
+
+
+def _read_owned(data: bytes) -> tuple[dict[str, list[int]], int]:
+    """Return the partitions, and where they end."""
+    owned: dict[str, list[int]] = {}
+    (num_topics,), at = struct.unpack_from(">i", data), 4
+    for _ in range(num_topics):
+        (size,) = struct.unpack_from(">h", data, at)
+        (name,) = struct.unpack_from(f">{size}s", data, at + 2)
+        at += 2 + size
+        (count,) = struct.unpack_from(">i", data, at)
+        owned[name.decode()] = list(struct.unpack_from(f">{count}i", data, at + 4))
+        at += 4 + 4 * count
+    return owned, at
+
+
+def cooperative_user_data(generation: int) -> bytes:
+    """Return what Java's cooperative sticky assignor sends along: the generation."""
+    return struct.pack(">i", generation)
+
+
+def read_cooperative_user_data(data: bytes | None) -> int:
+    """Return the generation that another member's assignor sent along."""
+    if data is None or len(data) != struct.calcsize(">i"):
+        return NO_GENERATION
+    generation: int = struct.unpack(">i", data)[0]
+    return generation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OurData:
+    """
+    What members tell each other for `balanced`.
+
+    Parameters
+    ----------
+    generation
+        The one it got its partitions in.
+    owned
+        Its partitions, by topic.
+    weights
+        What partitions cost it, by topic and number, where it says: of those it owns,
+        and of those that it has just given up.
+    rack
+        Where it runs.
+    capacity
+        How much it can carry, against the others. Positive.
+    """
+
+    generation: int = NO_GENERATION
+    owned: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    weights: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    rack: str | None = None
+    capacity: float = 1.0
+
+    def encode(self) -> bytes:
+        """Return two bytes of version, and JSON."""
+        told = {
+            "generation": self.generation,
+            "owned": {topic: list(numbers) for topic, numbers in self.owned.items()},
+            "weights": {topic: list(w.items()) for topic, w in self.weights.items()},
+            "rack": self.rack,
+            "capacity": self.capacity,
+        }
+        text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+        return struct.pack(">h", OUR_VERSION) + text.encode()
+
+
+def read_our_data(data: bytes | None) -> OurData:
+    """
+    Return what another member tells.
+
+    Newer versions are read as far as they are known. Whatever cannot be read counts as
+    nothing: one odd member does not stop a group.
+    """
+    if not data:
+        return OurData()
+    try:
+        (version,) = struct.unpack(">h", data[:2])
+        told = json.loads(data[2:]) if version >= 1 else None
+        return _known(told)
+    except (ValueError, TypeError, LookupError, AttributeError, struct.error) as error:
+        log.warning("user data of %d bytes cannot be read: %s", len(data), error)
+        return OurData()
+
+
+def _known(told: Any) -> OurData:  # noqa: ANN401 - any JSON value
+    owned = {str(topic): _numbers(each) for topic, each in told["owned"].items()}
+    weights = {
+        str(topic): {int(number): float(weight) for number, weight in pairs}
+        for topic, pairs in told["weights"].items()
+    }
+    flat = [weight for each in weights.values() for weight in each.values()]
+    capacity = float(told["capacity"])
+    if not all(0 <= w < math.inf for w in flat) or not 0 < capacity < math.inf:
+        msg = "weights and capacities must be finite, and not negative"
+        raise ValueError(msg)
+    rack = told["rack"]
+    return OurData(
+        generation=int(told["generation"]),
+        owned=owned,
+        weights=weights,
+        rack=None if rack is None else str(rack),
+        capacity=capacity,
+    )
+
+
+def _numbers(values: Sequence[Any]) -> list[int]:
+    """Return partition numbers, each once."""
+    return list(dict.fromkeys(int(value) for value in values))
