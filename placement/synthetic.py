@@ -3,9 +3,10 @@ Seeded clusters for tests, examples and benchmarks.
 
 Topics have few or many partitions (weight ``n^-0.9``), bytes in per topic and per
 partition are lognormal, retention and the fan-out of consumers differ by topic; sizes
-average 5 GB and no replica takes more than 5 % of a broker's share of anything. The
-replicas start where Kafka's rack-aware placement puts them, topic by topic from a
-random start. A family says what is then wrong with the cluster, and what is to be done.
+average 5 GB and no replica takes more than 5 % of a broker's share of anything, unless
+partitions are too few for that. The replicas start where Kafka's rack-aware placement
+puts them, topic by topic from a random start. A family says what is then wrong with
+the cluster, and what is to be done.
 """
 
 from collections.abc import Mapping
@@ -36,6 +37,8 @@ MEAN_IN_BYTES_PER_S = 60e3
 FAN_OUT = (0.5, 1.0, 2.0, 3.0, 5.0)
 MOST_OF_A_BROKER = 0.05
 """No single replica takes more than this fraction of a broker's share."""
+LEADER_CPU_PER_IN, LEADER_CPU_PER_OUT, FOLLOWER_CPU_PER_IN = 2e-8, 1e-8, 1e-8
+"""Cores per byte/s."""
 DISK_USE, RATE_USE = 0.55, 0.4
 """Fractions of their capacities that brokers use on average."""
 
@@ -130,10 +133,7 @@ def make_instance(family: str, size: Size, seed: int, band: float = 0.05) -> Ins
 def _raw_cluster(family: str, size: Size, rng: np.random.Generator) -> ClusterState:
     topic_idx, partition = _draw_topics(size, rng)
     rates = _draw_loads(topic_idx, 1.5 if family == "c" else 1.0, rng)
-    weight = np.concatenate([rates, [rates[0] + rates[1] / 2.0]])
-    fair = weight.sum(axis=1) / size.brokers
-    shrink = np.minimum(1.0, MOST_OF_A_BROKER * fair[:, None] / weight).min(axis=0)
-    in_rate, out_rate, bytes_ = rates * shrink
+    in_rate, out_rate, bytes_ = _capped(rates, size.brokers)
     bytes_ *= MEAN_BYTES / bytes_.mean()
     if family == "g":
         count = max(2, size.brokers // 20)
@@ -145,17 +145,23 @@ def _raw_cluster(family: str, size: Size, rng: np.random.Generator) -> ClusterSt
     scale = np.ones(len(rack_of))
     if family == "d":
         scale = rng.choice([1.0, 1.5, 2.0], size=len(rack_of))
+        scale /= scale.mean()
+    is_dead = np.equal(rack_of, rack_of[0]) & (family == "f")
+    scale *= _strain(rack_of[~is_dead], len(rack_of))
     brokers = _brokers(rack_of, scale, (in_rate, out_rate, bytes_))
-    if family == "f":
-        dead = np.where(np.equal(rack_of, rack_of[0]), BrokerState.DEAD, 0)
-        brokers = replace(brokers, state=dead.astype(np.int8))
+    brokers = replace(
+        brokers, state=np.where(is_dead, BrokerState.DEAD, 0).astype(np.int8)
+    )
     return ClusterState(
         cluster_id=f"synthetic-{family}",
         brokers=brokers,
         log_dirs=_no_log_dirs(),
         topics=_topics(int(topic_idx[-1]) + 1),
         partitions=_partitions(
-            topic_idx, partition, (in_rate, out_rate, bytes_), broker_idx[start[:-1]]
+            topic_idx,
+            partition,
+            (in_rate, out_rate, bytes_),
+            _leaders(start, broker_idx, brokers.is_live),
         ),
         replicas=_replicas(start, broker_idx, brokers.is_live),
     )
@@ -191,6 +197,47 @@ def _draw_loads(
     retention = rng.lognormal(0.0, 0.8, size=topics)[topic_idx]
     fan_out = rng.choice(FAN_OUT, size=topics)[topic_idx]
     return np.stack([rate, rate * fan_out, rate * retention])
+
+
+def _capped(rates: RateArray, brokers: int) -> RateArray:
+    """Make heavy partitions lighter until no replica is above its part of a share."""
+    most = most_of_a_share(brokers, rates.shape[1])
+    while True:
+        heaviest, total = _leader_and_total(*rates)
+        over = (heaviest * brokers / (most * total[:, None])).max(axis=0)
+        if over.max() <= 1 + 1e-9:
+            return rates
+        # That lowers the shares as well, so some are above theirs again, by less.
+        rates = rates / np.maximum(over, 1.0)
+
+
+def most_of_a_share(brokers: int, partitions: int) -> float:
+    """
+    Return the most that one replica takes of a broker's share of anything.
+
+    5 %, or twice what each would take if partitions were equal: where brokers lead few
+    partitions, all of them cannot be below 5 %.
+    """
+    return max(MOST_OF_A_BROKER, 2 * brokers / partitions)
+
+
+def _leader_and_total(
+    in_rate: RateArray, out_rate: RateArray, bytes_: RateArray
+) -> tuple[RateArray, RateArray]:
+    """Return ``(4, P)`` disk, in, out and cpu of leaders, ``(4,)`` of all replicas."""
+    followers = REPLICATION_FACTOR - 1
+    lead = np.stack(
+        [
+            bytes_,
+            in_rate,
+            out_rate + followers * in_rate,
+            LEADER_CPU_PER_IN * in_rate + LEADER_CPU_PER_OUT * out_rate,
+        ]
+    )
+    total = lead.sum(axis=1)
+    total[:2] *= REPLICATION_FACTOR
+    total[3] += followers * FOLLOWER_CPU_PER_IN * in_rate.sum()
+    return lead, total
 
 
 def _racks_of_brokers(size: Size, *, is_uneven: bool) -> IndexArray:
@@ -240,15 +287,29 @@ def _place(
     return start, np.stack(chosen, axis=1).reshape(-1).astype(np.int32)
 
 
+def _strain(rack_of: IndexArray, brokers: int) -> float:
+    """
+    Return how much more than on average a broker must be able to take.
+
+    What is lost has to fit on the others, and where there are just as many racks as
+    replicas, each has to hold all partitions, however few its brokers.
+    """
+    counts = np.bincount(rack_of)
+    counts = counts[counts > 0]
+    lost = brokers / counts.sum()
+    is_tight = len(counts) == REPLICATION_FACTOR
+    tight = brokers / (len(counts) * counts.min()) if is_tight else 1.0
+    return float(max(lost, tight))
+
+
 def _brokers(
-    rack_of: IndexArray, scale: RateArray, rates: tuple[RateArray, ...]
+    rack_of: IndexArray,
+    scale: RateArray,
+    rates: tuple[RateArray, RateArray, RateArray],
 ) -> Brokers:
-    in_rate, out_rate, bytes_ = (float(column.sum()) for column in rates)
     count, width = len(rack_of), len(str(int(rack_of.max())))
-    share = scale / scale.sum()
-    served = out_rate + (REPLICATION_FACTOR - 1) * in_rate
-    cpu = 2e-8 * in_rate + 1e-8 * out_rate
-    cpu += (REPLICATION_FACTOR - 1) * 1e-8 * in_rate
+    _, total = _leader_and_total(*rates)
+    disk, inbound, outbound, cpu = total[:, None] * scale / count
     return Brokers(
         ids=np.arange(count, dtype=np.int32),
         rack_idx=rack_of,
@@ -258,10 +319,10 @@ def _brokers(
         broker_set_idx=np.full(count, ABSENT, dtype=np.int32),
         broker_sets=(),
         state=np.zeros(count, dtype=np.int8),
-        disk_bytes=(REPLICATION_FACTOR * bytes_ / DISK_USE * share).astype(np.int64),
-        in_bytes_per_s=REPLICATION_FACTOR * in_rate / RATE_USE * share,
-        out_bytes_per_s=served / RATE_USE * share,
-        cpu_cores=cpu / RATE_USE * share,
+        disk_bytes=(disk / DISK_USE).astype(np.int64),
+        in_bytes_per_s=inbound / RATE_USE,
+        out_bytes_per_s=outbound / RATE_USE,
+        cpu_cores=cpu / RATE_USE,
         max_replicas=np.full(count, UNKNOWN, dtype=np.int64),
     )
 
@@ -298,14 +359,22 @@ def _partitions(
     return Partitions(
         topic_idx=topic_idx,
         partition=partition,
-        leader_idx=leader_idx.copy(),
+        leader_idx=leader_idx,
         size_bytes=bytes_.astype(np.int64),
         remote_bytes=np.full(len(bytes_), UNKNOWN, dtype=np.int64),
         in_bytes_per_s=in_rate,
         out_bytes_per_s=out_rate,
-        leader_cpu_cores=2e-8 * in_rate + 1e-8 * out_rate,
-        follower_cpu_cores=1e-8 * in_rate,
+        leader_cpu_cores=LEADER_CPU_PER_IN * in_rate + LEADER_CPU_PER_OUT * out_rate,
+        follower_cpu_cores=FOLLOWER_CPU_PER_IN * in_rate,
     )
+
+
+def _leaders(
+    start: npt.NDArray[np.int64], broker_idx: IndexArray, is_live: npt.NDArray[np.bool_]
+) -> IndexArray:
+    """Return ``(P,)`` the first live replicas: racks differ, so the second if not."""
+    first, second = broker_idx[start[:-1]], broker_idx[start[:-1] + 1]
+    return np.where(is_live[first], first, second).astype(np.int32)
 
 
 def _replicas(

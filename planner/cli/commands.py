@@ -26,12 +26,14 @@ def register(app: typer.Typer) -> None:
         schema,
         score,
         snapshot,
+        synth,
         verify,
     )
 
     app.command("demo")(demo.demo)
     live.add_to(snapshot.app)
     importing.add_to(snapshot.app)
+    synth.add_to(snapshot.app)
     app.add_typer(snapshot.app)
     app.add_typer(plan.app)
     app.command("generate")(generate.generate)

@@ -41,7 +41,8 @@ class Snapshot:
     The tables have the columns and types of `planner.snapshot.columns`; null is what
     a file left out. Rows stand in canonical order: brokers by id, log dirs by broker
     and path, topics by name, partitions by topic and number. Make one with
-    `from_document` or `from_tables`, which check it; the constructor does not.
+    `from_document`, `from_tables` or `from_state`, which check it; the constructor
+    does not.
 
     Parameters
     ----------
@@ -149,6 +150,39 @@ class Snapshot:
             is_complete=casting.is_complete,
             file=file,
         )
+
+    @classmethod
+    def from_state(
+        cls,
+        state: "ClusterState",
+        header: Mapping[str, object] | None = None,
+        *,
+        file: str = "cluster",
+    ) -> Self:
+        """
+        Make a snapshot of a cluster; `to_state` gives the same cluster again.
+
+        Tags, and the configs of brokers, are no part of a cluster and stay unsaid.
+
+        Parameters
+        ----------
+        state
+            The cluster, topics in the order of their names.
+        header
+            What the snapshot says once besides `cluster_id`: `taken_at`, `rates` …
+        file
+            What problems name as their file.
+
+        Raises
+        ------
+        BadInputError
+            If the cluster says what no snapshot may, such as a disk of another size
+            than its log dirs together; names every problem.
+        """
+        from planner.snapshot.from_state import header_of, min_isr_in, tables_of
+
+        said = header_of(state, header)
+        return cls.from_tables(tables_of(state, min_isr_in(said)), said, file=file)
 
     @classmethod
     def _checked(
