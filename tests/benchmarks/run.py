@@ -61,12 +61,12 @@ def measure(case: Case, *, num_replicas: int, num_runs: int) -> Measurement:
     """Prepare a case, run it once untimed, then `num_runs` times."""
     with tempfile.TemporaryDirectory() as folder:
         given = case.prepare(Path(folder), num_replicas)
-        resident = _status_bytes("VmRSS")
+        resident = status_bytes("VmRSS")
         _reset_high_water_mark()
         case.run(given)
         timed = [_time(case, given) for _ in range(num_runs)]
     largest_child = resource.getrusage(CHILDREN).ru_maxrss * 1024
-    own = _status_bytes("VmHWM")
+    own = status_bytes("VmHWM")
     return Measurement(
         name=case.name,
         num_replicas=num_replicas,
@@ -79,17 +79,19 @@ def measure(case: Case, *, num_replicas: int, num_runs: int) -> Measurement:
 
 
 def _time(case: Case, given: object) -> tuple[float, float]:
-    wall, cpu = time.perf_counter(), _cpu_s()
+    wall, cpu = time.perf_counter(), cpu_s()
     case.run(given)
-    return time.perf_counter() - wall, _cpu_s() - cpu
+    return time.perf_counter() - wall, cpu_s() - cpu
 
 
-def _cpu_s() -> float:
+def cpu_s() -> float:
+    """Return the seconds of CPU of this process, its threads and ended children."""
     used = (resource.getrusage(who) for who in (SELF, CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def _status_bytes(name: str) -> int:
+def status_bytes(name: str) -> int:
+    """Return an entry of this process's status, such as ``VmHWM``, in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
@@ -129,7 +131,9 @@ def _row(m: Measurement) -> str:
     )
 
 
-def replace_between_markers(text: str, measured: str) -> str:
+def replace_between_markers(
+    text: str, measured: str, markers: tuple[str, str] = (START, END)
+) -> str:
     """
     Put the measured part into a page.
 
@@ -138,15 +142,17 @@ def replace_between_markers(text: str, measured: str) -> str:
     ValueError
         If the page does not have both markers once, in order.
     """
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end or START in rest or END in after:
-        msg = f"the page must have {START} and then {END}, once each"
+    first, last = markers
+    before, start, rest = text.partition(first)
+    _, end, after = rest.partition(last)
+    if not start or not end or first in rest or last in after:
+        msg = f"the page must have {first} and then {last}, once each"
         raise ValueError(msg)
-    return f"{before}{START}\n{measured}\n{END}{after}"
+    return f"{before}{first}\n{measured}\n{last}{after}"
 
 
-def _where_measured() -> str:
+def where_measured(command: str) -> str:
+    """Say by which command and where something was measured."""
     described = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         check=False,
@@ -157,7 +163,7 @@ def _where_measured() -> str:
     commit = described.stdout.strip() or "no commit"
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
     return (
-        f"Commit `{commit}`, `make bench`, {machine}, "
+        f"Commit `{commit}`, `{command}`, {machine}, "
         f"Python {platform.python_version()}; medians, caches warm."
     )
 
@@ -191,7 +197,7 @@ def main() -> None:
             print(json.dumps(asdict(found)))  # noqa: T201 - a script's output
         else:
             print(_row(found), file=sys.stderr)  # noqa: T201 - progress
-    measured = f"{_where_measured()}\n\n{table(measurements)}"
+    measured = f"{where_measured('make bench')}\n\n{table(measurements)}"
     if not given.json:
         print(measured)  # noqa: T201
     if given.write:
