@@ -8,7 +8,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,15 @@ def compare(name: str) -> list[Placed]:
     state, theirs = cruise_control.read_cluster(name), cruise_control.read_plan(name)
     warm_up(Placing("M" if name.startswith("M") else "XS", "a"))
     goal = "add-brokers" if name.endswith("_a") else "rebalance"
-    request = PlanRequest(goal=goal, band=(str(cruise_control.BAND),))
-    prices = {"fewest bytes": 0, "price per move": theirs.price_per_move}
+    wanted = PlanRequest(goal=goal, band=(str(cruise_control.BAND),))
+    price = str(theirs.price_per_move)
+    requests = {
+        "fewest bytes": wanted,
+        "price per move": replace(wanted, prefer="moves", move_cost_bytes=price),
+    }
     return [
-        measure_plan(f"{name} {what}", 1, state, request, price)
-        for what, price in prices.items()
+        measure_plan(f"{name} {what}", 1, state, request)
+        for what, request in requests.items()
     ]
 
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -132,15 +132,12 @@ def _read(folder: Path) -> Any:
     return read_snapshot(folder / "snapshot").to_state()
 
 
-def measure_plan(
-    name: str, seed: int, state: Any, request: PlanRequest, price: int = 0
-) -> Placed:
+def measure_plan(name: str, seed: int, state: Any, request: PlanRequest) -> Placed:
     """Plan, measure, and only then check and weigh the plan."""
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](state, wishes)
-    settings = replace(wishes.settings, price_per_move_bytes=price)
     began, used = time.perf_counter(), cpu_s()
-    placed = plan(state, operation, settings)
+    placed = plan(state, operation, wishes.settings)
     wall, cpu = time.perf_counter() - began, cpu_s() - used
     peak = status_bytes("VmHWM")
     made = make_plan(request.goal, placed, taken_at=None, settings={})
