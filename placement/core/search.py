@@ -29,6 +29,7 @@ from placement.core.kernels.memory import (
     lay_again,
     lay_out,
 )
+from placement.core.kernels.placing import ALL_BINS
 from placement.core.problem import Arrangement, Movability, Problem, settled
 from placement.core.value import Value, broken_groups, evaluate
 
@@ -36,6 +37,8 @@ PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
 
 
+PRICED_ITEMS = 200_000
+"""The same where every move has a price."""
 SCANS = (32, 128)
 """Items looked at in one step of balancing, at first and once that no longer helps."""
 SMALL_ITEMS = 10_000
@@ -127,6 +130,11 @@ class Searcher:
         )
         self.steps = 0
 
+    @property
+    def _patience(self) -> int:
+        # Of few bins every one is tried: a second round would find nothing else.
+        return PATIENCE if self._problem.num_bins > ALL_BINS else 1
+
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
         return values if self._is_compiled else values.tolist()
 
@@ -168,7 +176,8 @@ class Searcher:
         tried until all is in band. In a large problem each goes on from there, in a
         small one all start anew and the best answer is kept.
         """
-        if self._problem.num_items > SMALL_ITEMS:
+        price = self._problem.price_per_move
+        if self._problem.num_items > (PRICED_ITEMS if price else SMALL_ITEMS):
             found = self._attempt(at, BASE_PRICES)
             worth = evaluate(self._problem, found)
             return (found, worth) if worth < value else (at, value)
@@ -179,7 +188,8 @@ class Searcher:
             is_same = worth == best_value
             if worth < best_value:
                 best, best_value = found, worth
-            if is_same or worth.is_in_band:
+            # With a price on every move, being in band is but half of it.
+            if is_same or (worth.is_in_band and not price):
                 break
         return best, best_value
 
@@ -190,7 +200,8 @@ class Searcher:
             # Within a cap what is furthest out of band comes first, not what is empty.
             self._call(stages.fill, state)
         for base_price in base_prices:
-            state.floats[BASE_PRICE] = 1.0 + base_price * self._mean_cost
+            usual = self._mean_cost + self._problem.price_per_move
+            state.floats[BASE_PRICE] = 1.0 + base_price * usual
             self._call(stages.level_roles, state, ROLE_SWEEPS)
             for scan in SCANS:
                 self._balance(state, scan)
@@ -259,9 +270,13 @@ class Searcher:
     def _balance(self, state: Memory, scan: int, *, is_thorough: bool = False) -> None:
         if self._is_in_band(state) and self.steps:
             return
-        limit = 1000 + self._effort.steps_per_item * self._problem.num_items
+        steps = self._effort.steps_per_item
+        limit = 1000 + steps * self._problem.num_items
+        if is_thorough:
+            # Pairs of moves are many: what they gain in the end is not worth the wait.
+            limit = 64 + 2 * steps * self._problem.num_bins
         self.steps += self._call(
-            stages.balance_all, state, limit, scan, int(is_thorough), PATIENCE
+            stages.balance_all, state, limit, scan, int(is_thorough), self._patience
         )
 
 

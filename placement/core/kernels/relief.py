@@ -55,6 +55,8 @@ FINALISTS = 8
 """Items of a bin for which targets are looked at."""
 
 
+CHAIN_GAIN = 1e-3
+"""Part of a bin's penalty that a pair of moves must gain: less would never end."""
 CHAIN_SCAN = 24
 """Items of a bin from which pairs of moves start."""
 
@@ -292,7 +294,7 @@ def best_follower(
                 continue
             leave = leave_change(m, other, end)
             gain = -first - leave - arrive_change(m, other, end)
-            if not is_better(gain, scale):
+            if gain < CHAIN_GAIN * scale or not is_better(gain, scale):
                 continue
             both = price + price_at(m, other, end) - price_at(m, other, target)
             score = gain * 1e30
