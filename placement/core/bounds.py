@@ -132,11 +132,11 @@ def _arriving(
     problem: Problem, bands: Bands, cost: IntArray
 ) -> tuple[int, list[Entry]]:
     """Bound what arrives in the bins under their band."""
-    missing = bands.lower - problem.home_loads
+    missing = bands.lower - problem.home_loads + forced_loads(problem)
     missing[~problem.may_receive] = 0
     if not (missing > 0).any():
         return 0, []
-    missing = missing + forced_loads(problem) - role_gains(problem)
+    missing -= role_gains(problem)
     missing[~problem.may_receive] = 0
     groups = arrivals(problem)
     weight = problem.weight[groups] + problem.role_weight[groups]

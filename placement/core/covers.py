@@ -13,6 +13,8 @@ from placement.core.problem import FloatArray, IntArray
 
 SWEEPS = 1
 """How often each multiplier of a bin is set anew while the others stay."""
+BETTER = 1 + 1e-6
+"""Factor from which on a choice is better than another, whatever the rounding."""
 MOST_BITS = 61
 """Products of numerators and weights stay below two to this."""
 
@@ -72,7 +74,7 @@ def cover(excess: IntArray, weight: IntArray, cost: IntArray) -> Cover:
         single = np.zeros(len(excess))
         single[r] = _critical(weight[:, r], cost.astype(np.float64), excess[r])
         value = _dual(single, excess, weight, cost)
-        if value > best:
+        if value > best * BETTER:
             best, price = value, single
     if len(short) > 1:
         price = _ascend(price, short, excess, weight, cost)
@@ -92,12 +94,12 @@ def _ascend(
         for r in short:
             tried = price.copy()
             tried[r] = 0.0
-            left = cost - weight @ tried
+            left = cost - _paid(tried, weight)
             tried[r] = _critical(weight[:, r], left, excess[r])
             value = _dual(tried, excess, weight, cost)
-            if value > best:
+            if value > best * BETTER:
                 best, price = value, tried
-        if best <= start * (1 + 1e-6):
+        if best <= start:
             break
     return price
 
@@ -105,9 +107,17 @@ def _ascend(
 def _dual(
     price: FloatArray, excess: IntArray, weight: IntArray, cost: IntArray
 ) -> float:
-    used = np.nonzero(price)[0]
-    paid = weight[:, used] @ price[used]
-    return float(price[used] @ excess[used] - np.maximum(paid - cost, 0).sum())
+    gain = sum(float(price[r]) * int(excess[r]) for r in np.nonzero(price)[0])
+    return gain - float(np.maximum(_paid(price, weight) - cost, 0).sum())
+
+
+def _paid(price: FloatArray, weight: IntArray) -> FloatArray:
+    """Return ``(n,)`` what the multipliers pay for each item."""
+    # Resource by resource: a matrix product would add up otherwise on another CPU.
+    paid = np.zeros(len(weight))
+    for r in np.nonzero(price)[0]:
+        paid += price[r] * weight[:, r]
+    return paid
 
 
 def _critical(weight: IntArray, left: FloatArray, excess: int) -> float:
