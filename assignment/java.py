@@ -1,19 +1,9 @@
-"""
-Orders that Java's collections iterate in, where Kafka's results depend on them.
-
-A ``HashMap`` walks its buckets: an entry of hash code ``h`` lies in bucket
-``(h ^ h >>> 16) & (n - 1)`` of ``n``, a power of two that doubles once more than three
-quarters are used, and entries of a bucket keep the order in which they came in.
-"""
+"""Orders that Java's collections iterate in, where Kafka's results depend on them."""
 
 from collections.abc import Callable, Iterable, Sequence
 
-_SMALLEST_TABLE = 16
-
-
-def compare_key(text: str) -> bytes:
-    """Return a key that sorts texts as ``String.compareTo`` does: by UTF-16 units."""
-    return text.encode("utf-16-be", "surrogatepass")
+from placement import java_maps
+from placement.java_maps import SMALLEST_TABLE, bucket, compare_key, table_size
 
 
 def string_hash(text: str) -> int:
@@ -23,31 +13,14 @@ def string_hash(text: str) -> int:
     Examples
     --------
     >>> string_hash("consumer-1")
-    1083797041
+    4128728090
     """
-    units = compare_key(text)
-    value = 0
-    for at in range(0, len(units), 2):
-        value = (31 * value + (units[at] << 8 | units[at + 1])) & 0xFFFFFFFF
-    return value
+    return java_maps.string_hash(text) & java_maps.BITS
 
 
 def topic_partition_hash(topic: str, partition: int) -> int:
     """Return ``TopicPartition.hashCode``, as an unsigned number of 32 bits."""
-    return (31 * (31 + partition) + string_hash(topic)) & 0xFFFFFFFF
-
-
-def table_size(num_entries: int) -> int:
-    """Return how many buckets a map has that grew entry by entry."""
-    size = _SMALLEST_TABLE
-    while num_entries * 4 > size * 3:
-        size *= 2
-    return size
-
-
-def bucket(hash_code: int, size: int) -> int:
-    """Return the bucket of a hash code in a table of a size."""
-    return (hash_code ^ hash_code >> 16) & (size - 1)
+    return java_maps.partition_hash(topic, partition) & java_maps.BITS
 
 
 def hash_map_order(keys: Sequence[str]) -> list[int]:
@@ -88,7 +61,7 @@ class HashSet:
         self._hash_code = hash_code
         # Python's dictionaries keep the order of insertion, as buckets do.
         self._entries: dict[int, None] = {}
-        self._size = _SMALLEST_TABLE
+        self._size = SMALLEST_TABLE
 
     def __bool__(self) -> bool:
         return bool(self._entries)

@@ -12,8 +12,9 @@ from assignment.assignors.order import (
 )
 from assignment.assignors.roundrobin import deal_singly
 from assignment.group import Group
-from assignment.java import compare_key, string_hash
+from assignment.java import string_hash
 from assignment.outcome import Assignment
+from placement.java_maps import compare_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,8 @@ It places every topic anew on the brokers given, wherever its replicas are now; 
 
 from collections.abc import Callable, Mapping, Sequence
 
-from placement.java_random import (
-    JavaRandom,
-    map_order,
-    partition_hash,
-    string_hash,
-)
+from placement.java_maps import map_order, partition_hash, string_hash
+from placement.java_random import JavaRandom
 from placement.placers.brokers import BrokerIdArray, PlacerBrokers
 from placement.placers.classic import place_classic
 from placement.placers.striped import place_striped

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from placement.errors import InvalidReplicationFactorError
-from placement.java_random import JavaRandom, hash_order
+from placement.java_maps import hash_order
+from placement.java_random import JavaRandom
 from placement.placers.brokers import BrokerIdArray, PlacerBrokers
 
 NONE_LEFT = -1

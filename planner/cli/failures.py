@@ -8,6 +8,7 @@ import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.options import (
+    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -47,14 +48,6 @@ Bandwidth = Annotated[
         "--bandwidth",
         metavar="RATE",
         help="What a broker sends, and gets, to rebuild replicas.",
-    ),
-]
-CapacityThreshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capacity-threshold",
-        metavar="RESOURCE=FRACTION",
-        help="Fraction of a capacity no broker may exceed. Default 0.8, cpu 0.7.",
     ),
 ]
 Elr = Annotated[

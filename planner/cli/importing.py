@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.options import Format, OutputFormat, Quiet
+from planner.cli.options import Format, OptionalSnapshotOutput, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -121,20 +121,11 @@ AllowPartial = Annotated[
         "--allow-partial", help="Go on where files hide something from each other."
     ),
 ]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="SNAP",
-        help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
-    ),
-]
 
 
 def import_files(
     *,
-    output: Output = None,
+    output: OptionalSnapshotOutput = None,
     topics: Topics = None,
     log_dirs: LogDirs = None,
     list_endpoints: Endpoints = None,

@@ -40,6 +40,23 @@ SnapshotOutput = Annotated[
         help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
     ),
 ]
+OptionalSnapshotOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="SNAP",
+        help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
+    ),
+]
+CapacityThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--capacity-threshold",
+        metavar="RESOURCE=FRACTION",
+        help="Fraction of a capacity no broker may exceed. Default 0.8, cpu 0.7.",
+    ),
+]
 BootstrapServer = Annotated[
     str | None,
     typer.Option(

@@ -9,6 +9,7 @@ import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.options import (
+    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -75,14 +76,6 @@ Resources = Annotated[
         "--resources",
         metavar="NAMES",
         help="Which to balance: disk,in,out,cpu,replicas,leaders. Default: all known.",
-    ),
-]
-CapacityThreshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capacity-threshold",
-        metavar="RESOURCE=FRACTION",
-        help="Fraction of a capacity no broker may exceed. Default 0.8, cpu 0.7.",
     ),
 ]
 Topic = Annotated[

@@ -8,6 +8,7 @@ import typer
 
 from planner.cli.options import (
     Format,
+    OptionalSnapshotOutput,
     OutputFormat,
     PlanArgument,
     Quiet,
@@ -19,15 +20,6 @@ from planner.cli.output import print_json, print_words
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
 
-OptionalSnapshotOutput = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="SNAP",
-        help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
-    ),
-]
 FleetOutput = Annotated[
     str | None,
     typer.Option(

@@ -12,7 +12,7 @@ from placement.errors import (
     KafkaRefusalError,
     UnknownTopicOrPartitionError,
 )
-from placement.java_random import hash_order, map_order
+from placement.java_maps import hash_order, map_order
 from placement.placers.from_scratch import proposed_factors
 from placement.placers.striped import check_replication_factor
 from planner.generate.request import GenerateRequest, current_lists, placer_brokers

@@ -2,13 +2,11 @@ import pytest
 
 from assignment.java import (
     HashSet,
-    bucket,
-    compare_key,
     hash_map_order,
     string_hash,
-    table_size,
     topic_partition_hash,
 )
+from placement.java_maps import bucket, compare_key, table_size
 from support.golden import golden_lines
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from placement.cluster import BrokerState, ClusterState
 from placement.errors import KafkaRefusalError
-from placement.java_random import JavaRandom, hash_order
+from placement.java_maps import hash_order
+from placement.java_random import JavaRandom
 from placement.placers.brokers import PlacerBrokers
 from placement.placers.from_scratch import classic, propose_from_scratch
 from planner.generate import (

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 import placement.errors
-from placement.java_random import JavaRandom, hash_order
+from placement.java_maps import hash_order
+from placement.java_random import JavaRandom
 from placement.placers.brokers import PlacerBrokers
 from placement.placers.classic import place_classic
 from placement.placers.striped import place_striped

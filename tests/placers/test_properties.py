@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.errors import KafkaRefusalError
-from placement.java_random import JavaRandom, hash_order, string_hash
+from placement.java_maps import hash_order, string_hash
+from placement.java_random import JavaRandom
 from placement.placers.brokers import PlacerBrokers
 from placement.placers.classic import place_classic
 from placement.placers.striped import place_striped
