@@ -85,7 +85,7 @@ def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
     >>> from planner.demo import SNAPSHOT_FILE
     >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
     >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
-    'optimal'
+    'feasible'
     """
     return _plan(snapshot, "rebalance", options)
 
