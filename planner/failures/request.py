@@ -13,7 +13,7 @@ from placement.failures.decision import ElectionRules
 from placement.load import Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS
 from planner.errors import BadInputError, InputProblem
-from planner.plan.request import parse_broker_list
+from planner.plan.option_reader import parse_broker_list
 from planner.snapshot.document import Snapshot
 from planner.units import parse_rate
 

@@ -1,6 +1,5 @@
 """What the command line says about a plan, as settings of `placement`."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +11,9 @@ from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
 from placement.waves.cut import Order, WaveSettings
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
+from planner.plan.option_reader import OptionReader
 from planner.plan.waves import settings_document
-from planner.units import parse_bytes, parse_rate
-
-WIDEST_BAND = 10
-MOST_MOVES = 2**62
-MOST_BROKERS = 100_000
-"""A range of broker ids longer than this is a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,189 +103,6 @@ class Wishes:
     waves: WaveSettings | None = None
 
 
-class _Reader:
-    """Reads options one by one and keeps every problem."""
-
-    def __init__(self, state: ClusterState) -> None:
-        self.state = state
-        self.problems: list[InputProblem] = []
-
-    def refuse(self, option: str, value: object, rule: str, remedy: str) -> None:
-        self.problems.append(
-            InputProblem(
-                file="command line",
-                place=option,
-                value=str(value),
-                rule=rule,
-                remedy=remedy,
-            )
-        )
-
-    def brokers(self, option: str, text: str | None) -> tuple[int, ...] | None:
-        if text is None:
-            return None
-        try:
-            ids = parse_broker_list(text)
-        except ValueError as error:
-            self.refuse(option, text, str(error), "write ids and ranges: 1,2,5-9")
-            return None
-        rows = self.state.brokers.rows_of(ids)
-        unknown = [i for i, row in zip(ids, rows, strict=True) if row < 0]
-        if unknown:
-            known = ",".join(map(str, self.state.brokers.ids.tolist()[:50]))
-            self.refuse(
-                option,
-                ",".join(map(str, unknown)),
-                "brokers must be in the snapshot",
-                f"it has {known or 'none'}",
-            )
-        return ids
-
-    def bytes_of(self, option: str, text: str | None) -> int | None:
-        if text is None:
-            return None
-        try:
-            return parse_bytes(text)
-        except ValueError as error:
-            self.refuse(option, text, str(error), "write 500GB, 2TiB or 1000000")
-            return None
-
-    def count(self, option: str, value: int | None) -> int | None:
-        if value is not None and not 0 <= value < MOST_MOVES:
-            rule = f"must be a number from 0 to {MOST_MOVES - 1}"
-            self.refuse(option, value, rule, "leave it out for no cap")
-        return value
-
-    def bands(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """Read ``[RESOURCE=]FRACTION``; one without a name is for all others."""
-        for_all: dict[Resource, float] = {}
-        named: dict[Resource, float] = {}
-        for text in texts:
-            name, has_name, number = text.rpartition("=")
-            value = _number(number)
-            if value is None or not 0 <= value <= WIDEST_BAND:
-                rule = f"must be a fraction from 0 to {WIDEST_BAND}"
-                self.refuse("--band", text, rule, "write 0.10, or disk=0.05")
-            elif not has_name:
-                for_all = dict.fromkeys(RESOURCES, value)
-            elif name in set(RESOURCES):
-                named[Resource(name)] = value
-            else:
-                self._unknown_resource("--band", name)
-        return for_all | named
-
-    def rate(self, option: str, text: str | None) -> int | None:
-        """Read a rate above 0."""
-        if text is None:
-            return None
-        try:
-            value = parse_rate(text)
-        except ValueError as error:
-            self.refuse(option, text, str(error), "write 50MB/s")
-            return None
-        if not value:
-            self.refuse(option, text, "must be above 0", "write 50MB/s")
-        return value
-
-    def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
-        found: dict[Resource, float] = {}
-        for text in texts:
-            name, _, number = text.rpartition("=")
-            value = _number(number)
-            if name in DEFAULT_THRESHOLDS and value is not None and 0 < value <= 1:
-                found[Resource(name)] = value
-                continue
-            known = ", ".join(DEFAULT_THRESHOLDS)
-            rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
-            self.refuse("--capacity-threshold", text, rule, "write disk=0.8")
-        return found
-
-    def resources(self, text: str | None) -> tuple[Resource, ...] | None:
-        if text is None:
-            return None
-        names = [name.strip() for name in text.split(",")]
-        for name in names:
-            if name not in set(RESOURCES):
-                self._unknown_resource("--resources", name)
-        return tuple(resource for resource in RESOURCES if resource in names)
-
-    def _unknown_resource(self, option: str, name: str) -> None:
-        known = ", ".join(RESOURCES)
-        self.refuse(option, name, "must name a resource", f"one of {known}")
-
-    def pattern(self, option: str, text: str | None) -> re.Pattern[str] | None:
-        if text is None:
-            return None
-        try:
-            return re.compile(text)
-        except re.error as error:
-            rule = f"must be a regular expression: {error}"
-            self.refuse(option, text, rule, "mend it; it matches whole names")
-            return None
-
-    def names(self, topics: Sequence[str]) -> set[str]:
-        known = set(self.state.topics.names)
-        for name in topics:
-            if name not in known:
-                rule = "topics must be in the snapshot"
-                self.refuse("--topic", name, rule, "check the name")
-        return set(topics)
-
-
-def parse_broker_list(text: str) -> tuple[int, ...]:
-    """
-    Read a broker list: ids and ranges joined by commas.
-
-    Raises
-    ------
-    ValueError
-        If it is not one, or names a broker twice.
-
-    Examples
-    --------
-    >>> parse_broker_list("1,5-7")
-    (1, 5, 6, 7)
-    """
-    ids = read_broker_ids(text)
-    if len(set(ids)) != len(ids):
-        msg = "must name each broker once"
-        raise ValueError(msg)
-    return ids
-
-
-def read_broker_ids(text: str) -> tuple[int, ...]:
-    """
-    Read ids and ranges joined by commas, one that is named twice included twice.
-
-    Raises
-    ------
-    ValueError
-        If it is no such list.
-    """
-    ids: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,10})(?:-(\d{1,10}))?\s*", part)
-        if match is None:
-            msg = "must be broker ids"
-            raise ValueError(msg)
-        low = int(match[1])
-        high = int(match[2]) if match[2] is not None else low
-        if high < low or high - low > MOST_BROKERS or high >= 2**31:
-            msg = "ranges must ascend, ids must fit 32 bits"
-            raise ValueError(msg)
-        ids += range(low, high + 1)
-    return tuple(ids)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
-
-
 def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     """
     Read the options of a plan for one cluster.
@@ -301,7 +112,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     BadInputError
         With every option that is wrong.
     """
-    reader = _Reader(state)
+    reader = OptionReader(state)
     broker_ids = reader.brokers("--broker-list", request.broker_list)
     bands = reader.bands(request.band)
     thresholds = reader.thresholds(request.capacity_threshold)
@@ -350,7 +161,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
 
 
 def _waves(
-    reader: _Reader, request: PlanRequest, thresholds: dict[Resource, float]
+    reader: OptionReader, request: PlanRequest, thresholds: dict[Resource, float]
 ) -> WaveSettings | None:
     """Return how waves are cut, `None` where nothing asks for them."""
     options = {
@@ -369,7 +180,7 @@ def _waves(
     return WaveSettings(**given, thresholds={Resource.DISK: disk})  # type: ignore[arg-type] # by name
 
 
-def _excluded_topics(reader: _Reader, request: PlanRequest) -> Any:  # noqa: ANN401
+def _excluded_topics(reader: OptionReader, request: PlanRequest) -> Any:  # noqa: ANN401
     """Return ``(T,)`` true for topics left out, or `None` where all are in."""
     named = reader.names(request.topic)
     wanted = reader.pattern("--topics", request.topics)

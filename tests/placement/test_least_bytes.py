@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from placement.core.bounds import Bands, cost_bound
 from placement.core.problem import NO_LIMIT
@@ -58,7 +58,8 @@ def test_it_is_no_weaker_than_the_bound_of_plans(state):
     assert least >= proven * (1 - 1e-6) - 1
 
 
-@settings(max_examples=40)
+# Most clusters this small cannot be brought into the bands at all.
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(clusters(all_live=True, all_known=True))
 def test_plans_that_end_in_the_bands_of_now_move_more(state):
     made = plan(state, Rebalance())

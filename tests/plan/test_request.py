@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.request import parse_broker_list
+from planner.plan.option_reader import parse_broker_list
 from planner.plan.words import ids_text
 
 
