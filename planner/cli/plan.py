@@ -1,22 +1,22 @@
-"""`plan`: rebalance, add brokers, remove brokers."""
+"""`plan`: one command for each operation."""
 
 import time
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from planner.cli.exit_codes import ExitCode
-from planner.cli.options import (
-    CapacityThreshold,
-    Format,
-    OutputFormat,
-    Quiet,
-    SnapshotArgument,
-    Verbose,
-)
+from planner.cli.options import OutputFormat, SnapshotArgument
 from planner.cli.output import print_json, print_words
+from planner.cli.plan_options import (
+    BrokerList,
+    PlanOptions,
+    RebalanceToo,
+    with_plan_options,
+)
 
 if TYPE_CHECKING:
     from planner.plan.make import Planned
@@ -29,175 +29,9 @@ app = typer.Typer(
 )
 
 
-class Prefer(StrEnum):
-    """What counts when a plan is made."""
-
-    BYTES = "bytes"
-    MOVES = "moves"
-
-
-class Effort(StrEnum):
-    """How much work the search may do."""
-
-    QUICK = "quick"
-    NORMAL = "normal"
-    THOROUGH = "thorough"
-
-
-class CopyOrder(StrEnum):
-    """Which copies go first."""
-
-    SHORTEST = "shortest"
-    UNDER_REPLICATED = "under-replicated"
-    SMALL = "small"
-    LARGE = "large"
-    TOPIC = "topic"
-
-
-Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="PLAN", help="Plan folder to write."),
-]
-BrokerList = Annotated[
-    str | None,
-    typer.Option("--broker-list", metavar="IDS", help="Broker ids: 1,2,5-9."),
-]
-Band = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--band",
-        metavar="[RESOURCE=]FRACTION",
-        help="How far from its share a broker may be: 0.10, disk=0.05. Repeatable.",
-    ),
-]
-Resources = Annotated[
-    str | None,
-    typer.Option(
-        "--resources",
-        metavar="NAMES",
-        help="Which to balance: disk,in,out,cpu,replicas,leaders. Default: all known.",
-    ),
-]
-Topic = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="NAME", help="Only this topic. Repeatable."),
-]
-Topics = Annotated[
-    str | None,
-    typer.Option("--topics", metavar="REGEX", help="Only topics whose name matches."),
-]
-ExcludeTopics = Annotated[
-    str | None,
-    typer.Option("--exclude-topics", metavar="REGEX", help="Topics left as they are."),
-]
-Destinations = Annotated[
-    str | None,
-    typer.Option(
-        "--destination-broker-list", metavar="IDS", help="Only these get replicas."
-    ),
-]
-NoReplicas = Annotated[
-    str | None,
-    typer.Option(
-        "--exclude-brokers-for-replicas", metavar="IDS", help="These get no replicas."
-    ),
-]
-NoLeaders = Annotated[
-    str | None,
-    typer.Option(
-        "--exclude-brokers-for-leaders", metavar="IDS", help="These get no leaders."
-    ),
-]
-RebalanceToo = Annotated[
-    bool,
-    typer.Option("--rebalance", help="Also move what the operation need not."),
-]
-MaxMoves = Annotated[
-    int | None,
-    typer.Option("--max-moves", metavar="N", help="Copy at most so many replicas."),
-]
-MaxBytes = Annotated[
-    str | None,
-    typer.Option("--max-bytes", metavar="SIZE", help="Copy at most so much: 2TB."),
-]
-PreferOption = Annotated[
-    Prefer,
-    typer.Option("--prefer", help="Fewest bytes, or few moves as well."),
-]
-MoveCost = Annotated[
-    str | None,
-    typer.Option(
-        "--move-cost-bytes",
-        metavar="SIZE",
-        help="Price of a move, on top of its bytes.",
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
-Waves = Annotated[
-    bool,
-    typer.Option("--waves", help="Also cut the plan into waves that are safe each."),
-]
-MaxMovesIn = Annotated[
-    int | None,
-    typer.Option("--max-moves-in", min=1, help="Copies a broker gets in a wave: 5."),
-]
-MaxMovesOut = Annotated[
-    int | None,
-    typer.Option("--max-moves-out", min=1, help="Copies a broker sends in a wave: 5."),
-]
-MaxMovesPerBroker = Annotated[
-    int | None,
-    typer.Option(
-        "--max-moves-per-broker", min=1, help="Copies in and out of a broker together."
-    ),
-]
-Bandwidth = Annotated[
-    str | None,
-    typer.Option(
-        "--bandwidth",
-        metavar="RATE",
-        help="What a broker may copy: 50MB/s, by default.",
-    ),
-]
-WaveOrder = Annotated[
-    CopyOrder | None,
-    typer.Option("--order", help="Which copies go first, where caps allow a choice."),
-]
-EffortOption = Annotated[
-    Effort, typer.Option("--effort", help="How much work the search may do.")
-]
-
-
 @app.command("rebalance")
-def rebalance(
-    snapshot: SnapshotArgument,
-    *,
-    output: Output = None,
-    band: Band = None,
-    resources: Resources = None,
-    capacity_threshold: CapacityThreshold = None,
-    topic: Topic = None,
-    topics: Topics = None,
-    exclude_topics: ExcludeTopics = None,
-    destination_broker_list: Destinations = None,
-    exclude_brokers_for_replicas: NoReplicas = None,
-    exclude_brokers_for_leaders: NoLeaders = None,
-    max_moves: MaxMoves = None,
-    max_bytes: MaxBytes = None,
-    prefer: PreferOption = Prefer.BYTES,
-    move_cost_bytes: MoveCost = None,
-    effort: EffortOption = Effort.NORMAL,
-    seed: Seed = 1,
-    waves: Waves = False,
-    max_moves_in: MaxMovesIn = None,
-    max_moves_out: MaxMovesOut = None,
-    max_moves_per_broker: MaxMovesPerBroker = None,
-    bandwidth: Bandwidth = None,
-    order: WaveOrder = None,
-    output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+@with_plan_options
+def rebalance(snapshot: SnapshotArgument, *, options: PlanOptions) -> None:
     """
     Bring every broker into its band with the fewest bytes; empty dead brokers.
 
@@ -205,40 +39,17 @@ def rebalance(
 
     Example: kafka-planner plan rebalance prod.json --band 0.05 -o plan
     """
-    _run("rebalance", snapshot, output, output_format, locals())
+    run_plan("rebalance", snapshot, options)
 
 
 @app.command("add-brokers")
+@with_plan_options
 def add_brokers(
     snapshot: SnapshotArgument,
     *,
     broker_list: BrokerList = None,
     rebalance: RebalanceToo = False,
-    output: Output = None,
-    band: Band = None,
-    resources: Resources = None,
-    capacity_threshold: CapacityThreshold = None,
-    topic: Topic = None,
-    topics: Topics = None,
-    exclude_topics: ExcludeTopics = None,
-    destination_broker_list: Destinations = None,
-    exclude_brokers_for_replicas: NoReplicas = None,
-    exclude_brokers_for_leaders: NoLeaders = None,
-    max_moves: MaxMoves = None,
-    max_bytes: MaxBytes = None,
-    prefer: PreferOption = Prefer.BYTES,
-    move_cost_bytes: MoveCost = None,
-    effort: EffortOption = Effort.NORMAL,
-    seed: Seed = 1,
-    waves: Waves = False,
-    max_moves_in: MaxMovesIn = None,
-    max_moves_out: MaxMovesOut = None,
-    max_moves_per_broker: MaxMovesPerBroker = None,
-    bandwidth: Bandwidth = None,
-    order: WaveOrder = None,
-    output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    options: PlanOptions,
 ) -> None:
     """
     Fill new brokers: those of state `new`, or those of --broker-list.
@@ -247,40 +58,18 @@ def add_brokers(
 
     Example: kafka-planner plan add-brokers prod.json --broker-list 10-12 -o plan
     """
-    _run("add-brokers", snapshot, output, output_format, locals())
+    own = {"broker_list": broker_list, "rebalance": rebalance}
+    run_plan("add-brokers", snapshot, options, own)
 
 
 @app.command("remove-brokers")
+@with_plan_options
 def remove_brokers(
     snapshot: SnapshotArgument,
     *,
     broker_list: BrokerList = None,
     rebalance: RebalanceToo = False,
-    output: Output = None,
-    band: Band = None,
-    resources: Resources = None,
-    capacity_threshold: CapacityThreshold = None,
-    topic: Topic = None,
-    topics: Topics = None,
-    exclude_topics: ExcludeTopics = None,
-    destination_broker_list: Destinations = None,
-    exclude_brokers_for_replicas: NoReplicas = None,
-    exclude_brokers_for_leaders: NoLeaders = None,
-    max_moves: MaxMoves = None,
-    max_bytes: MaxBytes = None,
-    prefer: PreferOption = Prefer.BYTES,
-    move_cost_bytes: MoveCost = None,
-    effort: EffortOption = Effort.NORMAL,
-    seed: Seed = 1,
-    waves: Waves = False,
-    max_moves_in: MaxMovesIn = None,
-    max_moves_out: MaxMovesOut = None,
-    max_moves_per_broker: MaxMovesPerBroker = None,
-    bandwidth: Bandwidth = None,
-    order: WaveOrder = None,
-    output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    options: PlanOptions,
 ) -> None:
     """
     Empty brokers: only their replicas move, to where the bands want them.
@@ -289,32 +78,48 @@ def remove_brokers(
 
     Example: kafka-planner plan remove-brokers prod.json --broker-list 4 -o plan
     """
-    _run("remove-brokers", snapshot, output, output_format, locals())
+    own = {"broker_list": broker_list, "rebalance": rebalance}
+    run_plan("remove-brokers", snapshot, options, own)
 
 
-def _run(
+def run_plan(
     goal: str,
     snapshot: Path,
-    output: Path | None,
-    output_format: OutputFormat,
-    given: dict[str, Any],
-) -> None:
-    """Read, plan, check, write, print, exit."""
+    options: PlanOptions,
+    own: Mapping[str, Any] = MappingProxyType({}),
+) -> NoReturn:
+    """
+    Read, plan, check, write, print, exit.
+
+    Parameters
+    ----------
+    goal
+        Name of the operation.
+    snapshot
+        The snapshot's file or folder.
+    options
+        What was given for the options that all plans share.
+    own
+        What was given for those of this operation, by the names of `PlanRequest`.
+    """
     from planner.plan.folder import check_plan_output, write_plan
     from planner.plan.make import make
     from planner.snapshot import read_snapshot
 
+    output = options.output
     began = time.perf_counter()
     if output is not None:
         check_plan_output(output)
     read = read_snapshot(snapshot)
     state = read.to_state()
     was_read = time.perf_counter()
-    planned = make(state, _request(goal, given), taken_at=read.taken_at)
+    planned = make(
+        state, _request(goal, {**options.given, **own}), taken_at=read.taken_at
+    )
     was_planned = time.perf_counter()
     files = [] if output is None else write_plan(planned.plan, output)
     ended = time.perf_counter()
-    if output_format is OutputFormat.JSON:
+    if options.output_format is OutputFormat.JSON:
         times = {
             "read": was_read - began,
             "plan": was_planned - was_read,
@@ -324,24 +129,20 @@ def _run(
         _print_document(planned, times)
     else:
         _print_screen(planned, snapshot, output, files)
-        if output is None and not given["quiet"]:
+        if output is None and not options.quiet:
             print_words("nothing written: give -o PLAN to write the plan")
     raise typer.Exit(exit_code(planned))
 
 
 def _request(goal: str, given: dict[str, Any]) -> "PlanRequest":
-    from dataclasses import fields
-
     from planner.plan.request import PlanRequest
 
-    names = {field.name for field in fields(PlanRequest)} - {"goal"}
-    options = {name: value for name, value in given.items() if name in names}
     for name in ("band", "capacity_threshold", "topic"):
-        options[name] = tuple(options[name] or ())
-    options["effort"] = str(options["effort"])
-    options["order"] = None if options["order"] is None else str(options["order"])
-    options["prefer"] = str(options["prefer"])
-    return PlanRequest(goal=goal, **options)
+        given[name] = tuple(given[name] or ())
+    given["effort"] = str(given["effort"])
+    given["order"] = None if given["order"] is None else str(given["order"])
+    given["prefer"] = str(given["prefer"])
+    return PlanRequest(goal=goal, **given)
 
 
 def exit_code(planned: "Planned") -> ExitCode:

@@ -1,0 +1,46 @@
+"""What must leave brokers that are emptied, and what may then change."""
+
+import numpy as np
+
+from placement.cluster import BoolArray, LogDirState
+from placement.core.problem import Movability
+from placement.load import first_live_replica, first_true
+from placement.rules.draft import Draft
+
+
+def evacuate(draft: Draft, *, rest: Movability) -> None:
+    """Make replicas on leaving brokers move; the rest is `rest`."""
+    replicas = draft.state.replicas
+    draft.holds &= ~draft.leaves
+    draft.leads &= ~draft.leaves
+    draft.may_receive &= ~draft.leaves
+    must = draft.leaves[replicas.broker_idx]
+    # A partition that is touched anyway leaves no replica in an offline log dir.
+    offline = in_offline_dirs(draft)
+    if rest == Movability.NEVER:
+        touched = first_true(must, replicas.start) >= 0
+        offline &= touched[replicas.partition_idx]
+    must |= offline
+    draft.movability = np.where(must, Movability.MUST, rest).astype(np.int8)
+    if rest == Movability.NEVER:
+        draft.may_lead_anew &= is_led_by(draft, draft.leaves)
+
+
+def in_offline_dirs(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for replicas in an offline log dir of a live broker."""
+    state = draft.state
+    if not len(state.log_dirs):
+        return np.zeros(len(state.replicas), dtype=np.bool_)
+    offline = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
+    row = state.replicas.log_dir_idx
+    lies: BoolArray = (row >= 0) & offline[row]
+    return lies & state.brokers.is_live[state.replicas.broker_idx]
+
+
+def is_led_by(draft: Draft, chosen: BoolArray) -> BoolArray:
+    """Return ``(P,)`` true where the first live replica, or the first, is there."""
+    replicas = draft.state.replicas
+    leader = first_live_replica(draft.state)
+    leader = np.where(leader < 0, replicas.start[:-1], leader)
+    on = first_true(chosen[replicas.broker_idx], replicas.start)
+    return chosen[replicas.broker_idx_at(leader)] & (on >= 0)

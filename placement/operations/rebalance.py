@@ -1,0 +1,22 @@
+"""Balance a cluster: anything not excluded may move."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import BrokerState
+from placement.core.problem import Movability
+from placement.operations.evacuate import evacuate
+from placement.rules.draft import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalance:
+    """Anything not excluded may move; dead brokers are evacuated."""
+
+    goal: str = "rebalance"
+
+    def fill(self, draft: Draft) -> None:
+        """Empty dead brokers; leave the rest free."""
+        draft.leaves |= np.equal(draft.state.brokers.state, BrokerState.DEAD)
+        evacuate(draft, rest=Movability.MAY)

@@ -1,0 +1,34 @@
+"""Empty brokers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import BrokerState
+from placement.core.problem import Movability
+from placement.operations.evacuate import evacuate
+from placement.rules.draft import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveBrokers:
+    """
+    Empty brokers: only what must moves.
+
+    Parameters
+    ----------
+    broker_ids
+        The brokers to empty, whatever their state.
+    """
+
+    broker_ids: tuple[int, ...]
+    goal: str = "remove-brokers"
+
+    def fill(self, draft: Draft) -> None:
+        """Make every replica on the leaving brokers move."""
+        brokers = draft.state.brokers
+        draft.to_empty |= np.isin(brokers.ids, self.broker_ids)
+        draft.leaves |= draft.to_empty
+        draft.leaves |= np.equal(brokers.state, BrokerState.DEAD)
+        rest = Movability.MAY if draft.settings.frees_the_rest else Movability.NEVER
+        evacuate(draft, rest=rest)
