@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
         elect,
         failures,
         fleet,
+        fleet_ingest,
         generate,
         group,
         group_show,
@@ -40,6 +41,7 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
     app.command("elect")(elect.elect)
+    fleet_ingest.add_to(fleet.app)
     app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)

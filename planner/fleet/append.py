@@ -3,7 +3,7 @@
 import hashlib
 import io
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,14 +45,45 @@ def append(snapshot: "Snapshot", store: Store) -> bool:
     BadInputError
         If it does not, or the folder cannot be written.
     """
+    staged = stage(snapshot, store, known=store.visible().snapshots)
+    if staged is None:
+        return False
+    store.commit(staged)
+    return True
+
+
+def stage(
+    snapshot: "Snapshot", store: Store, *, known: Mapping[Key, str] | None = None
+) -> Commit | None:
+    """
+    Write the rows of one snapshot; they count once the commit is in the store.
+
+    Parameters
+    ----------
+    snapshot
+        The snapshot; it must name its cluster and its time.
+    store
+        The fleet's folder.
+    known
+        Content of snapshots that are there: one of these is not written.
+
+    Returns
+    -------
+    The commit; `None` where the snapshot is there already.
+
+    Raises
+    ------
+    BadInputError
+        If it does not, or the folder cannot be written.
+    """
     _require_names(snapshot)
     tables = snapshot_tables(snapshot, name="")
     moment = tables["clusters"].column("taken_at")[0].as_py()
     key = (str(snapshot.cluster_id), time_text(moment))
     content = {name: _parquet(table) for name, table in tables.items()}
     digest = _digest(content.values())
-    if store.visible().snapshots.get(key) == digest:
-        return False
+    if known is not None and known.get(key) == digest:
+        return None
     name = commit_name(key)
     files = {
         table: f"{table}/date={moment:%Y-%m-%d}/{name}-{digest[:16]}.parquet"
@@ -60,14 +91,11 @@ def append(snapshot: "Snapshot", store: Store) -> bool:
     }
     for table, file in files.items():
         store.write(file, content[table])
-    store.commit(
-        Commit(
-            name=name,
-            snapshots={key: digest},
-            files={table: [file] for table, file in files.items()},
-        )
+    return Commit(
+        name=name,
+        snapshots={key: digest},
+        files={table: [file] for table, file in files.items()},
     )
-    return True
 
 
 def _require_names(snapshot: "Snapshot") -> None:

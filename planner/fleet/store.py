@@ -89,20 +89,24 @@ class Store:
             except FileNotFoundError:
                 continue
 
-    def list(self, folder: str) -> list[str]:
-        """Return the files in a folder and below, by path; none where it is not."""
+    def infos(self, folder: str) -> list[tuple[str, Any]]:
+        """Return the files in a folder and below, each with size and time."""
         from pyarrow import fs
 
         selector = fs.FileSelector(
             self.path(folder), recursive=True, allow_not_found=True
         )
         start = len(self._root) + 1
-        return sorted(
-            info.path[start:]
+        return [
+            (info.path[start:], info)
             for info in self._files.get_file_info(selector)
             if info.type == fs.FileType.File
             and not info.base_name.startswith((".", "_"))
-        )
+        ]
+
+    def list(self, folder: str) -> list[str]:
+        """Return the files in a folder and below, by path; none where it is not."""
+        return sorted(name for name, _ in self.infos(folder))
 
     def commits(self) -> Iterator[Commit]:
         """

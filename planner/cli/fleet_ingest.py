@@ -1,0 +1,78 @@
+"""`fleet ingest`: raw dumps of many clusters into the tables of a fleet, on Spark."""
+
+from typing import Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.options import Format, OutputFormat, Quiet
+from planner.cli.output import print_json, print_words
+from planner.cli.spark_options import Conf, Master, session_of
+
+AllowPartial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-partial",
+        help="Go on where files of a dump hide something from each other.",
+    ),
+]
+
+
+def ingest(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Dumps as CLUSTER/TIME/files: snapshots, what Kafka's tools printed, "
+            "rates in CSV or Parquet.",
+        ),
+    ],
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FLEET",
+            help="Fleet folder: a path, s3://…, gs://…, hdfs://…",
+        ),
+    ],
+    allow_partial: AllowPartial = False,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Take raw dumps into a fleet; those taken in before are not read again.
+
+    What is refused goes to the fleet's rejects/ table with its reason; then the exit
+    code is 3.
+
+    Example: kafka-planner fleet ingest dumps -o fleet
+    """
+    session = session_of(master, conf)
+    from planner.spark.ingest import ingest as take_in
+    from planner.spark.ingest import ingested_document
+
+    def say(done: int, total: int) -> None:
+        if not quiet:
+            print_words(f"{done:,} of {total:,} dumps read")
+
+    done = take_in(session, folder, output, allow_partial=allow_partial, progress=say)
+    document = ingested_document(done, folder, output)
+    if output_format is OutputFormat.JSON:
+        print_json(document)
+    else:
+        typer.echo(
+            f"{done.found:,} dumps, {len(done.receipts):,} new: "
+            f"{document['snapshots']:,} snapshots taken in, {done.refused:,} refused"
+        )
+        if done.rejects:
+            typer.echo(f"{done.rejects:,} rows in {output}/rejects say why")
+    raise typer.Exit(ExitCode.FINDINGS if done.rejects else ExitCode.OK)
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `ingest` to the commands below `fleet`."""
+    fleet_app.command("ingest")(ingest)

@@ -1,0 +1,1 @@
+"""Raw dumps of clusters: found, told apart, read, and what is refused of them."""

@@ -1,0 +1,266 @@
+"""
+Dumps taken into a fleet: read one by one anywhere, made visible by one writer.
+
+Whoever reads a dump writes its rows and its rejects, under names that the dump alone
+decides. Then one writer, for many dumps at a time, writes the commit markers and last
+the receipts. Killed anywhere, the next run does again what has no receipt, and comes to
+the same files.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Self
+
+import pyarrow as pa
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.append import stage
+from planner.fleet.commits import Commit
+from planner.fleet.dumps.finding import Dump, FoundFile, find_dumps
+from planner.fleet.dumps.reading import Reading, read_dump
+from planner.fleet.dumps.receipts import Receipt, read_receipts, write_receipts
+from planner.fleet.dumps.rejects import FOLDER, Reject, Scope, reject_table
+from planner.fleet.store import Store
+from planner.snapshot.columns import ArrowTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """
+    A dump that was read, its rows written and not yet visible.
+
+    Parameters
+    ----------
+    receipt
+        What became of it.
+    files
+        Files of its rows by table; none where it was refused.
+    name
+        Of the marker that makes them visible.
+    """
+
+    receipt: Receipt
+    files: Mapping[str, Sequence[str]]
+    name: str
+
+    def to_text(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Return what `to_text` wrote."""
+        found = json.loads(text)
+        return cls(**{**found, "receipt": Receipt(**found["receipt"])})
+
+    @property
+    def commit(self) -> Commit | None:
+        """What makes its rows visible; `None` where there are none."""
+        key, content = self.receipt.key, self.receipt.content
+        if key is None or content is None:
+            return None
+        return Commit(name=self.name, snapshots={key: content}, files=self.files)
+
+
+def dumps_in(source: Store) -> list[Dump]:
+    """
+    Return the dumps in a folder.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be listed, or is empty.
+    """
+    try:
+        infos = source.infos("")
+    except OSError as error:
+        raise _refusal(
+            source.folder, getattr(error, "strerror", None) or str(error)
+        ) from error
+    if not infos:
+        raise _refusal(source.folder, "there are no files")
+    return find_dumps(
+        FoundFile(name, int(info.size or 0), int(info.mtime_ns or 0))
+        for name, info in infos
+    )
+
+
+def _refusal(folder: str, reason: str) -> BadInputError:
+    problem = InputProblem(
+        file=folder,
+        place="",
+        value="",
+        rule=f"must be a folder of dumps: {reason}",
+        remedy="name the folder that holds CLUSTER/TIME/files",
+    )
+    return BadInputError(f"{folder} holds no dumps", [problem])
+
+
+def take(
+    dump: Dump, source: Store, target: Store, *, allow_partial: bool = False
+) -> Taken:
+    """
+    Read one dump; write its rows and its rejects. Whatever is wrong becomes a reject.
+
+    Parameters
+    ----------
+    dump
+        The dump.
+    source
+        The folder of all dumps.
+    target
+        The fleet.
+    allow_partial
+        Whether to go on where files hide something from each other.
+    """
+    reading, is_final = _read(dump, source, allow_partial=allow_partial)
+    snapshot = reading.snapshot
+    commit = None if snapshot is None else stage(snapshot, target)
+    said = dump if snapshot is None else snapshot
+    _write_rejects(target, dump.name, reading.rejects, said.cluster_id, said.taken_at)
+    receipt = Receipt(
+        dump=dump.name,
+        signature=dump.signature if is_final else "",
+        cluster_id=None,
+        taken_at=None,
+        content=None,
+        rejects=len(reading.rejects),
+    )
+    if commit is None:
+        return Taken(receipt=receipt, files={}, name="")
+    ((key, content),) = commit.snapshots.items()
+    named = replace(receipt, cluster_id=key[0], taken_at=key[1], content=content)
+    return Taken(receipt=named, files=commit.files, name=commit.name)
+
+
+def _read(dump: Dump, source: Store, *, allow_partial: bool) -> tuple[Reading, bool]:
+    """Read a dump; return what it came to, and whether another try would find it so."""
+    try:
+        contents = {file.name: source.read(file.name) for file in dump.files}
+    except OSError as error:
+        rule = f"the files must be readable: {error.strerror or error}"
+        reject = _refused(dump.name, rule, "it is tried again by the next run")
+        return Reading(snapshot=None, rejects=(reject,)), False
+    try:
+        return read_dump(dump, contents, allow_partial=allow_partial), True
+    except Exception as error:  # one dump must not stop the others
+        rule = f"the dump could not be read: {type(error).__name__}: {error}"
+        reject = _refused(dump.name, rule, "see to the dump, or remove it")
+        return Reading(snapshot=None, rejects=(reject,)), True
+
+
+def _refused(dump: str, rule: str, remedy: str) -> Reject:
+    problem = InputProblem(file=dump, place="", value="", rule=rule, remedy=remedy)
+    return Reject(scope=Scope.SNAPSHOT, problem=problem)
+
+
+def rejects_file(dump: str) -> str:
+    """Return the name of the file with the rejects of a dump."""
+    return f"{FOLDER}/{sha256(dump.encode()).hexdigest()[:32]}.parquet"
+
+
+def _write_rejects(
+    target: Store,
+    dump: str,
+    rejects: Sequence[Reject],
+    cluster_id: str | None,
+    taken_at: str | None,
+) -> None:
+    """Write the rejects of a dump in the place of those it had before."""
+    name = rejects_file(dump)
+    if not rejects:
+        target.remove([name])
+        return
+    moment = None if taken_at is None else datetime.fromisoformat(taken_at)
+    table = reject_table(rejects, dump=dump, cluster_id=cluster_id, taken_at=moment)
+    _write_table(target, name, table)
+
+
+def _write_table(target: Store, name: str, table: ArrowTable) -> None:
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd")
+    target.write(name, sink.getvalue().to_pybytes())
+
+
+class Intake:
+    """
+    The one writer of a fleet: knows what was taken in, and makes visible what is new.
+
+    Parameters
+    ----------
+    target
+        The fleet.
+
+    Raises
+    ------
+    BadInputError
+        If markers or receipts of the fleet cannot be read.
+    """
+
+    def __init__(self, target: Store) -> None:
+        self._target = target
+        self._receipts = read_receipts(target)
+        self._known = target.visible().snapshots
+        self._holder = {
+            receipt.key: dump
+            for dump, receipt in sorted(self._receipts.items())
+            if receipt.key is not None
+        }
+
+    def new(self, dumps: Iterable[Dump]) -> list[Dump]:
+        """Return the dumps that are new, or have changed since they were taken in."""
+        known = {name: receipt.signature for name, receipt in self._receipts.items()}
+        return [dump for dump in dumps if known.get(dump.name) != dump.signature]
+
+    def settle(self, taken: Iterable[Taken]) -> list[Receipt]:
+        """
+        Make dumps visible that were read, and write their receipts.
+
+        Of two dumps that claim the same cluster and time, the one taken in first stays,
+        or the first by name; the other is refused.
+        """
+        settled = [
+            self._settle(each) for each in sorted(taken, key=lambda t: t.receipt.dump)
+        ]
+        if settled:
+            write_receipts(self._target, settled)
+        self._receipts |= {receipt.dump: receipt for receipt in settled}
+        return settled
+
+    def _settle(self, taken: Taken) -> Receipt:
+        receipt, commit = taken.receipt, taken.commit
+        if commit is None:
+            return receipt
+        ((key, content),) = commit.snapshots.items()
+        first = self._holder.setdefault(key, receipt.dump)
+        if first != receipt.dump:
+            return _doubled(receipt, self._target, first)
+        if self._known.get(key) != content:
+            self._target.commit(commit)
+            self._known[key] = content
+        return receipt
+
+
+def _doubled(receipt: Receipt, target: Store, first: str) -> Receipt:
+    """Refuse a dump whose cluster and time another has."""
+    from pyarrow import parquet
+
+    rule = f"another dump has this cluster and time: {first}"
+    reject = _refused(receipt.dump, rule, "remove one of both")
+    moment = datetime.fromisoformat(str(receipt.taken_at))
+    table = reject_table(
+        [reject], dump=receipt.dump, cluster_id=receipt.cluster_id, taken_at=moment
+    )
+    name = rejects_file(receipt.dump)
+    if receipt.rejects:
+        before = parquet.read_table(pa.BufferReader(target.read(name)))
+        table = pa.concat_tables([before, table])
+    _write_table(target, name, table)
+    return replace(
+        receipt, cluster_id=None, taken_at=None, content=None, rejects=len(table)
+    )
