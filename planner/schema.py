@@ -37,6 +37,16 @@ def _document(name: str) -> dict[str, Any]:
     return known[name].model_json_schema()
 
 
+def _config(name: str) -> dict[str, Any]:
+    from planner.config.records import ConfigExampleRecord, ConfigRecord
+
+    models: dict[str, type[BaseModel]] = {
+        "config": ConfigRecord,
+        "config-example": ConfigExampleRecord,
+    }
+    return models[name].model_json_schema()
+
+
 def _group() -> dict[str, Any]:
     from planner.group.records import GroupRecord
 
@@ -67,6 +77,8 @@ def _group_what_if(name: str) -> dict[str, Any]:
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
+    "config": partial(_config, "config"),
+    "config-example": partial(_config, "config-example"),
     "demo": partial(_document, "demo"),
     "elect": _elect,
     "error": partial(_document, "error"),

@@ -12,6 +12,7 @@ def register(app: typer.Typer) -> None:
     """
     from planner.cli import (
         check,
+        config,
         demo,
         elect,
         failures,
@@ -48,4 +49,5 @@ def register(app: typer.Typer) -> None:
     group.app.command("show")(group_show.show)
     group.app.command("what-if")(group_what_if.what_if)
     app.add_typer(group.app)
+    app.add_typer(config.app)
     app.command("schema")(schema.schema)

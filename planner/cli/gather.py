@@ -34,6 +34,11 @@ class Gatherer:
             self._problems.extend(error.problems)
             return None
 
+    @property
+    def has_problems(self) -> bool:
+        """Whether any input was bad."""
+        return bool(self._messages)
+
     def raise_problems(self) -> None:
         """
         Refuse the inputs if any was bad.

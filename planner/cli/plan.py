@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from planner.cli.exit_codes import ExitCode
+from planner.cli.gather import Gatherer
 from planner.cli.options import OutputFormat, SnapshotArgument
 from planner.cli.output import print_json, print_words
 from planner.cli.plan_options import (
@@ -19,6 +20,7 @@ from planner.cli.plan_options import (
 )
 
 if TYPE_CHECKING:
+    from placement.cluster import ClusterState
     from planner.plan.make import Planned
     from planner.plan.request import PlanRequest
 
@@ -107,15 +109,22 @@ def run_plan(
     from planner.snapshot import read_snapshot
 
     output = options.output
+    request = plan_request(goal, {**options.given, **own})
     began = time.perf_counter()
+    inputs = Gatherer()
+    inputs.read(options.raise_problems)
     if output is not None:
-        check_plan_output(output)
-    read = read_snapshot(snapshot)
-    state = read.to_state()
+        inputs.read(lambda: check_plan_output(output))
+    read = inputs.read(lambda: read_snapshot(snapshot))
+    state = None if read is None else read.to_state()
+    if inputs.has_problems:
+        inputs.read(lambda: check_options(options, request, state))
+    inputs.raise_problems()
+    assert read is not None  # noqa: S101 - else there were problems
+    assert state is not None  # noqa: S101 - as above
     was_read = time.perf_counter()
-    planned = make(
-        state, _request(goal, {**options.given, **own}), taken_at=read.taken_at
-    )
+    with options.named_by_source():
+        planned = make(state, request, taken_at=read.taken_at)
     was_planned = time.perf_counter()
     files = [] if output is None else write_plan(planned.plan, output)
     ended = time.perf_counter()
@@ -134,7 +143,25 @@ def run_plan(
     raise typer.Exit(exit_code(planned))
 
 
-def _request(goal: str, given: dict[str, Any]) -> "PlanRequest":
+def check_options(
+    options: PlanOptions, request: "PlanRequest", state: "ClusterState | None"
+) -> None:
+    """
+    Refuse options that are wrong, for a cluster or for any.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong, named by where it came from.
+    """
+    from planner.plan.request import check_request
+
+    with options.named_by_source():
+        check_request(request, state)
+
+
+def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
+    """Return a request of what the command line gave, by the names of its fields."""
     from planner.plan.request import PlanRequest
 
     for name in ("band", "capacity_threshold", "topic"):

@@ -1,12 +1,13 @@
 """Options that all plans share, and the commands that have them."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -17,6 +18,12 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.config.file import Config
+
+CONFIG_KEY = "planner.config"
 
 
 class Prefer(StrEnum):
@@ -47,6 +54,32 @@ class CopyOrder(StrEnum):
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="PLAN", help="Plan folder to write."),
+]
+
+
+def _load_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Read the file, and let it give what neither line nor environment does."""
+    if path is None or context.resilient_parsing:
+        return path
+    from planner.cli.config_options import plan_operations
+    from planner.config.file import read_config
+
+    config = read_config(path, plan_operations())
+    context.meta[CONFIG_KEY] = config
+    given = config.of(context.command.name)
+    context.default_map = {name: setting.value for name, setting in given.items()}
+    return path
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        callback=_load_config,
+        help="planner.toml: options that the line and the environment do not give.",
+    ),
 ]
 BrokerList = Annotated[
     str | None,
@@ -100,7 +133,9 @@ NoLeaders = Annotated[
 ]
 RebalanceToo = Annotated[
     bool,
-    typer.Option("--rebalance", help="Also move what the operation need not."),
+    typer.Option(
+        "--rebalance/--no-rebalance", help="Also move what the operation need not."
+    ),
 ]
 MaxMoves = Annotated[
     int | None,
@@ -125,7 +160,9 @@ MoveCost = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
 Waves = Annotated[
     bool,
-    typer.Option("--waves", help="Also cut the plan into waves that are safe each."),
+    typer.Option(
+        "--waves/--no-waves", help="Also cut the plan into waves that are safe each."
+    ),
 ]
 MaxMovesIn = Annotated[
     int | None,
@@ -173,17 +210,62 @@ class PlanOptions:
         Whether nothing is said on stderr.
     given
         The others by their names, which are those of `PlanRequest`.
+    sources
+        Where each came from: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
+        file) or ``DEFAULT``.
+    operation
+        Name of the command.
+    config
+        The file of ``--config``, where one was given.
     """
 
     output: Path | None
     output_format: OutputFormat
     quiet: bool
     given: Mapping[str, Any]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    operation: str | None = None
+    config: "Config | None" = None
+
+    def raise_problems(self) -> None:
+        """
+        Refuse the file if anything is wrong with it.
+
+        Raises
+        ------
+        BadInputError
+            With every problem of it.
+        """
+        if self.config is not None:
+            self.config.raise_problems()
+
+    @contextmanager
+    def named_by_source(self) -> Iterator[None]:
+        """Name in problems of options the file or the variable that gave them."""
+        try:
+            yield
+        except BadInputError as error:
+            problems = [self._named(problem) for problem in error.problems]
+            raise BadInputError(error.message, problems) from error
+
+    def _named(self, problem: InputProblem) -> InputProblem:
+        name = problem.place.removeprefix("--").replace("-", "_")
+        source = self.sources.get(name)
+        if problem.file != "command line" or source is None:
+            return problem
+        if source == "ENVIRONMENT":
+            variable = f"PLANNER_{name.upper()}"
+            return replace(problem, file="environment", place=variable)
+        if source == "DEFAULT_MAP" and self.config is not None:
+            place = self.config.of(self.operation)[name].place
+            return replace(problem, file=str(self.config.path), place=place)
+        return problem
 
 
 def _common(
     *,
     output: Output = None,
+    config: ConfigFile = None,
     band: Band = None,
     resources: Resources = None,
     capacity_threshold: CapacityThreshold = None,
@@ -211,7 +293,7 @@ def _common(
 ) -> PlanOptions:
     """Gather the options that all plans share; its signature is their list."""
     given = dict(locals())
-    for name in ("output", "output_format", "quiet", "verbose"):
+    for name in ("output", "config", "output_format", "quiet", "verbose"):
         del given[name]
     return PlanOptions(output, output_format, quiet, given)
 
@@ -235,15 +317,30 @@ def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
     del own["options"]
 
     @wraps(command)
-    def call(**given: Any) -> None:  # noqa: ANN401 - as the command line gives them
+    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
         common = {name: given.pop(name) for name in shared}
-        command(**given, options=_common(**common))
+        options = replace(
+            _common(**common),
+            sources=_sources(context),
+            operation=context.command.name,
+            config=context.meta.get(CONFIG_KEY),
+        )
+        command(**given, options=options)
 
     hints = get_type_hints(command, include_extras=True) | get_type_hints(
         _common, include_extras=True
     )
-    call.__signature__ = inspect.Signature([*own.values(), *shared.values()])  # type: ignore[attr-defined] # read by Typer
+    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    listed = [context, *own.values(), *shared.values()]
+    call.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined] # read by Typer
     call.__annotations__ = {name: hints[name] for name in (*own, *shared)} | {
-        "return": None
+        "context": typer.Context,
+        "return": None,
     }
     return call
+
+
+def _sources(context: typer.Context) -> dict[str, str]:
+    """Return where the value of each parameter came from."""
+    found = {name: context.get_parameter_source(name) for name in context.params}
+    return {name: source.name for name, source in found.items() if source is not None}

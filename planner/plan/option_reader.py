@@ -8,7 +8,7 @@ import numpy as np
 from placement.cluster import ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS
-from planner.errors import InputProblem
+from planner.errors import BadInputError, InputProblem
 from planner.units import parse_bytes, parse_rate
 
 WIDEST_BAND = 10
@@ -18,9 +18,16 @@ MOST_BROKERS = 100_000
 
 
 class OptionReader:
-    """Reads options one by one and keeps every problem."""
+    """
+    Reads options one by one and keeps every problem.
 
-    def __init__(self, state: ClusterState) -> None:
+    Parameters
+    ----------
+    state
+        The cluster; `None`: whether it has the brokers and topics is not looked at.
+    """
+
+    def __init__(self, state: ClusterState | None) -> None:
         self.state = state
         self.problems: list[InputProblem] = []
 
@@ -36,6 +43,19 @@ class OptionReader:
             )
         )
 
+    def raise_problems(self) -> None:
+        """
+        Refuse the options if any was wrong.
+
+        Raises
+        ------
+        BadInputError
+            With every problem.
+        """
+        if self.problems:
+            msg = "bad options"
+            raise BadInputError(msg, self.problems)
+
     def brokers(self, option: str, text: str | None) -> tuple[int, ...] | None:
         """Return the broker ids of a list; `None` where not given."""
         if text is None:
@@ -45,6 +65,8 @@ class OptionReader:
         except ValueError as error:
             self.refuse(option, text, str(error), "write ids and ranges: 1,2,5-9")
             return None
+        if self.state is None:
+            return ids
         rows = self.state.brokers.rows_of(ids)
         unknown = [i for i, row in zip(ids, rows, strict=True) if row < 0]
         if unknown:
@@ -146,7 +168,7 @@ class OptionReader:
 
     def names(self, topics: Sequence[str]) -> set[str]:
         """Return the topics that are named, each of them known."""
-        known = set(self.state.topics.names)
+        known = set(topics if self.state is None else self.state.topics.names)
         for name in topics:
             if name not in known:
                 rule = "topics must be in the snapshot"

@@ -11,9 +11,14 @@ from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
 from placement.waves.cut import Order, WaveSettings
-from planner.errors import BadInputError
 from planner.plan.option_reader import OptionReader
 from planner.plan.waves import settings_document
+
+BROKER_LISTS = (
+    "destination_broker_list",
+    "exclude_brokers_for_replicas",
+    "exclude_brokers_for_leaders",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +108,28 @@ class Wishes:
     waves: WaveSettings | None = None
 
 
+def check_request(request: PlanRequest, state: ClusterState | None) -> None:
+    """
+    Read the options of a plan for their mistakes alone.
+
+    Parameters
+    ----------
+    request
+        The options.
+    state
+        The cluster; `None`: whether it has the brokers and topics is not looked at.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    reader = OptionReader(state)
+    read_options(reader, request)
+    _excluded_topics(reader, request)
+    reader.raise_problems()
+
+
 def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     """
     Read the options of a plan for one cluster.
@@ -113,50 +140,72 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         With every option that is wrong.
     """
     reader = OptionReader(state)
-    broker_ids = reader.brokers("--broker-list", request.broker_list)
-    bands = reader.bands(request.band)
-    thresholds = reader.thresholds(request.capacity_threshold)
-    resources = reader.resources(request.resources)
+    read = read_options(reader, request)
     excluded = _excluded_topics(reader, request)
-    lists = {
-        name: reader.brokers("--" + name.replace("_", "-"), getattr(request, name))
-        for name in (
-            "destination_broker_list",
-            "exclude_brokers_for_replicas",
-            "exclude_brokers_for_leaders",
-        )
-    }
-    waves = _waves(reader, request, thresholds)
-    max_moves = reader.count("--max-moves", request.max_moves)
-    max_bytes = reader.bytes_of("--max-bytes", request.max_bytes)
-    move_cost = reader.bytes_of("--move-cost-bytes", request.move_cost_bytes)
-    if reader.problems:
-        msg = "bad options"
-        raise BadInputError(msg, reader.problems)
-    destination = lists["destination_broker_list"]
-    all_bands = {r: bands.get(r, DEFAULT_BAND) for r in RESOURCES}
+    reader.raise_problems()
+    destination = read.lists["destination_broker_list"]
     settings = Settings(
-        bands=all_bands,
-        resources=resources,
-        capacity_thresholds={**DEFAULT_THRESHOLDS, **thresholds},
+        bands={r: read.bands.get(r, DEFAULT_BAND) for r in RESOURCES},
+        resources=read.resources,
+        capacity_thresholds={**DEFAULT_THRESHOLDS, **read.thresholds},
         destination_brokers=None if destination is None else frozenset(destination),
-        excluded_for_replicas=frozenset(lists["exclude_brokers_for_replicas"] or ()),
-        excluded_for_leaders=frozenset(lists["exclude_brokers_for_leaders"] or ()),
+        excluded_for_replicas=read.listed("exclude_brokers_for_replicas"),
+        excluded_for_leaders=read.listed("exclude_brokers_for_leaders"),
         excluded_topics=excluded,
         frees_the_rest=request.rebalance,
-        max_moves=max_moves,
-        max_bytes=max_bytes,
+        max_moves=read.max_moves,
+        max_bytes=read.max_bytes,
         prefers_moves=request.prefer == "moves",
-        price_per_move_bytes=move_cost or 0,
+        price_per_move_bytes=read.move_cost_bytes or 0,
         effort=request.effort,
         seed=request.seed,
     )
     return Wishes(
-        broker_ids=broker_ids,
+        broker_ids=read.broker_ids,
         settings=settings,
-        document=_document(request, settings, broker_ids, lists)
-        | {"waves": settings_document(waves)},
-        waves=waves,
+        document=_document(request, settings, read.broker_ids, read.lists)
+        | {"waves": settings_document(read.waves)},
+        waves=read.waves,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ReadOptions:
+    """What the options of a request say, each read by itself."""
+
+    broker_ids: tuple[int, ...] | None
+    bands: dict[Resource, float]
+    thresholds: dict[Resource, float]
+    resources: tuple[Resource, ...] | None
+    lists: dict[str, tuple[int, ...] | None]
+    waves: WaveSettings | None
+    max_moves: int | None
+    max_bytes: int | None
+    move_cost_bytes: int | None
+
+    def listed(self, name: str) -> frozenset[int]:
+        """Return the brokers of a list; none where it is not given."""
+        return frozenset(self.lists[name] or ())
+
+
+def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
+    """Read the options one by one; their problems are the reader's."""
+    broker_ids = reader.brokers("--broker-list", request.broker_list)
+    bands = reader.bands(request.band)
+    thresholds = reader.thresholds(request.capacity_threshold)
+    return ReadOptions(
+        broker_ids=broker_ids,
+        bands=bands,
+        thresholds=thresholds,
+        resources=reader.resources(request.resources),
+        lists={
+            name: reader.brokers("--" + name.replace("_", "-"), getattr(request, name))
+            for name in BROKER_LISTS
+        },
+        waves=_waves(reader, request, thresholds),
+        max_moves=reader.count("--max-moves", request.max_moves),
+        max_bytes=reader.bytes_of("--max-bytes", request.max_bytes),
+        move_cost_bytes=reader.bytes_of("--move-cost-bytes", request.move_cost_bytes),
     )
 
 
@@ -185,7 +234,7 @@ def _excluded_topics(reader: OptionReader, request: PlanRequest) -> Any:  # noqa
     named = reader.names(request.topic)
     wanted = reader.pattern("--topics", request.topics)
     unwanted = reader.pattern("--exclude-topics", request.exclude_topics)
-    if not named and wanted is None and unwanted is None:
+    if (not named and wanted is None and unwanted is None) or reader.state is None:
         return None
     chosen = named or wanted is not None
     return np.array(

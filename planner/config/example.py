@@ -1,0 +1,90 @@
+"""A `planner.toml` with every option as a comment, to start from."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+from planner.config.file import OPERATION, PLAN, Options
+
+WIDTH = 80
+HEAD = """\
+# Options of plans for kafka-planner. Read where it is asked for: with
+# `--config planner.toml`, or with PLANNER_CONFIG=planner.toml in the environment.
+# The command line goes before the environment (PLANNER_MAX_BYTES=2TB), which goes
+# before this file. `kafka-planner config show --config planner.toml` says what
+# holds, and where it came from.
+"""
+EXAMPLES: Mapping[str, str] = {
+    "band": "{ all = 0.10, disk = 0.05 }",
+    "resources": '["disk", "in", "out", "replicas", "leaders"]',
+    "capacity_threshold": "{ disk = 0.8, in = 0.8, out = 0.8, cpu = 0.7 }",
+    "topic": '["orders", "payments"]',
+    "topics": '"(orders|payments)[.].*"',
+    "exclude_topics": '["__.*", "dev[.].*"]',
+    "max_moves": "500",
+    "max_bytes": '"2TB"',
+    "move_cost_bytes": '"1GB"',
+    "max_moves_in": "5",
+    "max_moves_out": "5",
+    "max_moves_per_broker": "8",
+    "bandwidth": '"50MB/s"',
+    "order": '"shortest"',
+    "broker_list": "[4, 5]",
+    "destination_broker_list": '"1-6"',
+    "exclude_brokers_for_replicas": "[4]",
+    "exclude_brokers_for_leaders": "[4]",
+}
+"""By the name of the option; else its default is the example."""
+
+
+def example_config(operations: Mapping[str, Options]) -> str:
+    """
+    Return the text of a file: every option with what it does, as comments.
+
+    Parameters
+    ----------
+    operations
+        The options of each operation, by name.
+    """
+    return "\n".join([HEAD, *_lines(operations)]) + "\n"
+
+
+def _lines(operations: Mapping[str, Options]) -> Iterator[str]:
+    common = {
+        name
+        for options in operations.values()
+        for name in options
+        if all(name in others for others in operations.values())
+    }
+    first = next(iter(operations.values()))
+    yield f"[{PLAN}]"
+    yield from _settings({name: first[name] for name in first if name in common})
+    for operation, options in operations.items():
+        own = {name: options[name] for name in options if name not in common}
+        words = " Its own options:" if own else ""
+        yield f"# What only `plan {operation}` does, before [{PLAN}].{words}"
+        yield f"[{OPERATION}.{operation}]"
+        yield from _settings(own)
+
+
+def _settings(options: Options) -> Iterator[str]:
+    for name, option in options.items():
+        words = option.help
+        if option.choices:
+            words += f" One of {', '.join(option.choices)}."
+        yield from textwrap.wrap(
+            words, WIDTH, initial_indent="# ", subsequent_indent="# "
+        )
+        value = EXAMPLES.get(name) or _toml(option.default)
+        if value is not None:
+            yield f"# {name} = {value}"
+        yield ""
+    if not options:
+        yield ""
+
+
+def _toml(value: object) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    return None if value is None else str(value)
