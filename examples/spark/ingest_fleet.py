@@ -14,12 +14,12 @@ import sys
 from planner.score import ScoreRequest
 from planner.spark import start_session
 from planner.spark.command import score_folder
-from planner.spark.ingest import ingest
+from planner.spark.ingest import ingest_dumps
 
 dumps, fleet, scores = sys.argv[1:]
 spark = start_session()
 
-taken = ingest(spark, dumps, fleet)
+taken = ingest_dumps(spark, dumps, fleet)
 print(f"{len(taken.receipts)} new dumps, {taken.refused} refused")
 if taken.rejects:
     print(f"{taken.rejects} rows in {fleet}/rejects say why")

@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
         failures,
         fleet,
         fleet_ingest,
+        fleet_plan,
         generate,
         group,
         group_show,
@@ -43,6 +44,7 @@ def register(app: typer.Typer) -> None:
     app.command("verify")(verify.verify)
     app.command("elect")(elect.elect)
     fleet_ingest.add_to(fleet.app)
+    fleet_plan.add_to(fleet.app)
     app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)

@@ -52,14 +52,15 @@ def ingest(
     Example: kafka-planner fleet ingest dumps -o fleet
     """
     session = session_of(master, conf)
-    from planner.spark.ingest import ingest as take_in
-    from planner.spark.ingest import ingested_document
+    from planner.spark.ingest import ingest_dumps, ingested_document
 
     def say(done: int, total: int) -> None:
         if not quiet:
             print_words(f"{done:,} of {total:,} dumps read")
 
-    done = take_in(session, folder, output, allow_partial=allow_partial, progress=say)
+    done = ingest_dumps(
+        session, folder, output, allow_partial=allow_partial, progress=say
+    )
     document = ingested_document(done, folder, output)
     if output_format is OutputFormat.JSON:
         print_json(document)

@@ -42,14 +42,19 @@ def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
     """Print a line per snapshot: its figures, the least balanced first."""
     shown = sorted(documents, key=_severity, reverse=True)[:MOST_CLUSTERS]
     head = ("Cluster", "taken", "replicas", "disk max", "cv", "out of band", "wrong")
-    rows = [head, *(_line(document) for document in shown)]
+    print_columns(head, [_line(document) for document in shown])
+    if len(documents) > len(shown):
+        rest = len(documents) - len(shown)
+        typer.echo(f"… and {rest} more; --format json has all")
+
+
+def print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table, as wide as its cells and no wider than 80."""
+    rows = [head, *lines]
     widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
     for row in rows:
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
         typer.echo("  ".join(cells).rstrip()[:80])
-    if len(documents) > len(shown):
-        rest = len(documents) - len(shown)
-        typer.echo(f"… and {rest} more; --format json has all")
 
 
 def _severity(document: dict[str, Any]) -> tuple[int, float]:

@@ -1,5 +1,5 @@
 """
-Scores of fleets on Spark; needs the extra `spark` and Java 17 or newer.
+Fleets on Spark: dumps, scores, plans; needs the extra `spark` and Java 17 or newer.
 
 What is named here is loaded when it is asked for, so that whoever has no PySpark is
 told so, instead of meeting an ImportError.
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planner.spark.balance import ScoreSettings
     from planner.spark.fleet import Fleet, open_fleet
+    from planner.spark.ingest import ingest_dumps
+    from planner.spark.plans import plan_fleet
     from planner.spark.scoring import FleetScores, score_fleet, scores
     from planner.spark.session import start_session
 
@@ -18,7 +20,9 @@ __all__ = [
     "Fleet",
     "FleetScores",
     "ScoreSettings",
+    "ingest_dumps",
     "open_fleet",
+    "plan_fleet",
     "score_fleet",
     "scores",
     "start_session",
@@ -27,7 +31,9 @@ _HOMES = {
     "Fleet": "fleet",
     "FleetScores": "scoring",
     "ScoreSettings": "balance",
+    "ingest_dumps": "ingest",
     "open_fleet": "fleet",
+    "plan_fleet": "plans",
     "score_fleet": "scoring",
     "scores": "scoring",
     "start_session": "session",

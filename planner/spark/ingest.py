@@ -46,7 +46,7 @@ class Ingested:
         return sum(receipt.rejects for receipt in self.receipts)
 
 
-def ingest(
+def ingest_dumps(
     spark: SparkSession,
     folder: str,
     fleet: str,

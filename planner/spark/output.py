@@ -1,5 +1,7 @@
 """Scores written by Spark, and the few rows of them that people look at."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -37,16 +39,62 @@ def write_scores(found: FleetScores, folder: str) -> None:
     BadInputError
         If nothing can be written there.
     """
-    try:
+    with writing(folder):
         for name, table in ((SCORES, found.scores), (PROBLEMS, found.problems)):
             _write_days(table, f"{folder.rstrip('/')}/{name}")
+
+
+@contextmanager
+def writing(folder: str) -> Iterator[None]:
+    """
+    Say what hinders Spark from writing to a folder.
+
+    Raises
+    ------
+    BadInputError
+        If something does.
+    """
+    try:
+        yield
     except AnalysisException as error:
-        rule = f"the scores cannot be written: {str(error).splitlines()[0]}"
-        found_problem = InputProblem(
+        rule = f"Spark cannot write there: {str(error).splitlines()[0]}"
+        problem = InputProblem(
             file=folder, place="", value="", rule=rule, remedy="name another place"
         )
         msg = f"will not write {folder}"
-        raise BadInputError(msg, [found_problem]) from error
+        raise BadInputError(msg, [problem]) from error
+
+
+def write_rows(table: DataFrame, path: str, *, replaces: bool) -> None:
+    """
+    Write rows as Parquet, a folder per day of `taken_at`.
+
+    Parameters
+    ----------
+    table
+        The rows; each of their tasks writes what it has.
+    path
+        A path that Spark writes.
+    replaces
+        Whether they take the place of all that is there, or are added to it.
+
+    Raises
+    ------
+    BadInputError
+        If nothing can be written there.
+    """
+    dated = table.withColumn("date", day_of("taken_at"))
+    with writing(path):
+        mode = "overwrite" if replaces else "append"
+        dated.write.mode(mode).partitionBy("date").parquet(path)
+
+
+def read_rows(spark: SparkSession, path: str) -> DataFrame | None:
+    """Return a table that was written before; `None` where there is none."""
+    try:
+        return spark.read.parquet(path)
+    except AnalysisException:
+        return None
 
 
 def _write_days(table: DataFrame, path: str) -> None:
@@ -102,11 +150,9 @@ def _scored(spark: SparkSession, folder: str) -> DataFrame | None:
     """Return the snapshots that have scores or problems there; `None`: no folder."""
     found = []
     for name in (SCORES, PROBLEMS):
-        try:
-            table = spark.read.parquet(f"{folder.rstrip('/')}/{name}")
-        except AnalysisException:
-            continue
-        found.append(table.select(*KEY))
+        table = read_rows(spark, f"{folder.rstrip('/')}/{name}")
+        if table is not None:
+            found.append(table.select(*KEY))
     if not found:
         return None
     together = found[0]

@@ -7,7 +7,7 @@ import pytest
 
 from planner.fleet.store import Store
 from planner.spark.dealing import SLOT, dealt, pack, slots
-from planner.spark.ingest import ingest, rounds
+from planner.spark.ingest import ingest_dumps, rounds
 from support.commands import run
 from support.dumps import files_of, mixed_dumps, put, rejects_in, small_json, take_all
 
@@ -40,10 +40,12 @@ def test_a_new_day_alone_is_read(spark, tmp_path, monkeypatch):
     for day in range(1, 6):
         put(folder, f"small/2026-11-0{day}/s.json", small_json())
     done = []
-    ingest(spark, str(folder), str(fleet), progress=lambda n, of: done.append((n, of)))
+    ingest_dumps(
+        spark, str(folder), str(fleet), progress=lambda n, of: done.append((n, of))
+    )
     put(folder, "small/2026-11-06/s.json", small_json())
 
-    found = ingest(spark, str(folder), str(fleet))
+    found = ingest_dumps(spark, str(folder), str(fleet))
 
     assert done == [(2, 5), (4, 5), (5, 5)]
     assert [receipt.dump for receipt in found.receipts] == ["small/2026-11-06"]

@@ -1,0 +1,166 @@
+"""`fleet plan`: every cluster of a fleet planned by the same core, inside Spark."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.fleet import Fleet
+from planner.cli.options import CapacityThreshold, Format, OutputFormat, Quiet
+from planner.cli.output import print_json, print_words
+from planner.cli.plan_options import (
+    Band,
+    Effort,
+    EffortOption,
+    ExcludeTopics,
+    MaxBytes,
+    MaxMoves,
+    MoveCost,
+    Prefer,
+    PreferOption,
+    Resources,
+    Seed,
+)
+from planner.cli.spark_options import Conf, Master, print_columns, session_of
+
+if TYPE_CHECKING:
+    from planner.fleet.plans import NamedRequest
+
+MOST_ROWS = 50
+
+
+def plan(
+    fleet: Fleet,
+    *,
+    output: Annotated[
+        str,
+        typer.Option("-o", "--output", metavar="FOLDER", help="Where plans/ goes."),
+    ],
+    goal: Annotated[
+        str, typer.Option("--goal", metavar="GOAL", help="Which operation to plan.")
+    ] = "rebalance",
+    sweep: Annotated[
+        Path | None,
+        typer.Option(
+            "--sweep",
+            metavar="FILE",
+            help="JSON list of requests, each planned for every cluster, instead of "
+            "the options here.",
+        ),
+    ] = None,
+    history: Annotated[
+        bool,
+        typer.Option("--history", help="Every snapshot, not only each cluster's last."),
+    ] = False,
+    plan_all: Annotated[
+        bool, typer.Option("--all", help="Plan anew what has been planned there.")
+    ] = False,
+    band: Band = None,
+    resources: Resources = None,
+    capacity_threshold: CapacityThreshold = None,
+    exclude_topics: ExcludeTopics = None,
+    max_moves: MaxMoves = None,
+    max_bytes: MaxBytes = None,
+    prefer: PreferOption = Prefer.BYTES,
+    move_cost_bytes: MoveCost = None,
+    effort: EffortOption = Effort.NORMAL,
+    seed: Seed = 1,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Plan every cluster of a fleet; what has been planned there already is skipped.
+
+    Exits 4 where a cluster's hard rules cannot all be met, 3 where one could not be
+    planned or a plan has findings; the column reason says why.
+
+    Example: kafka-planner fleet plan fleet -o plans --band 0.05
+    """
+    options = {
+        "band": tuple(band or ()),
+        "resources": resources,
+        "capacity_threshold": tuple(capacity_threshold or ()),
+        "exclude_topics": exclude_topics,
+        "max_moves": max_moves,
+        "max_bytes": max_bytes,
+        "prefer": str(prefer),
+        "move_cost_bytes": move_cost_bytes,
+        "effort": str(effort),
+        "seed": seed,
+    }
+    requests = _requests(goal, options, sweep)
+    session = session_of(master, conf)
+    from planner.spark.plans import plan_folder
+
+    done = plan_folder(
+        session, fleet, requests, output, history=history, again=plan_all
+    )
+    if output_format is OutputFormat.JSON:
+        print_json({"plans": done.rows, "skipped": done.skipped})
+    else:
+        print_rows(done.rows)
+        if not quiet:
+            made = len(done.rows)
+            print_words(f"wrote {output}: {made:,} plans, {done.skipped:,} were there")
+    raise typer.Exit(_exit_code(done.rows))
+
+
+def _requests(
+    goal: str, options: dict[str, Any], sweep: Path | None
+) -> list["NamedRequest"]:
+    """Return what is asked of every cluster; options are read before Spark starts."""
+    from planner.fleet.plans import NamedRequest, check_requests, read_requests
+    from planner.plan.request import PlanRequest
+    from planner.snapshot.importers.files import read_bytes
+
+    requests = [NamedRequest(name=goal, request=PlanRequest(goal=goal, **options))]
+    if sweep is not None:
+        text = read_bytes(sweep).decode("utf-8", errors="replace")
+        requests = read_requests(text, file=str(sweep))
+    check_requests(requests)
+    return requests
+
+
+def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
+    found = {row["status"] for row in rows}
+    if found & {"partial", "infeasible"}:
+        return ExitCode.INFEASIBLE
+    is_odd = found & {"refused", "failed"} or any(row["num_findings"] for row in rows)
+    return ExitCode.FINDINGS if is_odd else ExitCode.OK
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """Print a line per plan: those without one first, then those that move most."""
+    ranked = sorted(rows, key=_rank)
+    head = ("Cluster", "request", "status", "copies", "bytes", "least", "reason")
+    print_columns(head, [_line(row) for row in ranked[:MOST_ROWS]])
+    if len(rows) > MOST_ROWS:
+        typer.echo(f"… and {len(rows) - MOST_ROWS} more; --format json has all")
+
+
+def _rank(row: dict[str, Any]) -> tuple[bool, float]:
+    moved = row.get("moved_bytes")
+    return moved is not None, -(moved or 0)
+
+
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    from planner.plan.words import bytes_text
+
+    has_plan = row.get("moved_bytes") is not None
+    return (
+        str(row["cluster_id"])[:18],
+        row["request"][:14],
+        row["status"],
+        f"{row['moved_replicas']:,}" if has_plan else "-",
+        bytes_text(row["moved_bytes"]) if has_plan else "-",
+        bytes_text(row["bytes_lower_bound"]) if has_plan else "-",
+        row["reason"] or "",
+    )
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `plan` to the commands below `fleet`."""
+    fleet_app.command("plan")(plan)

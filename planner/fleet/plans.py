@@ -1,0 +1,266 @@
+"""
+Plans of many clusters: what is asked of each, and the row that each comes to.
+
+Nothing here needs Spark. A cluster that cannot be planned, for whatever reason, comes
+to a row that says so; it stops no other.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+
+from planner.errors import BadInputError, InputProblem
+from planner.plan.request import PlanRequest
+from planner.snapshot.columns import ArrowTable
+
+REFUSED = "refused"
+"""Status of a snapshot that is none, or that the request does not fit."""
+FAILED = "failed"
+"""Status where the planner itself tripped."""
+MOVES = ("replicas", "bytes", "leaders", "partitions")
+PROVEN = ("bytes", "replicas", "deviation")
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", pa.timestamp("us", tz="UTC")),
+        ("request", pa.string()),
+        ("request_hash", pa.string()),
+        ("goal", pa.string()),
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        ("num_findings", pa.int64()),
+        *((f"moved_{name}", pa.int64()) for name in MOVES),
+        *(
+            (f"{name}_{figure}", pa.float64())
+            for name in PROVEN
+            for figure in ("value", "lower_bound", "gap")
+        ),
+        ("solve_s", pa.float64()),
+        ("bound_s", pa.float64()),
+        ("fingerprint", pa.string()),
+        ("certificate", pa.string()),
+        ("plan", pa.string()),
+        ("files", pa.map_(pa.string(), pa.string())),
+    ]
+)
+"""The columns of a table of plans."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedRequest:
+    """
+    What is asked of every cluster, under a name.
+
+    Parameters
+    ----------
+    name
+        Tells its plans from those of other requests.
+    request
+        The operation and its options.
+    text
+        The request as JSON.
+    """
+
+    name: str
+    request: PlanRequest
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        text = json.dumps(asdict(self.request), sort_keys=True)
+        object.__setattr__(self, "text", text)
+
+    @property
+    def hash(self) -> str:
+        """Changes with every option."""
+        return sha256(self.text.encode()).hexdigest()[:16]
+
+
+def read_requests(text: str, *, file: str) -> list[NamedRequest]:
+    """
+    Read a sweep: a JSON list of requests, each an object of options and a `name`.
+
+    Parameters
+    ----------
+    text
+        As ``[{"name": "tight", "goal": "rebalance", "band": ["0.05"]}]``. Keys are the
+        options of plans, with underscores; absent: their defaults.
+    file
+        What problems name as their file.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with it.
+    """
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        listed = None
+    if not isinstance(listed, list) or not listed:
+        rule = "must be a JSON list of requests"
+        raise _refusal(file, [("", "", rule)])
+    problems: list[tuple[str, str, str]] = []
+    found = [_request(each, f"[{n}]", problems) for n, each in enumerate(listed)]
+    names = [named.name for named in found if named is not None]
+    problems += [
+        ("name", name, "a name must stand once")
+        for name in sorted(set(names))
+        if names.count(name) > 1
+    ]
+    if problems:
+        raise _refusal(file, problems)
+    return [named for named in found if named is not None]
+
+
+def check_requests(requests: Iterable[NamedRequest]) -> None:
+    """
+    Refuse what fits no cluster, before any work is done on one.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong of itself.
+    """
+    from planner.plan.make import OPERATIONS
+    from planner.plan.request import read_request
+    from planner.snapshot import Snapshot
+
+    nothing = Snapshot().to_state()
+    problems: list[InputProblem] = []
+    for named in requests:
+        goal = named.request.goal
+        if goal not in OPERATIONS:
+            rule = f"must be one of {', '.join(OPERATIONS)}"
+            problems += _refusal(named.name, [("goal", goal, rule)]).problems
+        # Of brokers only their own cluster can say whether they are there.
+        told = replace(
+            named.request,
+            broker_list=None,
+            destination_broker_list=None,
+            exclude_brokers_for_replicas=None,
+            exclude_brokers_for_leaders=None,
+        )
+        try:
+            read_request(told, nothing)
+        except BadInputError as error:
+            problems += error.problems
+    if problems:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+
+
+def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputError:
+    found = [
+        InputProblem(
+            file=file, place=place, value=value, rule=rule, remedy="see docs/fleets.md"
+        )
+        for place, value, rule in problems
+    ]
+    return BadInputError(f"{file} is no list of requests", found)
+
+
+def _request(
+    value: object, place: str, problems: list[tuple[str, str, str]]
+) -> NamedRequest | None:
+    """Read one request; what is wrong with it is noted."""
+    from pydantic import ConfigDict, ValidationError, create_model
+
+    kinds: dict[str, Any] = {
+        each.name: (each.type, ... if each.default is MISSING else each.default)
+        for each in fields(PlanRequest)
+    }
+    model = create_model(
+        "Request", __config__=ConfigDict(extra="forbid", strict=True), **kinds,
+        name=(str, ...),
+    )  # fmt: skip
+    try:
+        read = model.model_validate(value).model_dump()
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            at = ".".join(map(str, (place, *each["loc"])))
+            problems.append((at, "", each["msg"]))
+        return None
+    return NamedRequest(name=read.pop("name"), request=PlanRequest(**read))
+
+
+def plan_row(
+    tables: Mapping[str, ArrowTable],
+    header: Mapping[str, Any],
+    named: NamedRequest,
+) -> dict[str, Any]:
+    """
+    Plan one cluster; whatever is wrong becomes the row's reason.
+
+    Parameters
+    ----------
+    tables
+        The tables of its snapshot by name.
+    header
+        What it says once.
+    named
+        What is asked.
+
+    Returns
+    -------
+    A row in the columns of `SCHEMA`, without `cluster_id` and `taken_at`.
+    """
+    row: dict[str, Any] = {
+        "request": named.name,
+        "request_hash": named.hash,
+        "goal": named.request.goal,
+    }
+    try:
+        return row | _planned(tables, header, named.request)
+    except BadInputError as error:
+        reason = "; ".join([error.message, *map(str, error.problems[:20])])
+        return row | {"status": REFUSED, "reason": reason}
+    except Exception as error:  # one cluster must not stop the others
+        reason = f"{type(error).__name__}: {error}"
+        return row | {"status": FAILED, "reason": reason}
+
+
+def _planned(
+    tables: Mapping[str, ArrowTable], header: Mapping[str, Any], request: PlanRequest
+) -> dict[str, Any]:
+    from planner.plan.folder import DOCUMENT_NAME, plan_files
+    from planner.plan.make import make
+    from planner.snapshot import Snapshot
+
+    snapshot = Snapshot.from_tables(tables, header)
+    planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
+    files = dict(plan_files(planned.plan))
+    text = files.pop(DOCUMENT_NAME)
+    document = json.loads(text)
+    seconds = planned.plan.placed.seconds
+    findings = [str(found.message) for found in planned.findings if not found.existing]
+    return {
+        "status": document["status"],
+        "reason": _reason(document["shortfalls"], findings),
+        "num_findings": len(findings),
+        **{f"moved_{name}": document["moves"][name] for name in MOVES},
+        **_proven(document["certificate"]),
+        "solve_s": seconds["solve"],
+        "bound_s": seconds["bound"],
+        "fingerprint": document["snapshot"]["fingerprint"],
+        "certificate": json.dumps(document["certificate"]),
+        "plan": text,
+        "files": list(files.items()),
+    }
+
+
+def _proven(certificate: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        f"{name}_{figure}": certificate[name][figure]
+        for name in PROVEN
+        for figure in ("value", "lower_bound", "gap")
+    }
+
+
+def _reason(shortfalls: Sequence[Mapping[str, Any]], findings: list[str]) -> str | None:
+    """Say what is missing, or what the independent checker holds against the plan."""
+    said = [str(each["message"]) for each in shortfalls[:20]] + findings[:20]
+    return "; ".join(said) or None
