@@ -185,7 +185,7 @@ def test_the_screen_is_no_wider_than_80(capsys):
     row = plan_row(
         skewed("a" * 40, 1).tables(), {}, NamedRequest(name="tight" * 9, request=TIGHT)
     )
-    refused = plan_row({}, {}, NamedRequest(name="tight", request=TIGHT))
+    refused = plan_row({}, {"taken_at": "x"}, NamedRequest(name="tight", request=TIGHT))
 
     print_rows([{"cluster_id": "a" * 40, **row}, {"cluster_id": "b", **refused}])
 
