@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,8 +61,13 @@ def start_session(
     if active is not None:
         return active
     logging.getLogger("py4j").setLevel(logging.ERROR)
+    chosen = settings(master=master, conf=conf or {})
+    if chosen.get("spark.master", "").startswith("local"):
+        # Python's part of a task runs here as well; Spark would take any python3.
+        python = chosen.get("spark.pyspark.python", sys.executable)
+        os.environ.setdefault("PYSPARK_PYTHON", python)
     builder = SparkSession.builder.appName("kafka-planner")
-    for key, value in settings(master=master, conf=conf or {}).items():
+    for key, value in chosen.items():
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
