@@ -116,16 +116,25 @@ def plan(
     -------
     The best plan found; always one, if only one that changes nothing.
     """
-    settings = settings or Settings()
+    draft = make_draft(state, operation, settings or Settings())
+    balanced = draft.balanced_resources()
+    return _settle(draft, draft_shares(draft), balanced)
+
+
+def make_draft(state: ClusterState, operation: Operation, settings: Settings) -> Draft:
+    """Return what an operation and the rules let move."""
     draft = start_draft(state, settings)
     operation.fill(draft)
     for rule in RULES:
         rule.fill(draft)
-    balanced = draft.balanced_resources()
-    bands = {resource: settings.band(resource) for resource in RESOURCES}
+    return draft
+
+
+def draft_shares(draft: Draft) -> Shares:
+    """Return what targets are computed from, for the brokers that stay."""
+    bands = {resource: draft.settings.band(resource) for resource in RESOURCES}
     members = Members(holds=draft.holds, leads=draft.leads)
-    shares = share_out(state, draft.weights, members, bands)
-    return _settle(draft, shares, balanced)
+    return share_out(draft.state, draft.weights, members, bands)
 
 
 def _settle(
@@ -136,7 +145,7 @@ def _settle(
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
     load = broker_loads(state, weights, leader)
     heaviest = heaviest_replicas(state, weights, leader)
-    incoming = _evacuated(draft, leader)
+    incoming = evacuated_load(draft, leader)
     best: PlannedPlacement | None = None
     spent = {"solve": 0.0, "bound": 0.0}
     for _ in range(MAX_BAND_ROUNDS):
@@ -168,8 +177,17 @@ def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
     return np.where(will_lead, state.replicas.start[:-1], leading)
 
 
-def _evacuated(draft: Draft, leader: IndexArray) -> WeightArray:
-    """Return ``(R,)`` the load of what must move, shared out among those that stay."""
+def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
+    """
+    Return ``(R,)`` the load of what must move, shared out among those that stay.
+
+    Parameters
+    ----------
+    draft
+        What must move.
+    leader
+        ``(P,)`` row of the broker that leads each partition.
+    """
     weights, replicas = draft.weights, draft.state.replicas
     of = replicas.partition_idx
     must = np.equal(draft.movability, Movability.MUST)
@@ -193,7 +211,7 @@ def _solve(
     reassignment = _to_reassignment(draft, solution.best)
     solution = _as_listed(draft, solution, reassignment)
     after = reassignment.after()
-    load, heaviest = _loads_of(after)
+    load, heaviest = loads_of(after)
     return PlannedPlacement(
         draft=draft,
         reassignment=reassignment,
@@ -333,10 +351,10 @@ def _to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
 
 
 def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:
-    return _loads_of(found.reassignment.after())
+    return loads_of(found.reassignment.after())
 
 
-def _loads_of(after: ClusterState) -> tuple[WeightArray, WeightArray]:
+def loads_of(after: ClusterState) -> tuple[WeightArray, WeightArray]:
     """Return loads and heaviest replicas of a placement, weighed anew."""
     weights = weigh(after)
     leader = after.partitions.leader_idx

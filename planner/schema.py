@@ -47,6 +47,12 @@ def _config(name: str) -> dict[str, Any]:
     return models[name].model_json_schema()
 
 
+def _explain() -> dict[str, Any]:
+    from planner.explain.document import ExplainRecord
+
+    return ExplainRecord.model_json_schema()
+
+
 def _group() -> dict[str, Any]:
     from planner.group.records import GroupRecord
 
@@ -82,6 +88,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "demo": partial(_document, "demo"),
     "elect": _elect,
     "error": partial(_document, "error"),
+    "explain": _explain,
     "failures": partial(_document, "failures"),
     "failures-scenario": partial(_document, "failures-scenario"),
     "generate": partial(_document, "generate"),

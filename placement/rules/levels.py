@@ -80,14 +80,14 @@ def broker_limits(
     fixed[:, 0] = fixed_disk_bytes(draft.state)
     return Limits(
         fixed=fixed,
-        capacity=_capacities(draft),
+        capacity=hard_capacities(draft),
         lower=np.where(has_band, np.maximum(lower, 0), 0).astype(np.int64),
         upper=np.where(has_band, upper, NO_LIMIT).astype(np.int64),
         target=np.where(has_band, targets.target, 0.0),
     )
 
 
-def _capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps."""
     brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
     capacity = np.full((len(brokers), len(RESOURCES)), NO_LIMIT, dtype=np.int64)

@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
         config,
         demo,
         elect,
+        explain,
         failures,
         fleet,
         fleet_ingest,
@@ -42,6 +43,7 @@ def register(app: typer.Typer) -> None:
     app.command("generate")(generate.generate)
     app.command("check")(check.check)
     app.command("verify")(verify.verify)
+    app.command("explain")(explain.explain)
     app.command("elect")(elect.elect)
     fleet_ingest.add_to(fleet.app)
     fleet_plan.add_to(fleet.app)

@@ -5,8 +5,6 @@ Written beside its place and moved there as a whole, so that a folder is always 
 plan; the same input gives the same bytes.
 """
 
-import csv
-import io
 import json
 import os
 import shutil
@@ -20,6 +18,7 @@ import numpy.typing as npt
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import FORMAT, Plan, elections, to_document
+from planner.plan.moves_file import moves_table
 from planner.plan.reassignment_file import (
     ReassignmentFile,
     format_election,
@@ -133,7 +132,7 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     chosen = np.nonzero(elections(plan))[0]
     pairs = [_pair(plan.state, int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
-    yield "moves.csv", moves_table(plan, changed)
+    yield "moves.csv", moves_table(plan)
     if plan.waves is not None:
         yield from _wave_texts(plan.waves)
 
@@ -217,40 +216,3 @@ def _pair(state: ClusterState, partition_idx: int) -> tuple[str, int]:
     partitions = state.partitions
     topic = state.topics.names[partitions.topic_idx[partition_idx]]
     return topic, int(partitions.partition[partition_idx])
-
-
-def moves_table(plan: Plan, changed: RowArray) -> str:
-    """Return a row per copy and per change of leadership, as CSV."""
-    state, reassignment = plan.state, plan.placed.reassignment
-    brokers, replicas = state.brokers, state.replicas
-    copied = reassignment.is_copied
-    size = plan.placed.draft.weights.copy_bytes
-    led_anew = reassignment.is_led_anew
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["topic", "partition", "kind", "from", "to", "from_rack", "to_rack", "bytes"]
-    )
-    for p in changed.tolist():
-        start, stop = replicas.start[p : p + 2].tolist()
-        ends = [
-            ("replica", replicas.broker_idx[reassignment.origin[row]], row)
-            for row in range(start, stop)
-            if copied[row]
-        ]
-        if led_anew[p]:
-            ends.append(("leader", replicas.broker_idx[start], start))
-        for kind, source, row in ends:
-            target = reassignment.broker_idx[row]
-            writer.writerow(
-                [
-                    *_pair(state, p),
-                    kind,
-                    int(brokers.ids[source]),
-                    int(brokers.ids[target]),
-                    brokers.racks[brokers.rack_idx[source]] or "",
-                    brokers.racks[brokers.rack_idx[target]] or "",
-                    int(size[p]) if kind == "replica" else 0,
-                ]
-            )
-    return text.getvalue()

@@ -1,0 +1,68 @@
+"""The moves of a planned placement, explained."""
+
+from placement.change import Reassignment
+from placement.explain.moves import Moves, list_moves
+from placement.explain.reasons import Explained, Standing, explain_moves
+from placement.load import Resource, broker_loads, heaviest_replicas
+from placement.planning import (
+    PlannedPlacement,
+    evacuated_load,
+    leading_replicas,
+    loads_of,
+)
+from placement.rules.draft import Draft
+from placement.rules.levels import hard_capacities
+from placement.targets import Shares, find_targets
+
+
+def explain_planned(placed: PlannedPlacement) -> tuple[Moves, Explained]:
+    """Return what a plan does, and why."""
+    return explain_reassignment(
+        placed.draft, placed.reassignment, placed.shares, placed.balanced
+    )
+
+
+def explain_reassignment(
+    draft: Draft,
+    reassignment: Reassignment,
+    shares: Shares,
+    balanced: tuple[Resource, ...],
+) -> tuple[Moves, Explained]:
+    """
+    Return what a reassignment does, and why an operation would do it.
+
+    Parameters
+    ----------
+    draft
+        What the operation allows and forces.
+    reassignment
+        What changes, whoever made it.
+    shares
+        What targets are computed from.
+    balanced
+        Resources whose bands count.
+    """
+    moves = list_moves(reassignment, draft.weights)
+    load, heaviest = loads_of(reassignment.after())
+    after = Standing(load=load, targets=find_targets(shares, load, heaviest))
+    explained = explain_moves(
+        draft,
+        reassignment,
+        moves,
+        before=_standing_before(draft, shares),
+        after=after,
+        capacity=hard_capacities(draft),
+        balanced=balanced,
+    )
+    return moves, explained
+
+
+def _standing_before(draft: Draft, shares: Shares) -> Standing:
+    """Return the brokers as planning meets them: the first live replicas lead."""
+    state, weights = draft.state, draft.weights
+    leader = state.replicas.broker_idx_at(leading_replicas(draft))
+    load = broker_loads(state, weights, leader)
+    heaviest = heaviest_replicas(state, weights, leader)
+    incoming = evacuated_load(draft, leader)
+    targets = find_targets(shares, load, heaviest, incoming)
+    return Standing(load=load, targets=targets)

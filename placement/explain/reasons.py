@@ -1,0 +1,281 @@
+"""
+Which rule or goal pays for a move, and what is worse once it alone is undone.
+
+The first reason that applies is given: what must leave its broker or log dir; the
+rack rule, where the partition broke it; a threshold that the source was over; a band
+that the source was above, or the target below (a new broker's first). What remains is
+needed for the sake of other moves: undone alone it would push a broker out of its band
+(`MAKES_ROOM`), or not even that (`WITH_OTHERS`).
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+import numpy as np
+
+from placement.change import Reassignment
+from placement.cluster import BoolArray, BrokerState, RateArray
+from placement.core.problem import NO_LIMIT, Movability
+from placement.explain.moves import Moves
+from placement.explain.racks import RackCounts
+from placement.load import RESOURCES, Resource, WeightArray
+from placement.rules.draft import Draft
+from placement.targets import Targets
+
+NONE = -1
+
+
+class Reason(StrEnum):
+    """Why a move is made; the first that applies."""
+
+    BROKER_DEAD = "broker-dead"
+    BROKER_LEAVES = "broker-leaves"
+    LOG_DIR_OFFLINE = "log-dir-offline"
+    DEMOTED = "demoted"
+    REPLICA_LEFT = "replica-left"
+    RACK = "rack"
+    OVER_THRESHOLD = "over-threshold"
+    FILLS_NEW = "fills-new"
+    OVER_BAND = "over-band"
+    BELOW_BAND = "below-band"
+    MAKES_ROOM = "makes-room"
+    WITH_OTHERS = "with-others"
+
+
+REASONS = tuple(Reason)
+
+
+class Undone(IntEnum):
+    """What is worse once a move alone is undone; the gravest."""
+
+    NOTHING = 0
+    NOT_EMPTY = 1
+    RACK = 2
+    OVER_CAPACITY = 3
+    OUT_OF_BAND = 4
+
+    @property
+    def word(self) -> str:
+        """Its name in files."""
+        return self.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Standing:
+    """
+    The brokers before or after: loads, and the bands that they are held to.
+
+    Parameters
+    ----------
+    load
+        ``(B, R)`` loads.
+    targets
+        Targets and bands.
+    """
+
+    load: WeightArray
+    targets: Targets
+
+    def above(self, load: WeightArray, rows: WeightArray) -> RateArray:
+        """Return ``(M, R)`` how far loads of brokers are above their bands."""
+        return self._outside(load - self.targets.upper[rows], rows)
+
+    def below(self, load: WeightArray, rows: WeightArray) -> RateArray:
+        """Return ``(M, R)`` how far loads of brokers are below their bands."""
+        return self._outside(self.targets.lower[rows] - load, rows)
+
+    def _outside(self, distance: RateArray, rows: WeightArray) -> RateArray:
+        target = self.targets.target[rows]
+        slack = 1e-9 * np.maximum(target, 1.0)
+        unit = np.where(target > 0, target, 1.0)
+        return np.where((distance > slack) & (target > 0), distance / unit, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Explained:
+    """
+    Why each move is made, a row each.
+
+    Parameters
+    ----------
+    reason
+        ``(M,)`` row of `REASONS`.
+    resource
+        ``(M,)`` column of `RESOURCES` that the reason is about, or -1.
+    undone
+        ``(M,)`` an `Undone`.
+    undone_broker, undone_resource
+        ``(M,)`` of which broker and resource, or -1.
+    undone_outside
+        ``(M,)`` how far out of its band, in targets, or over its capacity, as a
+        fraction of it, that broker would be.
+    """
+
+    reason: WeightArray
+    resource: WeightArray
+    undone: WeightArray
+    undone_broker: WeightArray
+    undone_resource: WeightArray
+    undone_outside: RateArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """What is looked at for every move."""
+
+    draft: Draft
+    moves: Moves
+    racks: RackCounts
+    before: Standing
+    after: Standing
+    capacity: WeightArray
+    is_balanced: BoolArray
+
+    @property
+    def returned(self) -> WeightArray:
+        """``(M, R)`` what the source carries again once a move is undone."""
+        weight = self.moves.weight.copy()
+        weight[:, 0] += self.moves.own
+        return weight
+
+
+def explain_moves(
+    draft: Draft,
+    reassignment: Reassignment,
+    moves: Moves,
+    *,
+    before: Standing,
+    after: Standing,
+    capacity: WeightArray,
+    balanced: tuple[Resource, ...],
+) -> Explained:
+    """
+    Explain every move of a reassignment.
+
+    Parameters
+    ----------
+    draft
+        What was allowed.
+    reassignment, moves
+        What changes, and the same as rows.
+    before, after
+        How the brokers stand.
+    capacity
+        ``(B, R)`` hard capacities.
+    balanced
+        Resources whose bands count.
+
+    Notes
+    -----
+    Takes time in proportion to the moves (times resources and racks).
+    """
+    case = _Case(
+        draft=draft,
+        moves=moves,
+        racks=RackCounts(draft, reassignment, moves),
+        before=before,
+        after=after,
+        capacity=capacity,
+        is_balanced=np.array([resource in balanced for resource in RESOURCES]),
+    )
+    undone, broker, undone_resource, outside = _undo(case)
+    reason, resource = _reasons(case)
+    left = np.equal(reason, NONE)
+    has_cause = left & np.not_equal(undone, Undone.NOTHING)
+    reason[has_cause] = REASONS.index(Reason.MAKES_ROOM)
+    resource[has_cause] = undone_resource[has_cause]
+    reason[left & ~has_cause] = REASONS.index(Reason.WITH_OTHERS)
+    return Explained(
+        reason=reason,
+        resource=resource,
+        undone=undone,
+        undone_broker=broker,
+        undone_resource=undone_resource,
+        undone_outside=outside,
+    )
+
+
+def _reasons(case: _Case) -> tuple[WeightArray, WeightArray]:
+    """Return ``(M,)`` the first reason from before the move, and its resource."""
+    count = len(case.moves)
+    reason = np.full(count, NONE, dtype=np.int64)
+    resource = np.full(count, NONE, dtype=np.int64)
+
+    def give(name: Reason, applies: BoolArray, about: RateArray | None = None) -> None:
+        chosen = applies & np.equal(reason, NONE)
+        reason[chosen] = REASONS.index(name)
+        if about is not None:
+            resource[chosen] = np.argmax(about[chosen], axis=1)
+
+    for name, applies in _forced(case):
+        give(name, applies)
+    give(Reason.RACK, case.moves.is_copy & case.racks.is_mended())
+    brings = (case.moves.weight > 0) & case.is_balanced
+    source, target = case.moves.source, case.moves.target
+    load = case.before.load
+    over = _over(load[source], case.capacity[source]) * (case.moves.weight > 0)
+    above = case.before.above(load[source], source) * brings
+    below = case.before.below(load[target], target) * brings
+    is_below = below.max(axis=1, initial=0.0) > 0
+    give(Reason.OVER_THRESHOLD, over.max(axis=1, initial=0.0) > 0, over)
+    give(Reason.FILLS_NEW, is_below & case.draft.is_new[target], below)
+    give(Reason.OVER_BAND, above.max(axis=1, initial=0.0) > 0, above)
+    give(Reason.BELOW_BAND, is_below, below)
+    return reason, resource
+
+
+def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
+    """Return what leaves no choice, gravest first."""
+    draft, moves = case.draft, case.moves
+    is_dead = np.equal(draft.state.brokers.state, BrokerState.DEAD)
+    origin = case.racks.origin
+    must = moves.is_copy & np.equal(draft.movability[origin], Movability.MUST)
+    leads = ~moves.is_copy
+    return [
+        (Reason.BROKER_DEAD, moves.is_copy & is_dead[moves.source]),
+        (Reason.BROKER_LEAVES, moves.is_copy & draft.leaves[moves.source]),
+        (Reason.LOG_DIR_OFFLINE, must),
+        (Reason.REPLICA_LEFT, leads & ~moves.is_free),
+        (Reason.DEMOTED, leads & draft.must_release[moves.source]),
+    ]
+
+
+def _over(load: WeightArray, capacity: WeightArray) -> RateArray:
+    """Return ``(M, R)`` how far loads are over capacities, as fractions of them."""
+    over = np.where(capacity < NO_LIMIT, load - capacity, 0)
+    return np.where(over > 0, over / np.maximum(capacity, 1), 0.0)
+
+
+def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray]:
+    """Return ``(M,)`` what is worse without each move, where, in what, and how far."""
+    moves, after = case.moves, case.after
+    count = len(moves)
+    kind = np.zeros(count, dtype=np.int64)
+    broker, resource = np.full(count, NONE), np.full(count, NONE)
+    outside = np.zeros(count)
+    again = after.load[moves.source] + case.returned
+    gone = after.load[moves.target] - moves.weight
+    over = _over(again, case.capacity[moves.source])
+    over[after.load[moves.source] > case.capacity[moves.source]] = 0.0
+    above = after.above(again, moves.source) * case.is_balanced
+    below = after.below(gone, moves.target) * case.is_balanced
+    above = np.maximum(above - after.above(after.load[moves.source], moves.source), 0.0)
+    below = np.maximum(below - after.below(after.load[moves.target], moves.target), 0.0)
+    if case.draft.old_may_be_low:
+        below *= case.draft.is_new[moves.target][:, None]
+    is_high = above.max(axis=1, initial=0.0) >= below.max(axis=1, initial=0.0)
+    band = np.where(is_high[:, None], above, below)
+    leaves = case.draft.leaves[moves.source] & moves.is_copy
+    ends = np.where(is_high, moves.source, moves.target)
+    for what, applies, where, much in (
+        (Undone.OUT_OF_BAND, band.max(axis=1, initial=0.0) > 0, ends, band),
+        (Undone.OVER_CAPACITY, over.max(axis=1, initial=0.0) > 0, moves.source, over),
+        (Undone.RACK, moves.is_copy & case.racks.is_broken_undone(), None, None),
+        (Undone.NOT_EMPTY, leaves, moves.source, None),
+    ):
+        applies = applies & moves.is_free  # noqa: PLW2901 - narrowed
+        kind[applies] = what
+        broker[applies] = NONE if where is None else where[applies]
+        resource[applies] = NONE if much is None else np.argmax(much[applies], axis=1)
+        outside[applies] = 0.0 if much is None else much[applies].max(axis=1)
+    return kind, broker, resource, outside

@@ -1,0 +1,1 @@
+"""`explain`: why each move of a plan is made, in words."""

@@ -1,0 +1,80 @@
+"""Which moves to show, in which order, and what they come to together."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from placement.explain import Reason
+from planner.plan.moves_file import COPY, MoveRow
+
+
+class Sort(StrEnum):
+    """The order of moves."""
+
+    PLAN = "plan"
+    BYTES = "bytes"
+    REASON = "reason"
+    FROM = "from"
+    TO = "to"
+    UNDONE = "undone"
+
+
+ORDERS: Mapping[Sort, Callable[[MoveRow], Any]] = {
+    Sort.BYTES: lambda row: -row.size_bytes,
+    Sort.REASON: lambda row: ([*Reason].index(Reason(row.reason)), -row.size_bytes),
+    Sort.FROM: lambda row: row.source,
+    Sort.TO: lambda row: row.target,
+    Sort.UNDONE: lambda row: -(row.undone_outside or 0.0),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """
+    Which moves are meant; what is not given leaves all.
+
+    Parameters
+    ----------
+    topics
+        Names.
+    partition
+        Kafka's number.
+    brokers
+        Ids; moves that come from one of them or go there.
+    reasons
+        Names of reasons.
+    """
+
+    topics: frozenset[str] = frozenset()
+    partition: int | None = None
+    brokers: frozenset[int] = frozenset()
+    reasons: frozenset[str] = frozenset()
+
+    def has(self, row: MoveRow) -> bool:
+        """Tell whether a move is meant."""
+        return (
+            (not self.topics or row.topic in self.topics)
+            and self.partition in {None, row.partition}
+            and (
+                not self.brokers
+                or not self.brokers.isdisjoint((row.source, row.target))
+            )
+            and (not self.reasons or row.reason in self.reasons)
+        )
+
+
+def choose(rows: Iterable[MoveRow], choice: Choice, sort: Sort) -> list[MoveRow]:
+    """Return the moves that are meant, sorted; equal ones in the order of the plan."""
+    chosen = [row for row in rows if choice.has(row)]
+    return chosen if sort is Sort.PLAN else sorted(chosen, key=ORDERS[sort])
+
+
+def by_reason(rows: Iterable[MoveRow]) -> list[dict[str, Any]]:
+    """Return copies, bytes and changes of the first replica by what paid for them."""
+    sums: dict[str, dict[str, int]] = {}
+    for row in rows:
+        one = sums.setdefault(row.reason, {"replicas": 0, "bytes": 0, "leaders": 0})
+        one["replicas" if row.kind == COPY else "leaders"] += 1
+        one["bytes"] += row.size_bytes
+    return [{"reason": str(r), **sums[r]} for r in Reason if r in sums]

@@ -1,0 +1,116 @@
+"""What `explain --format json` prints."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from planner.explain.choose import by_reason
+from planner.explain.words import why, without
+from planner.plan.documents import Int32, Record
+from planner.plan.moves_file import MoveRow
+from planner.plan.plan_documents import ResourceName
+
+ReasonName = Literal[
+    "broker-dead",
+    "broker-leaves",
+    "log-dir-offline",
+    "demoted",
+    "replica-left",
+    "rack",
+    "over-threshold",
+    "fills-new",
+    "over-band",
+    "below-band",
+    "makes-room",
+    "with-others",
+]
+
+
+class UndoneRecord(Record):
+    """What is worse once this move alone is undone."""
+
+    what: Literal["nothing", "not-empty", "rack", "over-capacity", "out-of-band"]
+    broker: Int32 | None
+    resource: ResourceName | None
+    outside: float | None
+    message: str
+
+
+class MoveRecord(Record):
+    """A copy, or a change of the first replica, and why."""
+
+    topic: str
+    partition: Int32
+    kind: Literal["replica", "leader"]
+    from_broker: Int32
+    to_broker: Int32
+    from_rack: str | None
+    to_rack: str | None
+    bytes: int
+    reason: ReasonName
+    resource: ResourceName | None
+    message: str
+    undone: UndoneRecord
+
+
+class ReasonRecord(Record):
+    """What one reason paid for."""
+
+    reason: ReasonName
+    replicas: int
+    bytes: int
+    leaders: int
+
+
+class ExplainRecord(Record):
+    """Why the moves of a plan are made."""
+
+    goal: str | None
+    num_moves: int
+    by_reason: list[ReasonRecord]
+    moves: list[MoveRecord]
+
+
+def explain_document(
+    goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow]
+) -> dict[str, Any]:
+    """
+    Return the document.
+
+    Parameters
+    ----------
+    goal
+        Of the plan, where it is known.
+    rows
+        All of its moves.
+    chosen
+        Those to list; the sums by reason are of these.
+    """
+    return {
+        "goal": goal,
+        "num_moves": len(rows),
+        "by_reason": by_reason(chosen),
+        "moves": [_move(row) for row in chosen],
+    }
+
+
+def _move(row: MoveRow) -> dict[str, Any]:
+    return {
+        "topic": row.topic,
+        "partition": row.partition,
+        "kind": row.kind,
+        "from_broker": row.source,
+        "to_broker": row.target,
+        "from_rack": row.source_rack or None,
+        "to_rack": row.target_rack or None,
+        "bytes": row.size_bytes,
+        "reason": row.reason,
+        "resource": row.resource,
+        "message": why(row),
+        "undone": {
+            "what": row.undone,
+            "broker": row.undone_broker,
+            "resource": row.undone_resource,
+            "outside": row.undone_outside,
+            "message": without(row),
+        },
+    }

@@ -1,0 +1,109 @@
+"""The moves of a reassignment file, explained as a rebalance would have made them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from placement.change import Reassignment
+from placement.cluster import ClusterState
+from placement.explain.planned import explain_reassignment
+from placement.operations import Rebalance
+from placement.planning import draft_shares, make_draft
+from placement.rules.draft import Settings
+from planner.errors import BadInputError, InputProblem
+from planner.plan.moves_file import MoveRow, move_rows
+from planner.plan.reassignment_file import ReassignmentFile
+
+
+def explain_file(
+    path: Path, file: ReassignmentFile, state: ClusterState
+) -> list[MoveRow]:
+    """
+    Explain the moves of a file, on the cluster that it is for.
+
+    Parameters
+    ----------
+    path
+        What problems name as their file.
+    file
+        The lists it asks for.
+    state
+        The cluster before.
+
+    Raises
+    ------
+    BadInputError
+        With every entry that does not fit the cluster, or changes a replication
+        factor.
+    """
+    rows = dict(zip(_names(state), range(state.num_partitions), strict=True))
+    problems = list(_problems(path, file, state, rows))
+    if problems:
+        msg = f"{path} does not fit the snapshot"
+        raise BadInputError(msg, problems)
+    draft = make_draft(state, Rebalance(), Settings())
+    balanced = draft.balanced_resources()
+    moves, explained = explain_reassignment(
+        draft, _reassignment(file, state, rows), draft_shares(draft), balanced
+    )
+    return list(move_rows(state, moves, explained))
+
+
+Name = tuple[str, int]
+
+
+def _names(state: ClusterState) -> Iterator[Name]:
+    topics, partitions = state.topics.names, state.partitions
+    for topic, number in zip(
+        partitions.topic_idx.tolist(), partitions.partition.tolist(), strict=True
+    ):
+        yield topics[topic], number
+
+
+def _problems(
+    path: Path, file: ReassignmentFile, state: ClusterState, rows: dict[Name, int]
+) -> Iterator[InputProblem]:
+    known, factor = set(state.brokers.ids.tolist()), state.replication_factor
+    seen = set()
+    for place, name in enumerate(zip(file.topics, file.partitions, strict=True)):
+        replicas = file.replicas[place]
+        rule = ""
+        if name not in rows:
+            rule = "the snapshot has no such partition"
+        elif name in seen:
+            rule = "stands there twice"
+        elif len(replicas) != factor[rows[name]]:
+            rule = f"must have {factor[rows[name]]} replicas, as now"
+        elif len(set(replicas)) != len(replicas) or not known.issuperset(replicas):
+            rule = "must name brokers of the snapshot, each once"
+        seen.add(name)
+        if rule:
+            yield InputProblem(
+                file=str(path),
+                place=f"partitions[{place}]",
+                value=f"{name[0]}-{name[1]}: {list(replicas)}",
+                rule=rule,
+                remedy="see what `kafka-planner check` says",
+            )
+
+
+def _reassignment(
+    file: ReassignmentFile, state: ClusterState, rows: dict[Name, int]
+) -> Reassignment:
+    """Return the change; a new copy takes the place of a replica that goes."""
+    replicas = state.replicas
+    broker_idx = replicas.broker_idx.copy()
+    origin = np.arange(len(replicas), dtype=np.int64)
+    for name, listed in zip(
+        zip(file.topics, file.partitions, strict=True), file.replicas, strict=True
+    ):
+        start, stop = replicas.start[rows[name] : rows[name] + 2].tolist()
+        target = state.brokers.rows_of(listed).tolist()
+        old = {int(replicas.broker_idx[row]): row for row in range(start, stop)}
+        going = iter(row for broker, row in old.items() if broker not in target)
+        broker_idx[start:stop] = target
+        origin[start:stop] = [
+            old[broker] if broker in old else next(going) for broker in target
+        ]
+    return Reassignment(before=state, broker_idx=broker_idx, origin=origin)

@@ -1,0 +1,82 @@
+"""The moves of a plan on a screen."""
+
+from collections.abc import Iterator, Sequence
+
+from planner.explain.choose import by_reason
+from planner.explain.words import sentence, short_why, short_without
+from planner.plan.moves_file import COPY, MoveRow
+from planner.plan.words import bytes_text, plural, wrapped
+
+MOST_SENTENCES = 12
+"""So few moves are told in sentences; more are a table."""
+WIDTHS = (22, 19, 7, 9, 19)
+HEADS = ("PARTITION", "WHY", "BYTES", "FROM>TO", "WITHOUT IT")
+
+
+def explain_screen(
+    goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow], limit: int
+) -> Iterator[str]:
+    """
+    Yield the lines: what was moved for which reason, then the moves.
+
+    Parameters
+    ----------
+    goal, rows, chosen
+        As for the document.
+    limit
+        So many moves are listed; the rest is counted.
+    """
+    yield from wrapped(_headline(goal, rows, chosen))
+    if len(chosen) <= MOST_SENTENCES:
+        for row in chosen[:limit]:
+            yield from wrapped(sentence(row))
+        shown = min(limit, len(chosen))
+    else:
+        yield ""
+        yield from _reasons(chosen)
+        yield ""
+        yield from _table(chosen[:limit])
+        shown = min(limit, len(chosen))
+    if shown < len(chosen):
+        yield f"… and {len(chosen) - shown} more; --limit N, or --format json for all"
+
+
+def _headline(
+    goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow]
+) -> str:
+    copies = [row for row in rows if row.kind == COPY]
+    size = bytes_text(sum(row.size_bytes for row in copies), 4)
+    leaders = plural(len(rows) - len(copies), "leader change")
+    noun = "copy" if len(copies) == 1 else "copies"
+    head = f"{goal or 'reassignment'}: {len(copies)} {noun}, {size}; {leaders}"
+    if len(chosen) == len(rows):
+        return f"{head}."
+    return f"{head}. Of these {len(chosen)} are meant here."
+
+
+def _reasons(chosen: Sequence[MoveRow]) -> Iterator[str]:
+    yield f"{'WHY':<17} {'COPIES':>8} {'BYTES':>9} {'LEADERS':>8}"
+    for one in by_reason(chosen):
+        size = bytes_text(one["bytes"])
+        yield f"{one['reason']:<17} {one['replicas']:>8} {size:>9} {one['leaders']:>8}"
+
+
+def _table(rows: Sequence[MoveRow]) -> Iterator[str]:
+    yield _line(HEADS)
+    for row in rows:
+        size = bytes_text(row.size_bytes) if row.kind == COPY else "leads"
+        ends = f"{row.source}>{row.target}"
+        yield _line((row.name, short_why(row), size, ends, short_without(row)))
+
+
+def _line(cells: Sequence[str]) -> str:
+    fitted = [_fit(cell, width) for cell, width in zip(cells, WIDTHS, strict=True)]
+    return " ".join(fitted).rstrip()
+
+
+def _fit(text: str, width: int) -> str:
+    """Return a cell of this width; of a name that is too long both ends stay."""
+    if len(text) <= width:
+        return f"{text:<{width}}"
+    head = (width - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"

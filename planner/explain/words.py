@@ -1,0 +1,74 @@
+"""Why a move is made, and what would be worse without it, as sentences."""
+
+from placement.explain import Reason, Undone
+from planner.plan.moves_file import COPY, MoveRow
+from planner.plan.words import percent_text
+
+UNDONE = {kind.word: kind for kind in Undone}
+
+
+def why(row: MoveRow) -> str:
+    """Return why a move is made."""
+    share = f"its share of {row.resource}"
+    told = {
+        Reason.BROKER_DEAD: f"broker {row.source} is dead",
+        Reason.BROKER_LEAVES: f"broker {row.source} is to be emptied",
+        Reason.LOG_DIR_OFFLINE: f"its log dir on broker {row.source} is offline",
+        Reason.DEMOTED: f"broker {row.source} is to lead nothing",
+        Reason.REPLICA_LEFT: f"broker {row.source} gives its replica away",
+        Reason.RACK: f"{_rack(row.source_rack)} held more of it than the rack rule "
+        "allows",
+        Reason.OVER_THRESHOLD: f"broker {row.source} was over its {row.resource} "
+        "threshold",
+        Reason.FILLS_NEW: f"broker {row.target} is new and was below {share}",
+        Reason.OVER_BAND: f"broker {row.source} was above its band around {share}",
+        Reason.BELOW_BAND: f"broker {row.target} was below its band around {share}",
+        Reason.MAKES_ROOM: "it makes room for what other moves bring or take",
+        Reason.WITH_OTHERS: "it belongs to other moves; alone it could be left out",
+    }
+    return told[Reason(row.reason)]
+
+
+def _rack(rack: str) -> str:
+    return f"rack {rack}" if rack else "its rack"
+
+
+def without(row: MoveRow) -> str:
+    """Return what would be worse if this move alone were undone."""
+    broker, resource = row.undone_broker, row.undone_resource
+    much = percent_text(row.undone_outside or 0.0)
+    told = {
+        Undone.NOTHING: "nothing would be worse by itself",
+        Undone.NOT_EMPTY: f"broker {broker} would not be empty",
+        Undone.RACK: "the rack rule would be broken",
+        Undone.OVER_CAPACITY: f"broker {broker} would be {much} over what it may "
+        f"carry of {resource}",
+        Undone.OUT_OF_BAND: f"broker {broker} would be {much} of its share further "
+        f"outside its band of {resource}",
+    }
+    return told[UNDONE[row.undone]]
+
+
+def short_why(row: MoveRow) -> str:
+    """Return the reason for a column of a table."""
+    return f"{row.reason} {row.resource or ''}".rstrip()
+
+
+def short_without(row: MoveRow) -> str:
+    """Return what is worse for a column of a table."""
+    kind = UNDONE[row.undone]
+    much = percent_text(row.undone_outside or 0.0)
+    if kind in {Undone.OVER_CAPACITY, Undone.OUT_OF_BAND}:
+        return f"b{row.undone_broker} {row.undone_resource} {much}"
+    if kind is Undone.NOT_EMPTY:
+        return f"b{row.undone_broker} not empty"
+    return "-" if kind is Undone.NOTHING else "rack rule"
+
+
+def sentence(row: MoveRow) -> str:
+    """Return all that is known of a move."""
+    verb = "is copied" if row.kind == COPY else "hands on the lead"
+    head = f"{row.name} {verb} from broker {row.source} to {row.target}: {why(row)}."
+    if row.reason == Reason.REPLICA_LEFT:
+        return f"{head} It goes with the copy."
+    return f"{head} Without this move, {without(row)}."

@@ -1,0 +1,208 @@
+"""moves.csv: a row per move, why it is made, and what would be worse without it."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from placement.cluster import ClusterState
+from placement.explain.moves import Moves
+from placement.explain.planned import explain_planned
+from placement.explain.reasons import REASONS, Explained, Undone
+from placement.load import RESOURCES
+from planner.errors import BadInputError, InputProblem
+from planner.plan.document import Plan
+from planner.plan.numbers import rounded
+
+MOVES_NAME = "moves.csv"
+COPY, LEADER = "replica", "leader"
+COLUMNS = (
+    "topic",
+    "partition",
+    "kind",
+    "from",
+    "to",
+    "from_rack",
+    "to_rack",
+    "bytes",
+    "reason",
+    "resource",
+    "undone",
+    "undone_broker",
+    "undone_resource",
+    "undone_outside",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """
+    One move, in Kafka's names; the fields are `COLUMNS`.
+
+    Parameters
+    ----------
+    topic, partition
+        Of what.
+    kind
+        ``replica``: a copy; ``leader``: another replica comes first.
+    source, target
+        Broker ids: from, to.
+    source_rack, target_rack
+        Their racks, empty where unknown.
+    size_bytes
+        Bytes copied.
+    reason, resource
+        Why, a `Reason`; and about which resource.
+    undone
+        What is worse once this move alone is undone, an `Undone`.
+    undone_broker, undone_resource, undone_outside
+        Of which broker and resource; and how far it is then outside its band, in
+        shares, or over its capacity, as a fraction.
+    """
+
+    topic: str
+    partition: int
+    kind: str
+    source: int
+    target: int
+    source_rack: str
+    target_rack: str
+    size_bytes: int
+    reason: str
+    resource: str | None
+    undone: str
+    undone_broker: int | None
+    undone_resource: str | None
+    undone_outside: float | None
+
+    @property
+    def name(self) -> str:
+        """Topic and partition."""
+        return f"{self.topic}-{self.partition}"
+
+
+def moves_table(plan: Plan) -> str:
+    """Return the moves of a plan, explained, as CSV."""
+    moves, explained = explain_planned(plan.placed)
+    return format_moves(move_rows(plan.state, moves, explained))
+
+
+def format_moves(rows: Iterable[MoveRow]) -> str:
+    """Return moves as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(map(astuple, rows))
+    return text.getvalue()
+
+
+def move_rows(
+    state: ClusterState, moves: Moves, explained: Explained
+) -> Iterator[MoveRow]:
+    """Yield moves by the names of topics, brokers and racks."""
+    brokers, names = state.brokers, state.topics.names
+    racks = [brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()]
+    # A row of -1 is none, and the last of each list stands for that.
+    ids = [*brokers.ids.tolist(), None]
+    resources = [*map(str, RESOURCES), None]
+    columns = (
+        state.partitions.topic_idx[moves.partition_idx],
+        state.partitions.partition[moves.partition_idx],
+        moves.is_copy,
+        moves.source,
+        moves.target,
+        moves.copied_bytes,
+        explained.reason,
+        explained.resource,
+        explained.undone,
+        explained.undone_broker,
+        explained.undone_resource,
+        explained.undone_outside,
+    )
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        topic, number, is_copy, source, target, size, reason, about, *undone = row
+        kind, broker, resource, outside = undone
+        yield MoveRow(
+            topic=names[topic],
+            partition=number,
+            kind=COPY if is_copy else LEADER,
+            source=ids[source],
+            target=ids[target],
+            source_rack=racks[source],
+            target_rack=racks[target],
+            size_bytes=size,
+            reason=str(REASONS[reason]),
+            resource=resources[about],
+            undone=Undone(kind).word,
+            undone_broker=ids[broker],
+            undone_resource=resources[resource],
+            undone_outside=rounded(outside) if outside else None,
+        )
+
+
+def read_moves(path: Path) -> list[MoveRow]:
+    """
+    Read moves.csv.
+
+    Raises
+    ------
+    BadInputError
+        If the file cannot be read, has other columns, or rows that are not moves;
+        names every such row.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *rows = [*csv.reader(file)] or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        rule = f"the file cannot be read: {error}"
+        raise _refusal(path, [("", "", rule)]) from error
+    if tuple(head) != COLUMNS:
+        rule = f"the columns must be {', '.join(COLUMNS)}"
+        raise _refusal(path, [("line 1", ",".join(head), rule)])
+    found, problems = [], []
+    for number, row in enumerate(rows, start=2):
+        try:
+            found.append(_read_row(row))
+        except ValueError:
+            problems.append((f"line {number}", ",".join(row), "must be a move"))
+    if problems:
+        raise _refusal(path, problems)
+    return found
+
+
+def _read_row(row: list[str]) -> MoveRow:
+    topic, number, kind, source, target, source_rack, target_rack, *rest = row
+    size, reason, about, undone, broker, resource, outside = rest
+    if kind not in {COPY, LEADER} or reason not in REASONS:
+        raise ValueError
+    return MoveRow(
+        topic=topic,
+        partition=int(number),
+        kind=kind,
+        source=int(source),
+        target=int(target),
+        source_rack=source_rack,
+        target_rack=target_rack,
+        size_bytes=int(size),
+        reason=reason,
+        resource=about or None,
+        undone=undone,
+        undone_broker=int(broker) if broker else None,
+        undone_resource=resource or None,
+        undone_outside=float(outside) if outside else None,
+    )
+
+
+def _refusal(path: Path, problems: list[tuple[str, str, str]]) -> BadInputError:
+    found = [
+        InputProblem(
+            file=str(path),
+            place=place,
+            value=value[:80],
+            rule=rule,
+            remedy="write the plan anew, or give its reassignment.json with --snapshot",
+        )
+        for place, value, rule in problems
+    ]
+    return BadInputError(f"{path} does not explain a plan", found)
