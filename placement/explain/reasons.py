@@ -14,7 +14,7 @@ from enum import IntEnum, StrEnum
 import numpy as np
 
 from placement.change import Reassignment
-from placement.cluster import BoolArray, BrokerState, RateArray
+from placement.cluster import BoolArray, BrokerState, IndexArray, RateArray
 from placement.core.problem import NO_LIMIT, Movability
 from placement.explain.moves import Moves
 from placement.explain.racks import RackCounts
@@ -76,15 +76,15 @@ class Standing:
     load: WeightArray
     targets: Targets
 
-    def above(self, load: WeightArray, rows: WeightArray) -> RateArray:
+    def above(self, load: WeightArray, rows: IndexArray) -> RateArray:
         """Return ``(M, R)`` how far loads of brokers are above their bands."""
-        return self._outside(load - self.targets.upper[rows], rows)
+        return self._outside(load.astype(np.float64) - self.targets.upper[rows], rows)
 
-    def below(self, load: WeightArray, rows: WeightArray) -> RateArray:
+    def below(self, load: WeightArray, rows: IndexArray) -> RateArray:
         """Return ``(M, R)`` how far loads of brokers are below their bands."""
         return self._outside(self.targets.lower[rows] - load, rows)
 
-    def _outside(self, distance: RateArray, rows: WeightArray) -> RateArray:
+    def _outside(self, distance: RateArray, rows: IndexArray) -> RateArray:
         target = self.targets.target[rows]
         slack = 1e-9 * np.maximum(target, 1.0)
         unit = np.where(target > 0, target, 1.0)
