@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
+from placement.core.cuts import deviation_bound
 from placement.core.exact_fit import fits_model, scale_of
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.problem import (
@@ -26,8 +27,10 @@ from placement.core.search import NORMAL, Effort, Searcher
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
 from placement.core.value import Value, evaluate, misplaced_roles, refills
-from placement.core.verify import verify_cover
+from placement.core.verify import verify_cover, verify_cut
 
+CLOSE = 1e-9
+"""Distances that differ by less are the same: they are sums of floats."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
 
@@ -191,8 +194,7 @@ def _conclude(
     proven: tuple[int, Proof | None],
     effort: Effort,
 ) -> Solution:
-    bands = reached_bands(problem, at)
-    certificate = _certify(problem, value, bands, proven, effort)
+    certificate = _certify(problem, at, value, proven, effort)
     shortfalls = find_shortfalls(problem, at)
     is_met = value.key[0] == 0
     status = Status.FEASIBLE
@@ -208,11 +210,12 @@ def _conclude(
 
 def _certify(
     problem: Problem,
+    at: Arrangement,
     value: Value,
-    bands: Bands,
     proven: tuple[int, Proof | None],
     effort: Effort,
 ) -> Certificate:
+    bands = reached_bands(problem, at)
     copied = _copied(problem, value)
     cost, proof = proven
     if value.key[0] == 0 and cost < copied and fits_model(problem, effort.milp_cells):
@@ -230,8 +233,37 @@ def _certify(
     return Certificate(
         cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
-        deviation=Bounded(value=value.deviation, lower_bound=0.0),
+        deviation=_deviation(problem, at, value, effort),
     )
+
+
+def _deviation(
+    problem: Problem, at: Arrangement, value: Value, effort: Effort
+) -> Bounded:
+    """Bound the distance outside the bands, where there is one and the rules hold."""
+    reached = value.deviation
+    if reached <= 0 or value.key[0]:
+        return Bounded(value=reached, lower_bound=0.0)
+    bound, proof = deviation_bound(problem, at)
+    if proof is not None:
+        bound = verify_cut(problem, proof.witness)
+    if bound < reached and fits_model(problem, effort.milp_cells):
+        from placement.core.milp import solve_model
+
+        bins = problem.bins
+        exact = solve_model(
+            problem, Bands(bins.lower, bins.upper), "deviation", effort.milp_nodes
+        )
+        # HiGHS keeps to rows by 1e-6.
+        dual = 0.0 if exact.is_infeasible else exact.dual_bound - 1e-5
+        if dual > bound:
+            witness = {"bound": dual, "max_nodes": effort.milp_nodes}
+            bound, proof = dual, Proof(kind="milp-dual", witness=witness)
+    if reached < bound - CLOSE:
+        msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
+        raise ProofContradictionError(msg)
+    bound = min(bound, reached)
+    return Bounded(value=reached, lower_bound=bound, proof=proof if bound > 0 else None)
 
 
 def _dual_cost(problem: Problem, dual_bound: float) -> int:

@@ -7,6 +7,7 @@ mistakes the search or `bounds` may make.
 """
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,3 +195,125 @@ def _arriving_at_most(problem: Problem) -> IntArray:
     np.add.at(may, problem.group_of[moves], 1)
     cap = problem.levels[0].group_cap
     return may if cap is None else np.minimum(may, cap)
+
+
+def verify_cut(problem: Problem, witness: Mapping[str, Any]) -> float:
+    """
+    Return the distance outside the bands that a set of bins proves.
+
+    Parameters
+    ----------
+    problem
+        What the bound is about.
+    witness
+        ``side`` ("over": the bins must hold more than their bands admit, or "under"),
+        ``resource`` and the rows of the ``bins``.
+
+    Returns
+    -------
+    Distance in targets, rounded downwards: some bin of every arrangement that meets
+    the hard rules is as far out of its band. 0 if the witness proves nothing.
+    """
+    r, inside = int(witness["resource"]), np.zeros(problem.num_bins, dtype=np.bool_)
+    inside[np.asarray(witness["bins"], dtype=np.int64)] = True
+    bins, rows = problem.bins, np.nonzero(inside)[0].tolist()
+    if not rows or (bins.target[inside, r] <= 0).any():
+        return 0.0
+    weight, role = problem.weight[:, r].astype(object), problem.role_weight[:, r]
+    has_role = problem.role_home >= 0
+    held = sum(int(bins.fixed[b, r]) for b in rows)
+    if witness["side"] == "over":
+        items = np.diff(problem.group_start) - _most_items(problem, ~inside)
+        has_role &= ~_may_hold_role(problem, ~inside)
+        limit = sum(int(bins.upper[b, r]) for b in rows)
+    else:
+        items = _most_items(problem, inside)
+        has_role &= _may_hold_role(problem, inside)
+        limit = sum(int(bins.lower[b, r]) for b in rows)
+    held += int(np.dot(weight, items)) + _exact_sum(role[has_role])
+    sign = 1 if witness["side"] == "over" else -1
+    held += _own_weights(problem, inside, r, sign)
+    unit = sum(Fraction(float(bins.target[b, r])) for b in rows)
+    beyond = Fraction(sign * (held - limit))
+    return max(0.0, float(beyond / unit) * (1 - 2**-50))
+
+
+def _most_items(problem: Problem, where: npt.NDArray[np.bool_]) -> IntArray:
+    """Return ``(G,)`` the most items of each group that lie in some bins."""
+    here = (problem.home >= 0) & where[problem.home]
+    never = np.equal(problem.movability, Movability.NEVER)
+    stay = np.zeros(problem.num_groups, dtype=np.int64)
+    np.add.at(stay, problem.group_of[never & here], 1)
+    movable = np.zeros(problem.num_groups, dtype=np.int64)
+    np.add.at(movable, problem.group_of[~never], 1)
+    arrive = movable.copy()
+    for c in np.unique(problem.group_class).tolist():
+        groups = np.nonzero(problem.group_class == c)[0]
+        free = where & problem.may_receive & problem.is_eligible[c][problem.bin_class]
+        for position in range(len(problem.levels)):
+            let_in = _let_in(problem, position, free, groups)
+            arrive[groups] = np.minimum(arrive[groups], let_in)
+    # One that may stay where none may come to counts besides.
+    may_stay = here & np.equal(problem.movability, Movability.MAY)
+    takes = problem.is_eligible[
+        problem.group_class[problem.group_of], problem.bin_class[problem.home]
+    ]
+    may_stay &= ~(takes & problem.may_receive[problem.home])
+    np.add.at(arrive, problem.group_of[may_stay], 1)
+    return stay + np.minimum(arrive, movable)
+
+
+def _let_in(
+    problem: Problem, position: int, free: npt.NDArray[np.bool_], groups: IntArray
+) -> IntArray:
+    """Return the most items of some groups that one level's caps let into free bins."""
+    level = problem.levels[position]
+    size = np.diff(problem.group_start)[groups]
+    if level.group_cap is None:
+        return size if free.any() else np.zeros_like(size)
+    cap = level.group_cap[groups].astype(np.int64)
+    cap = np.where(cap > 0, cap, size)
+    if position == 0:
+        return cap * int(free.sum())
+    inside = free & (level.node_of_bin >= 0)
+    bins_of = np.sort(np.bincount(level.node_of_bin[inside]))
+    alone = problem.levels[0].group_cap
+    if alone is None or not (alone[groups] == 1).all():
+        let_in = cap * int((bins_of > 0).sum())
+    else:
+        # Nodes with fewer free bins than the cap take so many, the others the cap.
+        few = np.searchsorted(bins_of, cap)
+        sums = np.concatenate([[0], np.cumsum(bins_of)])
+        let_in = sums[few] + cap * (len(bins_of) - few)
+    return let_in + (size if (free & ~inside).any() else 0)
+
+
+def _may_hold_role(
+    problem: Problem, where: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Return ``(G,)`` whether the role may end in some bins."""
+    found = _most_items(problem, where & problem.may_hold_role) > 0
+    groups = np.nonzero(problem.role_home >= 0)[0]
+    holder = problem.role_home[groups]
+    is_here = (problem.home[holder] >= 0) & where[problem.home[holder]]
+    movability = problem.movability[holder]
+    found[groups] |= is_here & np.not_equal(movability, Movability.MUST)
+    is_fixed = ~problem.is_role_movable[groups]
+    is_fixed &= np.equal(movability, Movability.NEVER)
+    found[groups[is_fixed]] = is_here[is_fixed]
+    return found
+
+
+def _own_weights(
+    problem: Problem, inside: npt.NDArray[np.bool_], r: int, sign: int
+) -> int:
+    """Return what weights of their own add: the most for "under", else the least."""
+    if not len(problem.extra):
+        return 0
+    total = 0
+    for item in np.nonzero((problem.home >= 0) & inside[problem.home])[0].tolist():
+        own = int(problem.extra[item, r])
+        if problem.movability[item] != Movability.NEVER:
+            own = min(own, 0) if sign > 0 else max(own, 0)
+        total += own
+    return total

@@ -216,8 +216,11 @@ def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
     if bounded.proof is None:
         return None
     witness = dict(bounded.proof.witness)
-    if "bins" in witness:
-        ids = placed.draft.state.brokers.ids
+    ids = placed.draft.state.brokers.ids
+    if bounded.proof.kind == "water-fill":
+        witness["resource"] = placed.columns[witness["resource"]]
+        witness["brokers"] = [int(ids[b]) for b in witness.pop("bins")]
+    elif "bins" in witness:
         witness["brokers"] = [
             {
                 "broker": int(ids[b]),

@@ -262,8 +262,11 @@ def _left_lines(plan: Plan) -> Iterator[str]:
         if resource in plan.placed.balanced and out[:, r].any()
     ]
     if left:
-        worst = percent_text(plan.placed.solution.certificate.deviation.value)
+        furthest = plan.placed.solution.certificate.deviation
+        worst = percent_text(furthest.value)
         text = f"brokers out of band: {', '.join(left)}; at most {worst} of a share"
+        if furthest.lower_bound > 0:
+            text += f", proven: not under {percent_text(furthest.lower_bound)}"
         yield from labelled(" left", text)
 
 

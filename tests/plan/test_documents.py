@@ -83,6 +83,19 @@ def test_a_plan_is_told_as_interface_promises():
     assert document["certificate"]["bytes"]["gap"] == 0
 
 
+def test_a_distance_that_must_stay_is_proven_with_its_brokers():
+    # Nothing may go to the empty broker 2, and 0 and 1 hold all of it between them.
+    state = make_state([[0], [1]] * 6, racks="aab", size_bytes=10)
+    request = PlanRequest(goal="rebalance", exclude_brokers_for_replicas="2")
+
+    found = to_document(make(state, request).plan)["certificate"]["deviation"]
+
+    assert found["value"] >= found["lower_bound"] > 0.3
+    assert found["proof"]["kind"] == "water-fill"
+    assert found["proof"]["side"] in {"over", "under"}
+    assert set(found["proof"]["brokers"]) <= set(state.brokers.ids.tolist())
+
+
 def test_a_fingerprint_is_what_interface_says():
     import hashlib
 
