@@ -14,8 +14,9 @@ from placement.check import Finding
 from placement.load import RESOURCES
 from planner.api.table import Table
 from planner.plan.document import to_document
-from planner.plan.folder import moves_table, target_lists, write_plan
+from planner.plan.folder import target_lists, write_plan
 from planner.plan.make import Planned
+from planner.plan.moves_file import moves_table
 from planner.plan.numbers import rounded
 from planner.plan.reassignment_file import format_reassignment
 from planner.plan.screen import headline, plan_screen
@@ -29,6 +30,12 @@ MOVES_TYPES = {
     "from_rack": "string",
     "to_rack": "string",
     "bytes": "int64",
+    "reason": "string",
+    "resource": "string",
+    "undone": "string",
+    "undone_broker": "int32",
+    "undone_resource": "string",
+    "undone_outside": "float64",
 }
 
 
@@ -102,15 +109,15 @@ class PlanResult:
         A row per copy and per change of the first replica, as in moves.csv.
 
         Columns: `topic`, `partition`, `kind` (replica or leader), `from`, `to`,
-        `from_rack`, `to_rack`, `bytes`.
+        `from_rack`, `to_rack`, `bytes`; `reason` and `resource`: why; and what would
+        be worse without it: `undone`, `undone_broker`, `undone_resource`,
+        `undone_outside`.
         """
         import pyarrow as pa
         from pyarrow import csv
 
         types = {name: pa.type_for_alias(alias) for name, alias in MOVES_TYPES.items()}
-        plan = self.planned.plan
-        changed = np.nonzero(plan.placed.reassignment.is_changed)[0]
-        text = moves_table(plan, changed).encode()
+        text = moves_table(self.planned.plan).encode()
         options = csv.ConvertOptions(column_types=types, strings_can_be_null=False)
         return Table(csv.read_csv(pa.BufferReader(text), convert_options=options))
 
