@@ -81,6 +81,18 @@ def _group_what_if(name: str) -> dict[str, Any]:
     return models[name].model_json_schema()
 
 
+def _scenarios() -> dict[str, Any]:
+    from planner.what_if.records import ScenariosRecord
+
+    return ScenariosRecord.model_json_schema()
+
+
+def _what_if() -> dict[str, Any]:
+    from planner.what_if.answer import WhatIfRecord
+
+    return WhatIfRecord.model_json_schema()
+
+
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "check": partial(_document, "check"),
     "config": partial(_config, "config"),
@@ -100,11 +112,13 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),
     "reassignment": partial(_document, "reassignment"),
+    "scenarios": _scenarios,
     "score": partial(_document, "score"),
     "score-part": partial(_document, "score-part"),
     "snapshot": _snapshot,
     "verify": partial(_document, "verify"),
     "waves": partial(_document, "waves"),
+    "what-if": _what_if,
 }
 """Each loads what it needs when it is asked for."""
 

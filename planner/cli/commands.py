@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
         snapshot,
         synth,
         verify,
+        what_if,
     )
 
     app.command("demo")(demo.demo)
@@ -50,6 +51,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)
+    app.command("what-if")(what_if.what_if)
     group.app.command("show")(group_show.show)
     group.app.command("what-if")(group_what_if.what_if)
     app.add_typer(group.app)

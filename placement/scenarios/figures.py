@@ -1,0 +1,272 @@
+"""What a cluster, real or not, is told by: balance, use, and what it survives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import BoolArray, ClusterState
+from placement.failures.domains import DomainKind
+from placement.failures.health import health_of
+from placement.failures.outlook import DEFAULT_BANDWIDTH_BYTES_PER_S, Outlook, outlook
+from placement.failures.singles import single_failures
+from placement.failures.survivors import HELD_COLUMNS
+from placement.failures.table import Failures
+from placement.load import RESOURCES, Resource, known_fractions, weigh
+from placement.rules.draft import DEFAULT_THRESHOLDS, LEAST_KNOWN
+from placement.score.placed import Measured, Score, measure, score_of
+from placement.sizing.growth import Crossing, Growth, crossings
+from placement.targets import DEFAULT_BAND, Members, share_out
+
+CAPPED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """
+    What figures rest on.
+
+    Parameters
+    ----------
+    bands
+        Width of the band per resource, as a fraction.
+    thresholds
+        Fraction of each capacity that may be used.
+    bandwidth_bytes_per_s
+        What a broker copies, in and out.
+    growth
+        How topics grow; `None` where nobody says.
+    """
+
+    bands: Mapping[Resource, float]
+    thresholds: Mapping[Resource, float]
+    bandwidth_bytes_per_s: float = DEFAULT_BANDWIDTH_BYTES_PER_S
+    growth: Growth | None = None
+
+
+def usual_assumptions() -> Assumptions:
+    """Return the defaults of interface.md, growth unknown."""
+    return Assumptions(
+        bands=dict.fromkeys(RESOURCES, DEFAULT_BAND), thresholds=DEFAULT_THRESHOLDS
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """
+    How far the brokers' capacity for one resource is used.
+
+    Parameters
+    ----------
+    most, mean
+        Of the fullest broker and of all, as fractions; NaN where capacities or loads
+        are not known.
+    broker_id
+        The fullest.
+    over
+        Brokers over their threshold.
+    """
+
+    most: float
+    mean: float
+    broker_id: int
+    over: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether capacities and loads are known."""
+        return bool(np.isfinite(self.most))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """
+    Whether any one broker, or rack, may be lost.
+
+    Parameters
+    ----------
+    answer
+        `None` where there is none to lose.
+    hardest
+        Name of the one whose loss is hardest; empty where there is none.
+    reason
+        What its loss breaks; empty where nothing.
+    fails
+        How many may not be lost.
+    """
+
+    answer: bool | None
+    hardest: str
+    reason: str
+    fails: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Figures:
+    """
+    The figures of one cluster.
+
+    Parameters
+    ----------
+    state
+        The cluster; brokers that are empty and leave are no part of it.
+    num_brokers
+        Live brokers.
+    measured, score
+        Loads, targets and balance.
+    use
+        Of disk, in, out and cpu.
+    health
+        How many partitions are offline, under min ISR and so on.
+    verdicts
+        For the loss of any one broker, and any one rack.
+    crossings
+        The first threshold passed per resource, soonest first; `None` where nobody
+        says how topics grow.
+    """
+
+    state: ClusterState
+    num_brokers: int
+    measured: Measured
+    score: Score
+    use: Mapping[Resource, Use]
+    health: Mapping[str, int]
+    verdicts: Mapping[DomainKind, Verdict]
+    crossings: tuple[Crossing, ...] | None
+
+    @property
+    def binding(self) -> tuple[Resource, Use] | None:
+        """The resource that is nearest to its threshold, and where; if any is known."""
+        known = [(r, use) for r, use in self.use.items() if use.is_known]
+        limit = self.measured.limit
+        capacity = self.score.capacity
+
+        def nearness(pair: tuple[Resource, Use]) -> float:
+            column = RESOURCES.index(pair[0])
+            row = int(self.state.brokers.rows_of([pair[1].broker_id])[0])
+            return pair[1].most * float(capacity[row, column] / limit[row, column])
+
+        return max(known, key=nearness) if known else None
+
+    @property
+    def num_over(self) -> int:
+        """Brokers over some threshold."""
+        return int(self.measured.is_over.any(axis=1).sum())
+
+    @property
+    def num_out_of_band(self) -> int:
+        """Brokers out of some band."""
+        holds = self.measured.shares.members.holds
+        return int((self.score.is_out.any(axis=1) & holds).sum())
+
+
+def figures_of(
+    state: ClusterState,
+    assumptions: Assumptions,
+    *,
+    leaving: frozenset[int] = frozenset(),
+) -> Figures:
+    """
+    Weigh a cluster as it stands, its current leaders leading.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    assumptions
+        What the figures rest on.
+    leaving
+        Ids of live brokers that do not count, for they are to go.
+    """
+    holds = state.brokers.is_live & ~np.isin(state.brokers.ids, sorted(leaving))
+    members = Members(holds=holds, leads=holds & state.brokers.may_lead)
+    weights = weigh(state)
+    shares = share_out(state, weights, members, assumptions.bands)
+    leader = state.partitions.leader_idx
+    measured = measure(state, weights, shares, leader, assumptions.thresholds)
+    score = score_of(measured)
+    given = outlook(
+        state,
+        thresholds=assumptions.thresholds,
+        bandwidth_bytes_per_s=assumptions.bandwidth_bytes_per_s,
+    )
+    return Figures(
+        state=state,
+        num_brokers=int(holds.sum()),
+        measured=measured,
+        score=score,
+        use=_uses(measured, score, holds),
+        health=health_of(state).counts(),
+        verdicts={
+            kind: verdict_of(given, kind)
+            for kind in (DomainKind.BROKER, DomainKind.RACK)
+        },
+        crossings=None
+        if assumptions.growth is None
+        else tuple(crossings(state, assumptions.growth, assumptions.thresholds, holds)),
+    )
+
+
+def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, Use]:
+    brokers = measured.state.brokers
+    given = {
+        Resource.DISK: np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+    }
+    known = known_fractions(measured.state, measured.weights)
+    found = {}
+    for resource in CAPPED:
+        r = RESOURCES.index(resource)
+        capacity = given[resource][holds].astype(np.float64)
+        is_known = len(capacity) and np.isfinite(capacity).all() and capacity.all()
+        if not is_known or known[r] < LEAST_KNOWN:
+            found[resource] = Use(np.nan, np.nan, -1, 0)
+            continue
+        use = score.load[holds, r] / capacity
+        fullest = int(use.argmax())
+        found[resource] = Use(
+            most=float(use[fullest]),
+            mean=float(score.load[holds, r].sum() / capacity.sum()),
+            broker_id=int(brokers.ids[holds][fullest]),
+            over=int(measured.is_over[:, r].sum()),
+        )
+    return found
+
+
+def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
+    """Tell whether any one of a kind may be lost, and which is the hardest to lose."""
+    failures = single_failures(given, kind)
+    if not len(failures):
+        return Verdict(answer=None, hardest="", reason="", fails=0)
+    is_fine = failures.is_survived & ~failures.is_overfull
+    worst = int(failures.ranked()[0])
+    if not is_fine.all() and is_fine[worst]:
+        worst = int(np.nonzero(~is_fine)[0][0])
+    return Verdict(
+        answer=bool(is_fine.all()),
+        hardest=failures.domains.name(given.state, int(failures.first[worst])),
+        reason=reason_of(failures, worst),
+        fails=int((~is_fine).sum()),
+    )
+
+
+def reason_of(failures: Failures, row: int) -> str:
+    """Return what one failure breaks, the worst first; empty where nothing."""
+    for name, words in (
+        ("offline", "partitions offline"),
+        ("under_min_isr", "partitions under min ISR"),
+    ):
+        count = int(failures.damage[name][row])
+        if count:
+            return f"{words}: {count}"
+    if failures.peaks.num_over[row]:
+        return (
+            f"{int(failures.peaks.num_over[row])} brokers over a threshold by leading"
+        )
+    for y, r in enumerate(HELD_COLUMNS):
+        if failures.even_levels[row, y] > failures.scale.most[r]:
+            full = 100 * float(failures.even_levels[row, y])
+            return f"{RESOURCES[r]} {full:.0f} % when rebuilt"
+    return "" if np.isfinite(failures.peaks.value[row]).all() else "nobody is left"

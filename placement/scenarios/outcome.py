@@ -1,0 +1,190 @@
+"""A scenario planned: what is copied, how long that takes, and what it leads to."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.load import weigh
+from placement.operations import Operation, Rebalance, RemoveBrokers
+from placement.planning import PlannedPlacement, plan
+from placement.rules.draft import Settings
+from placement.scenarios.figures import Assumptions, Figures, figures_of
+from placement.scenarios.variant import Data, Variant, held_by, without_brokers
+
+
+class Afterwards(StrEnum):
+    """What is done once the changes are made."""
+
+    REBALANCE = "rebalance"
+    """Every broker is brought into its band."""
+    NEEDED = "needed"
+    """Only what must moves: off brokers that leave, off dead ones."""
+    NOTHING = "nothing"
+    """All is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """
+    What is copied, and how long that takes at least.
+
+    Parameters
+    ----------
+    replicas, size_bytes
+        Copies made, by the changes and the plan together, and their bytes.
+    seconds
+        What the busiest broker needs for what it sends or gets.
+    broker_id
+        That broker; -1 where nothing is copied.
+    """
+
+    replicas: int
+    size_bytes: int
+    seconds: float
+    broker_id: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Outcome:
+    """
+    What becomes of a scenario.
+
+    Parameters
+    ----------
+    variant
+        The cluster once the changes are made.
+    placed
+        The plan, `None` where nothing is to be done.
+    figures
+        Of the cluster in the end.
+    copying
+        What it takes to get there.
+    """
+
+    variant: Variant
+    placed: PlannedPlacement | None
+    figures: Figures
+    copying: Copying
+
+    @property
+    def status(self) -> str:
+        """Status of the plan; ``as-is`` where there is none."""
+        return "as-is" if self.placed is None else str(self.placed.solution.status)
+
+
+def operation_of(variant: Variant, afterwards: Afterwards) -> Operation | None:
+    """Return the operation that a plan for a variant carries out, if any."""
+    if afterwards is Afterwards.NOTHING:
+        return None
+    if afterwards is Afterwards.NEEDED or variant.leaving:
+        return RemoveBrokers(tuple(sorted(variant.leaving)))
+    return Rebalance()
+
+
+def settings_of(
+    settings: Settings, variant: Variant, afterwards: Afterwards
+) -> Settings:
+    """Return the settings of the plan for a variant."""
+    known = frozenset(variant.state.brokers.ids.tolist())
+    destination = settings.destination_brokers
+    return replace(
+        settings,
+        frees_the_rest=afterwards is Afterwards.REBALANCE,
+        destination_brokers=None if destination is None else destination & known,
+    )
+
+
+def play(
+    variant: Variant,
+    afterwards: Afterwards,
+    settings: Settings,
+    assumptions: Assumptions,
+) -> Outcome:
+    """
+    Plan a variant, and weigh what that leads to.
+
+    Parameters
+    ----------
+    variant
+        The cluster once the changes are made.
+    afterwards
+        What is done then.
+    settings
+        Of the plan.
+    assumptions
+        What the figures rest on.
+    """
+    operation = operation_of(variant, afterwards)
+    if operation is None:
+        return weighed(variant, None, assumptions)
+    wanted = settings_of(settings, variant, afterwards)
+    return weighed(variant, plan(variant.state, operation, wanted), assumptions)
+
+
+def weighed(
+    variant: Variant, placed: PlannedPlacement | None, assumptions: Assumptions
+) -> Outcome:
+    """Return the figures of a variant, its plan carried out."""
+    state = variant.state if placed is None else placed.reassignment.after()
+    empty = frozenset(b for b in variant.leaving if not held_by(state, frozenset({b})))
+    left = without_brokers(state, empty)
+    return Outcome(
+        variant=variant,
+        placed=placed,
+        figures=figures_of(left, assumptions, leaving=variant.leaving - empty),
+        copying=copying_of(variant, placed, assumptions.bandwidth_bytes_per_s),
+    )
+
+
+def copying_of(
+    variant: Variant, placed: PlannedPlacement | None, bandwidth_bytes_per_s: float
+) -> Copying:
+    """
+    Return what is copied, and how long the busiest broker needs for it.
+
+    A replica that the changes make, and the plan puts elsewhere, is copied once; one of
+    a topic that does not exist yet has nothing to be copied. Copies come from leaders.
+    """
+    state = variant.state
+    target, copied = _copies(variant, placed)
+    rows = np.nonzero(copied)[0]
+    of = state.replicas.partition_idx[rows]
+    size = weigh(state).copy_bytes[of]
+    arrives = np.bincount(target[rows], weights=size, minlength=state.num_brokers)
+    source = state.partitions.leader_idx[of]
+    is_led = source != ABSENT
+    leaves = np.bincount(
+        source[is_led], weights=size[is_led], minlength=state.num_brokers
+    )
+    busiest = np.maximum(arrives, leaves)
+    if not len(rows) or not busiest.any():
+        return Copying(len(rows), int(size.sum()), 0.0, ABSENT)
+    broker = int(busiest.argmax())
+    return Copying(
+        replicas=len(rows),
+        size_bytes=int(size.sum()),
+        seconds=float(busiest[broker]) / bandwidth_bytes_per_s,
+        broker_id=int(state.brokers.ids[broker]),
+    )
+
+
+def _copies(
+    variant: Variant, placed: PlannedPlacement | None
+) -> tuple[IndexArray, BoolArray]:
+    """Return where each replica ends, and which are copied there."""
+    by_change: npt.NDArray[np.bool_] = np.equal(variant.data, Data.COPIED)
+    if placed is None:
+        return variant.state.replicas.broker_idx, by_change
+    reassignment = placed.reassignment
+    origin = reassignment.origin
+    has_data = np.not_equal(variant.data[origin], Data.EMPTY)
+    moved = reassignment.is_copied & has_data
+    return reassignment.broker_idx, moved | by_change[origin]
+
+
+def final_state(outcome: Outcome) -> ClusterState:
+    """Return the cluster in the end."""
+    return outcome.figures.state

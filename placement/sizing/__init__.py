@@ -1,0 +1,1 @@
+"""How many brokers a load needs, and how long those there are will do."""

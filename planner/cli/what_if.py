@@ -1,0 +1,197 @@
+"""`what-if`: scenarios beside today."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.options import (
+    CapacityThreshold,
+    Format,
+    OutputFormat,
+    Quiet,
+    SnapshotArgument,
+    Verbose,
+)
+from planner.cli.output import print_json, print_words
+
+if TYPE_CHECKING:
+    from planner.what_if.growth import Rates
+    from planner.what_if.make import WhatIf
+
+ScenariosArgument = Annotated[
+    Path, typer.Argument(metavar="SCENARIOS", help="Scenarios, TOML.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="Write the plan of each scenario, and the cluster it is for.",
+    ),
+]
+Band = Annotated[
+    list[str] | None,
+    typer.Option("--band", metavar="[RESOURCE=]FRACTION", help="Default 0.10."),
+]
+Resources = Annotated[
+    str | None,
+    typer.Option("--resources", metavar="NAMES", help="Which to balance: disk,in."),
+]
+Bandwidth = Annotated[
+    str,
+    typer.Option("--bandwidth", metavar="RATE", help="What a broker may copy."),
+]
+GrowthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--growth", metavar="RATE", help="How topics grow: 5%/month, 0.3/year."
+    ),
+]
+EffortOption = Annotated[
+    str, typer.Option("--effort", help="quick, normal or thorough plans.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", min=0, help="Processes; 0: one per core. Same answer."),
+]
+
+
+def what_if(
+    snapshot: SnapshotArgument,
+    scenarios: ScenariosArgument,
+    *,
+    output: Output = None,
+    band: Band = None,
+    resources: Resources = None,
+    capacity_threshold: CapacityThreshold = None,
+    bandwidth: Bandwidth = "50MB/s",
+    growth: GrowthOption = None,
+    effort: EffortOption = "normal",
+    seed: Seed = 1,
+    jobs: Jobs = 0,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Play scenarios on a cluster and lay them beside today.
+
+    Exits 0 if every scenario holds, 3 if some does not, 4 if some plan cannot meet
+    the hard rules.
+
+    Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
+    """
+    from planner.snapshot import read_snapshot
+    from planner.what_if.folder import check_output
+    from planner.what_if.make import WhatIfRequest, read_wishes
+    from planner.what_if.make import what_if as play
+    from planner.what_if.read import read_scenarios
+
+    read = read_snapshot(snapshot)
+    state = read.to_state()
+    request = WhatIfRequest(
+        band=tuple(band or ()),
+        capacity_threshold=tuple(capacity_threshold or ()),
+        resources=resources,
+        bandwidth=bandwidth,
+        effort=read_effort(effort),
+        seed=seed,
+    )
+    wishes = read_wishes(request, state)
+    file = read_scenarios(scenarios, read, state, growth=read_growth_option(growth))
+    if output is not None:
+        check_output(output, file.scenarios)
+    found = play(
+        read,
+        file,
+        wishes,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        output=output,
+        told=None if quiet else _tell,
+    )
+    if output_format is OutputFormat.JSON:
+        from planner.what_if.answer import to_document
+
+        print_json(to_document(found, now=datetime.now(UTC)))
+    else:
+        _print_screen(found, snapshot, scenarios)
+    raise typer.Exit(exit_code(found))
+
+
+def _tell(done: int, count: int) -> None:
+    if count >= 20 and done % 10 == 0:
+        print_words(f"{done} of {count} scenarios")
+
+
+def _print_screen(found: "WhatIf", snapshot: Path, scenarios: Path) -> None:
+    from planner.what_if.screen import what_if_screen
+
+    now = datetime.now(UTC)
+    typer.echo("\n".join(what_if_screen(found, snapshot, scenarios, now=now)))
+
+
+def exit_code(found: "WhatIf") -> ExitCode:
+    """Return 0 where all holds, 4 where a plan breaks a hard rule, else 3."""
+    if any(row["status"] in {"partial", "infeasible"} for row in found.scenarios):
+        return ExitCode.INFEASIBLE
+    is_fine = all(row["holds"] for row in found.scenarios)
+    return ExitCode.OK if is_fine else ExitCode.FINDINGS
+
+
+def read_effort(text: str) -> str:
+    """
+    Return how much work plans may take.
+
+    Raises
+    ------
+    BadInputError
+        If it is none of the three.
+    """
+    from placement.planning import EFFORTS
+
+    if text not in EFFORTS:
+        refuse_option("--effort", text, f"must be one of {', '.join(EFFORTS)}")
+    return text
+
+
+def read_growth_option(text: str | None) -> "Rates | None":
+    """
+    Return growth that all topics share.
+
+    Raises
+    ------
+    BadInputError
+        If the text says none.
+    """
+    from planner.what_if.growth import parse_growth
+
+    if text is None:
+        return None
+    try:
+        return parse_growth(text)
+    except ValueError as error:
+        refuse_option("--growth", text, str(error))
+
+
+def refuse_option(option: str, value: str, rule: str) -> NoReturn:
+    """
+    Refuse an option.
+
+    Raises
+    ------
+    BadInputError
+        Always.
+    """
+    from planner.errors import BadInputError, InputProblem
+
+    problem = InputProblem(
+        file="command line", place=option, value=value, rule=rule, remedy="mend it"
+    )
+    msg = "bad options"
+    raise BadInputError(msg, [problem])

@@ -1,0 +1,1 @@
+"""What-if: scenarios from a file, planned and weighed side by side."""

@@ -1,0 +1,193 @@
+"""What `what-if` tells of today and of each scenario, in plain values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from placement.failures.domains import DomainKind
+from placement.load import RESOURCES, Resource
+from placement.planning import PlannedPlacement
+from placement.scenarios.figures import CAPPED, Figures, Use, Verdict
+from placement.scenarios.outcome import Outcome
+from planner.failures.controllers import Voter, keeps_majority, over_all
+from planner.plan.document import shortfall_document
+from planner.plan.numbers import rounded
+from planner.what_if.scenarios import Scenario
+
+BROKEN = frozenset({"partial", "infeasible"})
+
+
+def outcome_document(
+    scenario: Scenario | None, outcome: Outcome, voters: Sequence[Voter]
+) -> dict[str, Any]:
+    """Return what is told of one scenario, or of today."""
+    figures, variant = outcome.figures, outcome.variant
+    copying, placed = outcome.copying, outcome.placed
+    return {
+        "name": "today" if scenario is None else scenario.name,
+        "sweep": None if scenario is None else scenario.sweep,
+        "point": _point(scenario),
+        "then": None if scenario is None else str(scenario.then),
+        "status": outcome.status,
+        "holds": holds(outcome),
+        "brokers": figures.num_brokers,
+        "partitions": figures.state.num_partitions,
+        "replicas": len(figures.state.replicas),
+        "resources": {
+            str(resource): _use(figures.use[resource]) for resource in CAPPED
+        },
+        "binding": binding_document(figures),
+        "balance": _balance(figures),
+        "brokers_over_threshold": figures.num_over,
+        "violations": {
+            "rack": int(figures.score.violations["rack"]),
+            **figures.health,
+        },
+        "copies": {
+            "replicas": copying.replicas,
+            "bytes": copying.size_bytes,
+            "least_bytes": _least_bytes(placed),
+            "seconds": rounded(copying.seconds),
+            "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
+        },
+        "survives": {
+            str(kind): _verdict(verdict, _majority(outcome, voters, kind))
+            for kind, verdict in figures.verdicts.items()
+        },
+        "full": full_document(figures),
+        "is_checked": None,
+        "shortfalls": _shortfalls(placed),
+        "notes": list(variant.notes),
+    }
+
+
+def _point(scenario: Scenario | None) -> dict[str, Any] | None:
+    if scenario is None or scenario.point is None:
+        return None
+    point = scenario.point
+    return {
+        "traffic": point.traffic,
+        "brokers": point.brokers,
+        "days": point.days,
+    }
+
+
+def holds(outcome: Outcome) -> bool:
+    """
+    Tell whether a cluster is sound: it keeps its hard rules, and goes on.
+
+    No broker is over a threshold, no partition is offline or under min ISR, and the
+    plan, where there is one, meets every hard rule.
+    """
+    figures = outcome.figures
+    hurt = figures.health["offline"] + figures.health["under_min_isr"]
+    return not hurt and not figures.num_over and outcome.status not in BROKEN
+
+
+def _use(use: Use) -> dict[str, Any] | None:
+    if not use.is_known:
+        return None
+    return {
+        "max_use": rounded(use.most),
+        "mean_use": rounded(use.mean),
+        "broker": use.broker_id,
+        "over_threshold": use.over,
+    }
+
+
+def binding_document(figures: Figures) -> dict[str, Any] | None:
+    """Return the resource and the broker that are nearest to their threshold."""
+    found = figures.binding
+    if found is None:
+        return None
+    resource, use = found
+    return {
+        "resource": str(resource),
+        "broker": use.broker_id,
+        "use": rounded(use.most),
+        "threshold": rounded(threshold_of(figures, resource, use.broker_id)),
+    }
+
+
+def threshold_of(figures: Figures, resource: Resource, broker_id: int) -> float:
+    """Return the fraction of a capacity that a broker may use."""
+    r = RESOURCES.index(resource)
+    row = int(figures.state.brokers.rows_of([broker_id])[0])
+    capacity = float(figures.score.capacity[row, r])
+    return float(figures.measured.limit[row, r]) / (1 + 1e-9) / capacity
+
+
+def _balance(figures: Figures) -> dict[str, Any]:
+    score = figures.score
+    known = [r for r in RESOURCES if score.resources[r].known_fraction >= 0.95]
+    worst = max(known, key=lambda r: score.resources[r].max_deviation)
+    return {
+        "resource": str(worst),
+        "max_deviation": rounded(score.resources[worst].max_deviation),
+        "brokers_out_of_band": figures.num_out_of_band,
+    }
+
+
+def _least_bytes(placed: PlannedPlacement | None) -> int | None:
+    if placed is None:
+        return None
+    return int(placed.solution.certificate.cost.lower_bound)
+
+
+def _verdict(verdict: Verdict, majority: bool | None) -> dict[str, Any]:
+    answer = verdict.answer
+    return {
+        "survives": False if answer is not None and majority is False else answer,
+        "hardest": verdict.hardest or None,
+        "reason": verdict.reason or None,
+        "fails": verdict.fails,
+        "controllers_keep_majority": majority,
+    }
+
+
+def _majority(
+    outcome: Outcome, voters: Sequence[Voter], kind: DomainKind
+) -> bool | None:
+    """Tell whether a majority of controllers is left after one loss more."""
+    state, variant = outcome.figures.state, outcome.variant
+    lost, racks = set(variant.lost_brokers), set(variant.lost_racks)
+    if kind is DomainKind.BROKER:
+        return over_all(
+            keeps_majority(voters, brokers=lost | {int(b)}, racks=racks)
+            for b in state.brokers.ids
+        )
+    names = {rack for rack in state.brokers.racks if rack is not None}
+    return over_all(
+        keeps_majority(voters, brokers=lost, racks=racks | {name})
+        for name in sorted(names)
+    )
+
+
+def full_document(figures: Figures) -> dict[str, Any] | None:
+    """Return the first threshold that is passed, by growth; `None` if none is told."""
+    if figures.crossings is None:
+        return None
+    if not figures.crossings:
+        return {"days": None, "broker": None, "resource": None}
+    first = figures.crossings[0]
+    return {
+        "days": rounded(round(first.days, 3)),
+        "broker": first.broker_id,
+        "resource": str(first.resource),
+    }
+
+
+def _shortfalls(placed: PlannedPlacement | None) -> list[str]:
+    if placed is None:
+        return []
+    found = [shortfall_document(placed, s) for s in placed.solution.shortfalls]
+    return [str(each["message"]) for each in found]
+
+
+def assumptions_document(
+    thresholds: Mapping[Resource, float], bandwidth_bytes_per_s: int
+) -> dict[str, Any]:
+    """Return what the figures rest on."""
+    return {
+        "capacity_threshold": {str(r): v for r, v in thresholds.items()},
+        "bandwidth_bytes_per_s": bandwidth_bytes_per_s,
+    }

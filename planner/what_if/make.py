@@ -1,0 +1,302 @@
+"""Play scenarios: each planned, weighed, checked, and told in the same words."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from placement.check import is_ok
+from placement.cluster import ClusterState
+from placement.load import RESOURCES
+from placement.planning import PlannedPlacement
+from placement.rules.draft import Settings
+from placement.scenarios.figures import Assumptions
+from placement.scenarios.outcome import Outcome, play, weighed
+from placement.scenarios.variant import variant_of
+from planner.errors import BadInputError
+from planner.failures.controllers import Voter, voters_of
+from planner.plan.document import Plan, make_plan
+from planner.plan.make import check_plan
+from planner.plan.option_reader import OptionReader
+from planner.plan.request import PlanRequest, Wishes, read_request
+from planner.snapshot import Snapshot
+from planner.what_if.changes import Context
+from planner.what_if.document import outcome_document
+from planner.what_if.folder import write_scenario
+from planner.what_if.names import NameReader
+from planner.what_if.read import ScenariosFile
+from planner.what_if.scenarios import Scenario, build
+
+FEW = 4
+"""So few scenarios are played here: starting workers takes longer."""
+DEFAULT_BANDWIDTH = "50MB/s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfRequest:
+    """
+    The options of `what-if`, as given; see interface.md for those of a plan.
+
+    Parameters
+    ----------
+    band, capacity_threshold
+        ``RESOURCE=FRACTION`` texts.
+    resources
+        Names joined by commas, or `None`.
+    bandwidth
+        What a broker copies, such as ``50MB/s``.
+    effort, seed
+        Of the plans.
+    """
+
+    band: Sequence[str] = ()
+    capacity_threshold: Sequence[str] = ()
+    resources: str | None = None
+    bandwidth: str = DEFAULT_BANDWIDTH
+    effort: str = "normal"
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class WhatIf:
+    """
+    Scenarios beside today.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster today.
+    file
+        The scenarios.
+    wishes
+        The options, read.
+    today
+        Figures of today, as they stand in the document.
+    scenarios
+        The same of each scenario, in the order of the file.
+    """
+
+    snapshot: Snapshot
+    file: ScenariosFile
+    wishes: "WhatIfWishes"
+    today: Mapping[str, Any]
+    scenarios: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class WhatIfWishes:
+    """
+    Options read for one cluster.
+
+    Parameters
+    ----------
+    plan
+        Of the plans.
+    bandwidth_bytes_per_s
+        What a broker copies.
+    """
+
+    plan: Wishes
+    bandwidth_bytes_per_s: int
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of the plans."""
+        return self.plan.settings
+
+
+def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
+    """
+    Read the options for one cluster.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    reader = OptionReader(state)
+    bandwidth = reader.rate("--bandwidth", request.bandwidth)
+    problems = list(reader.problems)
+    plan_request = PlanRequest(
+        goal="what-if",
+        band=request.band,
+        capacity_threshold=request.capacity_threshold,
+        resources=request.resources,
+        effort=request.effort,
+        seed=request.seed,
+    )
+    try:
+        wishes = read_request(plan_request, state)
+    except BadInputError as error:
+        raise BadInputError(error.message, [*problems, *error.problems]) from error
+    if problems or not bandwidth:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    return WhatIfWishes(plan=wishes, bandwidth_bytes_per_s=bandwidth)
+
+
+def what_if(
+    snapshot: Snapshot,
+    file: ScenariosFile,
+    wishes: WhatIfWishes,
+    *,
+    jobs: int = 1,
+    output: Path | None = None,
+    told: Callable[[int, int], None] | None = None,
+) -> WhatIf:
+    """
+    Play scenarios.
+
+    Parameters
+    ----------
+    snapshot, file, wishes
+        The cluster, what may happen to it, and the options.
+    jobs
+        Processes; the answer does not depend on it.
+    output
+        Folder for a plan folder and a snapshot per scenario; `None`: none.
+    told
+        Called with how many are done, and how many there are.
+    """
+    player = Player(snapshot, snapshot.to_state(), file.context, wishes, output)
+    scenarios = file.scenarios
+    found = []
+    for row in _played(player, scenarios, jobs):
+        found.append(row)
+        if told is not None:
+            told(len(found), len(scenarios))
+    return WhatIf(
+        snapshot=snapshot,
+        file=file,
+        wishes=wishes,
+        today=player.today(),
+        scenarios=tuple(found),
+    )
+
+
+def _played(
+    player: "Player", scenarios: Sequence[Scenario], jobs: int
+) -> Iterator[dict[str, Any]]:
+    if jobs <= 1 or len(scenarios) <= FEW:
+        yield from map(player.row, scenarios)
+        return
+    # Fresh processes: a copy of this one might hold locks of libraries.
+    with ProcessPoolExecutor(
+        max_workers=min(jobs, len(scenarios)),
+        mp_context=get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(player.pickled(),),
+    ) as pool:
+        yield from pool.map(_row, scenarios)
+
+
+_worker: list["Player"] = []
+
+
+def _start_worker(given: tuple[Any, ...]) -> None:
+    _worker.append(Player.unpickled(given))
+
+
+def _row(scenario: Scenario) -> dict[str, Any]:
+    return _worker[0].row(scenario)
+
+
+class Player:
+    """
+    Plays one scenario after the other on the same cluster.
+
+    Parameters
+    ----------
+    snapshot, state
+        The cluster today.
+    context
+        What changes need to know.
+    wishes
+        The options.
+    output
+        Folder for what each scenario leads to, or `None`.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        state: ClusterState,
+        context: Context,
+        wishes: WhatIfWishes,
+        output: Path | None = None,
+    ) -> None:
+        self._snapshot = snapshot
+        self._state = state
+        self._context = context
+        self._wishes = wishes
+        self._output = output
+        self._voters = voters_of(snapshot, state)
+        self._bases: dict[str, Any] = {}
+
+    def pickled(self) -> tuple[Any, ...]:
+        """Return what another process needs to play the same."""
+        return (
+            self._snapshot,
+            self._context,
+            self._wishes,
+            self._output,
+        )
+
+    @classmethod
+    def unpickled(cls, given: tuple[Any, ...]) -> "Player":
+        """Return the player that another process described."""
+        snapshot, context, wishes, output = given
+        return cls(snapshot, snapshot.to_state(), context, wishes, output)
+
+    @property
+    def voters(self) -> list[Voter]:
+        """The controllers' quorum."""
+        return self._voters
+
+    def assumptions(self, state: ClusterState) -> Assumptions:
+        """Return what the figures of a cluster rest on."""
+        settings = self._wishes.settings
+        return Assumptions(
+            bands={resource: settings.band(resource) for resource in RESOURCES},
+            thresholds=settings.capacity_thresholds,
+            bandwidth_bytes_per_s=self._wishes.bandwidth_bytes_per_s,
+            growth=self._context.growth_of(state),
+        )
+
+    def today(self) -> dict[str, Any]:
+        """Return the figures of today."""
+        outcome = weighed(variant_of(self._state), None, self.assumptions(self._state))
+        return outcome_document(None, outcome, self._voters)
+
+    def outcome(self, scenario: Scenario) -> Outcome:
+        """Play one scenario."""
+        names = NameReader(scenario.place)
+        variant = build(self._state, scenario, self._context, names, self._bases)
+        if names.problems:  # pragma: no cover - the file was tried when it was read
+            msg = f"{scenario.name} cannot be played"
+            raise BadInputError(msg, names.problems)
+        assumptions = self.assumptions(variant.state)
+        return play(variant, scenario.then, self._wishes.settings, assumptions)
+
+    def plan(self, scenario: Scenario, placed: PlannedPlacement) -> Plan:
+        """Return the plan of a scenario, as a plan folder has it."""
+        goal = "remove-brokers" if placed.draft.to_empty.any() else "rebalance"
+        document = self._wishes.plan.document | {"scenario": scenario.name}
+        return make_plan(
+            goal, placed, taken_at=self._snapshot.taken_at, settings=document
+        )
+
+    def row(self, scenario: Scenario) -> dict[str, Any]:
+        """Play one scenario, have its plan checked, and write it if asked."""
+        outcome = self.outcome(scenario)
+        document = outcome_document(scenario, outcome, self._voters)
+        if outcome.placed is None:
+            return document
+        plan = self.plan(scenario, outcome.placed)
+        findings = check_plan(plan, self._wishes.plan)
+        document["is_checked"] = is_ok(findings)
+        if self._output is not None:
+            write_scenario(self._output, scenario, plan)
+        return document

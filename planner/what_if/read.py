@@ -1,0 +1,199 @@
+"""Read a scenarios file: every problem at once, before anything is planned."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from placement.cluster import ClusterState
+from planner.errors import BadInputError, InputProblem
+from planner.failures.request import election_rules
+from planner.group.problems import place_text
+from planner.snapshot import Snapshot
+from planner.snapshot.problems import problem
+from planner.what_if import records as r
+from planner.what_if.changes import Context
+from planner.what_if.growth import Rates, read_growth
+from planner.what_if.names import NameReader, near
+from planner.what_if.scenarios import Scenario, build, expand
+
+SEE_SCHEMA = "see 'kafka-planner schema scenarios'"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ScenariosFile:
+    """
+    A scenarios file that has been understood.
+
+    Parameters
+    ----------
+    file
+        Its name, for messages.
+    scenarios
+        All of them, sweeps taken apart.
+    context
+        What their changes need to know.
+    """
+
+    file: str
+    scenarios: tuple[Scenario, ...]
+    context: Context
+
+
+def read_scenarios(
+    path: Path,
+    snapshot: Snapshot,
+    state: ClusterState,
+    *,
+    growth: Rates | None = None,
+) -> ScenariosFile:
+    """
+    Read a scenarios file for one cluster.
+
+    Parameters
+    ----------
+    path
+        The file, TOML.
+    snapshot, state
+        The cluster.
+    growth
+        Growth that all topics share, for those of which the file says nothing.
+
+    Raises
+    ------
+    BadInputError
+        If it is none, or tells what cannot be; names every problem.
+    """
+    file = str(path)
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        rule = f"must be readable: {error.strerror or error}"
+        found = problem(file, "", None, rule, "check the path")
+        raise _refusal(file, [found]) from error
+    except UnicodeDecodeError as error:
+        found = problem(file, f"byte {error.start}", None, "must be UTF-8", "mend it")
+        raise _refusal(file, [found]) from error
+    except tomllib.TOMLDecodeError as error:
+        found = problem(file, "", None, f"must be TOML: {error}", "mend it")
+        raise _refusal(file, [found]) from error
+    return understand(document, snapshot, state, file=file, growth=growth)
+
+
+def understand(
+    document: Mapping[str, Any],
+    snapshot: Snapshot,
+    state: ClusterState,
+    *,
+    file: str = "scenarios",
+    growth: Rates | None = None,
+) -> ScenariosFile:
+    """
+    Understand scenarios that were parsed; the parameters are those of `read_scenarios`.
+
+    Raises
+    ------
+    BadInputError
+        If they tell what cannot be; names every problem.
+    """
+    try:
+        record = r.ScenariosRecord.model_validate(document)
+    except ValidationError as error:
+        problems = [_shape_problem(dict(each), file) for each in error.errors()]
+        raise _refusal(file, _once(problems)) from error
+    names = NameReader(file)
+    rates = read_growth(record.growth, state, names)
+    if growth is not None:
+        rates = {name: rates.get(name, growth) for name in state.topics.names}
+    context = Context(
+        configs=snapshot.configs,
+        rules=election_rules(snapshot, state),
+        growth=rates or None,
+    )
+    scenarios = expand(record, names)
+    # What is tried here once is made again where it is planned, maybe elsewhere.
+    tried = {each.place: each for each in reversed(scenarios)}
+    for each in reversed(tried.values()):
+        build(state, each, context, names)
+    if names.problems:
+        raise _refusal(file, names.problems)
+    return ScenariosFile(file=file, scenarios=tuple(scenarios), context=context)
+
+
+def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
+    plural = "" if len(problems) == 1 else "s"
+    message = f"{file} cannot be played: {len(problems)} problem{plural}"
+    return BadInputError(message, problems)
+
+
+_CHANGES: dict[str, type[r.Record]] = {
+    model.model_fields["change"].annotation.__args__[0]: model
+    for model in r.AnyChange.__args__
+}
+_PARTS: dict[str, type[r.Record]] = {
+    "scenarios": r.ScenarioRecord,
+    "sweeps": r.SweepRecord,
+    "growth": r.GrowthRecord,
+}
+
+
+def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
+    at = list(error["loc"])
+    model: type[r.Record] = (
+        _PARTS.get(str(at[0]), r.ScenariosRecord) if at else (r.ScenariosRecord)
+    )
+    if "changes" in at and len(at) > at.index("changes") + 2:
+        model = _CHANGES[str(at.pop(at.index("changes") + 2))]
+    value: Any = error["input"]
+    rule, remedy = str(error["msg"]), SEE_SCHEMA
+    if error["type"] == "extra_forbidden":
+        rule, value = "unknown key", at[-1]
+        remedy = near(value, _keys_of(model))
+    elif error["type"] == "missing":
+        rule, remedy, value = "the key is required", "add it", None
+    elif error["type"].startswith("union_tag"):
+        value = value.get("change") if isinstance(value, dict) else value
+        at.append("change")
+        rule = f"must be one of {', '.join(_CHANGES)}"
+        remedy = near(value, _CHANGES) if value else "say what changes"
+    elif error["type"] == "value_error":
+        rule, remedy = rule.removeprefix("Value error, "), "mend it"
+    at, is_either = _plain(at)
+    if is_either:
+        rule, remedy = _EITHER.get(str(at[-1]), _IDS), "mend it"
+        value = None
+    return problem(file, place_text(at), value, rule, remedy)
+
+
+def _keys_of(model: type[r.Record]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+_TYPE = re.compile(r"str$|constrained-|list\[|[A-Z]")
+"""How pydantic names the types that it tried, in the place of a problem."""
+
+
+def _plain(at: Sequence[str | int]) -> tuple[list[str | int], bool]:
+    """Return a place up to where types were tried, and whether they were."""
+    for depth, part in enumerate(at):
+        if isinstance(part, str) and _TYPE.match(part):
+            return list(at[:depth]), True
+    return list(at), False
+
+
+_NUMBERS = "must be numbers: a list, or {from = 1, to = 3, step = 0.5}"
+_EITHER = {
+    "topic": "must be a name, or a list of names",
+    "traffic": _NUMBERS,
+    "days": _NUMBERS,
+}
+_IDS = 'must be numbers and ranges as a text, "1-3,7", or a list of whole numbers'
+
+
+def _once(problems: Sequence[InputProblem]) -> list[InputProblem]:
+    """Return one problem per place: pydantic tells each type that it tried."""
+    return list({(each.place, each.rule): each for each in problems}.values())

@@ -1,0 +1,287 @@
+"""Scenarios as they were read, sweeps taken apart, and the clusters they make."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from placement.cluster import ClusterState
+from placement.load import RESOURCES
+from placement.scenarios.brokers import (
+    add_brokers,
+    next_ids,
+    remove_brokers,
+    usual_broker,
+)
+from placement.scenarios.loads import TRAFFIC, grow
+from placement.scenarios.outcome import Afterwards
+from placement.scenarios.variant import Variant, variant_of
+from planner.plan.option_reader import parse_broker_list
+from planner.what_if.changes import Changer, Context
+from planner.what_if.names import NameReader
+from planner.what_if.records import (
+    AnyChange,
+    RemoveBrokersRecord,
+    ScenarioRecord,
+    ScenariosRecord,
+    StepsRecord,
+    SweepRecord,
+)
+
+MOST_SCENARIOS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """
+    One point of a sweep; `None` where it does not vary.
+
+    Parameters
+    ----------
+    traffic
+        Times today's traffic.
+    brokers
+        How many live brokers there are in the end.
+    days
+        From now.
+    like
+        Id of the broker that new ones are like.
+    """
+
+    traffic: float | None = None
+    brokers: int | None = None
+    days: float | None = None
+    like: int | None = None
+
+    def text(self) -> str:
+        """Return the point in words."""
+        said = []
+        if self.traffic is not None:
+            said.append(f"traffic {self.traffic:g}")
+        if self.brokers is not None:
+            said.append(f"{self.brokers} brokers")
+        if self.days is not None:
+            said.append(f"day {self.days:g}")
+        return ", ".join(said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """
+    One scenario.
+
+    Parameters
+    ----------
+    name
+        Told once.
+    then
+        What is done after the changes.
+    changes
+        In order.
+    place
+        Where it stands in its file.
+    sweep
+        Name of the sweep that it is part of, `None` where it stands alone.
+    point
+        Where in the sweep.
+    """
+
+    name: str
+    then: Afterwards
+    changes: tuple[AnyChange, ...]
+    place: str
+    sweep: str | None = None
+    point: Point | None = None
+
+
+def expand(record: ScenariosRecord, names: NameReader) -> list[Scenario]:
+    """Return all scenarios of a file, every problem of their names and steps kept."""
+    found = [
+        _alone(each, f"scenarios[{at}]") for at, each in enumerate(record.scenarios)
+    ]
+    for at, sweep in enumerate(record.sweeps):
+        found += _swept(sweep, f"sweeps[{at}]", names)
+    if not found:
+        rule = "some scenario or sweep must be given"
+        names.refuse("", None, rule, "see 'kafka-planner schema scenarios'")
+    _check(found, names)
+    return found
+
+
+def _alone(record: ScenarioRecord, place: str) -> Scenario:
+    return Scenario(
+        name=record.name,
+        then=Afterwards(record.then),
+        changes=tuple(record.changes),
+        place=place,
+    )
+
+
+def _check(found: Sequence[Scenario], names: NameReader) -> None:
+    if len(found) > MOST_SCENARIOS:
+        rule = f"there may be at most {MOST_SCENARIOS:,} scenarios"
+        names.refuse("sweeps", len(found), rule, "take larger steps")
+    for name, count in Counter(each.name for each in found).items():
+        if count > 1:
+            rule = "each scenario must have a name of its own"
+            names.refuse("scenarios", name, rule, "rename one")
+    for each in found:
+        removes = any(isinstance(c, RemoveBrokersRecord) for c in each.changes)
+        if removes and each.then is Afterwards.NOTHING:
+            rule = "brokers that are removed must be emptied"
+            remedy = 'write then = "needed", or lose them instead'
+            names.refuse(f"{each.place}.then", "nothing", rule, remedy)
+
+
+def _swept(record: SweepRecord, place: str, names: NameReader) -> Iterator[Scenario]:
+    """Yield the points of a sweep, the last axis running fastest."""
+    axes = {
+        "brokers": _brokers(record, place, names),
+        "traffic": _steps(record.traffic, f"{place}.traffic", names),
+        "days": _steps(record.days, f"{place}.days", names),
+    }
+    given = {name: axis for name, axis in axes.items() if axis is not None}
+    if not given:
+        rule = "some of traffic, brokers, days must be given"
+        names.refuse(place, None, rule, "say what is swept")
+        return
+    if record.brokers is not None and record.then == "nothing":
+        rule = "brokers can come and go only where something is moved"
+        names.refuse(f"{place}.then", "nothing", rule, 'write then = "rebalance"')
+    for values in product(*given.values()):
+        chosen = dict(zip(given, values, strict=True))
+        point = Point(
+            traffic=chosen.get("traffic"),
+            brokers=int(chosen["brokers"]) if "brokers" in chosen else None,
+            days=chosen.get("days"),
+            like=record.like,
+        )
+        yield Scenario(
+            name=f"{record.name}: {point.text()}",
+            then=Afterwards(record.then),
+            changes=tuple(record.changes),
+            place=place,
+            sweep=record.name,
+            point=point,
+        )
+
+
+def _brokers(
+    record: SweepRecord, place: str, names: NameReader
+) -> Sequence[float] | None:
+    given = record.brokers
+    if not isinstance(given, str):
+        return _steps(given, f"{place}.brokers", names)
+    try:
+        return [float(count) for count in parse_broker_list(given.replace("..", "-"))]
+    except ValueError:
+        rule = "must be how many brokers there are: numbers and ranges"
+        names.refuse(f"{place}.brokers", given, rule, 'write "9-15"')
+        return []
+
+
+def _steps(
+    given: StepsRecord | Sequence[float] | None, place: str, names: NameReader
+) -> Sequence[float] | None:
+    if not isinstance(given, StepsRecord):
+        return given
+    count = int(np.floor((given.to - given.from_) / given.step + 1e-9)) + 1
+    if count < 1 or given.from_ < 0:
+        rule = "must go from a number up to another one, not below 0"
+        names.refuse(place, f"{given.from_:g} to {given.to:g}", rule, "mend the ends")
+        return []
+    if count > MOST_SCENARIOS:
+        rule = f"there may be at most {MOST_SCENARIOS:,} steps"
+        names.refuse(place, count, rule, "take larger steps")
+        return []
+    return [round(given.from_ + n * given.step, 12) for n in range(count)]
+
+
+def build(
+    state: ClusterState,
+    scenario: Scenario,
+    context: Context,
+    names: NameReader,
+    bases: "dict[str, Variant] | None" = None,
+) -> Variant:
+    """
+    Return the cluster of a scenario, every problem of its changes kept.
+
+    Parameters
+    ----------
+    state
+        The cluster today.
+    scenario, context
+        What changes, and what that needs to know.
+    names
+        Looks names up, and keeps problems.
+    bases
+        Clusters after the changes that all points of a sweep share, by its place;
+        filled here.
+    """
+    kept = {} if bases is None else bases
+    if scenario.sweep is not None and scenario.place in kept:
+        return _at_point(kept[scenario.place], scenario.point, context, names)
+    changer, variant = Changer(names, context), variant_of(state)
+    for at, change in enumerate(scenario.changes):
+        variant = changer.make(variant, change, f"{scenario.place}.changes[{at}]")
+    if scenario.sweep is not None:
+        kept[scenario.place] = variant
+    return _at_point(variant, scenario.point, context, names, scenario.place)
+
+
+def _at_point(
+    variant: Variant,
+    point: Point | None,
+    context: Context,
+    names: NameReader,
+    place: str = "",
+) -> Variant:
+    if point is None:
+        return variant
+    if place and point.like is not None:
+        names.brokers(f"{place}.like", [point.like], variant.state)
+    if place and point.days is not None and context.growth is None:
+        rule = "growth must be given where days are swept"
+        names.refuse(f"{place}.days", point.days, rule, "add [[growth]]")
+    if point.traffic is not None:
+        factor = np.full(len(variant.state.topics), point.traffic)
+        variant = grow(variant, factor, TRAFFIC)
+    growth = context.growth_of(variant.state)
+    if point.days is not None and growth is not None:
+        variant = grow(variant, growth.traffic(point.days), TRAFFIC)
+        disk = frozenset({RESOURCES[0]})
+        variant = grow(variant, growth.disk(point.days), disk)
+    if point.brokers is None:
+        return variant
+    return with_count(variant, point.brokers, like=point.like)
+
+
+def with_count(variant: Variant, count: int, *, like: int | None) -> Variant:
+    """
+    Return the cluster with so many live brokers.
+
+    Those that come stand where fewest are, one by one; those that go are of the racks
+    that have most, the latest ids first.
+    """
+    state = variant.state
+    stays = state.brokers.is_live
+    stays = stays & ~np.isin(state.brokers.ids, sorted(variant.leaving))
+    now = int(stays.sum())
+    if count >= now:
+        model = usual_broker(state) if like is None else like
+        if model not in state.brokers.ids:
+            return variant
+        return add_brokers(variant, next_ids(state, count - now), like=model)
+    ids = state.brokers.ids[stays].tolist()
+    racks = state.brokers.rack_idx[stays].tolist()
+    left: Mapping[int, list[int]] = {rack: [] for rack in sorted(set(racks))}
+    for broker_id, rack in zip(ids, racks, strict=True):
+        left[rack].append(broker_id)
+    gone = []
+    for _ in range(now - count):
+        largest = max(left, key=lambda rack: (len(left[rack]), rack))
+        gone.append(left[largest].pop())
+    return remove_brokers(variant, gone)

@@ -1,0 +1,200 @@
+"""Scenarios beside today on one screen: a table, then a sentence for each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from planner.plan.words import (
+    SCREEN_WIDTH,
+    bytes_text,
+    command_lines,
+    duration_text,
+    labelled,
+    percent_text,
+    plural,
+    wrapped,
+)
+from planner.score.make import age_s
+from planner.what_if.make import WhatIf
+
+Row = Mapping[str, Any]
+NAME_WIDTH = 17
+HEAD = (
+    f"{'':<{NAME_WIDTH + 1}}{'brk':>4}{'disk':>6}{'in':>5}{'out':>5}{'cpu':>5}"
+    f"{'bal':>5}{'over':>5}{'copied':>9}{'time':>7}{'N-1':>5}{'full':>6}"
+)
+MOST_SENTENCES = 12
+INDENT = "  "
+WORDS = {
+    "offline": "offline",
+    "under_min_isr": "under min ISR",
+}
+
+
+def what_if_screen(
+    found: WhatIf, path: Path, scenarios: Path, *, now: datetime
+) -> Iterator[str]:
+    """Yield the lines, each at most 80 columns wide."""
+    yield from wrapped(_headline(found, now))
+    yield HEAD
+    rows = [found.today, *found.scenarios]
+    for row in rows:
+        yield table_row(row)
+    yield from legend()
+    alone = [row for row in found.scenarios if row["sweep"] is None]
+    for row in alone[:MOST_SENTENCES]:
+        yield from _sentence(row)
+    for name in dict.fromkeys(row["sweep"] for row in found.scenarios if row["sweep"]):
+        yield from sweep_lines(
+            name, [row for row in found.scenarios if row["sweep"] == name]
+        )
+    yield from labelled("Assumed", assumed_text(found))
+    for note in dict.fromkeys(n for row in found.scenarios for n in row["notes"]):
+        yield from labelled("Note", note)
+    words = ["kafka-planner", "what-if", str(path), str(scenarios), "-o", "what-if"]
+    yield from command_lines("Next", words)
+
+
+def _headline(found: WhatIf, now: datetime) -> str:
+    snapshot, today = found.snapshot, found.today
+    broken = [row for row in found.scenarios if not row["holds"]]
+    return (
+        f'Snapshot "{snapshot.cluster_id or "?"}"{age_text(snapshot.taken_at, now)}: '
+        f"{plural(today['brokers'], 'broker')}, "
+        f"{plural(today['partitions'], 'partition')}. "
+        f"{plural(len(found.scenarios), 'scenario')}: "
+        f"{len(found.scenarios) - len(broken)} hold, {len(broken)} do not."
+    )
+
+
+def age_text(taken_at: str | None, now: datetime) -> str:
+    """Return when a snapshot was taken, and how old that is."""
+    age = age_s(taken_at, now)
+    if age is None:
+        return ", age unknown"
+    return f", taken {taken_at} ({duration_text(age)} old)"
+
+
+def table_row(row: Row) -> str:
+    """Return one line of the table; a mark before what does not hold."""
+    name = row["name"]
+    if len(name) > NAME_WIDTH:
+        name = f"{name[: NAME_WIDTH - 1]}…"
+    mark = " " if row["holds"] else "!"
+    uses = [_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")]
+    copies = row["copies"]
+    copied = bytes_text(copies["bytes"], 3) if copies["replicas"] else "-"
+    seconds = copies["seconds"]
+    return (
+        f"{mark}{name:<{NAME_WIDTH}}{row['brokers']:>4}{uses[0]:>6}{uses[1]:>5}"
+        f"{uses[2]:>5}{uses[3]:>5}{_balance_text(row):>5}"
+        f"{row['brokers_over_threshold']:>5}{copied:>9}{_time_text(seconds):>7}"
+        f"{survives_text(row):>5}{full_text(row['full']):>6}"
+    ).rstrip()
+
+
+def _use_text(use: Row | None) -> str:
+    return "?" if use is None else f"{100 * use['max_use']:.0f}"
+
+
+def _balance_text(row: Row) -> str:
+    return f"{min(100 * row['balance']['max_deviation'], 999):.0f}"
+
+
+def _time_text(seconds: float) -> str:
+    """Return a duration in six columns."""
+    if not seconds:
+        return "-"
+    hours = seconds / 3600
+    if hours < 1:
+        return f"{max(round(seconds / 60), 1)} min"
+    if hours < 48:
+        return f"{hours:.1f} h"
+    return f"{hours / 24:.1f} d"
+
+
+def survives_text(row: Row) -> str:
+    """Return whether any broker and any rack may be lost, in four columns."""
+    answers = [row["survives"][kind]["survives"] for kind in ("broker", "rack")]
+    return "".join({True: "y", False: "n", None: "?"}[answer] for answer in answers)
+
+
+def full_text(full: Row | None) -> str:
+    """Return after how many days a threshold is passed, in five columns."""
+    if full is None:
+        return "?"
+    if full["days"] is None:
+        return ">10y"
+    days = full["days"]
+    return f"{days:.0f} d" if days < 1000 else f"{days / 365.2425:.1f} y"
+
+
+def legend() -> Iterator[str]:
+    """Yield what the columns mean."""
+    yield from wrapped(
+        "disk, in, out, cpu: % of the fullest broker's capacity; bal: % furthest from "
+        "its share; over: brokers over a threshold; N-1: any broker, any rack may be "
+        "lost; full: days until a threshold is passed."
+    )
+
+
+def _sentence(row: Row) -> Iterator[str]:
+    verdict = "holds" if row["holds"] else "does not hold"
+    reasons = "; ".join(_reasons(row))
+    text = f"{row['name']}: {verdict}; {reasons}".rstrip("; ")
+    first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT))
+    yield first
+    yield from (f"{INDENT}{line}" for line in rest)
+
+
+def _reasons(row: Row) -> Iterator[str]:
+    for key, words in WORDS.items():
+        if row["violations"][key]:
+            yield f"{plural(row['violations'][key], 'partition')} {words}"
+    if row["status"] in {"partial", "infeasible"}:
+        yield f"the plan is {row['status']}"
+        yield from row["shortfalls"][:1]
+    if row["binding"] is not None:
+        yield binding_text(row["binding"])
+    for kind, name in (("broker", "broker"), ("rack", "rack")):
+        found = row["survives"][kind]
+        if found["survives"] is False:
+            yield f"without {name} {found['hardest']}: {found['reason'] or 'no quorum'}"
+    full = row["full"]
+    if full is not None and full["days"] is not None:
+        where = f"{full['resource']} of broker {full['broker']}"
+        yield f"{where} is first over its threshold, in {full['days']:.0f} days"
+
+
+def binding_text(binding: Row) -> str:
+    """Return the resource that is nearest to its threshold, and where."""
+    use, most = percent_text(binding["use"]), percent_text(binding["threshold"])
+    return f"{binding['resource']} binds: broker {binding['broker']} {use} of {most}"
+
+
+def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield how far a sweep holds: the most traffic, or days, per number of brokers."""
+    axis = "traffic" if rows[0]["point"]["traffic"] is not None else "days"
+    if rows[0]["point"][axis] is None:
+        held = [str(row["brokers"]) for row in rows if row["holds"]]
+        yield from wrapped(f"{name}: holds with {', '.join(held) or 'none'} brokers")
+        return
+    counts = list(dict.fromkeys(row["point"]["brokers"] for row in rows))
+    texts = []
+    for count in counts:
+        mine = [row for row in rows if row["point"]["brokers"] == count]
+        held = [row["point"][axis] for row in mine if row["holds"]]
+        most = f"{max(held):g}" if held else "none"
+        texts.append(most if count is None else f"{count} brokers: {most}")
+    yield from wrapped(f"{name}: most {axis} that holds: {'; '.join(texts)}")
+
+
+def assumed_text(found: WhatIf) -> str:
+    """Return what the figures rest on."""
+    wishes = found.wishes
+    thresholds = wishes.settings.capacity_thresholds
+    most = ", ".join(f"{r} {percent_text(v)}" for r, v in thresholds.items())
+    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    grows = "by the growth given" if found.file.context.growth else "growth not given"
+    return f"at most {most}; copies at {rate}/s per broker; {grows}"

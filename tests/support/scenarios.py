@@ -1,0 +1,101 @@
+"""Scenarios for small clusters, as a file would say them."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from placement.cluster import ClusterState
+from placement.failures.decision import ElectionRules
+from placement.scenarios.filling import open_brokers
+from placement.scenarios.variant import Variant, variant_of
+from planner.snapshot import Snapshot
+from planner.what_if.changes import Changer, Context
+from planner.what_if.names import NameReader
+from planner.what_if.records import ScenariosRecord
+
+
+def changed(state: ClusterState, *changes: dict[str, Any], **configs: str) -> Variant:
+    """Return a cluster after changes, none of which may be refused."""
+    document = {"scenarios": [{"name": "s", "changes": list(changes)}]}
+    record = ScenariosRecord.model_validate(document).scenarios[0]
+    names = NameReader("file")
+    context = Context(configs=configs, rules=ElectionRules())
+    changer, variant = Changer(names, context), variant_of(state)
+    for at, change in enumerate(record.changes):
+        variant = changer.make(variant, change, f"changes[{at}]")
+    assert names.problems == []
+    return variant
+
+
+def document_of(*scenarios: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"scenarios": list(scenarios)} | more
+
+
+def scenario(name: str, *changes: dict[str, Any], then: str = "rebalance") -> Any:
+    return {"name": name, "then": then, "changes": list(changes)}
+
+
+def snapshot_of(state: ClusterState) -> Snapshot:
+    """Return the snapshot of a cluster, written and read as a file's document."""
+    return Snapshot.from_document(Snapshot.from_state(state).to_document())
+
+
+def ids_of(state: ClusterState) -> list[int]:
+    return [int(b) for b in state.brokers.ids]
+
+
+@st.composite
+def change_lists(draw: Any, state: ClusterState) -> list[dict[str, Any]]:
+    """Draw up to three changes that a cluster takes, whatever the others are."""
+    live = [int(b) for b in state.brokers.ids[open_brokers(state, frozenset())]]
+    factors = st.sampled_from([0.5, 1.0, 1.5, 3.0])
+    kinds = [
+        factors.map(lambda f: {"change": "traffic", "factor": f}),
+        factors.map(lambda f: {"change": "grow", "factor": f}),
+        st.integers(1, 3).map(lambda n: {"change": "add-brokers", "count": n}),
+        st.sampled_from(["a", "d"]).map(
+            lambda rack: {"change": "add-brokers", "count": 1, "rack": rack}
+        ),
+        factors.map(lambda f: {"change": "resize-brokers", "disk_factor": f}),
+        factors.map(lambda f: {"change": "retention", "factor": f}),
+        factors.map(lambda f: {"change": "consumers", "factor": f}),
+    ]
+    if len(live) < 2:
+        return draw(st.lists(st.one_of(kinds), max_size=3, unique_by=_kind))
+    kinds += [
+        st.integers(1, min(3, max(len(live) - 2, 1))).map(
+            lambda n: {"change": "replication-factor", "factor": n}
+        ),
+        st.sampled_from([1.0, 2.0]).map(
+            lambda f: {"change": "partitions", "factor": f}
+        ),
+        st.integers(1, 3).map(
+            lambda n: {
+                "change": "new-topic",
+                "name": "a-new",
+                "partitions": n,
+                "replication_factor": 1,
+                "writes": 10.0,
+                "reads": 20.0,
+                "size": 30,
+            }
+        ),
+        st.sampled_from(live).map(lambda b: {"change": "lose", "brokers": [b]}),
+        st.sampled_from(live).map(
+            lambda b: {"change": "remove-brokers", "brokers": [b]}
+        ),
+    ]
+    drawn = draw(st.lists(st.one_of(kinds), max_size=3, unique_by=_kind))
+    # One broker must be left, whichever goes first.
+    taken = [c for c in drawn if c["change"] in {"lose", "remove-brokers"}]
+    return drawn if len(taken) < 2 or len(live) > 3 else drawn[:1]
+
+
+def _kind(change: dict[str, Any]) -> str:
+    return str(change["change"])
+
+
+def total_bytes(state: ClusterState) -> int:
+    size = np.maximum(state.partitions.size_bytes, 0)
+    return int((size * state.num_replicas).sum())

@@ -1,0 +1,228 @@
+"""Scenarios planned: the same as planning the changed cluster, and checked."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.load import RESOURCES
+from placement.rules.draft import Settings
+from placement.scenarios.figures import Assumptions, figures_of, usual_assumptions
+from placement.scenarios.outcome import Afterwards, play
+from placement.scenarios.variant import Data, variant_of
+from planner.plan.make import check_plan, make
+from planner.plan.request import PlanRequest, read_request
+from planner.snapshot import Snapshot
+from planner.what_if.make import WhatIfRequest, read_wishes, what_if
+from planner.what_if.read import understand
+from support.plans import skewed_document
+from support.scenarios import change_lists, changed, scenario, snapshot_of
+from support.states import differences
+
+QUICK = Settings(effort="quick")
+
+
+def skewed(seed: int = 1) -> Snapshot:
+    return Snapshot.from_document(skewed_document(seed=seed))
+
+
+def played(*scenarios: Any, jobs: int = 1, **more: Any) -> Any:
+    snapshot = skewed()
+    state = snapshot.to_state()
+    document = {"scenarios": list(scenarios)} | more
+    file = understand(document, snapshot, state)
+    wishes = read_wishes(WhatIfRequest(effort="quick"), state)
+    return what_if(snapshot, file, wishes, jobs=jobs)
+
+
+@settings(max_examples=8)
+@given(st.data())
+def test_a_scenario_is_planned_as_the_changed_cluster_is_from_its_file(data: Any):
+    state = skewed(data.draw(st.integers(1, 3))).to_state()
+    variant = changed(state, *data.draw(change_lists(state)))
+    outcome = play(variant, Afterwards.REBALANCE, QUICK, usual_assumptions())
+
+    leaving = ",".join(map(str, sorted(variant.leaving)))
+    request = PlanRequest(
+        goal="remove-brokers" if leaving else "rebalance",
+        broker_list=leaving or None,
+        rebalance=True,
+        effort="quick",
+    )
+    planned = make(snapshot_of(variant.state).to_state(), request)
+
+    placed = planned.plan.placed
+    assert outcome.placed is not None
+    assert outcome.status == str(placed.solution.status)
+    assert differences(
+        outcome.placed.reassignment.after(), placed.reassignment.after()
+    ) in ([], ["cluster_id"])
+    after = outcome.figures.score.resources
+    for resource in RESOURCES:
+        assert after[resource].max_use == planned.plan.after.resources[resource].max_use
+    if not (variant.data != Data.THERE).any():
+        assert outcome.copying.size_bytes == planned.plan.moves["bytes"]
+    wishes = read_request(request, variant.state)
+    assert check_plan(planned.plan, wishes) == planned.findings
+    # Partitions offline, or racks too few, are none of the plan's making.
+    if outcome.status in {"optimal", "feasible"}:
+        assert planned.is_ok
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_left_as_it_is_a_scenario_moves_nothing(data: Any):
+    state = skewed().to_state()
+    lists = change_lists(state).map(
+        lambda all_: [c for c in all_ if c["change"] != "remove-brokers"]
+    )
+    variant = changed(state, *data.draw(lists))
+
+    outcome = play(variant, Afterwards.NOTHING, Settings(), usual_assumptions())
+
+    assert outcome.placed is None
+    assert differences(outcome.figures.state, variant.state) == []
+    by_change = int(np.equal(variant.data, Data.COPIED).sum())
+    assert outcome.copying.replicas == by_change
+
+
+def test_no_change_is_today():
+    row = played(scenario("as it is", then="nothing"))
+
+    today, same = dict(row.today), dict(row.scenarios[0])
+    told = {"name", "then"}
+    assert {k: v for k, v in same.items() if k not in told} == {
+        k: v for k, v in today.items() if k not in told
+    }
+
+
+def test_a_removed_broker_is_gone_and_its_bytes_are_counted():
+    remove = {"change": "remove-brokers", "brokers": "1"}
+    found = played(scenario("fewer", remove, then="needed")).scenarios[0]
+
+    assert found["brokers"] == 5
+    state = skewed().to_state()
+    on = np.equal(state.replicas.broker_idx, 0)
+    size = state.partitions.size_bytes[state.replicas.partition_idx]
+    assert found["copies"]["bytes"] == int(size[on].sum())
+    assert found["copies"]["replicas"] == int(on.sum())
+
+
+def test_a_new_replica_that_the_plan_moves_is_copied_once():
+    add = {"change": "replication-factor", "factor": 3}
+    found = played(scenario("rf 3", add)).scenarios[0]
+
+    state = skewed().to_state()
+    added = int((3 - state.num_replicas).sum())
+    moved = found["copies"]["replicas"] - added
+    assert moved >= 0
+    assert found["copies"]["replicas"] <= found["replicas"]
+
+
+def test_new_topics_cost_no_copies():
+    topic = {
+        "change": "new-topic",
+        "name": "fresh",
+        "partitions": 12,
+        "writes": 1200.0,
+        "reads": 1200.0,
+        "size": 600,
+    }
+    as_is, planned = played(
+        scenario("as-is", topic, then="nothing"), scenario("planned", topic)
+    ).scenarios
+    without = played(scenario("planned")).scenarios[0]
+
+    assert as_is["copies"]["bytes"] == 0
+    assert as_is["partitions"] == planned["partitions"] == 42
+    assert planned["replicas"] == without["replicas"] + 36
+
+
+def test_the_verdicts_are_those_of_failures():
+    from planner.failures.everything import DomainKind, try_everything
+    from planner.failures.request import FailuresRequest, read_failures_request
+
+    snapshot = skewed()
+    state = snapshot.to_state()
+    wishes = read_failures_request(FailuresRequest(), snapshot, state)
+    every = try_everything(snapshot, state, wishes, has_pairs=False)
+    today = played(scenario("s", then="nothing")).today
+
+    for kind in (DomainKind.BROKER, DomainKind.RACK):
+        assert today["survives"][str(kind)]["survives"] == every.survives(kind)
+
+
+@pytest.mark.slow
+def test_the_answer_does_not_depend_on_the_number_of_processes():
+    many = {"name": "far", "traffic": [1.0, 2.0, 3.0, 4.0, 5.0], "then": "nothing"}
+    fewer = scenario("fewer", {"change": "remove-brokers", "brokers": "1"})
+
+    alone, together = (played(fewer, jobs=jobs, sweeps=[many]) for jobs in (1, 2))
+
+    assert len(alone.scenarios) == 6
+    assert alone.scenarios == together.scenarios
+
+
+def test_a_sweep_takes_every_traffic_with_every_number_of_brokers():
+    found = played(
+        sweeps=[{"name": "far", "traffic": [1.0, 1.5], "brokers": [5, 6, 8]}]
+    ).scenarios
+
+    assert [(row["point"]["traffic"], row["brokers"]) for row in found] == [
+        (traffic, count) for count in (5, 6, 8) for traffic in (1.0, 1.5)
+    ]
+    uses = [row["resources"]["in"]["mean_use"] for row in found]
+    assert uses[1] == pytest.approx(1.5 * uses[0])
+    assert uses[0] > uses[2] > uses[4]
+
+
+def test_days_of_a_sweep_let_topics_grow():
+    found = played(
+        growth=[{"per_day": 0.01, "linear": True}],
+        sweeps=[{"name": "later", "days": [0.0, 100.0], "then": "nothing"}],
+    ).scenarios
+
+    now, later = (row["resources"]["disk"]["mean_use"] for row in found)
+    assert later == pytest.approx(2 * now, rel=0.01)
+
+
+def test_figures_of_a_cluster_count_what_is_over():
+    state = skewed().to_state()
+    tight = Assumptions(
+        bands=usual_assumptions().bands,
+        thresholds=dict.fromkeys(RESOURCES[:4], 0.01),
+    )
+
+    figures = figures_of(state, tight)
+
+    # The new broker is empty, all others are over.
+    assert figures.num_over == 5
+    assert figures.binding is not None
+    loose = figures_of(state, usual_assumptions())
+    assert loose.num_over == 0
+
+
+def test_what_was_lost_counts_for_the_quorum():
+    document = skewed_document() | {
+        "controllers": [{"id": 100 + n, "rack": rack} for n, rack in enumerate("abc")]
+    }
+    snapshot = Snapshot.from_document(document)
+    state = snapshot.to_state()
+    lose = {"change": "lose", "racks": ["a"]}
+    file = understand(
+        {"scenarios": [scenario("a", lose, then="nothing")]}, snapshot, state
+    )
+    found = what_if(snapshot, file, read_wishes(WhatIfRequest(effort="quick"), state))
+
+    assert found.today["survives"]["rack"]["controllers_keep_majority"] is True
+    lost = found.scenarios[0]["survives"]
+    assert lost["rack"]["controllers_keep_majority"] is False
+    assert lost["rack"]["survives"] is False
+
+
+def test_an_unchanged_variant_holds_all_that_was_there():
+    state = skewed().to_state()
+
+    assert not variant_of(state).data.any()

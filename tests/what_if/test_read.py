@@ -1,0 +1,220 @@
+"""Scenario files: every problem at once, with what was likely meant."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.errors import BadInputError
+from planner.snapshot import Snapshot
+from planner.what_if.growth import parse_growth
+from planner.what_if.read import read_scenarios, understand
+from support.plans import skewed_document
+from support.scenarios import scenario
+
+
+def refused(*scenarios: Any, **more: Any) -> list[tuple[str, str, str]]:
+    snapshot = Snapshot.from_document(skewed_document())
+    document = {"scenarios": list(scenarios)} | more
+    with pytest.raises(BadInputError) as caught:
+        understand(document, snapshot, snapshot.to_state())
+    assert all(each.rule and each.remedy for each in caught.value.problems)
+    return [(p.place, p.value, p.remedy) for p in caught.value.problems]
+
+
+def test_every_problem_is_told_at_once_with_what_was_meant():
+    found = refused(
+        scenario("one", {"change": "lose", "racks": ["A"], "brokers": "1-2"}),
+        scenario("two", {"change": "traffic", "factor": 2, "topic": "aa"}),
+        scenario("three", {"change": "remove-brokers", "brokers": [11, 3, 4]}),
+        scenario("three", {"change": "grow", "per_month": 0.1}),
+    )
+
+    places = {place for place, _, _ in found}
+    assert places == {
+        "scenarios[0].changes[0].racks",
+        "scenarios[1].changes[0].topic",
+        "scenarios[2].changes[0].brokers",
+        "scenarios[3].changes[0]",
+        "scenarios",
+    }
+    remedies = {place: remedy for place, _, remedy in found}
+    assert remedies["scenarios[1].changes[0].topic"] == "did you mean a?"
+    assert remedies["scenarios[2].changes[0].brokers"] == "did you mean 1?"
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "remedy"),
+    [
+        pytest.param(
+            {"change": "add-broker"}, "change", "did you mean add-brokers?", id="kind"
+        ),
+        pytest.param(
+            {"change": "lose", "rack": "a"}, "rack", "did you mean racks?", id="key"
+        ),
+        pytest.param({"factor": 2}, "change", "say what changes", id="no-kind"),
+        pytest.param({"change": "traffic"}, "factor", "add it", id="missing"),
+        pytest.param(
+            {"change": "add-log-dirs", "path": "/d", "size": "2 parsecs"},
+            "size",
+            "mend it",
+            id="unit",
+        ),
+        pytest.param(
+            {"change": "retention", "keep": "2 weeks"}, "keep", "mend it", id="duration"
+        ),
+    ],
+)
+def test_the_shape_of_a_change(change: dict[str, Any], place: str, remedy: str):
+    ((found, _, told),) = refused(scenario("s", change))
+
+    assert found == f"scenarios[0].changes[0].{place}"
+    assert told == remedy
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"change": "add-brokers"}, id="how-many"),
+        pytest.param({"change": "add-brokers", "ids": "3"}, id="taken-id"),
+        pytest.param({"change": "add-brokers", "count": 1, "like": 99}, id="like"),
+        pytest.param({"change": "add-brokers", "ids": "x"}, id="no-id"),
+        pytest.param(
+            {"change": "add-brokers", "count": 1, "rack": "a", "racks": ["b"]},
+            id="both",
+        ),
+        pytest.param({"change": "remove-brokers"}, id="none-named"),
+        pytest.param({"change": "remove-brokers", "brokers": "1-6"}, id="all-gone"),
+        pytest.param({"change": "lose", "racks": ["a", "b", "c"]}, id="all-lost"),
+        pytest.param({"change": "resize-brokers"}, id="nothing-resized"),
+        pytest.param(
+            {"change": "replace-brokers", "brokers": "1-2", "with": "9"}, id="too-few"
+        ),
+        pytest.param(
+            {"change": "add-log-dirs", "path": "/d1", "size": 1}, id="dir-is-there"
+        ),
+        pytest.param(
+            {"change": "remove-log-dirs", "log_dirs": ["1:/d1", "1:/d2"]}, id="last-dir"
+        ),
+        pytest.param(
+            {"change": "resize-log-dirs", "log_dirs": ["1:/dx"], "size": 1}, id="dir"
+        ),
+        pytest.param({"change": "grow", "factor": 2, "days": 1}, id="factor-and-days"),
+        pytest.param({"change": "grow", "per_day": 0.1}, id="for-how-long"),
+        pytest.param({"change": "retention"}, id="no-retention"),
+        pytest.param(
+            {"change": "retention", "keep": "1d", "factor": 2}, id="two-retentions"
+        ),
+        pytest.param({"change": "replication-factor", "factor": 7}, id="too-many"),
+        pytest.param({"change": "partitions", "count": 1}, id="fewer-partitions"),
+        pytest.param(
+            {"change": "new-topic", "name": "a", "partitions": 1}, id="topic-is-there"
+        ),
+        pytest.param(
+            {
+                "change": "new-topic",
+                "name": "n",
+                "partitions": 1,
+                "size": 1,
+                "keep": "1d",
+            },
+            id="size-and-keep",
+        ),
+        pytest.param({"change": "remove-topics"}, id="no-topics"),
+        pytest.param({"change": "remove-topics", "topics": "c+"}, id="no-match"),
+        pytest.param({"change": "remove-topics", "topics": "("}, id="no-pattern"),
+        pytest.param({"change": "consumers"}, id="no-consumers"),
+    ],
+)
+def test_changes_that_cannot_be(change: dict[str, Any]):
+    found = refused(scenario("s", change))
+
+    assert found
+    assert all(place.startswith("scenarios[0].changes[0]") for place, _, _ in found)
+
+
+def test_removed_brokers_are_emptied():
+    remove = {"change": "remove-brokers", "brokers": "1"}
+
+    ((place, _, _),) = refused(scenario("s", remove, then="nothing"))
+
+    assert place == "scenarios[0].then"
+
+
+@pytest.mark.parametrize(
+    ("sweep", "place"),
+    [
+        pytest.param({}, "sweeps[0]", id="nothing-swept"),
+        pytest.param({"brokers": "x"}, "sweeps[0].brokers", id="no-range"),
+        pytest.param(
+            {"traffic": {"from": 2.0, "to": 1.0}}, "sweeps[0].traffic", id="backwards"
+        ),
+        pytest.param(
+            {"traffic": {"from": 1.0, "to": 1e6}}, "sweeps[0].traffic", id="endless"
+        ),
+        pytest.param({"days": [30.0]}, "sweeps[0].days", id="days-need-growth"),
+        pytest.param(
+            {"brokers": [5], "then": "nothing"}, "sweeps[0].then", id="nothing-moves"
+        ),
+    ],
+)
+def test_sweeps_that_cannot_be(sweep: dict[str, Any], place: str):
+    assert place in {found for found, _, _ in refused(sweeps=[{"name": "s", **sweep}])}
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        pytest.param({"change": "lose", "brokers": [1.5]}, "ranges", id="ids"),
+        pytest.param(
+            {"change": "traffic", "factor": 1, "topic": [3]}, "a name", id="topic"
+        ),
+    ],
+)
+def test_what_may_be_said_in_two_ways_is_refused_once(change: Any, rule: str):
+    snapshot = Snapshot.from_document(skewed_document())
+    with pytest.raises(BadInputError) as caught:
+        understand(
+            {"scenarios": [scenario("s", change)]}, snapshot, snapshot.to_state()
+        )
+
+    (only,) = caught.value.problems
+    assert rule in only.rule
+
+
+def test_an_empty_file_tells_nothing():
+    assert len(refused()) == 1
+
+
+def test_growth_needs_one_rate():
+    ((place, _, _),) = refused(
+        scenario("s"), growth=[{"per_day": 0.1, "per_month": 0.1}]
+    )
+
+    assert place == "growth[0]"
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        pytest.param(b"= 1", "must be TOML", id="toml"),
+        pytest.param(b"\xff", "must be UTF-8", id="bytes"),
+        pytest.param(None, "must be readable", id="missing"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, content: bytes | None, rule: str):
+    path = tmp_path / "s.toml"
+    if content is not None:
+        path.write_bytes(content)
+    snapshot = Snapshot.from_document(skewed_document())
+
+    with pytest.raises(BadInputError) as caught:
+        read_scenarios(path, snapshot, snapshot.to_state())
+
+    assert caught.value.problems[0].rule.startswith(rule)
+
+
+@pytest.mark.parametrize("text", ["5", "5%", "5%/week", "-100%/day", "x/day"])
+def test_growth_that_is_none(text: str):
+    with pytest.raises(ValueError, match="such as 5%/month"):
+        parse_growth(text)
