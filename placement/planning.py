@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from placement.change import Reassignment, reassign
 from placement.cluster import ABSENT, ClusterState, IndexArray
+from placement.core.deadline import Deadline
 from placement.core.problem import NOWHERE, Arrangement, Movability, Problem
 from placement.core.search import NORMAL, QUICK, THOROUGH
 from placement.core.shortfalls import MAX_SHORTFALLS
@@ -118,7 +119,8 @@ def plan(
     """
     draft = make_draft(state, operation, settings or Settings())
     balanced = draft.balanced_resources()
-    return _settle(draft, draft_shares(draft), balanced)
+    deadline = Deadline(draft.settings.deadline_s)
+    return _settle(draft, draft_shares(draft), balanced, deadline)
 
 
 def make_draft(state: ClusterState, operation: Operation, settings: Settings) -> Draft:
@@ -138,7 +140,10 @@ def draft_shares(draft: Draft) -> Shares:
 
 
 def _settle(
-    draft: Draft, shares: Shares, balanced: tuple[Resource, ...]
+    draft: Draft,
+    shares: Shares,
+    balanced: tuple[Resource, ...],
+    deadline: Deadline,
 ) -> PlannedPlacement:
     """Solve until the bands that were aimed at are those of the answer."""
     state, weights = draft.state, draft.weights
@@ -150,17 +155,19 @@ def _settle(
     spent = {"solve": 0.0, "bound": 0.0}
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
-        found = _solve(draft, shares, targets, balanced)
+        found = _solve(draft, shares, targets, balanced, deadline)
         spent = {name: spent[name] + found.seconds[name] for name in spent}
         if best is None or _outside(found) < _outside(best):
             best = found
-        if _same_bands(targets, found.targets):
+        if _same_bands(targets, found.targets) or deadline.is_over():
             break
         # Bands go by the heaviest replica where it ends, not where it was.
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
     notes = (*draft.notes, *_band_notes(best), *_cap_notes(best))
+    if deadline.has_cut:
+        notes = (*notes, _cut_note(draft.settings.deadline_s))
     return replace(best, notes=notes, seconds=spent)
 
 
@@ -200,13 +207,18 @@ def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
 
 
 def _solve(
-    draft: Draft, shares: Shares, targets: Targets, balanced: tuple[Resource, ...]
+    draft: Draft,
+    shares: Shares,
+    targets: Targets,
+    balanced: tuple[Resource, ...],
+    deadline: Deadline,
 ) -> PlannedPlacement:
     problem = build_problem(draft, targets, balanced)
     solution = solve(
         problem,
         effort=EFFORTS[draft.settings.effort],
         seed=draft.settings.seed,
+        deadline=deadline,
     )
     reassignment = _to_reassignment(draft, solution.best)
     solution = _as_listed(draft, solution, reassignment)
@@ -317,10 +329,16 @@ def build_problem(
         bin_class=np.zeros(state.num_brokers, dtype=np.int32),
         is_eligible=np.ones((1, 1), dtype=np.bool_),
         levels=(brokers, RackSpread().level(draft)),
-        is_transient=np.zeros(len(keep), dtype=np.bool_),
+        is_transient=_is_transient(draft)[keep],
         price_per_move=price_per_move(draft),
         **_caps(draft.settings),
     )
+
+
+def _is_transient(draft: Draft) -> npt.NDArray[np.bool_]:
+    """Return ``(6,)`` what a replica that leaves takes up until all copies are made."""
+    is_held = draft.settings.is_disk_transient
+    return np.array([is_held and r == Resource.DISK for r in RESOURCES])
 
 
 def price_per_move(draft: Draft) -> int:
@@ -380,6 +398,15 @@ def _same_bands(aimed: Targets, reached: Targets) -> bool:
     return bool(
         np.allclose(aimed.lower[counts], reached.lower[counts], rtol=1e-9)
         and np.allclose(aimed.upper[counts], reached.upper[counts], rtol=1e-9)
+    )
+
+
+def _cut_note(seconds: float | None) -> Note:
+    return Note(
+        what="cut",
+        message=f"the search was cut short after the {seconds:g} s it was given: this "
+        "is the best plan found by then, and another run may find another",
+        have=seconds,
     )
 
 

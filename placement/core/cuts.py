@@ -181,7 +181,7 @@ def _room_at(problem: Problem, position: int, open_to: BoolArray) -> IntArray:
     level = problem.levels[position]
     size = np.diff(problem.group_start)
     if level.group_cap is None:
-        is_open: BoolArray = open_to.any(axis=1)
+        is_open = np.logical_or.reduce(open_to, axis=1)
         return np.where(is_open[problem.group_class], size, 0)
     cap = np.where(level.group_cap > 0, level.group_cap, size).astype(np.int64)
     kinds, kind_of = np.unique(

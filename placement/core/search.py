@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.core.deadline import Deadline
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled, is_at_hand
 from placement.core.kernels.layout import (
@@ -60,6 +61,8 @@ MOST_REPACKED = 8
 """How often a stage goes on after its lists had to be laid out anew."""
 ROLE_SWEEPS = 8
 """Sweeps over all roles at most."""
+STEPS_AT_ONCE = 1000
+"""Steps between two looks at the clock, where there is a deadline."""
 TRIM_SCAN = 256
 """Items looked at to replace a moved one by a cheaper one."""
 
@@ -115,12 +118,21 @@ class Searcher:
         How much work to do.
     seed
         Of the random numbers.
+    deadline
+        When to end, with what is found by then.
     """
 
-    def __init__(self, problem: Problem, effort: Effort, seed: int) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        effort: Effort,
+        seed: int,
+        deadline: Deadline | None = None,
+    ) -> None:
         self._problem = problem
         self._effort = effort
         self._seed = seed
+        self._deadline = deadline or Deadline()
         self._is_compiled = problem.num_items > PLAIN_ITEMS or (
             problem.num_items > FEW_ITEMS and is_at_hand(STAGES)
         )
@@ -188,6 +200,8 @@ class Searcher:
             is_same = worth == best_value
             if worth < best_value:
                 best, best_value = found, worth
+            if self._deadline.is_over():
+                break
             # With a price on every move, being in band is but half of it.
             if is_same or (worth.is_in_band and not price):
                 break
@@ -202,11 +216,12 @@ class Searcher:
         for base_price in base_prices:
             usual = self._mean_cost + self._problem.price_per_move
             state.floats[BASE_PRICE] = 1.0 + base_price * usual
-            self._call(stages.level_roles, state, ROLE_SWEEPS)
+            if not self._deadline.is_over():
+                self._call(stages.level_roles, state, ROLE_SWEEPS)
             for scan in SCANS:
                 self._balance(state, scan)
             self._balance(state, 64, is_thorough=True)
-            if self._is_in_band(state):
+            if self._is_in_band(state) or self._deadline.is_over():
                 break
         self._tidy(state)
         return settled(self._problem, arrangement_of(state, self._problem))
@@ -231,6 +246,8 @@ class Searcher:
             self._call(stages.respread, state, self._column(broken))
 
     def _tidy(self, state: Memory) -> None:
+        if self._deadline.is_over():
+            return
         if self._call(stages.trim, state, self._moved(state), TRIM_SCAN):
             self._balance(state, 64)
             self._call(stages.trim, state, self._moved(state), 0)
@@ -254,7 +271,7 @@ class Searcher:
         state = self._state(at)
         state.floats[BASE_PRICE] = 1.0 + self._mean_cost
         moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        self._call(stages.shake, state, moved, self._effort.rounds, 64)
+        self._in_turns(stages.shake, state, (moved,), self._effort.rounds, 64)
         self._tidy(state)
         tried = settled(self._problem, arrangement_of(state, self._problem))
         value = evaluate(self._problem, tried)
@@ -275,9 +292,31 @@ class Searcher:
         if is_thorough:
             # Pairs of moves are many: what they gain in the end is not worth the wait.
             limit = 64 + 2 * steps * self._problem.num_bins
-        self.steps += self._call(
-            stages.balance_all, state, limit, scan, int(is_thorough), self._patience
-        )
+        more = (scan, int(is_thorough), self._patience)
+        self.steps += self._in_turns(stages.balance_all, state, (), limit, *more)
+
+    def _in_turns(
+        self,
+        entry: Callable[..., int],
+        state: Memory,
+        before: tuple[Any, ...],
+        limit: int,
+        *more: int,
+    ) -> int:
+        """Run a stage of so many steps; by turns of a few where there is a deadline."""
+        if not self._deadline.is_set:
+            return self._call(entry, state, *before, limit, *more)
+        done = 0
+        for start in range(0, limit, STEPS_AT_ONCE):
+            if self._deadline.is_over():
+                break
+            turn = min(STEPS_AT_ONCE, limit - start)
+            made = self._call(entry, state, *before, turn, *more)
+            done += made
+            # Rounds of ruin are all made; steps of balancing end where none is left.
+            if entry is stages.balance_all and made < turn:
+                break
+        return done
 
 
 def _size(problem: Problem, rows: Any) -> Any:  # noqa: ANN401 - (rows,) floats

@@ -7,12 +7,13 @@ finds nothing.
 """
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
 from placement.core.cuts import deviation_bound
+from placement.core.deadline import Deadline
 from placement.core.exact_fit import fits_model, scale_of
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.problem import (
@@ -39,7 +40,13 @@ class ProofContradictionError(Exception):
     """An answer lies below its own bound: one of the two is wrong."""
 
 
-def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Solution:
+def solve(
+    problem: Problem,
+    *,
+    effort: Effort = NORMAL,
+    seed: int = 1,
+    deadline: Deadline | None = None,
+) -> Solution:
     """
     Find the best arrangement of the items, and prove how good it is.
 
@@ -51,6 +58,9 @@ def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Soluti
         How much work to do, in steps.
     seed
         Of the random numbers; the same seed gives the same answer anywhere.
+    deadline
+        When the search must end with what it has; `None`: when it is done. Proving
+        takes its time after that.
 
     Returns
     -------
@@ -67,13 +77,14 @@ def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Soluti
     moves, role changes.
     """
     clock = _Clock()
-    at, value, steps = _improve(problem, home_arrangement(problem), effort, seed)
+    how = _How(effort, seed, deadline or Deadline())
+    at, value, steps = _improve(problem, home_arrangement(problem), how)
     for _ in range(MAX_ROUNDS):
         # From a new start the caps on all moves would be those on the next ones alone.
-        if value.is_in_band or problem.has_caps:
+        if value.is_in_band or problem.has_caps or how.deadline.is_over():
             break
         # What is still out of band or broken may be better off from here.
-        again, _, spent = _improve(_rebased(problem, at), at, effort, seed)
+        again, _, spent = _improve(_rebased(problem, at), at, how)
         again = settled(problem, again)
         steps += spent
         worth = evaluate(problem, again)
@@ -85,9 +96,14 @@ def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Soluti
     proven = cost_bound(problem, reached_bands(problem, at), _copied(problem, value))
     clock.lap("bound")
     is_close = _copied(problem, value) <= proven[0] * (1 + effort.gap)
-    # A bound on what is copied says nothing about the price of the moves.
-    if problem.price_per_move or not is_close:
-        better, worth = _polish(problem, at, value, effort, seed)
+    # A bound on what is copied says nothing about the price of the moves; what no step
+    # brings into its band an exact model may.
+    may_gain = problem.price_per_move or not is_close
+    may_gain = may_gain or (
+        value.deviation > 0 and fits_model(problem, effort.milp_cells)
+    )
+    if may_gain and not how.deadline.is_over():
+        better, worth = _polish(problem, at, value, how)
         clock.lap("solve")
         if worth < value:
             at, value = better, worth
@@ -95,7 +111,17 @@ def solve(problem: Problem, *, effort: Effort = NORMAL, seed: int = 1) -> Soluti
             proven = cost_bound(problem, bands, _copied(problem, value))
     solution = _conclude(problem, at, value, proven, effort)
     clock.lap("bound")
-    return replace(solution, steps=steps, seconds=clock.spent)
+    is_cut = how.deadline.has_cut
+    return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a problem is to be solved."""
+
+    effort: Effort
+    seed: int
+    deadline: Deadline
 
 
 class _Clock:
@@ -118,13 +144,13 @@ def _copied(problem: Problem, value: Value) -> int:
 
 
 def _improve(
-    problem: Problem, start: Arrangement, effort: Effort, seed: int
+    problem: Problem, start: Arrangement, how: _How
 ) -> tuple[Arrangement, Value, int]:
     """Search once; the start stays where hard rules and bands get no better."""
     before = evaluate(problem, start)
     if before.is_in_band:
         return start, before, 0
-    searcher = Searcher(problem, effort, seed)
+    searcher = Searcher(problem, how.effort, how.seed, how.deadline)
     at, value = searcher.improve(start, before)
     if fits_flow(problem) and not problem.has_caps:
         counted = solve_counts(problem)
@@ -136,11 +162,15 @@ def _improve(
 
 
 def _polish(
-    problem: Problem, at: Arrangement, value: Value, effort: Effort, seed: int
+    problem: Problem, at: Arrangement, value: Value, how: _How
 ) -> tuple[Arrangement, Value]:
     """Make an answer cheaper by ruin and recreate; a small one by exact models."""
+    effort = how.effort
     if effort.rounds and value.moves:
-        at, value = Searcher(problem, effort, seed).recreate(at, value)
+        searcher = Searcher(problem, effort, how.seed, how.deadline)
+        at, value = searcher.recreate(at, value)
+    if how.deadline.is_over():
+        return at, value
     if fits_model(problem, effort.milp_cells) and not problem.has_caps:
         at, value = _exact(problem, at, value, effort)
     return at, value

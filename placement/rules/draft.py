@@ -76,6 +76,11 @@ class Settings:
         ``quick``, ``normal`` or ``thorough``.
     seed
         Of the random numbers.
+    is_disk_transient
+        Whether a replica that leaves still fills its old disk until all is copied, so
+        that disks keep to their threshold even if all copies are made at once.
+    deadline_s
+        Seconds after which the search ends with what it has; `None`: none.
     """
 
     bands: Mapping[Resource, float] = field(default_factory=dict)
@@ -94,6 +99,8 @@ class Settings:
     max_bytes: int | None = None
     effort: str = "normal"
     seed: int = 1
+    is_disk_transient: bool = False
+    deadline_s: float | None = None
 
     def band(self, resource: Resource) -> float:
         """Return the width of one resource's band."""

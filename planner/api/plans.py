@@ -44,6 +44,10 @@ class PlanOptions(TypedDict, total=False):
         How much work the search may do.
     seed
         Of its random numbers.
+    transient_disk
+        Whether what leaves a disk counts there until all is copied.
+    deadline
+        Seconds after which the search ends with what it has.
     """
 
     band: float | Mapping[str, float]
@@ -61,6 +65,8 @@ class PlanOptions(TypedDict, total=False):
     move_cost_bytes: int
     effort: Literal["quick", "normal", "thorough"]
     seed: int
+    transient_disk: bool
+    deadline: float
 
 
 def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
@@ -185,6 +191,8 @@ def _plan(
         move_cost_bytes=_text(options.get("move_cost_bytes")),
         effort=options.get("effort", "normal"),
         seed=options.get("seed", 1),
+        transient_disk=options.get("transient_disk", False),
+        deadline=options.get("deadline"),
     )
     with named_as_arguments():
         planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)

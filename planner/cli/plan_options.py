@@ -157,6 +157,21 @@ MoveCost = Annotated[
         help="Price of a move, on top of its bytes.",
     ),
 ]
+TransientDisk = Annotated[
+    bool,
+    typer.Option(
+        "--transient-disk/--no-transient-disk",
+        help="Count what leaves a disk there too until all is copied.",
+    ),
+]
+DeadlineOption = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        metavar="SECONDS",
+        help="End the search by then; another run may find another plan.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
 Waves = Annotated[
     bool,
@@ -281,6 +296,8 @@ def _common(
     move_cost_bytes: MoveCost = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
+    transient_disk: TransientDisk = False,
+    deadline: DeadlineOption = None,
     waves: Waves = False,
     max_moves_in: MaxMovesIn = None,
     max_moves_out: MaxMovesOut = None,

@@ -23,6 +23,7 @@ EXAMPLES: Mapping[str, str] = {
     "max_moves": "500",
     "max_bytes": '"2TB"',
     "move_cost_bytes": '"1GB"',
+    "deadline": "60",
     "max_moves_in": "5",
     "max_moves_out": "5",
     "max_moves_per_broker": "8",

@@ -13,6 +13,7 @@ from planner.units import parse_bytes, parse_rate
 
 WIDEST_BAND = 10
 MOST_MOVES = 2**62
+MOST_SECONDS = 7 * 24 * 3600
 MOST_BROKERS = 100_000
 """A range of broker ids longer than this is a slip of the pen."""
 
@@ -94,6 +95,13 @@ class OptionReader:
         if value is not None and not 0 <= value < MOST_MOVES:
             rule = f"must be a number from 0 to {MOST_MOVES - 1}"
             self.refuse(option, value, rule, "leave it out for no cap")
+        return value
+
+    def seconds(self, option: str, value: float | None) -> float | None:
+        """Return seconds above 0, `None` where not given."""
+        if value is not None and not 0 < value <= MOST_SECONDS:
+            rule = f"must be above 0 and at most {MOST_SECONDS:,}"
+            self.refuse(option, value, rule, "leave it out for no limit")
         return value
 
     def bands(self, texts: Sequence[str]) -> dict[Resource, float]:

@@ -123,6 +123,8 @@ class SettingsRecord(Record):
     prefer: Literal["bytes", "moves"] = "bytes"
     move_cost_bytes: int | None = None
     rebalance: bool
+    transient_disk: bool = False
+    deadline: float | None = None
     effort: Literal["quick", "normal", "thorough"]
     seed: int
     waves: WaveSettingsRecord | None

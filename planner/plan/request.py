@@ -46,8 +46,12 @@ class PlanRequest:
         Caps on copies and on their bytes; bytes with or without a unit.
     prefer, move_cost_bytes
         ``bytes`` or ``moves``, and the price of a move in bytes.
+    transient_disk
+        Whether what leaves a disk counts there until all is copied.
     effort, seed
         How much work, and of which random numbers.
+    deadline
+        Seconds after which the search ends with what it has, or `None`.
     waves
         Whether the plan is cut into waves; any of the next options asks for it too.
     max_moves_in, max_moves_out, max_moves_per_broker
@@ -77,6 +81,8 @@ class PlanRequest:
     move_cost_bytes: str | None = None
     effort: str = "normal"
     seed: int = 1
+    transient_disk: bool = False
+    deadline: float | None = None
     waves: bool = False
     max_moves_in: int | None = None
     max_moves_out: int | None = None
@@ -159,6 +165,8 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         price_per_move_bytes=read.move_cost_bytes or 0,
         effort=request.effort,
         seed=request.seed,
+        is_disk_transient=request.transient_disk,
+        deadline_s=read.deadline_s,
     )
     return Wishes(
         broker_ids=read.broker_ids,
@@ -182,6 +190,7 @@ class ReadOptions:
     max_moves: int | None
     max_bytes: int | None
     move_cost_bytes: int | None
+    deadline_s: float | None
 
     def listed(self, name: str) -> frozenset[int]:
         """Return the brokers of a list; none where it is not given."""
@@ -206,6 +215,7 @@ def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
         max_moves=reader.count("--max-moves", request.max_moves),
         max_bytes=reader.bytes_of("--max-bytes", request.max_bytes),
         move_cost_bytes=reader.bytes_of("--move-cost-bytes", request.move_cost_bytes),
+        deadline_s=reader.seconds("--deadline", request.deadline),
     )
 
 
@@ -281,6 +291,8 @@ def _document(
         "prefer": request.prefer,
         "move_cost_bytes": settings.price_per_move_bytes or None,
         "rebalance": request.rebalance,
+        "transient_disk": request.transient_disk,
+        "deadline": settings.deadline_s,
         "effort": request.effort,
         "seed": request.seed,
     }

@@ -1,0 +1,60 @@
+"""Searches that a clock ends."""
+
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.core.deadline import Deadline
+from placement.core.problem import Problem, home_arrangement
+from placement.core.solve import solve
+from placement.core.value import evaluate
+from support.oracles import illegal_moves
+from support.problems import make_problem, problems
+
+
+def ticking(ticks: int) -> Deadline:
+    """A deadline after so many looks at the clock."""
+    clock = count()
+    return Deadline(ticks, clock=lambda: float(next(clock)))
+
+
+@settings(max_examples=150)
+@given(problems(), st.integers(0, 12))
+def test_an_answer_that_was_cut_is_legal_and_no_worse_than_none(
+    problem: Problem, ticks: int
+):
+    before = evaluate(problem, home_arrangement(problem))
+
+    found = solve(problem, deadline=ticking(ticks))
+
+    assert illegal_moves(problem, found.best) == []
+    assert evaluate(problem, found.best).key[:3] <= before.key[:3]
+
+
+def test_what_must_move_has_moved_whatever_the_time():
+    problem = make_problem(
+        [[0], [0]], num_bins=2, movability=[1, 1], may_receive=[False, True]
+    )
+
+    found = solve(problem, deadline=ticking(0))
+
+    assert found.best.bin_of.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("ticks", "is_cut"), [(0, True), (10**6, False)])
+def test_an_answer_says_whether_it_was_cut(ticks: int, is_cut: bool):
+    problem = make_problem(
+        [[0]] * 8, num_bins=2, weight=3, cost=3, lower=9, upper=15, target=12.0
+    )
+
+    assert solve(problem, deadline=ticking(ticks)).is_cut == is_cut
+
+
+def test_no_deadline_is_never_over():
+    deadline = Deadline()
+
+    assert not deadline.is_set
+    assert not deadline.is_over()
+    assert not deadline.has_cut
