@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from placement.cluster import ClusterState
     from planner.plan.make import Planned
     from planner.plan.request import PlanRequest
+    from planner.plan.trade_off import TradeOff
 
 app = typer.Typer(
     name="plan",
@@ -126,18 +127,24 @@ def run_plan(
     with options.named_by_source():
         planned = make(state, request, taken_at=read.taken_at)
     was_planned = time.perf_counter()
+    points = None
+    if options.shows_trade_off:
+        from planner.plan.trade_off import trade_off
+
+        points = trade_off(state, request, planned)
+    began_to_write = time.perf_counter()
     files = [] if output is None else write_plan(planned.plan, output)
     ended = time.perf_counter()
     if options.output_format is OutputFormat.JSON:
         times = {
             "read": was_read - began,
             "plan": was_planned - was_read,
-            "write": ended - was_planned,
+            "write": ended - began_to_write,
             "total": ended - began,
         }
-        _print_document(planned, times)
+        _print_document(planned, times, points)
     else:
-        _print_screen(planned, snapshot, output, files)
+        _print_screen(planned, snapshot, output, files, points)
         if output is None and not options.quiet:
             print_words("nothing written: give -o PLAN to write the plan")
     raise typer.Exit(exit_code(planned))
@@ -179,8 +186,11 @@ def exit_code(planned: "Planned") -> ExitCode:
     return ExitCode.OK if planned.is_ok else ExitCode.FINDINGS
 
 
-def _print_document(planned: "Planned", times: dict[str, float]) -> None:
+def _print_document(
+    planned: "Planned", times: dict[str, float], points: "list[TradeOff] | None"
+) -> None:
     from planner.plan.document import to_document
+    from planner.plan.trade_off import trade_off_document
     from planner.process import peak_memory_bytes
 
     measured = planned.plan.placed.seconds
@@ -194,13 +204,20 @@ def _print_document(planned: "Planned", times: dict[str, float]) -> None:
     document = to_document(planned.plan)
     document["seconds"] = {name: round(value, 6) for name, value in seconds.items()}
     document["peak_memory_bytes"] = peak_memory_bytes()
+    if points is not None:
+        document["trade_off"] = trade_off_document(points)
     print_json(document)
 
 
 def _print_screen(
-    planned: "Planned", snapshot: Path, output: Path | None, files: list[str]
+    planned: "Planned",
+    snapshot: Path,
+    output: Path | None,
+    files: list[str],
+    points: "list[TradeOff] | None",
 ) -> None:
     from planner.plan.screen import files_lines, headline, plan_screen
+    from planner.plan.trade_off import trade_off_lines
     from planner.plan.words import command_lines, wrapped
 
     plan = planned.plan
@@ -208,6 +225,8 @@ def _print_screen(
     taken = f", taken {plan.taken_at}" if plan.taken_at else ""
     lines = wrapped(f'Snapshot "{name}"{taken}: {headline(plan)}.')
     lines += plan_screen(planned)
+    if points is not None:
+        lines += trade_off_lines(points)
     if output is not None:
         lines += files_lines(output, files)
         words = ["kafka-planner", "check", str(output), "--snapshot", str(snapshot)]

@@ -173,6 +173,13 @@ DeadlineOption = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+TradeOffOption = Annotated[
+    bool,
+    typer.Option(
+        "--trade-off",
+        help="Also say what fewer bytes would leave out of band; plans a dozen times.",
+    ),
+]
 Waves = Annotated[
     bool,
     typer.Option(
@@ -225,6 +232,8 @@ class PlanOptions:
         Whether nothing is said on stderr.
     given
         The others by their names, which are those of `PlanRequest`.
+    shows_trade_off
+        Whether the same plan within caps is shown too.
     sources
         Where each came from: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
         file) or ``DEFAULT``.
@@ -238,6 +247,7 @@ class PlanOptions:
     output_format: OutputFormat
     quiet: bool
     given: Mapping[str, Any]
+    shows_trade_off: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     config: "Config | None" = None
@@ -298,6 +308,7 @@ def _common(
     seed: Seed = 1,
     transient_disk: TransientDisk = False,
     deadline: DeadlineOption = None,
+    trade_off: TradeOffOption = False,
     waves: Waves = False,
     max_moves_in: MaxMovesIn = None,
     max_moves_out: MaxMovesOut = None,
@@ -310,9 +321,9 @@ def _common(
 ) -> PlanOptions:
     """Gather the options that all plans share; its signature is their list."""
     given = dict(locals())
-    for name in ("output", "config", "output_format", "quiet", "verbose"):
+    for name in ("output", "config", "output_format", "quiet", "verbose", "trade_off"):
         del given[name]
-    return PlanOptions(output, output_format, quiet, given)
+    return PlanOptions(output, output_format, quiet, given, shows_trade_off=trade_off)
 
 
 def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState, sum_rows
+from placement.cluster import ABSENT, BoolArray, ClusterState, sum_rows
 from placement.load import broker_loads, weigh
 from planner.plan.document import Plan
 
@@ -49,6 +49,15 @@ def copy_time(plan: Plan, rate_bytes_per_s: float) -> CopyTime:
     return CopyTime(
         float(busiest[broker]) / rate_bytes_per_s, int(state.brokers.ids[broker])
     )
+
+
+def counted_out(plan: Plan) -> BoolArray:
+    """Return ``(B, R)`` what is out of band, as far as the operation minds."""
+    draft, after = plan.placed.draft, plan.after
+    out = after.is_out & draft.holds[:, None]
+    if draft.old_may_be_low:
+        out &= draft.is_new[:, None] | (after.deviation > 0)
+    return out
 
 
 @dataclass(frozen=True, slots=True)

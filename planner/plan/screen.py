@@ -16,6 +16,7 @@ from planner.plan.document import Plan, elections, rollback_notes, shortfall_doc
 from planner.plan.figures import (
     DEFAULT_RATE_BYTES_PER_S,
     copy_time,
+    counted_out,
     fullest_disk,
     survive,
 )
@@ -255,7 +256,7 @@ def _left_lines(plan: Plan) -> Iterator[str]:
     problems = list(wrong(plan, plan.after))
     if problems:
         yield from labelled(" wrong", "; ".join(problems))
-    out = _counted_out(plan)
+    out = counted_out(plan)
     left = [
         f"{resource} {int(out[:, r].sum())}"
         for r, resource in enumerate(RESOURCES)
@@ -268,15 +269,6 @@ def _left_lines(plan: Plan) -> Iterator[str]:
         if furthest.lower_bound > 0:
             text += f", proven: not under {percent_text(furthest.lower_bound)}"
         yield from labelled(" left", text)
-
-
-def _counted_out(plan: Plan) -> BoolArray:
-    """Return ``(B, R)`` what is out of band, as far as the operation minds."""
-    draft, after = plan.placed.draft, plan.after
-    out = after.is_out & draft.holds[:, None]
-    if draft.old_may_be_low:
-        out &= draft.is_new[:, None] | (after.deviation > 0)
-    return out
 
 
 def _survival(plan: Plan) -> str:
