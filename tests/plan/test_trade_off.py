@@ -40,11 +40,11 @@ def test_every_point_keeps_to_its_cap_and_is_the_plan_of_that_cap(curve):
         assert planned.plan.moves["replicas"] == point.replicas
 
 
-def test_the_last_point_is_the_plan_itself(curve):
-    whole = planned_for(DOCUMENT, "rebalance", effort="quick")
+def test_the_last_point_is_as_good_as_the_plan_itself(curve):
+    whole = planned_for(DOCUMENT, "rebalance", effort="quick").plan
 
-    assert curve[-1].bytes == whole.plan.moves["bytes"]
-    assert curve[-1].replicas == whole.plan.moves["replicas"]
+    assert curve[-1].bytes <= whole.moves["bytes"]
+    assert curve[-1].deviation <= whole.placed.solution.certificate.deviation.value
 
 
 def test_where_nothing_is_to_be_copied_there_is_one_point():
@@ -74,4 +74,4 @@ def test_the_command_shows_it_in_both_forms(capsys, tmp_path, monkeypatch):
         "deviation",
         "brokers_out",
     }
-    assert found["trade_off"][-1]["bytes"] == found["moves"]["bytes"]
+    assert found["trade_off"][-1]["bytes"] <= found["moves"]["bytes"]
