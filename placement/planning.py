@@ -21,6 +21,8 @@ from placement.core.search import NORMAL, QUICK, THOROUGH
 from placement.core.shortfalls import MAX_SHORTFALLS
 from placement.core.solution import Bounded, Shortfall, Solution, Status
 from placement.core.solve import solve
+from placement.core.solve_order import solve_order
+from placement.leaders import spread_heirs
 from placement.load import (
     RESOURCES,
     Resource,
@@ -214,13 +216,15 @@ def _solve(
     deadline: Deadline,
 ) -> PlannedPlacement:
     problem = build_problem(draft, targets, balanced)
-    solution = solve(
+    solution = (solve_order if draft.is_order_only else solve)(
         problem,
         effort=EFFORTS[draft.settings.effort],
         seed=draft.settings.seed,
         deadline=deadline,
     )
     reassignment = _to_reassignment(draft, solution.best)
+    if draft.is_order_only:
+        reassignment = spread_heirs(draft, reassignment, targets)
     solution = _as_listed(draft, solution, reassignment)
     after = reassignment.after()
     load, heaviest = loads_of(after)

@@ -67,11 +67,23 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """Proven lower bounds: on cost, on moves, on the distance outside the bands."""
+    """
+    Proven lower bounds.
+
+    Parameters
+    ----------
+    cost, moves, deviation
+        On the cost of moving, the number of moves, the distance outside the bands.
+    roles, share
+        Where roles alone change hands: on their changes, and on how far the count of
+        the fullest bin is above its share.
+    """
 
     cost: Bounded
     moves: Bounded
     deviation: Bounded
+    roles: Bounded | None = None
+    share: Bounded | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

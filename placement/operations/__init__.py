@@ -6,8 +6,9 @@ code in the search. One module each.
 """
 
 from placement.operations.add_brokers import AddBrokers
+from placement.operations.leaders import Leaders
 from placement.operations.operation import Operation
 from placement.operations.rebalance import Rebalance
 from placement.operations.remove_brokers import RemoveBrokers
 
-__all__ = ["AddBrokers", "Operation", "Rebalance", "RemoveBrokers"]
+__all__ = ["AddBrokers", "Leaders", "Operation", "Rebalance", "RemoveBrokers"]

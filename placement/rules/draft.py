@@ -138,6 +138,13 @@ class Draft:
         ``(P,)`` partitions of which nothing may change.
     old_may_be_low
         Whether brokers that are not new may stay below their band.
+    may_balance
+        Resources that the operation can balance, of those that are wished for.
+    is_order_only
+        Whether nothing is copied, and leaders are shared out exactly.
+    orders_followers
+        Whether any list may be reordered to spread those who lead next; otherwise
+        only lists that change anyway.
     notes
         What the plan will say.
     """
@@ -156,6 +163,9 @@ class Draft:
     may_lead_anew: BoolArray
     is_left_alone: BoolArray
     old_may_be_low: bool = False
+    may_balance: tuple[Resource, ...] = RESOURCES
+    is_order_only: bool = False
+    orders_followers: bool = False
     notes: list[Note] = field(default_factory=list)
 
     def freeze_partitions(self, chosen: BoolArray) -> None:
@@ -172,6 +182,8 @@ class Draft:
         known = self.weights.is_known
         chosen = []
         for r, resource in enumerate(RESOURCES):
+            if resource not in self.may_balance:
+                continue
             fraction = float(known[:, r].mean()) if len(known) else 1.0
             if fraction >= LEAST_KNOWN:
                 chosen.append(resource)

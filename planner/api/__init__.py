@@ -1,7 +1,13 @@
 """The planner from Python: what the commands do, as functions and tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
-from planner.api.plans import PlanOptions, add_brokers, rebalance, remove_brokers
+from planner.api.plans import (
+    PlanOptions,
+    add_brokers,
+    leaders,
+    rebalance,
+    remove_brokers,
+)
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
@@ -15,6 +21,7 @@ __all__ = [
     "add_brokers",
     "apply_plan",
     "check_plan",
+    "leaders",
     "propose_assignment",
     "read_snapshot",
     "rebalance",

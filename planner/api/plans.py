@@ -1,7 +1,8 @@
 """Plans from Python: one function per operation, with the options of the command."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypedDict, Unpack
+from types import MappingProxyType
+from typing import Any, Literal, TypedDict, Unpack
 
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
@@ -158,6 +159,33 @@ def remove_brokers(
     )
 
 
+def leaders(
+    snapshot: Snapshot,
+    *,
+    order_followers: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to share leadership out: the order of replicas changes, nothing is copied.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    order_followers
+        Whether any list may be reordered so that leaders stay even when a broker or a
+        rack is lost; otherwise only lists whose leader changes.
+    options
+        See `PlanOptions`; of resources ``leaders``, ``out`` and ``cpu``.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    return _plan(snapshot, "leaders", options, own={"order_followers": order_followers})
+
+
 def _plan(
     snapshot: Snapshot,
     goal: str,
@@ -165,6 +193,7 @@ def _plan(
     *,
     broker_ids: Iterable[int] | None = None,
     rebalance: bool = False,
+    own: Mapping[str, Any] = MappingProxyType({}),
 ) -> PlanResult:
     """Plan as the command does: the same request, the same function."""
     _refuse_unknown(options)
@@ -193,6 +222,7 @@ def _plan(
         seed=options.get("seed", 1),
         transient_disk=options.get("transient_disk", False),
         deadline=options.get("deadline"),
+        **own,
     )
     with named_as_arguments():
         planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)

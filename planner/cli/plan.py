@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -83,6 +83,35 @@ def remove_brokers(
     """
     own = {"broker_list": broker_list, "rebalance": rebalance}
     run_plan("remove-brokers", snapshot, options, own)
+
+
+OrderFollowers = Annotated[
+    bool,
+    typer.Option(
+        "--order-followers/--no-order-followers",
+        help="Also reorder lists whose leader stays, so that leaders stay even when "
+        "a broker or a rack is lost.",
+    ),
+]
+
+
+@app.command("leaders")
+@with_plan_options
+def leaders(
+    snapshot: SnapshotArgument,
+    *,
+    order_followers: OrderFollowers = False,
+    options: PlanOptions,
+) -> None:
+    """
+    Share leadership out by the order of replicas alone; nothing is copied.
+
+    Counts as even as can be by the fewest changes, proven; then bytes out, in band.
+
+    Example: kafka-planner plan leaders prod.json --order-followers -o plan
+    """
+    own = {"order_followers": order_followers}
+    run_plan("leaders", snapshot, options, own)
 
 
 def run_plan(

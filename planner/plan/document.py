@@ -194,10 +194,17 @@ def _fingerprint_lines(state: ClusterState) -> Iterable[str]:
 
 def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
     proven = placed.solution.certificate
+    listed = {
+        "bytes": proven.cost,
+        "replicas": proven.moves,
+        "deviation": proven.deviation,
+        "leaders": proven.roles,
+        "most_led": proven.share,
+    }
     return {
-        "bytes": _bounded(placed, proven.cost),
-        "replicas": _bounded(placed, proven.moves),
-        "deviation": _bounded(placed, proven.deviation),
+        name: _bounded(placed, bounded)
+        for name, bounded in listed.items()
+        if bounded is not None
     }
 
 
@@ -231,7 +238,21 @@ def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
             }
             for b, denominator, *pairs in witness.pop("bins")
         ]
-    return {"kind": bounded.proof.kind, **witness}
+    return {"kind": bounded.proof.kind, **_named_roles(placed, witness)}
+
+
+def _named_roles(placed: PlannedPlacement, witness: dict[str, Any]) -> dict[str, Any]:
+    """Return a witness on leaders with brokers by id and the resource by name."""
+    ids = placed.draft.state.brokers.ids
+    if "prices" in witness:
+        witness["brokers"] = [
+            {"broker": int(ids[b]), "price": price}
+            for b, price in witness.pop("prices")
+        ]
+    if "set" in witness:
+        witness["brokers"] = [{"broker": int(ids[b])} for b in witness.pop("set")]
+        witness["resource"] = placed.columns[witness.pop("column")]
+    return witness
 
 
 def score_document(state: ClusterState, score: Score) -> dict[str, Any]:

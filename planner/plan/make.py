@@ -7,7 +7,14 @@ import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
-from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.operations import (
+    AddBrokers,
+    Leaders,
+    Operation,
+    Rebalance,
+    RemoveBrokers,
+)
+from placement.operations.leaders import LED
 from placement.planning import plan as plan_placement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
@@ -132,6 +139,21 @@ def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:
     return RemoveBrokers(wishes.broker_ids)
 
 
+def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
+    others = sorted(set(wishes.settings.resources or ()) - set(LED))
+    if others:
+        problem = InputProblem(
+            file="command line",
+            place="--resources",
+            value=",".join(others),
+            rule=f"the order of replicas decides {', '.join(LED)} alone",
+            remedy="leave the others out, or plan rebalance",
+        )
+        msg = "bad options"
+        raise BadInputError(msg, [problem])
+    return Leaders(orders_followers=wishes.request.order_followers)
+
+
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
     problem = InputProblem(
         file="command line",
@@ -147,4 +169,5 @@ OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
     "rebalance": _rebalance,
     "add-brokers": _add_brokers,
     "remove-brokers": _remove_brokers,
+    "leaders": _leaders,
 }

@@ -128,6 +128,7 @@ class SettingsRecord(Record):
     effort: Literal["quick", "normal", "thorough"]
     seed: int
     waves: WaveSettingsRecord | None
+    order_followers: bool = False
 
 
 class MovesRecord(Record):
@@ -158,11 +159,18 @@ class BoundedRecord(Record):
 
 
 class CertificateRecord(Record):
-    """What is proven: of bytes, of replicas copied, of the distance out of band."""
+    """
+    What is proven: of bytes, of replicas copied, of the distance out of band.
+
+    Where nothing but the order of replicas changes also: of the leaders that change,
+    and of how far the broker that leads most is above its share.
+    """
 
     bytes: BoundedRecord
     replicas: BoundedRecord
     deviation: BoundedRecord
+    leaders: BoundedRecord | None = None
+    most_led: BoundedRecord | None = None
 
 
 class PlaceRecord(Record):

@@ -61,6 +61,8 @@ class PlanRequest:
         What a broker sends, and gets, such as ``50MB/s``; or `None`.
     order
         Which copies go first; or `None`: the shortest.
+    order_followers
+        Whether `leaders` may reorder any list to spread those who lead next.
     """
 
     goal: str
@@ -89,6 +91,7 @@ class PlanRequest:
     max_moves_per_broker: int | None = None
     bandwidth: str | None = None
     order: str | None = None
+    order_followers: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,6 +107,8 @@ class Wishes:
         For `placement.planning`.
     document
         What plan.json says under `settings`.
+    request
+        As given, for what one operation alone has.
     waves
         How the plan is cut into waves; `None`: not at all.
     """
@@ -111,6 +116,7 @@ class Wishes:
     broker_ids: tuple[int, ...] | None
     settings: Settings
     document: dict[str, Any]
+    request: PlanRequest
     waves: WaveSettings | None = None
 
 
@@ -173,6 +179,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         settings=settings,
         document=_document(request, settings, read.broker_ids, read.lists)
         | {"waves": settings_document(read.waves)},
+        request=request,
         waves=read.waves,
     )
 
@@ -282,6 +289,8 @@ def _document(
     }
     for name, ids in lists.items():
         document[name] = None if ids is None else sorted(ids)
+    if request.goal == "leaders":
+        document["order_followers"] = request.order_followers
     return document | {
         "topic": sorted(request.topic),
         "topics": request.topics,

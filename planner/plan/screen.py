@@ -165,6 +165,10 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield from labelled("Plan", goal)
     yield from labelled(" copies", _copies_text(plan))
     yield from labelled(" leaders", _leaders_text(plan))
+    ordered = _ordered(plan)
+    if ordered:
+        text = f"{plural(ordered, 'other list')}, to spread who leads next"
+        yield from labelled(" order", text)
     if plan.moves["bytes"]:
         yield from labelled(" time", _time_text(plan))
     yield from _wave_lines(plan)
@@ -233,8 +237,23 @@ def _copies_text(plan: Plan) -> str:
 
 def _leaders_text(plan: Plan) -> str:
     count, elected = plan.moves["leaders"], int(elections(plan).sum())
-    text = f"{count} change, after all copies" if count else "none change"
+    when = ", after all copies" if plan.moves["replicas"] else ""
+    text = f"{count} change{when}" if count else "none change"
+    least = plan.placed.solution.certificate.roles
+    if least is not None and least.lower_bound > 0:
+        text += f"; proven: {plural(int(least.lower_bound), 'change')} at least"
     return f"{text}; {elected} by preferred-election.json" if elected else text
+
+
+def _ordered(plan: Plan) -> int:
+    """Return how many lists change in nothing but the order of followers."""
+    reassignment = plan.placed.reassignment
+    of = plan.state.replicas.partition_idx
+    has_copies = np.bincount(
+        of[reassignment.is_copied], minlength=plan.state.num_partitions
+    )
+    changed = reassignment.is_changed & ~reassignment.is_led_anew
+    return int((changed & (has_copies == 0)).sum())
 
 
 def _time_text(plan: Plan) -> str:

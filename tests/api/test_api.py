@@ -96,6 +96,11 @@ def test_every_name_is_there_when_asked_for():
             "--exclude-brokers-for-leaders 4",
             id="remove-brokers",
         ),
+        pytest.param(
+            lambda s: planner.leaders(s, order_followers=True, resources=["out"]),
+            "leaders --order-followers --resources out",
+            id="leaders",
+        ),
     ],
 )
 def test_a_plan_is_the_commands_to_the_byte(make, words, snapshot, tmp_path, capsys):

@@ -9,6 +9,11 @@ from typing import Any
 
 from benchmarks.clusters import write_cluster
 from placement.cluster import ClusterState
+from placement.load import Resource
+from placement.operations import Leaders
+from placement.planning import plan
+from placement.rules.draft import Settings
+from placement.synthetic import Size, make_instance
 from planner.snapshot import read_snapshot, write_snapshot
 
 Prepare = Callable[[Path, int], Any]
@@ -94,7 +99,26 @@ def _demo(folder: Path) -> None:
     subprocess.run([command, "demo"], cwd=folder, check=True, capture_output=True)
 
 
+def _skewed(folder: Path, num_replicas: int) -> ClusterState:
+    size = Size(max(6, num_replicas // 1000), 3 + num_replicas // 150_000, num_replicas)
+    return make_instance("c", size, 1).state
+
+
+def _lead(*resources: Resource) -> Callable[[ClusterState], object]:
+    def run(state: ClusterState) -> object:
+        return plan(state, Leaders(), Settings(resources=resources))
+
+    return run
+
+
 CASES = (
+    Case("leaders, counts", MILLION, _skewed, _lead(Resource.LEADERS)),
+    Case(
+        "leaders, counts and bytes",
+        MILLION,
+        _skewed,
+        _lead(Resource.LEADERS, Resource.OUT),
+    ),
     Case("state from columns", MILLION, _columns, _state_from_columns),
     Case("state from a snapshot", MILLION, _snapshot, lambda s: s.to_state()),
     Case(

@@ -24,6 +24,8 @@ GOALS = [
     pytest.param(["rebalance"], id="rebalance"),
     pytest.param(["add-brokers"], id="add-brokers"),
     pytest.param(["remove-brokers", "--broker-list", "1"], id="remove-brokers"),
+    pytest.param(["leaders"], id="leaders"),
+    pytest.param(["leaders", "--order-followers"], id="leaders-and-followers"),
 ]
 
 
@@ -363,3 +365,26 @@ def test_parquet_is_planned_like_json(snap, tmp_path, capsys):
         run(capsys, "plan", "rebalance", tmp_path / name, "-o", tmp_path / f"p-{name}")
 
     assert contents(tmp_path / "p-s") == contents(tmp_path / "p-copy.json")
+
+
+def test_leaders_are_even_and_that_is_proven(snap, capsys):
+    made = run(capsys, "plan", "leaders", snap, "--format", "json")
+
+    document = PlanRecord.model_validate(made.document)
+    assert made.code == 0
+    assert document.moves.replicas == document.moves.bytes == 0
+    counts = [row.leaders.load for row in document.after.by_broker if row.replicas.load]
+    assert max(counts) - min(counts) <= 1
+    assert document.certificate.most_led.gap == 0
+    proof = document.certificate.leaders.proof
+    assert (proof.kind, len(proof.model_extra["brokers"])) == ("flow-dual", len(counts))
+
+
+def test_order_decides_nothing_on_disks(snap, capsys):
+    refused = run(
+        capsys, "plan", "leaders", snap, "--resources", "disk,out", "--format", "json"
+    )
+
+    problem = ErrorRecord.model_validate(refused.document).problems[0]
+    assert refused.code == 2
+    assert (problem.place, problem.value) == ("--resources", "disk")

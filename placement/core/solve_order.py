@@ -1,0 +1,203 @@
+"""
+`solve_order`: who of each group has its role, nothing copied.
+
+Counts first, exactly: as even relative to the bins' shares as can be, by the fewest
+changes, proven by dual prices. Then the loads that go with a role, so far as bands ask
+for it and counts stay as even: exchanges of roles, and what the search of `solve`
+finds, whichever comes nearer. How near anything could come is bounded by sets of bins.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from placement.core.problem import (
+    NO_LIMIT,
+    Arrangement,
+    IntArray,
+    Problem,
+    home_arrangement,
+)
+from placement.core.role_bounds import distance_bound
+from placement.core.role_counts import RoleTables, even_roles
+from placement.core.role_loads import RoleBalancer
+from placement.core.search import NORMAL, Effort, Searcher
+from placement.core.shortfalls import find_shortfalls
+from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
+from placement.core.value import Value, evaluate
+from placement.core.verify_roles import may_take_role, proves_even_roles
+
+
+def solve_order(
+    problem: Problem, *, effort: Effort = NORMAL, seed: int = 1
+) -> Solution:
+    """
+    Choose who has the roles.
+
+    Parameters
+    ----------
+    problem
+        All items must stay; roles may change hands.
+    effort
+        How much work the search may do, where counts alone are not enough.
+    seed
+        Of its random numbers.
+
+    Returns
+    -------
+    The answer with its certificate. `Certificate.roles` counts role changes, and
+    `Certificate.share` is the fullest bin's count above its share, as a fraction; both
+    with dual prices as their proof where counts are balanced.
+    """
+    began = time.perf_counter()
+    problem = _of_roles(problem)
+    column = count_column(problem)
+    prices = None
+    least = home_arrangement(problem)
+    if column >= 0:
+        even = even_roles(_tables(problem, column))
+        least, prices = Arrangement(problem.home, even.role_of), even.prices
+    at = _with_loads(problem, least, column, effort, seed)
+    solved = time.perf_counter()
+    solution = _conclude(problem, at, least, column, prices)
+    spent = {"solve": solved - began, "bound": time.perf_counter() - solved}
+    return replace(solution, seconds=spent)
+
+
+def _of_roles(problem: Problem) -> Problem:
+    """Leave out limits of resources that roles have no part in: items stay."""
+    bins, has_part = problem.bins, problem.role_weight.any(axis=0)
+    limits = replace(
+        bins,
+        capacity=np.where(has_part, bins.capacity, NO_LIMIT),
+        upper=np.where(has_part, bins.upper, NO_LIMIT),
+        lower=np.where(has_part, bins.lower, 0),
+        target=np.where(has_part, bins.target, 0.0),
+    )
+    levels = (replace(problem.levels[0], limits=limits), *problem.levels[1:])
+    return replace(problem, levels=levels)
+
+
+def count_column(problem: Problem) -> int:
+    """Return the resource that counts roles and has a band, or -1."""
+    for r in range(problem.num_resources):
+        role = problem.role_weight[:, r]
+        is_count = not problem.weight[:, r].any() and bool((role == 1).all())
+        if is_count and (problem.bins.target[:, r] > 0).any():
+            return r
+    return -1
+
+
+def _tables(problem: Problem, column: int) -> RoleTables:
+    target = problem.bins.target[:, column]
+    return RoleTables(
+        group_start=problem.group_start,
+        bin_of=problem.home,
+        holder=problem.role_home,
+        may_hold=may_take_role(problem),
+        share=np.where(problem.may_hold_role, target, 0.0),
+    )
+
+
+def _with_loads(
+    problem: Problem, least: Arrangement, column: int, effort: Effort, seed: int
+) -> Arrangement:
+    """Return the best of: as it is, counts even, and loads in their bands besides."""
+    before = home_arrangement(problem)
+    answers = [least]
+    if not evaluate(problem, least).is_in_band:
+        answers.append(_exchanged(problem, least, column))
+        if not evaluate(problem, answers[-1]).is_in_band:
+            searched = _searched(problem, least, column, effort, seed)
+            answers.append(_exchanged(problem, searched, column))
+    best = min(answers, key=lambda at: evaluate(problem, at).key)
+    # Hard rules are never worse than they were.
+    if evaluate(problem, best).key[0] > evaluate(problem, before).key[0]:
+        return before
+    return best
+
+
+def _exchanged(problem: Problem, at: Arrangement, column: int) -> Arrangement:
+    role_of = at.role_of.copy()
+    balancer = RoleBalancer(problem, role_of, column)
+    balancer.improve()
+    balancer.hand_back()
+    return Arrangement(problem.home, role_of)
+
+
+def _searched(
+    problem: Problem, start: Arrangement, column: int, effort: Effort, seed: int
+) -> Arrangement:
+    """Search from a start, and make counts even again by the fewest changes."""
+    value: Value = evaluate(problem, start)
+    at, _ = Searcher(problem, effort, seed).improve(start, value)
+    if column < 0:
+        return at
+    tables = replace(_tables(problem, column), holder=at.role_of)
+    return Arrangement(problem.home, even_roles(tables).role_of)
+
+
+def _conclude(
+    problem: Problem,
+    at: Arrangement,
+    least: Arrangement,
+    column: int,
+    prices: IntArray | None,
+) -> Solution:
+    value = evaluate(problem, at)
+    shortfalls = find_shortfalls(problem, at)
+    certificate = Certificate(
+        cost=Bounded(value=0, lower_bound=0),
+        moves=Bounded(value=0, lower_bound=0),
+        deviation=distance_bound(problem, value.deviation),
+        **_count_bounds(problem, at, least, column, prices),
+    )
+    is_met = value.key[0] == 0
+    status = Status.OPTIMAL if is_met else Status.PARTIAL
+    if not is_met and any(shortfall.is_proven for shortfall in shortfalls):
+        status = Status.INFEASIBLE
+    return Solution(
+        status=status, best=at, certificate=certificate, shortfalls=shortfalls
+    )
+
+
+def _count_bounds(
+    problem: Problem,
+    at: Arrangement,
+    least: Arrangement,
+    column: int,
+    prices: IntArray | None,
+) -> dict[str, Bounded]:
+    """Return what is proven of counts and changes."""
+    changes = _changes(problem, at)
+    if prices is None:
+        return {"roles": Bounded(value=changes, lower_bound=0)}
+    share, least_share = (_over_share(problem, one, column) for one in (at, least))
+    if not proves_even_roles(problem, column, least.role_of, prices):
+        return {
+            "roles": Bounded(value=changes, lower_bound=0),
+            "share": Bounded(value=share, lower_bound=0.0),
+        }
+    sharing = np.nonzero(problem.bins.target[:, column] > 0)[0]
+    listed = [[int(b), int(prices[b])] for b in sharing]
+    proof = Proof(kind="flow-dual", witness={"prices": listed})
+    bound = _changes(problem, least)
+    return {
+        "roles": Bounded(value=changes, lower_bound=min(changes, bound), proof=proof),
+        "share": Bounded(value=share, lower_bound=least_share, proof=proof),
+    }
+
+
+def _changes(problem: Problem, at: Arrangement) -> int:
+    return int(np.not_equal(at.role_of, problem.role_home).sum())
+
+
+def _over_share(problem: Problem, at: Arrangement, column: int) -> float:
+    """Return how far the fullest bin is above its share, as a fraction."""
+    target = np.where(problem.may_hold_role, problem.bins.target[:, column], 0.0)
+    held = at.role_of[at.role_of >= 0]
+    counts = np.bincount(problem.home[held], minlength=problem.num_bins)
+    has_share = target > 0
+    ratio = counts[has_share] / target[has_share]
+    return float(ratio.max(initial=1.0)) - 1.0

@@ -1,0 +1,235 @@
+"""Roles handed out at given places, against every choice there is."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.core.problem import Arrangement, loads
+from placement.core.role_bounds import distance_bound
+from placement.core.role_counts import RoleTables, even_roles
+from placement.core.solve_order import count_column, solve_order
+from placement.core.value import evaluate
+from placement.core.verify_roles import (
+    may_take_role,
+    proven_distance,
+    proves_even_roles,
+)
+from placement.load import Resource
+from placement.operations import Leaders
+from placement.planning import build_problem
+from placement.rules.draft import Settings, start_draft
+from placement.rules.left_alone import LeaveUnsettled
+from placement.targets import Members, find_targets, share_out
+from support.clusters import clusters, make_state
+
+
+def problem_of(state, *, resources=None, band=0.1):
+    """Return the core's problem of leaders alone, as planning would."""
+    draft = start_draft(state, Settings(resources=resources))
+    Leaders().fill(draft)
+    LeaveUnsettled().fill(draft)
+    balanced = draft.balanced_resources()
+    bands = dict.fromkeys(Resource, band)
+    members = Members(holds=draft.holds, leads=draft.leads)
+    shares = share_out(state, draft.weights, members, bands)
+    load = np.zeros((state.num_brokers, len(Resource)), dtype=np.int64)
+    incoming = (draft.weights.replica + draft.weights.leader).sum(axis=0)
+    targets = find_targets(shares, load, np.zeros_like(load), incoming)
+    return build_problem(draft, targets, balanced)
+
+
+def tables_of(problem):
+    target = problem.bins.target[:, count_column(problem)]
+    return RoleTables(
+        group_start=problem.group_start,
+        bin_of=problem.home,
+        holder=problem.role_home,
+        may_hold=may_take_role(problem),
+        share=np.where(problem.may_hold_role, target, 0.0),
+    )
+
+
+def all_choices(tables):
+    """Every way to hand out the roles."""
+    ways = []
+    for g in range(len(tables.holder)):
+        items = range(*tables.group_start[g : g + 2].tolist())
+        ways.append([i for i in items if tables.may_hold[i]] or [tables.holder[g]])
+    return [np.array(way, dtype=np.int64) for way in product(*ways)]
+
+
+def unevenness(tables, role_of):
+    """What the roles are worth, largest first, and how many have changed."""
+    held = role_of[role_of >= 0]
+    counts = np.bincount(tables.bin_of[held], minlength=len(tables.share))
+    worth = [
+        (round(k / share, 9), round((k - 1) / share, 9))
+        for count, share in zip(counts, tables.share, strict=True)
+        for k in range(1, count + 1)
+        if share > 0
+    ]
+    changes = int((role_of != tables.holder).sum())
+    return sorted(worth, reverse=True), changes
+
+
+SMALL = clusters(max_topics=2, max_partitions=3, max_replicas=3, all_known=True)
+
+
+def with_counts(state):
+    problem = problem_of(state, resources=(Resource.LEADERS,))
+    return problem if count_column(problem) >= 0 else None
+
+
+@settings(max_examples=150)
+@given(SMALL)
+def test_counts_are_as_even_as_any_choice_by_the_fewest_changes(state):
+    problem = with_counts(state)
+    if problem is None:
+        return
+    tables = tables_of(problem)
+
+    found = even_roles(tables)
+
+    best = min(unevenness(tables, choice) for choice in all_choices(tables))
+    assert unevenness(tables, found.role_of) == best
+
+
+@settings(max_examples=150)
+@given(SMALL, st.integers(0, 10**6))
+def test_prices_prove_the_best_choices_and_no_others(state, pick):
+    problem = with_counts(state)
+    if problem is None:
+        return
+    tables, column = tables_of(problem), count_column(problem)
+    found = even_roles(tables)
+    choices = all_choices(tables)
+    other = choices[pick % len(choices)]
+    is_best = unevenness(tables, other) == unevenness(tables, found.role_of)
+
+    assert proves_even_roles(problem, column, found.role_of, found.prices)
+    if not is_best:
+        assert not proves_even_roles(problem, column, other, found.prices)
+
+
+def test_many_groups_are_proven_from_the_promising_ones_alone():
+    rng = np.random.default_rng(5)
+    bins, groups = 60, 30_000
+    skewed = (rng.random((groups, 3)) ** 1.3 * 20).astype(np.int64)
+    places = skewed + np.array([0, 20, 40])
+    share = rng.choice([1.0, 1.5, 2.0], size=bins) * 100
+    tables = RoleTables(
+        group_start=np.arange(0, 3 * groups + 1, 3),
+        bin_of=places.ravel().astype(np.int32),
+        holder=np.arange(0, 3 * groups, 3),
+        may_hold=np.ones(3 * groups, dtype=np.bool_),
+        share=share,
+    )
+
+    found = even_roles(tables)
+
+    counts = np.bincount(tables.bin_of[found.role_of], minlength=bins)
+    least_next = ((counts + 1) / share).min()
+    assert (counts / share).max() <= least_next + 1e-9
+    assert even_roles(replace(tables, holder=found.role_of)).role_of.tolist() == (
+        found.role_of.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("replicas", "capacity", "counts"),
+    [
+        pytest.param([[0, 1]] * 4, [1, 1], [2, 2], id="equal"),
+        pytest.param([[0, 1]] * 6, [1, 2], [2, 4], id="twice-the-capacity"),
+        pytest.param([[0], [0], [0, 1], [1, 0]], [1, 1], [2, 2], id="what-cannot-go"),
+        pytest.param([[0], [0], [0], [1, 0]], [1, 1], [3, 1], id="out-of-reach"),
+        pytest.param([[0, 1], [1, 2], [2, 0]], [1, 1, 1], [1, 1, 1], id="even-already"),
+    ],
+)
+def test_leaders_by_hand(replicas, capacity, counts):
+    state = make_state(replicas, disk_bytes=capacity)
+    problem = with_counts(state)
+
+    found = even_roles(tables_of(problem))
+
+    led_by = problem.home[found.role_of]
+    assert np.bincount(led_by, minlength=len(counts)).tolist() == counts
+
+
+@settings(max_examples=100)
+@given(SMALL, st.sampled_from([0.0, 0.1, 0.3]))
+def test_no_choice_is_nearer_to_the_bands_than_the_bound(state, band):
+    problem = problem_of(state, resources=(Resource.OUT,), band=band)
+    tables_like = RoleTables(
+        group_start=problem.group_start,
+        bin_of=problem.home,
+        holder=problem.role_home,
+        may_hold=may_take_role(problem),
+        share=np.zeros(problem.num_bins),
+    )
+    values = [
+        evaluate(problem, Arrangement(problem.home, choice)).deviation
+        for choice in all_choices(tables_like)
+    ]
+    worst = max(values, default=0.0)
+
+    bound = distance_bound(problem, worst)
+
+    assert bound.lower_bound <= min(values, default=0.0) + 1e-6
+    if bound.proof is not None:
+        proven = proven_distance(
+            problem,
+            bound.proof.witness["column"],
+            np.array(bound.proof.witness["set"]),
+            is_upper=bound.proof.witness["side"] == "over",
+        )
+        assert proven == pytest.approx(bound.lower_bound)
+
+
+@settings(max_examples=25)
+@given(SMALL, st.sampled_from([0.0, 0.1]))
+def test_loads_come_nearer_while_counts_stay_as_even(state, band):
+    problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=band)
+    column = count_column(problem)
+    if column < 0:
+        return
+    tables = tables_of(problem)
+    least = even_roles(tables)
+
+    found = solve_order(problem)
+
+    assert (found.best.bin_of == problem.home).all()
+    chosen = unevenness(tables, found.best.role_of)
+    value = evaluate(problem, found.best)
+    home = evaluate(problem, Arrangement(problem.home, problem.role_home))
+    even = evaluate(problem, Arrangement(problem.home, least.role_of))
+    if even.key[0] <= home.key[0] and value.key[0] == even.key[0]:
+        assert value.key <= even.key
+        assert chosen[0] == unevenness(tables, least.role_of)[0]
+        assert chosen[1] >= found.certificate.roles.lower_bound
+    assert value.key[0] <= home.key[0]
+    assert found.certificate.deviation.lower_bound <= value.deviation
+
+
+def test_a_cycle_of_three_brokers_is_found():
+    # Each broker leads one heavy and one light partition too many of its own kind;
+    # only handing on around the ring of racks evens bytes and keeps counts.
+    replicas = [[0, 1], [0, 1], [1, 2], [1, 2], [2, 0], [2, 0]]
+    state = make_state(
+        replicas,
+        racks="abc",
+        out_rate=[100.0, 100.0, 10.0, 10.0, 10.0, 10.0],
+        in_rate=0.0,
+    )
+    problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=0.6)
+
+    found = solve_order(problem)
+
+    out = loads(problem, found.best)[:, 0]
+    assert out.max() <= 1.6 * out.sum() / 3
+    counts = np.bincount(problem.home[found.best.role_of], minlength=3)
+    assert counts.tolist() == [2, 2, 2]
+    assert found.certificate.roles.value == 3

@@ -1,0 +1,161 @@
+"""Plans of leaders: order alone, even counts, even after a loss, nothing twice."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.check import CheckSettings, Target, check, is_ok
+from placement.leaders import choose_heirs
+from placement.load import Resource, first_live_replica
+from placement.operations import Leaders
+from placement.planning import plan
+from placement.rules.draft import Settings
+from support.clusters import clusters, make_state
+
+
+def target_of(placed):
+    state = placed.reassignment.before
+    after = placed.reassignment.after()
+    changed = np.nonzero(placed.reassignment.is_changed)[0].tolist()
+    names = state.topics.names
+    return Target.from_lists(
+        [names[state.partitions.topic_idx[p]] for p in changed],
+        [int(state.partitions.partition[p]) for p in changed],
+        [after.brokers_of(p) for p in changed],
+    )
+
+
+OPERATIONS = st.builds(Leaders, orders_followers=st.booleans())
+WISHES = st.sampled_from(
+    [
+        Settings(),
+        Settings(resources=(Resource.LEADERS,)),
+        Settings(resources=(Resource.OUT,), bands={Resource.OUT: 0.02}),
+        Settings(resources=(Resource.OUT, Resource.CPU, Resource.LEADERS)),
+    ]
+)
+
+
+@settings(max_examples=150)
+@given(clusters(reassigning=True), OPERATIONS, WISHES)
+def test_nothing_is_copied_and_the_checker_agrees(state, operation, wishes):
+    placed = plan(state, operation, wishes)
+
+    assert not placed.reassignment.is_copied.any()
+    after = placed.reassignment.after()
+    for p in range(state.num_partitions):
+        assert sorted(after.brokers_of(p)) == sorted(state.brokers_of(p))
+    assert (
+        is_ok(
+            tuple(
+                finding
+                for finding in check(state, target_of(placed), CheckSettings())
+                # What order cannot mend is none of its making.
+                if finding.rule not in {"rack", "max-replicas", "min-isr", "log-dir"}
+                and not (finding.rule == "capacity" and finding.where.resource != "out")
+            )
+        )
+        or not placed.has_met_rules
+    )
+
+
+@settings(max_examples=120)
+@given(clusters(), OPERATIONS, WISHES)
+def test_planning_twice_finds_nothing_more(state, operation, wishes):
+    once = plan(state, operation, wishes)
+
+    again = plan(once.reassignment.after(), operation, wishes)
+
+    assert not again.reassignment.is_changed.any()
+
+
+@settings(max_examples=100)
+@given(clusters(), WISHES)
+def test_lists_whose_leader_stays_keep_their_order(state, wishes):
+    placed = plan(state, Leaders(), wishes)
+
+    changed = placed.reassignment.is_changed
+    assert (changed == placed.reassignment.is_led_anew).all()
+
+
+def heirs_by_hand(state, lists):
+    """Who leads next, per partition, by the words of the docstring."""
+    rack_of = dict(
+        zip(state.brokers.ids.tolist(), state.brokers.rack_idx.tolist(), strict=True)
+    )
+    for brokers in lists:
+        outside = [b for b in brokers[1:] if rack_of[b] != rack_of[brokers[0]]]
+        yield outside or brokers[1:]
+
+
+def worth(state, lists, heirs, held):
+    """How uneven leaders are once a rack or a broker is lost: smaller is better."""
+    rack_of = dict(
+        zip(state.brokers.ids.tolist(), state.brokers.rack_idx.tolist(), strict=True)
+    )
+    total = []
+    for rack in sorted(set(rack_of.values())):
+        taken, pairs = Counter(held), Counter()
+        asked = set()
+        for brokers, heir, choice in zip(lists, heirs[0], heirs[1], strict=True):
+            if rack_of[brokers[0]] == rack and choice:
+                taken[heir] += 1
+                pairs[brokers[0], heir] += 1
+                asked |= set(choice)
+        loads = sorted((taken[b] for b in asked), reverse=True)
+        total.append((loads, sum(c * c for c in pairs.values())))
+    return total
+
+
+@settings(max_examples=100)
+@given(clusters(max_topics=1, max_partitions=6, max_replicas=3, all_live=True))
+def test_heirs_are_as_even_as_any(state):
+    state = state.with_brokers(state=np.zeros(state.num_brokers, dtype=np.int8))
+    nothing = plan(state, Leaders(), Settings(resources=(Resource.IN,))).reassignment
+    share = np.ones(state.num_brokers)
+    lists = [state.brokers_of(p) for p in range(state.num_partitions)]
+    choices = list(heirs_by_hand(state, lists))
+    held = Counter(brokers[0] for brokers in lists)
+
+    found = choose_heirs(
+        nothing, first_live_replica(state), np.ones(len(lists), dtype=np.bool_), share
+    )
+
+    ids = state.brokers.ids
+    chosen = [
+        int(ids[state.replicas.broker_idx[row]]) if row >= 0 else None for row in found
+    ]
+    assert all(
+        heir in choice if choice else heir is None
+        for heir, choice in zip(chosen, choices, strict=True)
+    )
+    ways = product(*(choice or [None] for choice in choices))
+    best = [worth(state, lists, (way, choices), held) for way in ways]
+    ours = worth(state, lists, (chosen, choices), held)
+    for rack, value in enumerate(ours):
+        assert value == min(one[rack] for one in best)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "racks", "second"),
+    [
+        pytest.param([[0, 1, 2]] * 4, "abc", {1: 2, 2: 2}, id="two-heirs-share"),
+        pytest.param([[0, 1, 2]] * 2, "aab", {2: 2}, id="outside-the-rack-first"),
+        pytest.param([[0, 1]] * 3, "ab", {1: 3}, id="no-choice"),
+    ],
+)
+def test_who_leads_next(replicas, racks, second):
+    state = make_state(
+        replicas, racks=racks, disk_bytes=[10**6] + [1] * (len(racks) - 1)
+    )
+    # All leadership belongs on the first broker by its capacity; only order is asked.
+    placed = plan(state, Leaders(orders_followers=True), Settings())
+
+    after = placed.reassignment.after()
+    lists = [after.brokers_of(p) for p in range(after.num_partitions)]
+    assert {brokers[0] for brokers in lists} == {0}
+    assert Counter(brokers[1] for brokers in lists) == second
