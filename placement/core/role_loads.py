@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.deadline import Deadline
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
@@ -55,9 +56,18 @@ class RoleBalancer:
         ``(G,)`` item that has each role; changed in place.
     count_column
         The resource of counts, whose evenness is kept; -1: counts are free.
+    deadline
+        When to end with what there is.
     """
 
-    def __init__(self, problem: Problem, role_of: IntArray, count_column: int) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        role_of: IntArray,
+        count_column: int,
+        deadline: Deadline,
+    ) -> None:
+        self._deadline = deadline
         self.problem = problem
         self.role_of = role_of
         self.count_column = count_column
@@ -124,6 +134,8 @@ class RoleBalancer:
 
     def _relieve(self, b: int) -> bool:
         """Carry out the best exchanges through a bin; tell whether there was one."""
+        if self._deadline.is_over():
+            return False
         chains = self._chains(b, self._hops(np.array([b])))
         chains = [chain for chain in chains if len(chain)]
         scored = [

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.core.deadline import Deadline
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
@@ -30,7 +31,11 @@ from placement.core.verify_roles import may_take_role, proves_even_roles
 
 
 def solve_order(
-    problem: Problem, *, effort: Effort = NORMAL, seed: int = 1
+    problem: Problem,
+    *,
+    effort: Effort = NORMAL,
+    seed: int = 1,
+    deadline: Deadline | None = None,
 ) -> Solution:
     """
     Choose who has the roles.
@@ -43,6 +48,8 @@ def solve_order(
         How much work the search may do, where counts alone are not enough.
     seed
         Of its random numbers.
+    deadline
+        When to end with what there is; counts are made even whatever the time.
 
     Returns
     -------
@@ -58,11 +65,13 @@ def solve_order(
     if column >= 0:
         even = even_roles(_tables(problem, column))
         least, prices = Arrangement(problem.home, even.role_of), even.prices
-    at = _with_loads(problem, least, column, effort, seed)
+    clock = deadline or Deadline()
+    searcher = Searcher(problem, effort, seed, clock)
+    at = _with_loads(problem, least, column, searcher, clock)
     solved = time.perf_counter()
     solution = _conclude(problem, at, least, column, prices)
     spent = {"solve": solved - began, "bound": time.perf_counter() - solved}
-    return replace(solution, seconds=spent)
+    return replace(solution, seconds=spent, is_cut=clock.has_cut)
 
 
 def _of_roles(problem: Problem) -> Problem:
@@ -101,16 +110,21 @@ def _tables(problem: Problem, column: int) -> RoleTables:
 
 
 def _with_loads(
-    problem: Problem, least: Arrangement, column: int, effort: Effort, seed: int
+    problem: Problem,
+    least: Arrangement,
+    column: int,
+    searcher: Searcher,
+    deadline: Deadline,
 ) -> Arrangement:
     """Return the best of: as it is, counts even, and loads in their bands besides."""
     before = home_arrangement(problem)
     answers = [least]
     if not evaluate(problem, least).is_in_band:
-        answers.append(_exchanged(problem, least, column))
-        if not evaluate(problem, answers[-1]).is_in_band:
-            searched = _searched(problem, least, column, effort, seed)
-            answers.append(_exchanged(problem, searched, column))
+        answers.append(_exchanged(problem, least, column, deadline))
+        is_done = evaluate(problem, answers[-1]).is_in_band
+        if not is_done and not deadline.is_over():
+            searched = _searched(problem, least, column, searcher)
+            answers.append(_exchanged(problem, searched, column, deadline))
     best = min(answers, key=lambda at: evaluate(problem, at).key)
     # Hard rules are never worse than they were.
     if evaluate(problem, best).key[0] > evaluate(problem, before).key[0]:
@@ -118,20 +132,22 @@ def _with_loads(
     return best
 
 
-def _exchanged(problem: Problem, at: Arrangement, column: int) -> Arrangement:
+def _exchanged(
+    problem: Problem, at: Arrangement, column: int, deadline: Deadline
+) -> Arrangement:
     role_of = at.role_of.copy()
-    balancer = RoleBalancer(problem, role_of, column)
+    balancer = RoleBalancer(problem, role_of, column, deadline)
     balancer.improve()
     balancer.hand_back()
     return Arrangement(problem.home, role_of)
 
 
 def _searched(
-    problem: Problem, start: Arrangement, column: int, effort: Effort, seed: int
+    problem: Problem, start: Arrangement, column: int, searcher: Searcher
 ) -> Arrangement:
     """Search from a start, and make counts even again by the fewest changes."""
     value: Value = evaluate(problem, start)
-    at, _ = Searcher(problem, effort, seed).improve(start, value)
+    at, _ = searcher.improve(start, value)
     if column < 0:
         return at
     tables = replace(_tables(problem, column), holder=at.role_of)
