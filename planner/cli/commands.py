@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
         fleet,
         fleet_ingest,
         fleet_plan,
+        fleet_trends,
         generate,
         group,
         group_show,
@@ -48,6 +49,7 @@ def register(app: typer.Typer) -> None:
     app.command("elect")(elect.elect)
     fleet_ingest.add_to(fleet.app)
     fleet_plan.add_to(fleet.app)
+    fleet_trends.add_to(fleet.app)
     app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)

@@ -1,0 +1,89 @@
+"""`fleet trends`: what grows how fast, and when it is full, of a fleet's scores."""
+
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.options import Format, OutputFormat, Quiet
+from planner.cli.output import print_json, print_words
+from planner.cli.spark_options import Conf, Master, print_columns, session_of
+
+MOST_ROWS = 30
+
+
+def trends(
+    scores: Annotated[
+        str,
+        typer.Argument(metavar="SCORES", help="Folder that 'fleet score' wrote."),
+    ],
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Where trends/ and balance/ go."
+        ),
+    ],
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Say what grows how fast, in how many days it is full, and how balance changed.
+
+    Of every cluster, rack, broker, log dir and topic, from all times that were scored.
+
+    Example: kafka-planner fleet trends scores -o trends
+    """
+    session = session_of(master, conf)
+    from planner.spark.trends import trends_folder
+
+    rows = trends_folder(session, scores, output)
+    if output_format is OutputFormat.JSON:
+        print_json({"soonest": rows})
+        return
+    print_soonest(rows[:MOST_ROWS])
+    if not quiet:
+        print_words(f"wrote {output}")
+
+
+def print_soonest(rows: list[dict[str, Any]]) -> None:
+    """Print the brokers that reach a threshold first."""
+    if not rows:
+        typer.echo("No broker is known to reach a threshold.")
+        return
+    head = ("Cluster", "broker", "what", "a day", "threshold in", "full in", "points")
+    print_columns(head, [_line(row) for row in rows])
+
+
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    from planner.plan.words import bytes_text
+
+    growth = row["growth_per_day"]
+    is_bytes = row["resource"] != "cpu"
+    shown = bytes_text(growth) if is_bytes else f"{growth:.3g}"
+    return (
+        str(row["cluster_id"])[:18],
+        str(row["broker"]),
+        row["resource"],
+        shown,
+        days_text(row, "days_until_threshold"),
+        days_text(row, "days_until_full"),
+        str(row["points"]),
+    )
+
+
+def days_text(row: dict[str, Any], name: str) -> str:
+    """Return days with their interval, as ``12 d (9-20)``."""
+    days, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if days is None:
+        return "-"
+    if low is None or days == 0:
+        return f"{days:.0f} d"
+    last = "…" if high is None else f"{high:.0f}"
+    return f"{days:.0f} d ({low:.0f}-{last})"
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `trends` to the commands below `fleet`."""
+    fleet_app.command("trends")(trends)
