@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
         explain,
         failures,
         fleet,
+        fleet_changes,
         fleet_ingest,
         fleet_plan,
         fleet_trends,
@@ -49,6 +50,7 @@ def register(app: typer.Typer) -> None:
     app.command("elect")(elect.elect)
     fleet_ingest.add_to(fleet.app)
     fleet_plan.add_to(fleet.app)
+    fleet_changes.add_to(fleet.app)
     fleet_trends.add_to(fleet.app)
     app.add_typer(fleet.app)
     app.command("score")(score.score)

@@ -99,8 +99,20 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _read(path: Path) -> ReassignmentFile:
-    reader = _Reader(str(path))
-    entries = reader.entries_of(read_json(path))
+    return parse_reassignment(read_json(path), file=str(path))
+
+
+def parse_reassignment(document: object, *, file: str) -> ReassignmentFile:
+    """
+    Read the document of a reassignment file.
+
+    Raises
+    ------
+    BadInputError
+        If Kafka's tool could not read it; every problem is named.
+    """
+    reader = _Reader(file)
+    entries = reader.entries_of(document)
     found = [
         (entry["topic"], entry["partition"], tuple(entry["replicas"]), _log_dirs(entry))
         for place, entry in enumerate(entries)

@@ -8,24 +8,73 @@ nothing of its size ever comes to the driver.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.fleet.tables import EPOCH
-from planner.snapshot.columns import TABLES, ArrowTable
+from planner.snapshot.columns import ArrowTable
 from planner.spark.dealing import SLOT, dealt, pack, slots
 from planner.spark.fleet import KEY, Fleet
 from planner.spark.ground import part_of, union_of
 
 JOB = "job"
+LAST = "last"
+_TIME = pa.timestamp("us", tz="UTC")
 TASK_REPLICAS = 20_000
-"""Snapshots as large as this have a task for themselves; smaller ones share one."""
+"""Jobs as large as this have a task for themselves; smaller ones share one."""
 
-Work = Callable[[Mapping[str, ArrowTable], Mapping[str, Any], str], ArrowTable]
-"""Tables of a snapshot by name, what it says once, name of the job; rows come out."""
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Whole:
+    """
+    A snapshot, put together.
+
+    Parameters
+    ----------
+    taken_at
+        When it was taken, in microseconds since 1970.
+    header
+        What it says once.
+    tables
+        Its tables by name, and what else was given.
+    """
+
+    taken_at: int
+    header: Mapping[str, Any]
+    tables: Mapping[str, ArrowTable]
+
+
+Work = Callable[[Sequence[Whole], str], ArrowTable]
+"""Snapshots by their time, and the name of the job; rows come out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """
+    Work on one snapshot of a cluster, or on several together.
+
+    Parameters
+    ----------
+    cluster_id
+        The cluster.
+    times
+        When the snapshots were taken, in microseconds since 1970; the last of them is
+        the time of the rows that come out.
+    name
+        What is to be done.
+    replicas
+        How large it is.
+    """
+
+    cluster_id: str
+    times: tuple[int, ...]
+    name: str
+    replicas: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +93,15 @@ class SnapshotSize:
     cluster_id: str
     micros: int
     replicas: int
+
+    def job(self, name: str) -> Job:
+        """Return a job on this snapshot alone."""
+        return Job(
+            cluster_id=self.cluster_id,
+            times=(self.micros,),
+            name=name,
+            replicas=self.replicas,
+        )
 
 
 def sizes_of(fleet: Fleet) -> list[SnapshotSize]:
@@ -74,9 +132,11 @@ def latest(sizes: Sequence[SnapshotSize]) -> list[SnapshotSize]:
 def on_each(
     spark: SparkSession,
     fleet: Fleet,
-    jobs: Sequence[tuple[SnapshotSize, str]],
+    jobs: Sequence[Job],
     work: Work,
     schema: Any,  # noqa: ANN401 - an Arrow schema
+    *,
+    extra: Mapping[str, DataFrame] = MappingProxyType({}),
 ) -> DataFrame:
     """
     Work on snapshots, each as a whole.
@@ -88,31 +148,35 @@ def on_each(
     fleet
         Canonical tables.
     jobs
-        Snapshots, and names of what is to be done with each. One may stand there under
-        several names: the work is done on each apart, side by side.
+        What is to be done. A snapshot may be in several: they are done apart, side by
+        side. Of one cluster and name each must differ in its last time.
     work
         What is done; runs in the executors. It must not raise.
     schema
         Of the rows that come out, `KEY` first and left out of what `work` returns.
+    extra
+        More tables with the columns `KEY`, by name.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    tasks = pack([size.replicas for size, _ in jobs], least=TASK_REPLICAS)
+    tasks = pack([job.replicas for job in jobs], least=TASK_REPLICAS)
     slot = slots(spark, len(tasks)) if tasks else []
     rows = [
-        (jobs[piece][0].cluster_id, jobs[piece][0].micros, jobs[piece][1], slot[task])
+        (job.cluster_id, micros, job.name, job.times[-1], slot[task])
         for task, pieces in enumerate(tasks)
-        for piece in pieces
+        for job in (jobs[piece] for piece in pieces)
+        for micros in job.times
     ]
-    names = f"cluster_id string, micros long, {JOB} string, {SLOT} int"
+    names = f"cluster_id string, micros long, {JOB} string, {LAST} long, {SLOT} int"
     dealing = spark.createDataFrame(rows, names).select(
-        "cluster_id", F.timestamp_micros("micros").alias("taken_at"), JOB, SLOT
+        "cluster_id", F.timestamp_micros("micros").alias("taken_at"), JOB, LAST, SLOT
     )
-    parts = union_of([_tagged(table, name) for name, table in fleet.tables().items()])
+    tables = {**fleet.tables(), **extra}
+    parts = union_of([_tagged(table, name) for name, table in tables.items()])
     jobbed = parts.join(F.broadcast(dealing), on=list(KEY))
     return (
         dealt(jobbed, max(len(tasks), 1))
-        .groupBy(SLOT, JOB, *KEY)
+        .groupBy(SLOT, JOB, LAST, "cluster_id")
         .applyInArrow(_worker(work, schema), from_arrow_schema(schema))
     )
 
@@ -124,34 +188,46 @@ def _tagged(table: DataFrame, tag: str) -> DataFrame:
 
 def _worker(work: Work, schema: Any) -> Callable[[ArrowTable], ArrowTable]:  # noqa: ANN401
     def run(rows: pa.Table) -> pa.Table:
-        return _keyed(rows, schema, work)
+        times = rows.column("taken_at").cast(_TIME).cast(pa.int64())
+        snapshots = [
+            _whole(rows.filter(pc.equal(times, micros)), micros)
+            for micros in sorted(pc.unique(times).to_pylist())
+        ]
+        found = work(snapshots, rows.column(JOB)[0].as_py())
+        return _keyed(found, rows, schema)
 
     return run
 
 
-def _keyed(rows: ArrowTable, schema: Any, work: Work) -> ArrowTable:  # noqa: ANN401
-    """Put one snapshot together, work on it, and name the rows for it."""
-    tables = {columns.name: part_of(rows, columns.name) for columns in TABLES}
-    key = {name: rows.column(name)[0] for name in KEY}
-    said = part_of(rows, "clusters").to_pylist()
-    header = header_of(said[0] if said else {}, key["cluster_id"], key["taken_at"])
-    found = work(tables, header, rows.column(JOB)[0].as_py())
-    keys = {
-        name: pa.repeat(value, len(found)).cast(schema.field(name).type)
-        for name, value in key.items()
+def _whole(rows: ArrowTable, micros: int) -> Whole:
+    """Put one snapshot together."""
+    own = {*KEY, JOB, LAST, SLOT}
+    tables = {
+        name: part_of(rows, name) for name in rows.column_names if name not in own
     }
+    said = tables.pop("clusters").to_pylist()
+    cluster_id = rows.column("cluster_id")[0].as_py()
+    header = header_of(said[0] if said else {}, cluster_id, micros)
+    return Whole(taken_at=micros, header=header, tables=tables)
+
+
+def _keyed(found: ArrowTable, rows: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401
+    """Name the rows of a job for its cluster and the last of its times."""
+    last = pa.scalar(rows.column(LAST)[0].as_py(), pa.int64()).cast(_TIME)
+    keys = {"cluster_id": rows.column("cluster_id")[0], "taken_at": last}
     arrays = [
-        keys[field.name] if field.name in keys else found.column(field.name)
+        pa.repeat(keys[field.name], len(found)).cast(field.type)
+        if field.name in keys
+        else found.column(field.name)
         for field in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def header_of(row: Mapping[str, Any], cluster_id: Any, taken_at: Any) -> dict[str, Any]:  # noqa: ANN401 - Arrow scalars
+def header_of(row: Mapping[str, Any], cluster_id: str, micros: int) -> dict[str, Any]:
     """Return what a snapshot says once, of its row in `clusters`."""
-    micros = taken_at.cast(pa.timestamp("us", tz="UTC")).value
     header = {
-        "cluster_id": cluster_id.as_py(),
+        "cluster_id": cluster_id,
         "taken_at": time_of(micros),
         "kafka_version": row.get("kafka_version"),
         "configs": dict(row.get("configs") or ()),

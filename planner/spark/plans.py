@@ -12,7 +12,8 @@ from planner.fleet.plans import FAILED, REFUSED, SCHEMA, NamedRequest, plan_row
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.each import (
-    SnapshotSize,
+    Job,
+    Whole,
     latest,
     on_each,
     row_schema,
@@ -59,25 +60,23 @@ def plan_fleet(
     named = [NamedRequest(name=name, request=each) for name, each in requests.items()]
     sizes = sizes_of(tables)
     wanted = sizes if history else latest(sizes)
-    jobs = [(size, each.name) for size in wanted for each in named]
+    jobs = [size.job(each.name) for size in wanted for each in named]
     return _planned(spark, tables, jobs, named)
 
 
 def _planned(
     spark: SparkSession,
     fleet: Fleet,
-    jobs: Sequence[tuple[SnapshotSize, str]],
+    jobs: Sequence[Job],
     requests: Sequence[NamedRequest],
 ) -> DataFrame:
     by_name = {named.name: named for named in requests}
     rows = row_schema(SCHEMA)
 
-    def work(
-        tables: Mapping[str, ArrowTable], header: Mapping[str, Any], job: str
-    ) -> ArrowTable:
-        return pa.Table.from_pylist(
-            [plan_row(tables, header, by_name[job])], schema=rows
-        )
+    def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
+        (snapshot,) = snapshots
+        row = plan_row(snapshot.tables, snapshot.header, by_name[name])
+        return pa.Table.from_pylist([row], schema=rows)
 
     return on_each(spark, fleet, jobs, work, SCHEMA)
 
@@ -131,7 +130,7 @@ def plan_folder(
         for named in requests
     ]
     jobs = [
-        (size, named.name)
+        size.job(named.name)
         for size, named in wanted
         if (size.cluster_id, size.micros, named.name, named.hash) not in done
     ]
@@ -139,7 +138,7 @@ def plan_folder(
         return FleetPlanned(rows=[], skipped=len(wanted))
     made = _planned(spark, fleet, jobs, requests)
     write_rows(made, path, replaces=again)
-    fresh = {(size.cluster_id, size.micros, name) for size, name in jobs}
+    fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
     rows = [
         row
         for row in _written(spark, path)

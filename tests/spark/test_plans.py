@@ -114,7 +114,7 @@ def test_each_large_snapshot_is_one_task_the_largest_first(spark):
     names = ["a", "b", "c", "d"]
     fleet = fleet_of_snapshots(spark, [skewed(name, 1) for name in names])
     jobs = [
-        (replace(size, replicas=pretended), "job")
+        replace(size, replicas=pretended).job("job")
         for size, pretended in zip(sizes_of(fleet), sizes, strict=True)
     ]
     schema = pa.schema(
@@ -126,11 +126,11 @@ def test_each_large_snapshot_is_one_task_the_largest_first(spark):
         ]
     )
 
-    def work(tables, header, job):
+    def work(snapshots, job):
         from pyspark import TaskContext
 
         task = TaskContext.get().partitionId()
-        count = len(tables["partitions"])
+        count = len(snapshots[0].tables["partitions"])
         return pa.table({"partitions": [count], "task": [task]})
 
     table = on_each(spark, fleet, jobs, work, schema)

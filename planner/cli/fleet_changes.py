@@ -1,0 +1,110 @@
+"""`fleet changes`: what moved between snapshots, and what became of plans."""
+
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.fleet import Fleet
+from planner.cli.options import Format, OutputFormat, Quiet
+from planner.cli.output import print_json, print_words
+from planner.cli.spark_options import Conf, Master, print_columns, session_of
+
+MOST_ROWS = 50
+
+
+def changes(
+    fleet: Fleet,
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Where changes/ and drift/ go."
+        ),
+    ],
+    plans: Annotated[
+        str | None,
+        typer.Option(
+            "--plans",
+            metavar="FOLDER",
+            help="What 'fleet plan' wrote: say what became of these plans since.",
+        ),
+    ] = None,
+    compare_all: Annotated[
+        bool, typer.Option("--all", help="Compare anew what was compared already.")
+    ] = False,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Compare each snapshot of a cluster with the one before: what moved, how many bytes.
+
+    With --plans exits 3 where the last snapshot differs from a plan.
+
+    Example: kafka-planner fleet changes fleet -o changes --plans plans
+    """
+    session = session_of(master, conf)
+    from planner.spark.changes import changes_folder
+
+    done = changes_folder(session, fleet, output, plans=plans, again=compare_all)
+    if output_format is OutputFormat.JSON:
+        print_json({"changes": done.changed, "drift": done.drifted})
+    else:
+        print_changes(done.changed)
+        print_drift(done.drifted)
+        if not quiet:
+            print_words(f"wrote {output}: {len(done.changed):,} pairs compared")
+    differs = any(row["status"] == "differs" for row in done.drifted)
+    raise typer.Exit(ExitCode.FINDINGS if differs else ExitCode.OK)
+
+
+def print_changes(rows: list[dict[str, Any]]) -> None:
+    """Print a line per pair of snapshots, those that copied most first."""
+    from planner.plan.words import bytes_text
+
+    if not rows:
+        return
+    ranked = sorted(rows, key=lambda row: -row["bytes"])[:MOST_ROWS]
+    head = ("Cluster", "from", "to", "copies", "bytes", "leaders", "partitions")
+    lines = [
+        (
+            str(row["cluster_id"])[:18],
+            (row["before"] or "unknown")[:13],
+            (row["taken_at"] or "unknown")[:13],
+            f"{row['copies']:,}",
+            bytes_text(row["bytes"]),
+            f"{row['leader_changes']:,}",
+            f"+{row['new_partitions']:,} -{row['gone_partitions']:,}",
+        )
+        for row in ranked
+    ]
+    print_columns(head, lines)
+    if len(rows) > len(ranked):
+        typer.echo(f"… and {len(rows) - len(ranked)} more; --format json has all")
+
+
+def print_drift(rows: list[dict[str, Any]]) -> None:
+    """Print a line per plan: what became of it."""
+    if not rows:
+        return
+    head = ("Cluster", "planned", "request", "now", "completed", "differ", "findings")
+    lines = [
+        (
+            str(row["cluster_id"])[:18],
+            (row["planned_at"] or "unknown")[:13],
+            row["request"][:12],
+            row["status"],
+            str(row["completed"]),
+            str(row["differs"]),
+            str(row["num_findings"]),
+        )
+        for row in rows[:MOST_ROWS]
+    ]
+    print_columns(head, lines)
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `changes` to the commands below `fleet`."""
+    fleet_app.command("changes")(changes)

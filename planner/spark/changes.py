@@ -1,0 +1,223 @@
+"""What moved in a fleet from snapshot to snapshot, and what became of its plans."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.changes import (
+    COUNTS,
+    DRIFT_SCHEMA,
+    SCHEMA,
+    change_table,
+    drift_rows,
+)
+from planner.snapshot.columns import ArrowTable
+from planner.spark.each import (
+    Job,
+    SnapshotSize,
+    Whole,
+    latest,
+    on_each,
+    row_schema,
+    sizes_of,
+    time_of,
+)
+from planner.spark.fleet import Fleet, open_fleet
+from planner.spark.output import read_rows, write_rows
+from planner.spark.plans import PLANS
+
+CHANGES = "changes"
+DRIFT = "drift"
+
+
+def pairs_of(sizes: Sequence[SnapshotSize]) -> list[Job]:
+    """Return the snapshots of each cluster that follow each other."""
+    return [
+        Job(
+            cluster_id=after.cluster_id,
+            times=(before.micros, after.micros),
+            name=CHANGES,
+            replicas=before.replicas + after.replicas,
+        )
+        for _, of_cluster in groupby(sizes, key=lambda size: size.cluster_id)
+        for before, after in pairwise(of_cluster)
+    ]
+
+
+def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFrame:
+    """
+    Return what moved between snapshots.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    fleet
+        Canonical tables.
+    pairs
+        Of `pairs_of`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `planner.fleet.changes`: a row per partition that changed, and
+        one without a topic for the whole.
+    """
+
+    def work(snapshots: Sequence[Whole], _: str) -> ArrowTable:
+        before, after = snapshots
+        return change_table(before.tables, after.tables, taken_before=before.taken_at)
+
+    return on_each(spark, fleet, pairs, work, SCHEMA)
+
+
+def drift(spark: SparkSession, fleet: Fleet, plans: DataFrame) -> DataFrame:
+    """
+    Hold plans against the last snapshot of their cluster, where that is a later one.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `DRIFT_SCHEMA`: per plan the partitions by what became of them,
+        as `verify` tells, and `loads`: JSON, foretold and measured by resource.
+    """
+    last = {size.cluster_id: size for size in latest(sizes_of(fleet))}
+    micros = F.unix_micros("taken_at").alias("micros")
+    planned = plans.where(F.col("plan").isNotNull())
+    rows = planned.select("cluster_id", micros).distinct().collect()
+    jobs = [
+        Job(
+            cluster_id=row["cluster_id"],
+            times=(row["micros"], last[row["cluster_id"]].micros),
+            name=str(row["micros"]),
+            replicas=2 * last[row["cluster_id"]].replicas,
+        )
+        for row in rows
+        if row["cluster_id"] in last and row["micros"] < last[row["cluster_id"]].micros
+    ]
+    schema = row_schema(DRIFT_SCHEMA)
+
+    def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
+        planned_on, now = snapshots
+        rows = drift_rows(
+            planned_on.tables["plans"], now.tables, now.header, planned_at=int(name)
+        )
+        return pa.Table.from_pylist(list(rows), schema=schema)
+
+    kept = planned.select(
+        "cluster_id", "taken_at", "request", "plan", "files", "fingerprint"
+    )
+    return on_each(spark, fleet, jobs, work, DRIFT_SCHEMA, extra={"plans": kept})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetChanged:
+    """
+    What `fleet changes` did.
+
+    Parameters
+    ----------
+    changed
+        A row per pair of snapshots compared now.
+    drifted
+        A row per plan.
+    """
+
+    changed: list[dict[str, Any]]
+    drifted: list[dict[str, Any]]
+
+
+def changes_folder(
+    spark: SparkSession,
+    folder: str,
+    output: str,
+    *,
+    plans: str | None,
+    again: bool,
+) -> FleetChanged:
+    """
+    Write what moved in a fleet; pairs that were compared already are not again.
+
+    Raises
+    ------
+    BadInputError
+        If the folder is no fleet, there are no plans, or nothing can be written.
+    """
+    fleet = open_fleet(spark, folder)
+    root = output.rstrip("/")
+    made = None if plans is None else read_rows(spark, f"{plans.rstrip('/')}/{PLANS}")
+    if plans is not None and made is None:
+        raise _no_plans(plans)
+    done = set() if again else {_key(row) for row in _totals(spark, root)}
+    pairs = [
+        job
+        for job in pairs_of(sizes_of(fleet))
+        if (job.cluster_id, *job.times) not in done
+    ]
+    if pairs:
+        found = changes(spark, fleet, pairs)
+        write_rows(found, f"{root}/{CHANGES}", replaces=again)
+    fresh = {(job.cluster_id, *job.times) for job in pairs}
+    drifted = []
+    if made is not None:
+        write_rows(drift(spark, fleet, made), f"{root}/{DRIFT}", replaces=True)
+        drifted = _drifted(spark, root)
+    return FleetChanged(
+        changed=[_shown(r) for r in _totals(spark, root) if _key(r) in fresh],
+        drifted=drifted,
+    )
+
+
+def _no_plans(folder: str) -> BadInputError:
+    problem = InputProblem(
+        file=folder,
+        place=PLANS,
+        value="",
+        rule="must be a folder of plans",
+        remedy="write it with 'kafka-planner fleet plan FLEET -o …'",
+    )
+    return BadInputError(f"{folder} has no plans", [problem])
+
+
+def _key(row: dict[str, Any]) -> tuple[str, int, int]:
+    return row["cluster_id"], row["before"], row["taken_at"]
+
+
+def _timed(table: DataFrame, *names: str) -> DataFrame:
+    micros = [F.unix_micros(name).alias(name) for name in names]
+    return table.select(*(c for c in table.columns if c not in names), *micros)
+
+
+def _totals(spark: SparkSession, root: str) -> list[dict[str, Any]]:
+    """Return the rows of whole clusters that are there, times in microseconds."""
+    table = read_rows(spark, f"{root}/{CHANGES}")
+    if table is None:
+        return []
+    whole = table.where(F.col("topic").isNull())
+    rows = _timed(whole.select("cluster_id", "taken_at", "before", *COUNTS), *_TIMES)
+    return [row.asDict() for row in rows.orderBy("cluster_id", "taken_at").collect()]
+
+
+_TIMES = ("taken_at", "before")
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {name: time_of(row[name]) for name in _TIMES}
+
+
+def _drifted(spark: SparkSession, root: str) -> list[dict[str, Any]]:
+    table = read_rows(spark, f"{root}/{DRIFT}")
+    if table is None:
+        return []
+    rows = _timed(table.drop("loads", "date"), "taken_at", "planned_at")
+    order = ("cluster_id", "planned_at", "request")
+    return [
+        row.asDict() | {name: time_of(row[name]) for name in ("taken_at", "planned_at")}
+        for row in rows.orderBy(*order).collect()
+    ]
