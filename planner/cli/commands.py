@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
         fleet,
         fleet_changes,
         fleet_ingest,
+        fleet_overview,
         fleet_plan,
         fleet_trends,
         generate,
@@ -51,6 +52,7 @@ def register(app: typer.Typer) -> None:
     fleet_ingest.add_to(fleet.app)
     fleet_plan.add_to(fleet.app)
     fleet_changes.add_to(fleet.app)
+    fleet_overview.add_to(fleet.app)
     fleet_trends.add_to(fleet.app)
     app.add_typer(fleet.app)
     app.command("score")(score.score)

@@ -14,7 +14,7 @@ app = typer.Typer(
     name="fleet",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Score the snapshots of many clusters, on Spark.",
+    help="The snapshots of many clusters: taken in, scored, planned, on Spark.",
 )
 
 Fleet = Annotated[

@@ -1,0 +1,254 @@
+"""
+One row per cluster: what to fix first, what it allows, what it costs.
+
+Nothing here needs Spark. A cluster that cannot be looked at comes to a row that says
+why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from placement.cluster import ABSENT, ClusterState, RateArray
+from placement.load import RESOURCES, Resource, WeightArray
+from placement.rules.draft import Settings
+from placement.score import ClusterScore, score_cluster
+from planner.errors import BadInputError
+from planner.snapshot.columns import ArrowTable
+
+REFUSED = "refused"
+FAILED = "failed"
+MEASURED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
+OWNER = "owner"
+_UNCLEAN = "unclean.leader.election.enable"
+_COUNTS = ("brokers", "topics", "partitions", "replicas")
+_FIX = (
+    "offline_partitions",
+    "under_min_isr",
+    "rack",
+    "over_capacity",
+    "num_hot_spots",
+    "brokers_out_of_band",
+    "brokers_over_threshold",
+    "min_bytes_to_balance",
+)
+_POLICY = (
+    "rf1_partitions",
+    "rf_equals_min_isr",
+    "unclean_enabled",
+    "infinite_retention",
+    "no_rack",
+    "rf_mixed_in_topic",
+)
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", pa.timestamp("us", tz="UTC")),
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        ("kafka_version", pa.string()),
+        *((name, pa.int64()) for name in (*_COUNTS, *_FIX)),
+        ("worst_broker", pa.int32()),
+        ("worst_resource", pa.string()),
+        ("worst_deviation", pa.float64()),
+        ("max_disk_use", pa.float64()),
+        ("headroom_n1_broker", pa.float64()),
+        ("headroom_n1_rack", pa.float64()),
+        *((name, pa.int64()) for name in _POLICY),
+        ("bytes_all_replicas", pa.int64()),
+        ("remote_bytes", pa.int64()),
+        ("bytes_by_owner", pa.map_(pa.string(), pa.int64())),
+        ("cross_rack_bytes_per_s", pa.float64()),
+        ("skew_in", pa.float64()),
+        ("rates_source", pa.string()),
+        ("unknown_fraction", pa.float64()),
+        ("plan_fingerprint", pa.string()),
+    ]
+)
+"""The columns of a table of overviews."""
+
+
+def overview_row(
+    tables: Mapping[str, ArrowTable], header: Mapping[str, Any], settings: Settings
+) -> dict[str, Any]:
+    """
+    Look at one cluster; whatever is wrong becomes the row's reason.
+
+    Parameters
+    ----------
+    tables
+        The tables of its snapshot by name.
+    header
+        What it says once.
+    settings
+        Bands and thresholds.
+
+    Returns
+    -------
+    A row in the columns of `SCHEMA`, without `cluster_id` and `taken_at`.
+    """
+    from planner.snapshot import Snapshot
+
+    try:
+        snapshot = Snapshot.from_tables(tables, header)
+        score = score_cluster(snapshot.to_state(), settings)
+        return {
+            "status": "ok",
+            "kafka_version": snapshot.kafka_version,
+            **_figures(score, settings),
+            **_policy(score, snapshot.configs),
+            **_costs(score, snapshot.topics),
+            "rates_source": (snapshot.rates or {}).get("source"),
+        }
+    except BadInputError as error:
+        reason = "; ".join([error.message, *map(str, error.problems[:20])])
+        return {"status": REFUSED, "reason": reason}
+    except Exception as error:  # one cluster must not stop the others
+        return {"status": FAILED, "reason": f"{type(error).__name__}: {error}"}
+
+
+def _figures(score: ClusterScore, settings: Settings) -> dict[str, Any]:
+    from planner.plan.document import fingerprint
+
+    state, placed, violations = score.state, score.placed, score.placed.violations
+    headroom = headroom_n1(score, settings)
+    return {
+        "brokers": state.num_brokers,
+        "topics": len(state.topics),
+        "partitions": state.num_partitions,
+        "replicas": len(state.replicas),
+        **{name: violations[name] for name in _FIX if name in violations},
+        "num_hot_spots": score.num_hot_spots,
+        "brokers_out_of_band": int(placed.is_out.any(axis=1).sum()),
+        "brokers_over_threshold": int(score.measured.is_over.any(axis=1).sum()),
+        "min_bytes_to_balance": score.min_bytes_to_balance,
+        **_worst(score),
+        "max_disk_use": placed.resources[Resource.DISK].max_use,
+        "headroom_n1_broker": headroom.broker,
+        "headroom_n1_rack": headroom.rack,
+        "plan_fingerprint": fingerprint(state),
+    }
+
+
+def _worst(score: ClusterScore) -> dict[str, Any]:
+    """Name the broker that is furthest from its share of anything."""
+    deviation = score.placed.deviation
+    if not deviation.size:
+        return {}
+    row, r = divmod(int(np.abs(deviation).argmax()), deviation.shape[1])
+    return {
+        "worst_broker": int(score.state.brokers.ids[row]),
+        "worst_resource": str(RESOURCES[r]),
+        "worst_deviation": float(deviation[row, r]),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """What is free when one is lost, as a fraction; `None` where nothing is known."""
+
+    broker: float | None
+    rack: float | None
+
+
+def headroom_n1(score: ClusterScore, settings: Settings) -> Headroom:
+    """
+    Return what is free of the scarcest resource when any one broker, or rack, is lost.
+
+    With the load spread evenly over what is left, below the capacity thresholds:
+    1 − load / (threshold × capacity left), the least over resources and losses. Below 0
+    it does not fit. Resources of which no capacity is known do not count.
+    """
+    racks = score.state.brokers.rack_idx
+    by_broker: list[float] = []
+    by_rack: list[float] = []
+    for r, resource in enumerate(RESOURCES):
+        capacity = score.placed.capacity[:, r]
+        # Where nobody knows capacities, each broker's is one.
+        if resource not in MEASURED or capacity.max(initial=0) <= 1:
+            continue
+        most = settings.capacity_thresholds.get(resource, 1.0)
+        load = float(score.placed.load[:, r].sum())
+        in_rack = np.bincount(racks, weights=capacity)
+        for found, lost in ((by_broker, capacity), (by_rack, in_rack)):
+            left = most * (capacity.sum() - lost.max())
+            found.append(1 - load / left if left > 0 else -np.inf)
+    return Headroom(_least(by_broker), _least(by_rack))
+
+
+def _least(found: list[float]) -> float | None:
+    least = min(found, default=None)
+    return None if least is None or not np.isfinite(least) else least
+
+
+def _policy(score: ClusterScore, cluster: Mapping[str, str]) -> dict[str, int]:
+    """Count what a policy may forbid."""
+    state, violations = score.state, score.placed.violations
+    configs = [{**cluster, **own} for own in state.topics.configs]
+    of, factor = state.partitions.topic_idx, state.replication_factor
+    most = np.zeros(len(state.topics), dtype=np.int64)
+    least = np.full(len(state.topics), np.iinfo(np.int64).max)
+    np.maximum.at(most, of, factor)
+    np.minimum.at(least, of, factor)
+    racks = state.brokers.racks
+    return {
+        "rf1_partitions": violations["rf1"],
+        "rf_equals_min_isr": violations["rf_equals_min_isr"],
+        "unclean_enabled": sum(each.get(_UNCLEAN) == "true" for each in configs),
+        "infinite_retention": sum(map(_is_infinite, configs)),
+        "no_rack": sum(racks[k] is None for k in state.brokers.rack_idx.tolist()),
+        "rf_mixed_in_topic": int((least < most).sum()),
+    }
+
+
+def _is_infinite(configs: Mapping[str, str]) -> bool:
+    """Tell whether nothing of a topic is ever deleted; compacted ones are meant so."""
+    policy = configs.get("cleanup.policy", "delete")
+    if policy == "compact":
+        return False
+    kept = [configs.get("retention.ms"), configs.get("retention.bytes", "-1")]
+    # An empty policy, of Kafka 4.2, deletes nothing.
+    return not policy or kept == ["-1", "-1"]
+
+
+def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
+    """Return what a cluster costs: bytes by owner, traffic between racks."""
+    state, placed = score.state, score.placed
+    rates = np.nan_to_num(state.partitions.in_bytes_per_s)
+    remote = state.partitions.remote_bytes
+    by_topic = score.topics.spread[RESOURCES.index(Resource.DISK)].total
+    known = placed.resources[Resource.IN].known_fraction
+    return {
+        "bytes_all_replicas": int(by_topic.sum()),
+        "remote_bytes": int(remote[remote > 0].sum()),
+        "bytes_by_owner": _by_owner(topics, by_topic),
+        "cross_rack_bytes_per_s": float((rates * _in_other_racks(state)).sum()),
+        "skew_in": placed.resources[Resource.IN].max_over_mean,
+        "unknown_fraction": 1 - known,
+    }
+
+
+def _by_owner(topics: ArrowTable, size: RateArray) -> list[tuple[str, int]]:
+    """Return the bytes of the topics that each owner has, by the tag of that name."""
+    total: dict[str, int] = {}
+    tags = topics.column("tags").to_pylist()
+    for owned, held in zip(tags, size.tolist(), strict=True):
+        owner = dict(owned or ()).get(OWNER)
+        if owner is not None:
+            total[owner] = total.get(owner, 0) + int(held)
+    return sorted(total.items())
+
+
+def _in_other_racks(state: ClusterState) -> WeightArray:
+    """Return ``(P,)`` how many followers are in another rack than their leader."""
+    racks = state.brokers.rack_idx
+    of, leader = (
+        state.replicas.partition_idx,
+        state.partitions.leader_idx[state.replicas.partition_idx],
+    )
+    away = (leader != ABSENT) & (racks[leader] != racks[state.replicas.broker_idx])
+    counted: WeightArray = np.bincount(of[away], minlength=state.num_partitions)
+    return counted

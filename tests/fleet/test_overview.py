@@ -1,0 +1,194 @@
+"""What a cluster's row says: counted by hand, naively, and ranked."""
+
+import pytest
+
+from placement.load import Resource
+from placement.rules.draft import Settings
+from placement.score import score_cluster
+from planner.cli.fleet_overview import print_overview
+from planner.fleet.overview import SCHEMA, headroom_n1, overview_row
+from planner.snapshot import Snapshot
+from support.plans import skewed_document
+from support.snapshots import small_document
+
+
+def row_of(document):
+    snapshot = Snapshot.from_document(document)
+    return overview_row(snapshot.tables(), snapshot.header(), Settings())
+
+
+def two_topics():
+    document = small_document(
+        kafka_version="4.3.1",
+        configs={"unclean.leader.election.enable": "true"},
+        rates={"source": "prometheus"},
+    )
+    document["brokers"][2]["rack"] = None
+    first, second = document["topics"][0]["partitions"]
+    first["in_bytes_per_s"], first["remote_bytes"] = 10.0, 7
+    second.update(replicas=[2], size_bytes=200)
+    document["topics"][0].update(
+        tags={"owner": "team-a"}, configs={"retention.ms": "-1"}
+    )
+    document["topics"].append(
+        {
+            "name": "safe",
+            "configs": {
+                "unclean.leader.election.enable": "false",
+                "cleanup.policy": "compact",
+                "retention.ms": "-1",
+            },
+            "partitions": [{"partition": 0, "replicas": [3], "size_bytes": 50}],
+        }
+    )
+    return document
+
+
+def test_each_figure_by_hand():
+    row = row_of(two_topics())
+
+    assert row["status"] == "ok"
+    told = {
+        "brokers": 3,
+        "topics": 2,
+        "partitions": 3,
+        "replicas": 4,
+        "kafka_version": "4.3.1",
+        "rf1_partitions": 2,
+        "rf_equals_min_isr": 2,
+        "unclean_enabled": 1,
+        "infinite_retention": 1,
+        "no_rack": 1,
+        "rf_mixed_in_topic": 1,
+        "bytes_all_replicas": 450,
+        "remote_bytes": 7,
+        "bytes_by_owner": [("team-a", 400)],
+        "cross_rack_bytes_per_s": 10.0,
+        "rates_source": "prometheus",
+        "unknown_fraction": pytest.approx(2 / 3),
+    }
+    assert {name: row[name] for name in told} == told
+    assert row.keys() <= set(SCHEMA.names)
+
+
+@pytest.mark.parametrize(
+    ("configs", "is_infinite"),
+    [
+        pytest.param({}, 0, id="default"),
+        pytest.param({"retention.ms": "-1"}, 1, id="no-time"),
+        pytest.param({"retention.ms": "-1", "retention.bytes": "9"}, 0, id="bytes"),
+        pytest.param({"cleanup.policy": ""}, 1, id="no-policy"),
+        pytest.param({"cleanup.policy": "compact"}, 0, id="compact"),
+        pytest.param({"cleanup.policy": "compact,delete"}, 0, id="both"),
+    ],
+)
+def test_retention_that_never_ends(configs, is_infinite):
+    document = small_document()
+    document["topics"][0]["configs"] = configs
+
+    assert row_of(document)["infinite_retention"] == is_infinite
+
+
+def test_headroom_is_what_is_free_when_the_largest_is_lost():
+    snapshot = Snapshot.from_document(skewed_document())
+    score = score_cluster(snapshot.to_state())
+
+    found = headroom_n1(score, Settings())
+
+    expected = {"broker": [], "rack": []}
+    for name in ("disk", "in", "out"):
+        rows = [
+            (str(rack), float(use), float(capacity))
+            for rack, use, capacity in zip(
+                (snapshot.brokers.column("rack").to_pylist()),
+                score.placed.load[:, ["disk", "in", "out"].index(name)],
+                score.placed.capacity[:, ["disk", "in", "out"].index(name)],
+                strict=True,
+            )
+        ]
+        load = sum(use for _, use, _ in rows)
+        for lost in rows:
+            others = sum(c for each in rows if each is not lost for c in each[2:])
+            expected["broker"].append(1 - load / (0.8 * others))
+        for rack in "abc":
+            others = sum(c for r, _, c in rows if r != rack)
+            expected["rack"].append(1 - load / (0.8 * others))
+    assert found.broker == pytest.approx(min(expected["broker"]))
+    assert found.rack == pytest.approx(min(expected["rack"]))
+
+
+def test_headroom_of_what_nobody_knows():
+    document = small_document()
+    for broker in document["brokers"]:
+        del broker["log_dirs"]
+    for topic in document["topics"]:
+        for partition in topic["partitions"]:
+            partition.pop("log_dirs", None)
+    score = score_cluster(Snapshot.from_document(document).to_state())
+
+    found = headroom_n1(score, Settings())
+
+    assert (found.broker, found.rack) == (None, None)
+
+
+def test_worst_is_the_broker_furthest_from_a_share():
+    snapshot = Snapshot.from_document(skewed_document())
+    placed = score_cluster(snapshot.to_state()).placed
+
+    row = overview_row(snapshot.tables(), {}, Settings())
+
+    most = max(placed.resources[r].max_deviation for r in Resource)
+    assert abs(row["worst_deviation"]) == pytest.approx(most)
+
+
+def test_what_is_no_cluster_is_a_row_with_its_reason(monkeypatch, capsys):
+    tables = Snapshot.from_document(small_document()).tables()
+    refused = overview_row(tables, {"taken_at": "x"}, Settings())
+
+    def trip(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("planner.fleet.overview.score_cluster", trip)
+    failed = overview_row(tables, {}, Settings())
+
+    assert (refused["status"], "taken_at" in refused["reason"]) == ("refused", True)
+    assert (failed["status"], failed["reason"]) == ("failed", "ZeroDivisionError: ")
+    monkeypatch.undo()
+    check_screen(refused, capsys)
+
+
+def check_screen(refused, capsys):
+    ok = row_of(small_document()) | {"cluster_id": "c" * 40, "days_until_full": 3.4}
+
+    print_overview([refused | {"cluster_id": "bad"}] + [ok] * 60)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "refused" in lines[1]
+    assert "3 d" in lines[2]
+    assert "… and 11 more" in lines[-1]
+
+
+def test_ranking():
+    pytest.importorskip("pyspark")
+    from planner.spark.overview import ranked
+
+    fine = {
+        "status": "ok", "offline_partitions": 0, "under_min_isr": 0,
+        "brokers_over_threshold": 0, "brokers_out_of_band": 0,
+        "min_bytes_to_balance": 0, "days_until_full": None,
+    }  # fmt: skip
+    rows = {
+        "fine": {},
+        "bytes": {"min_bytes_to_balance": 9},
+        "band": {"brokers_out_of_band": 1},
+        "later": {"days_until_full": 30.0},
+        "soon": {"days_until_full": 2.0},
+        "over": {"brokers_over_threshold": 2},
+        "min-isr": {"under_min_isr": 1},
+        "offline": {"offline_partitions": 1},
+        "unseen": {"status": "failed", "offline_partitions": None},
+    }
+    given = [fine | row | {"cluster_id": name} for name, row in rows.items()]
+
+    assert [row["cluster_id"] for row in ranked(given)] == [*rows][::-1]

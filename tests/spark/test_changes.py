@@ -1,0 +1,137 @@
+"""Changes and drift of a fleet on Spark are those of its clusters one by one."""
+
+import json
+
+import pytest
+
+from placement.rules.draft import Settings
+from planner.cli.fleet_changes import print_changes, print_drift
+from planner.fleet.append import append
+from planner.fleet.changes import COUNTS, change_table
+from planner.fleet.overview import overview_row
+from planner.fleet.store import Store
+from planner.plan.reassignment_file import parse_reassignment
+from planner.snapshot import Snapshot
+from planner.snapshot.apply import apply_plan
+from support.commands import run
+from support.plans import skewed_document
+
+pytestmark = [
+    pytest.mark.spark,
+    # pyspark leaks a socket at exit.
+    pytest.mark.filterwarnings("default"),
+]
+DAYS = [f"2026-11-2{day}T08:00:00Z" for day in range(3)]
+
+
+def snapshot(cluster_id, taken_at, seed=1):
+    document = skewed_document(seed=seed)
+    return Snapshot.from_document(
+        document | {"cluster_id": cluster_id, "taken_at": taken_at}
+    )
+
+
+def test_changes_and_drift(spark, tmp_path, capsys):
+    fleet, plans, out = (tmp_path / name for name in ("fleet", "plans", "out"))
+    store = Store(str(fleet))
+    first = snapshot("a", DAYS[0])
+    append(first, store)
+    append(snapshot("b", DAYS[0]), store)
+    planned = run(
+        capsys, "fleet", "plan", fleet, "-o", plans, "--effort", "quick",
+        "--format", "json",
+    )  # fmt: skip
+    rows = spark.read.parquet(str(plans / "plans")).where("cluster_id = 'a'").collect()
+    text = rows[0]["files"]["reassignment.json"]
+    asked = parse_reassignment(json.loads(text), file="r")
+    header = {"cluster_id": "a", "taken_at": DAYS[1]}
+    moved = Snapshot.from_tables(apply_plan(first, asked).tables(), header)
+    append(moved, store)
+    append(snapshot("b", DAYS[1], seed=2), store)
+
+    def compare(*options):
+        found = run(
+            capsys, "fleet", "changes", fleet, "-o", out, "--format", "json", *options
+        )
+        return found.code, found.document
+
+    code, found = compare("--plans", plans)
+
+    assert code == 3
+    changed = {row["cluster_id"]: row for row in found["changes"]}
+    moves = {row["cluster_id"]: row for row in planned.document["plans"]}
+    assert changed["a"]["copies"] == moves["a"]["moved_replicas"]
+    assert changed["a"]["bytes"] == moves["a"]["moved_bytes"]
+    assert (changed["a"]["before"], changed["a"]["taken_at"]) == (DAYS[0], DAYS[1])
+    tables = snapshot("b", DAYS[0]).tables(), snapshot("b", DAYS[1], seed=2).tables()
+    expected = change_table(*tables, taken_before=0).to_pylist()
+    assert {n: changed["b"][n] for n in COUNTS} == {n: expected[0][n] for n in COUNTS}
+    table = spark.read.parquet(str(out / "changes"))
+    assert table.where("cluster_id = 'b'").count() == len(expected)
+    drifted = {row["cluster_id"]: row["status"] for row in found["drift"]}
+    assert drifted == {"a": "completed", "b": "differs"}
+
+    append(snapshot("b", DAYS[2], seed=3), store)
+    code, found = compare()
+    keys = [(row["cluster_id"], row["before"]) for row in found["changes"]]
+    assert (code, keys, found["drift"]) == (0, [("b", DAYS[1])], [])
+    refused = run(capsys, "fleet", "changes", fleet, "-o", out, "--plans", fleet)
+    assert (refused.code, "fleet plan" in refused.err) == (2, True)
+    check_overview(spark, store, tmp_path, capsys)
+
+
+def check_overview(spark, store, folder, capsys):
+    """The last snapshots in one table, bytes that moved since and forecasts beside."""
+    empty = {**snapshot("none", DAYS[0]).to_document(), "topics": [], "brokers": []}
+    append(Snapshot.from_document(empty), store)
+    trends = [
+        {
+            "cluster_id": "b", "level": level, "resource": "disk",
+            "growth_per_day": 5.0, "days_until_full": days,
+            "days_until_full_low": None, "days_until_full_high": 9.0,
+        }
+        for level, days in (("broker", 8.0), ("broker", 3.0), ("cluster", None))
+    ]  # fmt: skip
+    fields = ", ".join(
+        f"{name} {'string' if isinstance(value, str) else 'double'}"
+        for name, value in trends[0].items()
+    )
+    table = spark.createDataFrame(trends, fields)
+    table.write.parquet(str(folder / "trended" / "trends"))
+
+    found = run(
+        capsys, "fleet", "overview", folder / "fleet", "-o", folder / "seen",
+        "--changes", folder / "out", "--trends", folder / "trended",
+        "--format", "json",
+    )  # fmt: skip
+
+    assert found.code == 0
+    rows = {row["cluster_id"]: row for row in found.document["clusters"]}
+    tables = snapshot("b", DAYS[2], seed=3)
+    expected = overview_row(tables.tables(), tables.header(), Settings())
+    shown = {name: rows["b"][name] for name in expected if name != "bytes_by_owner"}
+    assert shown == {n: v for n, v in expected.items() if n != "bytes_by_owner"}
+    assert rows["b"]["moved_since"] == DAYS[1]
+    assert rows["a"]["moved_bytes_since"] > 0
+    assert (rows["b"]["days_until_full"], rows["b"]["growth_bytes_per_day"]) == (3, 5)
+    assert (rows["a"]["days_until_full"], rows["none"]["worst_broker"]) == (None, None)
+
+
+def test_screens_are_no_wider_than_80(capsys):
+    counts = dict.fromkeys(COUNTS, 10**12)
+    times = {"before": DAYS[0], "taken_at": None, "planned_at": DAYS[0]}
+    row = {"cluster_id": "c" * 40, **counts, **times}
+    drifted = {
+        "request": "r" * 40, "status": "in-progress", "completed": 10**6,
+        "differs": 10**6, "num_findings": 10**6,
+    }  # fmt: skip
+
+    print_changes([row] * 60)
+    print_drift([row | drifted])
+    print_changes([])
+    print_drift([])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "… and 10 more" in "".join(lines)
+    assert sum(line.startswith("Cluster") for line in lines) == 2
