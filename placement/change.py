@@ -1,11 +1,12 @@
 """
 A reassignment: the difference between two placements of one cluster.
 
-Both have the same partitions and the same number of replicas in each row; what differs
-is the broker of a replica and the order of a partition's list.
+Both have the same partitions; what differs is the broker of a replica, the order of a
+partition's list and, where a replication factor changes, its length.
 """
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from placement.cluster import (
     ClusterState,
     IndexArray,
     Replicas,
+    sum_rows,
 )
 from placement.load import (
     Weights,
@@ -32,50 +34,85 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reassignment:
     """
-    What changes from one placement to another.
+    What changes from one placement to another; ``M`` replicas after.
 
     Parameters
     ----------
     before
         The cluster as it is.
     broker_idx
-        ``(R,)`` row of the broker in each place of the target lists; rows as in
-        ``before.replicas``.
+        ``(M,)`` row of the broker in each place of the target lists, by partition.
     origin
-        ``(R,)`` the replica row of `before` that each place keeps or replaces.
+        ``(M,)`` the replica row of `before` that each place keeps or replaces;
+        `ABSENT` where it replaces none: the list has grown.
+    target_start
+        ``(P + 1,)`` where the target list of each partition starts; `None`: where its
+        replicas start now, no list being longer or shorter than it was.
     """
 
     before: ClusterState
     broker_idx: IndexArray
     origin: RowArray
+    target_start: RowArray | None = None
+
+    @property
+    def start(self) -> RowArray:
+        """``(P + 1,)`` where the target list of each partition starts."""
+        own = self.target_start
+        return self.before.replicas.start if own is None else own
+
+    @property
+    def partition_idx(self) -> IndexArray:
+        """``(M,)`` the partition of each place of the target lists."""
+        counts = np.diff(self.start)
+        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
     @property
     def is_copied(self) -> BoolArray:
-        """``(R,)`` true for places of the target that need a new copy."""
-        old = self.before.replicas.broker_idx[self.origin]
+        """``(M,)`` true for places of the target that need a new copy."""
+        old = self.before.replicas.broker_idx_at(self.origin)
         return np.not_equal(self.broker_idx, old)
+
+    @property
+    def is_dropped(self) -> BoolArray:
+        """``(R,)`` true for replicas that go and that nothing replaces."""
+        dropped = np.ones(len(self.before.replicas), dtype=np.bool_)
+        dropped[self.origin[np.not_equal(self.origin, ABSENT)]] = False
+        return dropped
 
     @property
     def is_changed(self) -> BoolArray:
         """``(P,)`` true for partitions whose list differs, in members or in order."""
-        differs = np.not_equal(self.broker_idx, self.before.replicas.broker_idx)
-        first = first_true(differs, self.before.replicas.start)
-        return np.not_equal(first, ABSENT)
+        replicas = self.before.replicas
+        if self.target_start is None:
+            differs = np.not_equal(self.broker_idx, replicas.broker_idx)
+            return np.not_equal(first_true(differs, replicas.start), ABSENT)
+        counts, of = np.diff(self.start), self.partition_idx
+        slot = np.arange(len(of)) - self.start[of]
+        is_there = slot < np.diff(replicas.start)[of]
+        same = np.where(is_there, replicas.start[of] + slot, ABSENT)
+        equal = np.equal(replicas.broker_idx_at(same), self.broker_idx)
+        is_same = np.equal(sum_rows(equal, self.start), counts)
+        return ~(is_same & np.equal(counts, np.diff(replicas.start)))
 
     @property
     def is_led_anew(self) -> BoolArray:
         """``(P,)`` true for partitions whose first replica changes."""
-        first = self.before.replicas.start[:-1]
         if not len(self.broker_idx):
             return np.zeros(0, dtype=np.bool_)
+        replicas = self.before.replicas
         return np.not_equal(
-            self.broker_idx[first], self.before.replicas.broker_idx[first]
+            self.broker_idx[self.start[:-1]], replicas.broker_idx[replicas.start[:-1]]
         )
+
+    @property
+    def is_resized(self) -> BoolArray:
+        """``(P,)`` true for partitions whose replication factor changes."""
+        return np.not_equal(np.diff(self.start), np.diff(self.before.replicas.start))
 
     def copied_bytes(self, weights: Weights) -> int:
         """Return the bytes of all copies made."""
-        of = self.before.replicas.partition_idx
-        return int(weights.copy_bytes[of[self.is_copied]].sum())
+        return int(weights.copy_bytes[self.partition_idx[self.is_copied]].sum())
 
     def after(self) -> ClusterState:
         """
@@ -96,24 +133,128 @@ class Reassignment:
 
     def _replicas_after(self) -> Replicas:
         replicas, brokers = self.before.replicas, self.before.brokers
-        changed = self.is_changed[replicas.partition_idx]
+        changed = self.is_changed[self.partition_idx]
+        # Places that replace nothing are copies in changed partitions: what their
+        # origin says is never asked for.
         copied, origin = self.is_copied, self.origin
         is_live = brokers.is_live[self.broker_idx]
         kept_dir = np.where(copied, ABSENT, replicas.log_dir_idx[origin])
         future = np.where(changed, ABSENT, replicas.future_log_dir_idx[origin])
         own = np.where(copied, UNKNOWN, replicas.own_bytes[origin])
-        return replace(
-            replicas,
+        return Replicas(
+            start=self.start,
             broker_idx=self.broker_idx,
             is_in_sync=np.where(changed, is_live, replicas.is_in_sync[origin]),
-            is_adding=replicas.is_adding & ~changed,
-            is_removing=replicas.is_removing & ~changed,
-            is_eligible=replicas.is_eligible & ~changed,
-            is_last_known_eligible=replicas.is_last_known_eligible & ~changed,
+            is_adding=replicas.is_adding[origin] & ~changed,
+            is_removing=replicas.is_removing[origin] & ~changed,
+            is_eligible=replicas.is_eligible[origin] & ~changed,
+            is_last_known_eligible=replicas.is_last_known_eligible[origin] & ~changed,
             log_dir_idx=kept_dir.astype(np.int32),
             future_log_dir_idx=future.astype(np.int32),
             own_bytes=own,
         )
+
+    def then(self, second: "Reassignment") -> Self:
+        """
+        Return this reassignment and another one after it as one.
+
+        Parameters
+        ----------
+        second
+            Of the cluster that this one leads to.
+        """
+        origin = np.where(
+            np.equal(second.origin, ABSENT), ABSENT, self.origin[second.origin]
+        )
+        return replace(
+            self,
+            broker_idx=second.broker_idx,
+            origin=origin,
+            target_start=_unless_same(self.before, second.start),
+        )
+
+    def without(self, is_dropped: BoolArray) -> Self:
+        """
+        Return the lists without some of their places.
+
+        Parameters
+        ----------
+        is_dropped
+            ``(M,)`` true for the places that go; one of each partition stays.
+        """
+        counts = np.diff(self.start) - sum_rows(is_dropped, self.start)
+        return replace(
+            self,
+            broker_idx=self.broker_idx[~is_dropped],
+            origin=self.origin[~is_dropped],
+            target_start=_unless_same(self.before, _starts(counts)),
+        )
+
+    def grown(self, partition_idx: RowArray, broker_idx: IndexArray) -> Self:
+        """
+        Return the lists with copies at their ends that replace nothing.
+
+        Parameters
+        ----------
+        partition_idx, broker_idx
+            ``(X,)`` partition and broker of each.
+        """
+        of = np.concatenate([self.partition_idx, partition_idx])
+        order = np.argsort(of, kind="stable")
+        new = np.full(len(partition_idx), ABSENT, dtype=np.int64)
+        counts = np.bincount(of, minlength=len(self.start) - 1)
+        return replace(
+            self,
+            broker_idx=np.concatenate([self.broker_idx, broker_idx])[order].astype(
+                np.int32
+            ),
+            origin=np.concatenate([self.origin, new])[order],
+            target_start=_unless_same(self.before, _starts(counts)),
+        )
+
+    def reverted(self, is_reverted: BoolArray) -> Self:
+        """
+        Return the lists with some of them as they were.
+
+        Parameters
+        ----------
+        is_reverted
+            ``(P,)`` true for partitions of which nothing changes after all.
+        """
+        if not is_reverted.any():
+            return self
+        replicas = self.before.replicas
+        stays = np.nonzero(~is_reverted[self.partition_idx])[0]
+        back = np.nonzero(is_reverted[replicas.partition_idx])[0]
+        of = np.concatenate([self.partition_idx[stays], replicas.partition_idx[back]])
+        order = np.argsort(of, kind="stable")
+        brokers = [self.broker_idx[stays], replicas.broker_idx[back]]
+        counts = np.bincount(of, minlength=len(self.start) - 1)
+        return replace(
+            self,
+            broker_idx=np.concatenate(brokers)[order],
+            origin=np.concatenate([self.origin[stays], back])[order],
+            target_start=_unless_same(self.before, _starts(counts)),
+        )
+
+
+def unchanged(before: ClusterState) -> Reassignment:
+    """Return the reassignment that changes nothing."""
+    rows = np.arange(len(before.replicas), dtype=np.int64)
+    return Reassignment(
+        before=before, broker_idx=before.replicas.broker_idx, origin=rows
+    )
+
+
+def _starts(counts: RowArray) -> RowArray:
+    start = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=start[1:])
+    return start
+
+
+def _unless_same(before: ClusterState, start: RowArray) -> RowArray | None:
+    """Return where lists start, `None` where no list has another length than before."""
+    return None if np.array_equal(start, before.replicas.start) else start
 
 
 def _leading_replicas(state: ClusterState) -> RowArray:

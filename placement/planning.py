@@ -13,23 +13,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from placement.change import Reassignment, reassign
+from placement.change import Reassignment
 from placement.cluster import ABSENT, ClusterState, IndexArray
 from placement.core.deadline import Deadline
-from placement.core.problem import NOWHERE, Arrangement, Movability, Problem
+from placement.core.problem import NOWHERE, Movability, Problem
 from placement.core.search import NORMAL, QUICK, THOROUGH
-from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.solution import Bounded, Shortfall, Solution, Status
+from placement.core.solution import Solution, Status
 from placement.core.solve import solve
 from placement.core.solve_order import solve_order
 from placement.leaders import spread_heirs
+from placement.listing import as_listed, has_choice, to_reassignment, without_choice
 from placement.load import (
     RESOURCES,
     Resource,
     WeightArray,
+    add_to,
     broker_loads,
     first_live_replica,
-    first_true,
     heaviest_replicas,
     weigh,
 )
@@ -111,7 +111,7 @@ def plan(
     state
         The cluster.
     operation
-        What is to be done: `Rebalance`, `AddBrokers`, `RemoveBrokers`.
+        What is to be done; see `placement.operations`.
     settings
         Wishes; the defaults of interface.md where `None`.
 
@@ -150,7 +150,7 @@ def _settle(
     """Solve until the bands that were aimed at are those of the answer."""
     state, weights = draft.state, draft.weights
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
-    load = broker_loads(state, weights, leader)
+    load = broker_loads(state, weights, leader) - _unplaced(draft)
     heaviest = heaviest_replicas(state, weights, leader)
     incoming = evacuated_load(draft, leader)
     best: PlannedPlacement | None = None
@@ -208,6 +208,18 @@ def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
     return load
 
 
+def _unplaced(draft: Draft) -> WeightArray:
+    """Return ``(B, R)`` the load of copies where they lie only for want of a broker."""
+    load = np.zeros((draft.state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    if draft.is_unplaced is not None:
+        rows = np.nonzero(draft.is_unplaced)[0]
+        replicas = draft.state.replicas
+        of = replicas.partition_idx[rows]
+        for r in range(len(RESOURCES)):
+            add_to(load[:, r], replicas.broker_idx[rows], draft.weights.replica[of, r])
+    return load
+
+
 def _solve(
     draft: Draft,
     shares: Shares,
@@ -216,16 +228,7 @@ def _solve(
     deadline: Deadline,
 ) -> PlannedPlacement:
     problem = build_problem(draft, targets, balanced)
-    solution = (solve_order if draft.is_order_only else solve)(
-        problem,
-        effort=EFFORTS[draft.settings.effort],
-        seed=draft.settings.seed,
-        deadline=deadline,
-    )
-    reassignment = _to_reassignment(draft, solution.best)
-    if draft.is_order_only:
-        reassignment = spread_heirs(draft, reassignment, targets)
-    solution = _as_listed(draft, solution, reassignment)
+    reassignment, solution = _answer(draft, problem, targets, deadline)
     after = reassignment.after()
     load, heaviest = loads_of(after)
     return PlannedPlacement(
@@ -241,53 +244,24 @@ def _solve(
     )
 
 
-def _as_listed(
-    draft: Draft, solution: Solution, reassignment: Reassignment
-) -> Solution:
-    """Count what the lists do, and what keeps a removed broker from being empty."""
-    proven = solution.certificate
-    copies = int(reassignment.is_copied.sum())
-    copied = reassignment.copied_bytes(draft.weights)
-    kept = _kept_on_removed(draft)
-    status = solution.status
-    if kept and status in {Status.OPTIMAL, Status.FEASIBLE}:
-        status = Status.PARTIAL
-    return replace(
-        solution,
-        status=status,
-        certificate=replace(
-            proven,
-            cost=_counted(proven.cost, copied),
-            moves=_counted(proven.moves, copies),
-        ),
-        shortfalls=(*solution.shortfalls, *kept),
-    )
-
-
-def _counted(bounded: Bounded, value: int) -> Bounded:
-    """Return a value that may be less where lists were withdrawn, and its bound."""
-    if value == bounded.value:
-        return bounded
-    return replace(bounded, value=value, lower_bound=min(value, bounded.lower_bound))
-
-
-def _kept_on_removed(draft: Draft) -> list[Shortfall]:
-    """Return the replicas on brokers to be emptied that are left alone."""
-    replicas = draft.state.replicas
-    stays = draft.to_empty[replicas.broker_idx]
-    stays &= draft.is_left_alone[replicas.partition_idx]
-    return [
-        Shortfall(
-            what="bins",
-            have=0,
-            need=1,
-            item=int(row),
-            group=int(replicas.partition_idx[row]),
-            bin=int(replicas.broker_idx[row]),
-            level="broker",
+def _answer(
+    draft: Draft, problem: Problem, targets: Targets, deadline: Deadline
+) -> tuple[Reassignment, Solution]:
+    """Solve where anything is left to choose; return the lists, and what they cost."""
+    if has_choice(problem):
+        settings = draft.settings
+        solution = (solve_order if draft.is_order_only else solve)(
+            problem,
+            effort=EFFORTS[settings.effort],
+            seed=settings.seed,
+            deadline=deadline,
         )
-        for row in np.nonzero(stays)[0][:MAX_SHORTFALLS]
-    ]
+    else:
+        solution = without_choice(problem)
+    reassignment = to_reassignment(draft, solution.best)
+    if draft.is_order_only:
+        reassignment = spread_heirs(draft, reassignment, targets)
+    return reassignment, as_listed(draft, solution, reassignment)
 
 
 def build_problem(
@@ -315,6 +289,9 @@ def build_problem(
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own
     leading = leading_replicas(draft)
+    home = state.replicas.broker_idx
+    if draft.is_unplaced is not None:
+        home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
     return Problem(
         resources=tuple(str(RESOURCES[r]) for r in keep),
         group_start=state.replicas.start,
@@ -322,7 +299,7 @@ def build_problem(
         weight=weights.replica[:, keep],
         role_weight=weights.leader[:, keep],
         cost=weights.copy_bytes,
-        home=state.replicas.broker_idx,
+        home=home,
         extra=extra,
         movability=draft.movability,
         role_home=np.where(leading == ABSENT, NOWHERE, leading),
@@ -358,18 +335,6 @@ def price_per_move(draft: Draft) -> int:
 def _caps(settings: Settings) -> dict[str, int]:
     most = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
     return {name: cap for name, cap in most.items() if cap is not None}
-
-
-def _to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
-    """Return the lists; a partition that would still name a dead broker stays."""
-    state = draft.state
-    broker_of = at.bin_of.astype(np.int32)
-    off = ~state.brokers.is_live[broker_of]
-    stays = first_true(off, state.replicas.start) != ABSENT
-    of = state.replicas.partition_idx
-    broker_of = np.where(stays[of], state.replicas.broker_idx, broker_of)
-    leading = np.where(stays, first_live_replica(state), at.role_of)
-    return reassign(state, broker_of, leading)
 
 
 def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:

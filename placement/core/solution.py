@@ -102,6 +102,8 @@ class Shortfall:
         Where, as rows; -1 and "" where it does not apply.
     is_proven
         Whether no arrangement at all could meet the rule.
+    message
+        One sentence by whoever knows better than these numbers tell; else "".
     """
 
     what: str
@@ -113,6 +115,7 @@ class Shortfall:
     resource: str = ""
     level: str = ""
     is_proven: bool = False
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

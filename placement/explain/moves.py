@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.change import Reassignment, RowArray
-from placement.cluster import BoolArray, IndexArray
+from placement.cluster import ABSENT, BoolArray, IndexArray
 from placement.load import RESOURCES, WeightArray, Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Moves:
     """
-    Copies and changes of the first replica, ``M`` of them, by partition.
+    Copies, replicas dropped and changes of the first one, ``M`` of them, by partition.
 
     Parameters
     ----------
@@ -21,11 +21,15 @@ class Moves:
         ``(M,)`` row of the partition.
     is_copy
         ``(M,)`` true for copies; false where another replica comes first.
+    is_drop
+        ``(M,)`` true for replicas that nothing replaces.
     place
-        ``(M,)`` place of the target lists that is meant.
+        ``(M,)`` place of the target lists that is meant; `ABSENT` of what is dropped.
+    origin
+        ``(M,)`` replica row before, `ABSENT` of a copy that replaces none.
     source, target
         ``(M,)`` rows of brokers: the one that gives the replica, or led by the list
-        before, and the one that gets it.
+        before, and the one that gets it. `ABSENT` where a list grows or shrinks.
     copied_bytes
         ``(M,)`` bytes. 0 but for copies.
     weight
@@ -39,7 +43,9 @@ class Moves:
 
     partition_idx: RowArray
     is_copy: BoolArray
+    is_drop: BoolArray
     place: RowArray
+    origin: RowArray
     source: IndexArray
     target: IndexArray
     copied_bytes: WeightArray
@@ -50,10 +56,15 @@ class Moves:
     def __len__(self) -> int:
         return len(self.partition_idx)
 
+    @property
+    def is_resizing(self) -> BoolArray:
+        """``(M,)`` true where a list grows or shrinks."""
+        return np.equal(self.source, ABSENT) | np.equal(self.target, ABSENT)
+
 
 def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
     """
-    List what a reassignment does, by partition; copies first, in the order of places.
+    List what a reassignment does, by partition: copies in the order of places first.
 
     Parameters
     ----------
@@ -64,30 +75,37 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
     """
     replicas = reassignment.before.replicas
     copied = np.nonzero(reassignment.is_copied)[0]
+    dropped = np.nonzero(reassignment.is_dropped)[0]
     led = np.nonzero(reassignment.is_led_anew)[0]
-    first = replicas.start[led]
-    partition = np.concatenate([replicas.partition_idx[copied], led])
-    is_copy = np.arange(len(partition)) < len(copied)
-    place = np.concatenate([copied, first])
-    origin = np.concatenate([reassignment.origin[copied], first])
-    order = np.lexsort((place, ~is_copy, partition))
-    partition, is_copy = partition[order], is_copy[order]
+    partition = np.concatenate(
+        [reassignment.partition_idx[copied], replicas.partition_idx[dropped], led]
+    ).astype(np.int64)
+    nowhere = np.full(len(dropped), ABSENT, dtype=np.int64)
+    place = np.concatenate([copied, nowhere, reassignment.start[led]])
+    origin = np.concatenate([reassignment.origin[copied], dropped, replicas.start[led]])
+    kind = np.repeat([0, 1, 2], [len(copied), len(dropped), len(led)])
+    order = np.lexsort((place, kind, partition))
+    partition, kind = partition[order], kind[order]
     place, origin = place[order], origin[order]
-    source = replicas.broker_idx[origin]
-    leads = np.equal(place, replicas.start[partition])
-    weight = weights.replica[partition] * is_copy[:, None]
+    is_copy, is_drop = np.equal(kind, 0), np.equal(kind, 1)
+    source = replicas.broker_idx_at(origin)
+    leads = np.equal(place, reassignment.start[partition])
+    weight = weights.replica[partition] * ~np.equal(kind, 2)[:, None]
     weight = weight + weights.leader[partition] * leads[:, None]
     own = weights.own[origin] if len(weights.own) else np.zeros(len(order), np.int64)
+    to = np.append(reassignment.broker_idx, ABSENT)[place].astype(np.int32)
     return Moves(
-        partition_idx=partition.astype(np.int64),
+        partition_idx=partition,
         is_copy=is_copy,
+        is_drop=is_drop,
         place=place,
+        origin=origin,
         source=source,
-        target=reassignment.broker_idx[place],
+        target=to,
         copied_bytes=np.where(is_copy, weights.copy_bytes[partition], 0),
         weight=weight.reshape(len(order), len(RESOURCES)),
         own=own * is_copy,
-        is_free=is_copy | _still_holds(reassignment, partition, source),
+        is_free=is_copy | is_drop | _still_holds(reassignment, partition, source),
     )
 
 
@@ -96,6 +114,6 @@ def _still_holds(
 ) -> BoolArray:
     """Return ``(M,)`` whether a broker is in the new list of a partition."""
     count = np.int64(reassignment.before.num_brokers)
-    of = reassignment.before.replicas.partition_idx.astype(np.int64)
+    of = reassignment.partition_idx.astype(np.int64)
     held = of * count + reassignment.broker_idx
     return np.isin(partition * count + broker, held)

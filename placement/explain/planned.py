@@ -1,9 +1,11 @@
 """The moves of a planned placement, explained."""
 
+from dataclasses import replace
+
 from placement.change import Reassignment
 from placement.explain.moves import Moves, list_moves
 from placement.explain.reasons import Explained, Standing, explain_moves
-from placement.load import Resource, broker_loads, heaviest_replicas
+from placement.load import Resource, broker_loads, heaviest_replicas, weigh
 from placement.planning import (
     PlannedPlacement,
     evacuated_load,
@@ -42,6 +44,11 @@ def explain_reassignment(
     balanced
         Resources whose bands count.
     """
+    if draft.decided is not None:
+        # What the operation has decided is a part of what is explained.
+        draft = replace(
+            draft, state=reassignment.before, weights=weigh(reassignment.before)
+        )
     moves = list_moves(reassignment, draft.weights)
     load, heaviest = loads_of(reassignment.after())
     after = Standing(load=load, targets=find_targets(shares, load, heaviest))
@@ -63,6 +70,6 @@ def _standing_before(draft: Draft, shares: Shares) -> Standing:
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
     load = broker_loads(state, weights, leader)
     heaviest = heaviest_replicas(state, weights, leader)
-    incoming = evacuated_load(draft, leader)
+    incoming = None if draft.decided is not None else evacuated_load(draft, leader)
     targets = find_targets(shares, load, heaviest, incoming)
     return Standing(load=load, targets=targets)

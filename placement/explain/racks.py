@@ -30,14 +30,16 @@ class RackCounts:
     """
 
     def __init__(self, draft: Draft, reassignment: Reassignment, moves: Moves) -> None:
-        state = draft.state
+        state = reassignment.before
         self._moves, self._holds = moves, draft.holds
         self._rack = state.brokers.rack_idx
-        self._start = state.replicas.start
-        self._old, self._new = state.replicas.broker_idx, reassignment.broker_idx
+        self._old = (state.replicas.broker_idx, state.replicas.start)
+        self._new = (reassignment.broker_idx, reassignment.start)
         self._open = np.bincount(self._rack[draft.holds], minlength=state.num_racks)
-        self._limit = rack_limit(state.replication_factor, self._open)
-        self.origin = reassignment.origin[moves.place]
+        factor = np.diff(reassignment.start)
+        unchanged = ~reassignment.is_resized
+        factor[unchanged] = state.replication_factor[unchanged]
+        self._limit = rack_limit(factor, self._open)
 
     def is_mended(self) -> BoolArray:
         """Return ``(M,)`` true where a move leaves a rack that held too many."""
@@ -78,13 +80,14 @@ class RackCounts:
         moves = self._moves
         return self._rack[moves.source[rows]], self._rack[moves.target[rows]]
 
-    def _counts(self, broker_idx: IndexArray, rows: RowArray) -> Counts:
+    def _counts(self, lists: tuple[IndexArray, RowArray], rows: RowArray) -> Counts:
         """Return ``(rows, K)`` replicas per rack of each move's partition."""
+        broker_idx, start = lists
         partition = self._moves.partition_idx[rows]
-        length = self._start[partition + 1] - self._start[partition]
+        length = start[partition + 1] - start[partition]
         of = np.repeat(np.arange(len(rows)), length)
         offset = np.arange(len(of)) - np.repeat(np.cumsum(length) - length, length)
-        broker = broker_idx[np.repeat(self._start[partition], length) + offset]
+        broker = broker_idx[np.repeat(start[partition], length) + offset]
         kept = self._holds[broker]
         counts = np.zeros((len(rows), len(self._open)), dtype=np.int32)
         np.add.at(counts, (of[kept], self._rack[broker[kept]]), 1)

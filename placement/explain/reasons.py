@@ -1,9 +1,10 @@
 """
 Which rule or goal pays for a move, and what is worse once it alone is undone.
 
-The first reason that applies is given: what must leave its broker or log dir; the
-rack rule, where the partition broke it; a threshold that the source was over; a band
-that the source was above, or the target below (a new broker's first). What remains is
+The first reason that applies is given: another replication factor; what must leave its
+broker or log dir; the rack rule, where the partition broke it; a threshold that the
+source was over; a band that the source was above, or the target below (a new broker's
+first). What remains is
 needed for the sake of other moves: undone alone it would push a broker out of its band
 (`MAKES_ROOM`), or not even that (`WITH_OTHERS`).
 """
@@ -28,6 +29,7 @@ NONE = -1
 class Reason(StrEnum):
     """Why a move is made; the first that applies."""
 
+    NEW_FACTOR = "new-factor"
     BROKER_DEAD = "broker-dead"
     BROKER_LEAVES = "broker-leaves"
     LOG_DIR_OFFLINE = "log-dir-offline"
@@ -53,6 +55,7 @@ class Undone(IntEnum):
     RACK = 2
     OVER_CAPACITY = 3
     OUT_OF_BAND = 4
+    OLD_FACTOR = 5
 
     @property
     def word(self) -> str:
@@ -228,10 +231,13 @@ def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
     """Return what leaves no choice, gravest first."""
     draft, moves = case.draft, case.moves
     is_dead = np.equal(draft.state.brokers.state, BrokerState.DEAD)
-    origin = case.racks.origin
-    must = moves.is_copy & np.equal(draft.movability[origin], Movability.MUST)
-    leads = ~moves.is_copy
+    must = np.zeros(len(moves), dtype=np.bool_)
+    if draft.decided is None:
+        forced = np.equal(draft.movability[moves.origin], Movability.MUST)
+        must = moves.is_copy & forced
+    leads = ~moves.is_copy & ~moves.is_drop
     return [
+        (Reason.NEW_FACTOR, moves.is_resizing),
         (Reason.BROKER_DEAD, moves.is_copy & is_dead[moves.source]),
         (Reason.BROKER_LEAVES, moves.is_copy & draft.leaves[moves.source]),
         (Reason.LOG_DIR_OFFLINE, must),
@@ -273,9 +279,10 @@ def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray
         (Undone.RACK, moves.is_copy & case.racks.is_broken_undone(), None, None),
         (Undone.NOT_EMPTY, leaves, moves.source, None),
     ):
-        applies = applies & moves.is_free  # noqa: PLW2901 - narrowed
+        applies = applies & moves.is_free & ~moves.is_resizing  # noqa: PLW2901 - narrowed
         kind[applies] = what
         broker[applies] = NONE if where is None else where[applies]
         resource[applies] = NONE if much is None else np.argmax(much[applies], axis=1)
         outside[applies] = 0.0 if much is None else much[applies].max(axis=1)
+    kind[moves.is_resizing] = Undone.OLD_FACTOR
     return kind, broker, resource, outside

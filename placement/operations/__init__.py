@@ -6,9 +6,21 @@ code in the search. One module each.
 """
 
 from placement.operations.add_brokers import AddBrokers
+from placement.operations.demote import Demote
 from placement.operations.leaders import Leaders
 from placement.operations.operation import Operation
 from placement.operations.rebalance import Rebalance
 from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.replace_broker import ReplaceBroker
+from placement.operations.set_replication_factor import SetReplicationFactor
 
-__all__ = ["AddBrokers", "Leaders", "Operation", "Rebalance", "RemoveBrokers"]
+__all__ = [
+    "AddBrokers",
+    "Demote",
+    "Leaders",
+    "Operation",
+    "Rebalance",
+    "RemoveBrokers",
+    "ReplaceBroker",
+    "SetReplicationFactor",
+]

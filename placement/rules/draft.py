@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from placement.change import Reassignment
 from placement.cluster import BoolArray, BrokerState, ClusterState, CodeArray
 from placement.core.problem import Movability
+from placement.core.solution import Shortfall
 from placement.load import RESOURCES, Resource, Weights, weigh
 from placement.targets import DEFAULT_BAND
 
@@ -147,6 +149,14 @@ class Draft:
         only lists that change anyway.
     notes
         What the plan will say.
+    shortfalls
+        What the operation already knows to be missing.
+    decided
+        What the operation has decided by itself, apart from the bands: `state` is
+        the cluster as that leaves it. `None`: nothing, `state` is the cluster as it
+        is.
+    is_unplaced
+        ``(R,)`` copies of `state` whose broker stands for none: one is to be found.
     """
 
     state: ClusterState
@@ -167,6 +177,36 @@ class Draft:
     is_order_only: bool = False
     orders_followers: bool = False
     notes: list[Note] = field(default_factory=list)
+    shortfalls: list[Shortfall] = field(default_factory=list)
+    decided: Reassignment | None = None
+    is_unplaced: BoolArray | None = None
+
+    def decide(
+        self, decided: Reassignment, is_unplaced: BoolArray | None = None
+    ) -> None:
+        """
+        Go on from where a reassignment leads, in which nothing else may move yet.
+
+        Parameters
+        ----------
+        decided
+            What is done in any case.
+        is_unplaced
+            ``(M,)`` places of its lists for whose copies a broker is to be found.
+        """
+        state = decided.after()
+        self.decided, self.state = decided, state
+        self.weights = weigh(state)
+        self.movability = np.full(len(state.replicas), Movability.NEVER, dtype=np.int8)
+        self.may_lead_anew = np.zeros(state.num_partitions, dtype=np.bool_)
+        if is_unplaced is not None:
+            self.is_unplaced = is_unplaced
+            self.movability[is_unplaced] = Movability.MUST
+
+    def note(self, note: Note) -> None:
+        """Say something, once."""
+        if note not in self.notes:
+            self.notes.append(note)
 
     def freeze_partitions(self, chosen: BoolArray) -> None:
         """Let nothing of the chosen partitions change."""
@@ -188,7 +228,7 @@ class Draft:
             if fraction >= LEAST_KNOWN:
                 chosen.append(resource)
             else:
-                self.notes.append(
+                self.note(
                     Note(
                         what="not-balanced",
                         message=f"{resource} is known for {fraction:.0%} of the "

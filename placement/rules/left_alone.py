@@ -1,5 +1,6 @@
 """Partitions that a plan must not touch, and why."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,23 +23,24 @@ class LeaveUnsettled:
 
     def fill(self, draft: Draft) -> None:
         """Freeze them, and note how many there are."""
+        for chosen, why in self.found_in(draft):
+            _freeze(draft, chosen, why)
+
+    def found_in(self, draft: Draft) -> Iterator[tuple[BoolArray, str]]:
+        """Yield ``(P,)`` which partitions, and why."""
         state = draft.state
         off = ~state.brokers.is_live & ~draft.leaves
         on_off = first_true(off[state.replicas.broker_idx], state.replicas.start) >= 0
         unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
-        of_unknown = (
-            unknown[state.partitions.topic_idx]
-            if len(unknown)
-            else np.zeros(0, dtype=np.bool_)
-        )
-        _freeze(draft, state.is_reassigning, "are being reassigned")
-        _freeze(draft, on_off, "have a replica on a broker that is not live")
-        _freeze(
-            draft,
+        yield state.is_reassigning, "are being reassigned"
+        yield on_off, "have a replica on a broker that is not live"
+        yield (
             self._in_offline_dirs(draft),
             "have a replica in an offline log dir that this operation does not mend",
         )
-        _freeze(draft, of_unknown, "belong to topics whose storage is unknown")
+        if len(unknown):
+            of_unknown = unknown[state.partitions.topic_idx]
+            yield of_unknown, "belong to topics whose storage is unknown"
 
     @staticmethod
     def _in_offline_dirs(draft: Draft) -> BoolArray:
@@ -111,6 +113,17 @@ class UsableLogDirs:
                     where={"broker": broker_id},
                 )
             )
+
+
+def is_untouchable(draft: Draft) -> BoolArray:
+    """Return ``(P,)`` partitions to be left alone, excluded topics included."""
+    found = np.zeros(draft.state.num_partitions, dtype=np.bool_)
+    for chosen, _ in LeaveUnsettled().found_in(draft):
+        found |= chosen
+    excluded = draft.settings.excluded_topics
+    if excluded is not None and len(excluded):
+        found |= excluded[draft.state.partitions.topic_idx]
+    return found
 
 
 def _freeze(draft: Draft, chosen: BoolArray, why: str) -> None:

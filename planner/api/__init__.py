@@ -1,6 +1,7 @@
 """The planner from Python: what the commands do, as functions and tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
+from planner.api.operations import demote, replace_broker
 from planner.api.plans import (
     PlanOptions,
     add_brokers,
@@ -21,11 +22,13 @@ __all__ = [
     "add_brokers",
     "apply_plan",
     "check_plan",
+    "demote",
     "leaders",
     "propose_assignment",
     "read_snapshot",
     "rebalance",
     "remove_brokers",
+    "replace_broker",
     "take_snapshot",
     "verify_plan",
     "write_snapshot",

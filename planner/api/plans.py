@@ -94,7 +94,7 @@ def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
     >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
     'feasible'
     """
-    return _plan(snapshot, "rebalance", options)
+    return plan_of(snapshot, "rebalance", options)
 
 
 def add_brokers(
@@ -123,7 +123,7 @@ def add_brokers(
     BadInputError
         With every option that is wrong for this cluster.
     """
-    return _plan(
+    return plan_of(
         snapshot, "add-brokers", options, broker_ids=broker_ids, rebalance=rebalance
     )
 
@@ -154,7 +154,7 @@ def remove_brokers(
     BadInputError
         With every option that is wrong for this cluster.
     """
-    return _plan(
+    return plan_of(
         snapshot, "remove-brokers", options, broker_ids=broker_ids, rebalance=rebalance
     )
 
@@ -183,10 +183,12 @@ def leaders(
     BadInputError
         With every option that is wrong for this cluster.
     """
-    return _plan(snapshot, "leaders", options, own={"order_followers": order_followers})
+    return plan_of(
+        snapshot, "leaders", options, own={"order_followers": order_followers}
+    )
 
 
-def _plan(
+def plan_of(
     snapshot: Snapshot,
     goal: str,
     options: PlanOptions,

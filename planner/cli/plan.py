@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from planner.cli import plan_brokers
 from planner.cli.exit_codes import ExitCode
 from planner.cli.gather import Gatherer
 from planner.cli.options import OutputFormat, SnapshotArgument
@@ -114,6 +115,9 @@ def leaders(
     run_plan("leaders", snapshot, options, own)
 
 
+plan_brokers.add_to(app)
+
+
 def run_plan(
     goal: str,
     snapshot: Path,
@@ -198,6 +202,7 @@ def check_options(
 
 def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
     """Return a request of what the command line gave, by the names of its fields."""
+    from planner.plan.own_options import OWN_NAMES, OwnOptions
     from planner.plan.request import PlanRequest
 
     for name in ("band", "capacity_threshold", "topic"):
@@ -205,7 +210,8 @@ def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
     given["effort"] = str(given["effort"])
     given["order"] = None if given["order"] is None else str(given["order"])
     given["prefer"] = str(given["prefer"])
-    return PlanRequest(goal=goal, **given)
+    own = {name: given.pop(name) for name in OWN_NAMES & given.keys()}
+    return PlanRequest(goal=goal, own=OwnOptions(**own), **given)
 
 
 def exit_code(planned: "Planned") -> ExitCode:

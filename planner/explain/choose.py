@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from placement.explain import Reason
-from planner.plan.moves_file import COPY, MoveRow
+from planner.plan.moves_file import COPY, LEADER, MoveRow
 
 
 class Sort(StrEnum):
@@ -23,8 +23,8 @@ class Sort(StrEnum):
 ORDERS: Mapping[Sort, Callable[[MoveRow], Any]] = {
     Sort.BYTES: lambda row: -row.size_bytes,
     Sort.REASON: lambda row: ([*Reason].index(Reason(row.reason)), -row.size_bytes),
-    Sort.FROM: lambda row: row.source,
-    Sort.TO: lambda row: row.target,
+    Sort.FROM: lambda row: (row.source is None, row.source),
+    Sort.TO: lambda row: (row.target is None, row.target),
     Sort.UNDONE: lambda row: -(row.undone_outside or 0.0),
 }
 
@@ -75,6 +75,7 @@ def by_reason(rows: Iterable[MoveRow]) -> list[dict[str, Any]]:
     sums: dict[str, dict[str, int]] = {}
     for row in rows:
         one = sums.setdefault(row.reason, {"replicas": 0, "bytes": 0, "leaders": 0})
-        one["replicas" if row.kind == COPY else "leaders"] += 1
+        one["replicas"] += row.kind == COPY
+        one["leaders"] += row.kind == LEADER
         one["bytes"] += row.size_bytes
     return [{"reason": str(r), **sums[r]} for r in Reason if r in sums]

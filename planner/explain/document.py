@@ -10,6 +10,7 @@ from planner.plan.moves_file import MoveRow
 from planner.plan.plan_documents import ResourceName
 
 ReasonName = Literal[
+    "new-factor",
     "broker-dead",
     "broker-leaves",
     "log-dir-offline",
@@ -28,7 +29,14 @@ ReasonName = Literal[
 class UndoneRecord(Record):
     """What is worse once this move alone is undone."""
 
-    what: Literal["nothing", "not-empty", "rack", "over-capacity", "out-of-band"]
+    what: Literal[
+        "nothing",
+        "not-empty",
+        "rack",
+        "over-capacity",
+        "out-of-band",
+        "old-factor",
+    ]
     broker: Int32 | None
     resource: ResourceName | None
     outside: float | None
@@ -36,13 +44,17 @@ class UndoneRecord(Record):
 
 
 class MoveRecord(Record):
-    """A copy, or a change of the first replica, and why."""
+    """
+    A copy, a replica dropped, or a change of the first one, and why.
+
+    A copy that replaces none comes from no broker; what is dropped goes to none.
+    """
 
     topic: str
     partition: Int32
-    kind: Literal["replica", "leader"]
-    from_broker: Int32
-    to_broker: Int32
+    kind: Literal["replica", "leader", "drop"]
+    from_broker: Int32 | None
+    to_broker: Int32 | None
     from_rack: str | None
     to_rack: str | None
     bytes: int

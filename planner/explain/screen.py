@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from planner.explain.choose import by_reason
 from planner.explain.words import sentence, short_why, short_without
-from planner.plan.moves_file import COPY, MoveRow
+from planner.plan.moves_file import COPY, DROP, LEADER, MoveRow
 from planner.plan.words import bytes_text, plural, wrapped
 
 MOST_SENTENCES = 12
 """So few moves are told in sentences; more are a table."""
+SIZES = {LEADER: "leads", DROP: "goes"}
+"""What stands for the bytes of moves that copy nothing."""
 WIDTHS = (22, 19, 7, 9, 19)
 HEADS = ("PARTITION", "WHY", "BYTES", "FROM>TO", "WITHOUT IT")
 
@@ -64,8 +66,8 @@ def _reasons(chosen: Sequence[MoveRow]) -> Iterator[str]:
 def _table(rows: Sequence[MoveRow]) -> Iterator[str]:
     yield _line(HEADS)
     for row in rows:
-        size = bytes_text(row.size_bytes) if row.kind == COPY else "leads"
-        ends = f"{row.source}>{row.target}"
+        size = bytes_text(row.size_bytes) if row.kind == COPY else SIZES[row.kind]
+        ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
         yield _line((row.name, short_why(row), size, ends, short_without(row)))
 
 

@@ -1,7 +1,7 @@
 """Why a move is made, and what would be worse without it, as sentences."""
 
 from placement.explain import Reason, Undone
-from planner.plan.moves_file import COPY, MoveRow
+from planner.plan.moves_file import COPY, DROP, MoveRow
 from planner.plan.words import percent_text
 
 UNDONE = {kind.word: kind for kind in Undone}
@@ -11,6 +11,7 @@ def why(row: MoveRow) -> str:
     """Return why a move is made."""
     share = f"its share of {row.resource}"
     told = {
+        Reason.NEW_FACTOR: "its replication factor changes",
         Reason.BROKER_DEAD: f"broker {row.source} is dead",
         Reason.BROKER_LEAVES: f"broker {row.source} is to be emptied",
         Reason.LOG_DIR_OFFLINE: f"its log dir on broker {row.source} is offline",
@@ -45,6 +46,7 @@ def without(row: MoveRow) -> str:
         f"carry of {resource}",
         Undone.OUT_OF_BAND: f"broker {broker} would be {much} of its share further "
         f"outside its band of {resource}",
+        Undone.OLD_FACTOR: "its replication factor would be another",
     }
     return told[UNDONE[row.undone]]
 
@@ -62,13 +64,24 @@ def short_without(row: MoveRow) -> str:
         return f"b{row.undone_broker} {row.undone_resource} {much}"
     if kind is Undone.NOT_EMPTY:
         return f"b{row.undone_broker} not empty"
+    if kind is Undone.OLD_FACTOR:
+        return "its factor"
     return "-" if kind is Undone.NOTHING else "rack rule"
+
+
+def _what(row: MoveRow) -> str:
+    """Return what is done."""
+    if row.kind == DROP:
+        return f"gives up its replica on broker {row.source}"
+    if row.source is None:
+        return f"gets a replica on broker {row.target}"
+    verb = "is copied" if row.kind == COPY else "hands on the lead"
+    return f"{verb} from broker {row.source} to {row.target}"
 
 
 def sentence(row: MoveRow) -> str:
     """Return all that is known of a move."""
-    verb = "is copied" if row.kind == COPY else "hands on the lead"
-    head = f"{row.name} {verb} from broker {row.source} to {row.target}: {why(row)}."
+    head = f"{row.name} {_what(row)}: {why(row)}."
     if row.reason == Reason.REPLICA_LEFT:
         return f"{head} It goes with the copy."
     return f"{head} Without this move, {without(row)}."

@@ -114,10 +114,10 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     cannot be elected.
     """
     state, reassignment = plan.state, plan.placed.reassignment
-    start = state.replicas.start
+    start = reassignment.start
     first = reassignment.broker_idx[start[:-1]] if len(start) > 1 else np.zeros(0, int)
     leader = state.partitions.leader_idx
-    of = state.replicas.partition_idx
+    of = reassignment.partition_idx
     keeps = np.zeros(state.num_partitions, dtype=np.bool_)
     np.logical_or.at(keeps, of, np.equal(reassignment.broker_idx, leader[of]))
     is_live = state.brokers.is_live[first]
@@ -313,7 +313,7 @@ def shortfall_document(
         "have": rounded(have),
         "need": rounded(need),
         "where": where,
-        "message": _message(state, shortfall, have, need),
+        "message": shortfall.message or _message(state, shortfall, have, need),
     }
 
 

@@ -34,7 +34,7 @@ def copy_time(plan: Plan, rate_bytes_per_s: float) -> CopyTime:
     """Return the time that the busiest broker needs for what it sends or gets."""
     state, reassignment = plan.state, plan.placed.reassignment
     copied = np.nonzero(reassignment.is_copied)[0]
-    of = state.replicas.partition_idx[copied]
+    of = reassignment.partition_idx[copied]
     size = plan.placed.draft.weights.copy_bytes[of]
     arrives = np.zeros(state.num_brokers, dtype=np.int64)
     np.add.at(arrives, reassignment.broker_idx[copied], size)
@@ -83,7 +83,7 @@ def fullest_disk(plan: Plan, *, while_copying: bool) -> FullestDisk | None:
     load = broker_loads(state, weights, state.partitions.leader_idx)[:, 0]
     if while_copying:
         copied = np.nonzero(reassignment.is_copied)[0]
-        of = state.replicas.partition_idx[copied]
+        of = reassignment.partition_idx[copied]
         np.add.at(load, reassignment.broker_idx[copied], weights.copy_bytes[of])
     use = np.where(known, load / np.maximum(capacity, 1), -1.0)
     broker = int(use.argmax())

@@ -182,7 +182,13 @@ def target_lists(plan: Plan) -> ReassignmentFile:
     """Return the lists of every partition that the plan changes."""
     reassignment = plan.placed.reassignment
     changed = np.nonzero(reassignment.is_changed)[0]
-    return lists_of(plan.state, reassignment.broker_idx, changed, has_dirs=False)
+    return lists_of(
+        plan.state,
+        reassignment.broker_idx,
+        changed,
+        has_dirs=False,
+        start=reassignment.start,
+    )
 
 
 def lists_of(
@@ -191,14 +197,28 @@ def lists_of(
     chosen: RowArray,
     *,
     has_dirs: bool,
+    start: RowArray | None = None,
 ) -> ReassignmentFile:
-    """Return the lists of the chosen partitions, with the log dirs of now if asked."""
+    """
+    Return the lists of the chosen partitions, with the log dirs of now if asked.
+
+    Parameters
+    ----------
+    state, broker_idx
+        The cluster, and the broker in each place of the lists.
+    chosen
+        Rows of the partitions.
+    has_dirs
+        Whether the log dirs of now stand with them.
+    start
+        ``(P + 1,)`` where each list starts; `None`: where the replicas do now.
+    """
     ids = state.brokers.ids[broker_idx].tolist()
     dirs = state.replicas.log_dir_idx.tolist() if has_dirs else []
     paths = state.log_dirs.paths
-    start = state.replicas.start.tolist()
+    starts = (state.replicas.start if start is None else start).tolist()
     pairs = [_pair(state, int(p)) for p in chosen]
-    spans = [slice(start[p], start[p + 1]) for p in chosen]
+    spans = [slice(starts[p], starts[p + 1]) for p in chosen]
     return ReassignmentFile(
         topics=tuple(topic for topic, _ in pairs),
         partitions=tuple(number for _, number in pairs),

@@ -9,10 +9,12 @@ from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.operations import (
     AddBrokers,
+    Demote,
     Leaders,
     Operation,
     Rebalance,
     RemoveBrokers,
+    ReplaceBroker,
 )
 from placement.operations.leaders import LED
 from placement.planning import plan as plan_placement
@@ -154,6 +156,17 @@ def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
     return Leaders(orders_followers=wishes.request.order_followers)
 
 
+def _replace_broker(state: ClusterState, wishes: Wishes) -> Operation:
+    return ReplaceBroker(wishes.own.pairs)
+
+
+def _demote(state: ClusterState, wishes: Wishes) -> Operation:
+    if not wishes.broker_ids and not wishes.own.log_dirs:
+        rule = "brokers or log dirs to be demoted must be named"
+        raise _broker_list_error(_NOTHING, rule, "name them: 4, or --log-dirs 4:/d1")
+    return Demote(wishes.broker_ids or (), wishes.own.log_dirs)
+
+
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
     problem = InputProblem(
         file="command line",
@@ -170,4 +183,6 @@ OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
     "add-brokers": _add_brokers,
     "remove-brokers": _remove_brokers,
     "leaders": _leaders,
+    "replace-broker": _replace_broker,
+    "demote": _demote,
 }

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+import numpy as np
+
 from placement.cluster import ClusterState
 from placement.explain.moves import Moves
 from placement.explain.planned import explain_planned
@@ -16,7 +18,7 @@ from planner.plan.document import Plan
 from planner.plan.numbers import rounded
 
 MOVES_NAME = "moves.csv"
-COPY, LEADER = "replica", "leader"
+COPY, LEADER, DROP = "replica", "leader", "drop"
 COLUMNS = (
     "topic",
     "partition",
@@ -45,9 +47,10 @@ class MoveRow:
     topic, partition
         Of what.
     kind
-        ``replica``: a copy; ``leader``: another replica comes first.
+        ``replica``: a copy; ``leader``: another replica comes first; ``drop``: a
+        replica goes, and nothing replaces it.
     source, target
-        Broker ids: from, to.
+        Broker ids: from, to; `None` where a list grows or shrinks.
     source_rack, target_rack
         Their racks, empty where unknown.
     size_bytes
@@ -64,8 +67,8 @@ class MoveRow:
     topic: str
     partition: int
     kind: str
-    source: int
-    target: int
+    source: int | None
+    target: int | None
     source_rack: str
     target_rack: str
     size_bytes: int
@@ -102,14 +105,14 @@ def move_rows(
 ) -> Iterator[MoveRow]:
     """Yield moves by the names of topics, brokers and racks."""
     brokers, names = state.brokers, state.topics.names
-    racks = [brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()]
+    racks = [*(brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()), ""]
     # A row of -1 is none, and the last of each list stands for that.
     ids = [*brokers.ids.tolist(), None]
     resources = [*map(str, RESOURCES), None]
     columns = (
         state.partitions.topic_idx[moves.partition_idx],
         state.partitions.partition[moves.partition_idx],
-        moves.is_copy,
+        np.where(moves.is_copy, COPY, np.where(moves.is_drop, DROP, LEADER)),
         moves.source,
         moves.target,
         moves.copied_bytes,
@@ -121,12 +124,12 @@ def move_rows(
         explained.undone_outside,
     )
     for row in zip(*(column.tolist() for column in columns), strict=True):
-        topic, number, is_copy, source, target, size, reason, about, *undone = row
-        kind, broker, resource, outside = undone
+        topic, number, kind, source, target, size, reason, about, *undone = row
+        worse, broker, resource, outside = undone
         yield MoveRow(
             topic=names[topic],
             partition=number,
-            kind=COPY if is_copy else LEADER,
+            kind=kind,
             source=ids[source],
             target=ids[target],
             source_rack=racks[source],
@@ -134,7 +137,7 @@ def move_rows(
             size_bytes=size,
             reason=str(REASONS[reason]),
             resource=resources[about],
-            undone=Undone(kind).word,
+            undone=Undone(worse).word,
             undone_broker=ids[broker],
             undone_resource=resources[resource],
             undone_outside=rounded(outside) if outside else None,
@@ -174,14 +177,14 @@ def read_moves(path: Path) -> list[MoveRow]:
 def _read_row(row: list[str]) -> MoveRow:
     topic, number, kind, source, target, source_rack, target_rack, *rest = row
     size, reason, about, undone, broker, resource, outside = rest
-    if kind not in {COPY, LEADER} or reason not in REASONS:
+    if kind not in {COPY, LEADER, DROP} or reason not in REASONS:
         raise ValueError
     return MoveRow(
         topic=topic,
         partition=int(number),
         kind=kind,
-        source=int(source),
-        target=int(target),
+        source=int(source) if source else None,
+        target=int(target) if target else None,
         source_rack=source_rack,
         target_rack=target_rack,
         size_bytes=int(size),

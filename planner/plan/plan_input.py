@@ -38,7 +38,7 @@ class PlanSettings(BaseModel):
     exclude_brokers_for_leaders: list[int] | None = None
     destination_broker_list: list[int] | None = None
     broker_list: list[int] | None = None
-    broker: int | None = None
+    broker: int | list[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +250,8 @@ def _leaving(plan: PlanInput) -> frozenset[int]:
     if plan.goal == "remove-brokers":
         return frozenset(plan.settings.broker_list or ())
     if plan.goal == "replace-broker" and plan.settings.broker is not None:
-        return frozenset({plan.settings.broker})
+        named = plan.settings.broker
+        return frozenset([named] if isinstance(named, int) else named)
     return frozenset()
 
 

@@ -1,7 +1,7 @@
 """What the command line says about a plan, as settings of `placement`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
 from placement.waves.cut import Order, WaveSettings
 from planner.plan.option_reader import OptionReader
+from planner.plan.own_options import OwnOptions, OwnWishes, read_own
 from planner.plan.waves import settings_document
 
 BROKER_LISTS = (
@@ -63,6 +64,8 @@ class PlanRequest:
         Which copies go first; or `None`: the shortest.
     order_followers
         Whether `leaders` may reorder any list to spread those who lead next.
+    own
+        Options of this operation alone.
     """
 
     goal: str
@@ -92,6 +95,7 @@ class PlanRequest:
     bandwidth: str | None = None
     order: str | None = None
     order_followers: bool = False
+    own: OwnOptions = field(default_factory=OwnOptions)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -111,6 +115,8 @@ class Wishes:
         As given, for what one operation alone has.
     waves
         How the plan is cut into waves; `None`: not at all.
+    own
+        Of the options of this operation alone.
     """
 
     broker_ids: tuple[int, ...] | None
@@ -118,6 +124,7 @@ class Wishes:
     document: dict[str, Any]
     request: PlanRequest
     waves: WaveSettings | None = None
+    own: OwnWishes = field(default_factory=OwnWishes)
 
 
 def check_request(request: PlanRequest, state: ClusterState | None) -> None:
@@ -178,9 +185,11 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         broker_ids=read.broker_ids,
         settings=settings,
         document=_document(request, settings, read.broker_ids, read.lists)
-        | {"waves": settings_document(read.waves)},
+        | {"waves": settings_document(read.waves)}
+        | read.own.document,
         request=request,
         waves=read.waves,
+        own=read.own,
     )
 
 
@@ -198,6 +207,7 @@ class ReadOptions:
     max_bytes: int | None
     move_cost_bytes: int | None
     deadline_s: float | None
+    own: OwnWishes
 
     def listed(self, name: str) -> frozenset[int]:
         """Return the brokers of a list; none where it is not given."""
@@ -223,6 +233,7 @@ def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
         max_bytes=reader.bytes_of("--max-bytes", request.max_bytes),
         move_cost_bytes=reader.bytes_of("--move-cost-bytes", request.move_cost_bytes),
         deadline_s=reader.seconds("--deadline", request.deadline),
+        own=read_own(reader, request.goal, request.own),
     )
 
 

@@ -210,7 +210,14 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
 
 
 def _whom(plan: Plan) -> str:
-    draft = plan.placed.draft
+    draft, settings = plan.placed.draft, plan.settings
+    if plan.goal == "replace-broker":
+        olds, news = ids_text(settings["broker"]), ids_text(settings["with"])
+        return f" {olds} by {news}"
+    if plan.goal == "demote":
+        named = settings["broker_list"]
+        words = [ids_text(named)] if named else []
+        return " " + ", ".join([*words, *(settings["log_dirs"] or ())])
     chosen = {"add-brokers": draft.is_new, "remove-brokers": draft.leaves}
     brokers = chosen.get(plan.goal)
     if brokers is None or not brokers.any():

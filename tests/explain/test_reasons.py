@@ -125,7 +125,11 @@ def test_leadership_goes_with_its_replica():
 def test_every_reason_but_one_has_a_case():
     named = {reason for case in CASES for reason, _ in case.values[3]}
 
-    assert set(Reason) - named == {Reason.REPLICA_LEFT, Reason.WITH_OTHERS}
+    assert set(Reason) - named == {
+        Reason.REPLICA_LEFT,
+        Reason.WITH_OTHERS,
+        Reason.NEW_FACTOR,
+    }
 
 
 def test_moves_that_could_each_be_left_out():

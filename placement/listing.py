@@ -1,0 +1,155 @@
+"""From the core's answer to lists of replicas, and to what these lists cost."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from placement.change import Reassignment, reassign
+from placement.cluster import ABSENT, BoolArray
+from placement.core.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Arrangement,
+    Movability,
+    Problem,
+    home_arrangement,
+)
+from placement.core.shortfalls import MAX_SHORTFALLS, find_shortfalls
+from placement.core.solution import (
+    Bounded,
+    Certificate,
+    Proof,
+    Shortfall,
+    Solution,
+    Status,
+)
+from placement.core.value import evaluate
+from placement.load import first_live_replica, first_true
+from placement.rules.draft import Draft
+
+MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
+
+
+def has_choice(problem: Problem) -> bool:
+    """Tell whether any item, or any role, may be anywhere else than it is."""
+    may_move = np.not_equal(problem.movability, Movability.NEVER)
+    homeless = np.equal(problem.home, NOWHERE)
+    return bool((may_move | homeless).any() or problem.is_role_movable.any())
+
+
+def without_choice(problem: Problem) -> Solution:
+    """Say what the only arrangement there is comes to."""
+    at = home_arrangement(problem)
+    value = evaluate(problem, at)
+    shortfalls = find_shortfalls(problem, at)
+    status = Status.OPTIMAL
+    if value.key[0]:
+        is_proven = any(shortfall.is_proven for shortfall in shortfalls)
+        status = Status.INFEASIBLE if is_proven else Status.PARTIAL
+    nothing = Bounded(value=0, lower_bound=0)
+    return Solution(
+        status=status,
+        best=at,
+        certificate=Certificate(
+            cost=nothing,
+            moves=nothing,
+            deviation=Bounded(value=value.deviation, lower_bound=0.0),
+        ),
+        shortfalls=shortfalls,
+        seconds={"solve": 0.0, "bound": 0.0},
+    )
+
+
+def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
+    """
+    Return the lists; a partition that would still name a dead broker stays.
+
+    Copies for which no broker was found are left out, the rest of their list is done.
+    """
+    state = draft.state
+    is_homeless = np.equal(at.bin_of, NOWHERE)
+    broker_of = np.where(is_homeless, state.replicas.broker_idx, at.bin_of)
+    broker_of = broker_of.astype(np.int32)
+    off = ~state.brokers.is_live[broker_of]
+    stays = first_true(off, state.replicas.start) != ABSENT
+    of = state.replicas.partition_idx
+    broker_of = np.where(stays[of], state.replicas.broker_idx, broker_of)
+    leading = np.where(stays, first_live_replica(state), at.role_of)
+    found = reassign(state, broker_of, leading)
+    if draft.decided is None:
+        return found
+    whole = draft.decided.then(found).without(is_homeless[found.origin])
+    return whole.reverted(_names_dead(whole))
+
+
+def _names_dead(found: Reassignment) -> BoolArray:
+    """Return ``(P,)`` true for lists that name a broker which is not live."""
+    off = ~found.before.brokers.is_live[found.broker_idx]
+    return np.not_equal(first_true(off, found.start), ABSENT)
+
+
+def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> Solution:
+    """Count what the lists do, and what is missing that the core cannot know."""
+    proven = solution.certificate
+    copies = int(reassignment.is_copied.sum())
+    copied = reassignment.copied_bytes(draft.weights)
+    forced_copies, forced_bytes = _decided_copies(draft)
+    missing = (*_kept_on_removed(draft), *draft.shortfalls)
+    return replace(
+        solution,
+        status=_status(solution.status, missing),
+        certificate=replace(
+            proven,
+            cost=_counted(proven.cost, copied, forced_bytes),
+            moves=_counted(proven.moves, copies, forced_copies),
+        ),
+        shortfalls=(*solution.shortfalls, *missing),
+    )
+
+
+def _status(status: Status, missing: tuple[Shortfall, ...]) -> Status:
+    if any(shortfall.is_proven for shortfall in missing):
+        return Status.INFEASIBLE
+    return Status.PARTIAL if missing and status in MET else status
+
+
+def _decided_copies(draft: Draft) -> tuple[int, int]:
+    """Return the copies, and their bytes, that the operation makes in any case."""
+    decided = draft.decided
+    if decided is None:
+        return 0, 0
+    copied = decided.is_copied
+    if draft.is_unplaced is not None:
+        copied = copied & ~draft.is_unplaced
+    size = draft.weights.copy_bytes[decided.partition_idx[copied]]
+    return int(copied.sum()), int(size.sum())
+
+
+def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
+    """Return what the lists do, which may be less than was solved, and its bound."""
+    if value == bounded.value and not forced:
+        return bounded
+    least = int(min(bounded.lower_bound + forced, value, NO_LIMIT))
+    proof = bounded.proof
+    if proof is None and least:
+        proof = Proof(kind="forced", witness={"side": "leave", "bins": []})
+    return replace(bounded, value=value, lower_bound=least, proof=proof)
+
+
+def _kept_on_removed(draft: Draft) -> list[Shortfall]:
+    """Return the replicas on brokers to be emptied that are left alone."""
+    replicas = draft.state.replicas
+    stays = draft.to_empty[replicas.broker_idx]
+    stays &= draft.is_left_alone[replicas.partition_idx]
+    return [
+        Shortfall(
+            what="bins",
+            have=0,
+            need=1,
+            item=int(row),
+            group=int(replicas.partition_idx[row]),
+            bin=int(replicas.broker_idx[row]),
+            level="broker",
+        )
+        for row in np.nonzero(stays)[0][:MAX_SHORTFALLS]
+    ]

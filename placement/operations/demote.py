@@ -1,0 +1,192 @@
+"""Take leadership off brokers, or off single log dirs, without moving anything."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.change import Reassignment
+from placement.choosing import Options, choose, limits_of
+from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.core.solution import Shortfall
+from placement.load import (
+    RESOURCES,
+    UNITS,
+    WeightArray,
+    broker_loads,
+    first_live_replica,
+    first_true,
+)
+from placement.rules.draft import Draft
+from placement.rules.left_alone import is_untouchable
+
+RowArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Demote:
+    """
+    Let brokers, or replicas in some log dirs, lead nothing, and follow last.
+
+    *Goals*: demoted replicas stand at the end of every list, and others lead.
+    *Constraints*: no copies; only live replicas in sync become leaders, and none where
+    that broker may not lead or would go over a capacity. *Algorithm*: among the
+    replicas that may lead the bands choose; the others keep their order.
+
+    Parameters
+    ----------
+    broker_ids
+        The brokers to demote.
+    log_dirs
+        Broker id and path of the log dirs to demote.
+    """
+
+    broker_ids: tuple[int, ...] = ()
+    log_dirs: tuple[tuple[int, str], ...] = ()
+    goal: str = "demote"
+
+    def fill(self, draft: Draft) -> None:
+        """Decide on the order of every list that names a demoted replica."""
+        state = draft.state
+        demoted = self._is_demoted(state)
+        is_demoted = np.isin(state.brokers.ids, self.broker_ids)
+        draft.leads &= ~is_demoted
+        draft.must_release |= is_demoted
+        untouchable = is_untouchable(draft)
+        concerned = first_true(demoted, state.replicas.start) != ABSENT
+        chosen = concerned & ~untouchable
+        draft.is_left_alone |= ~concerned & ~untouchable
+        may_lead = _may_lead(draft, demoted)
+        leading = _choose_leaders(draft, chosen, demoted, may_lead)
+        draft.shortfalls += _still_leading(draft, concerned, demoted, may_lead)
+        draft.decide(_ordered(state, chosen, demoted, leading))
+
+    def _is_demoted(self, state: ClusterState) -> BoolArray:
+        """Return ``(R,)`` true for the replicas that shall not lead."""
+        replicas, dirs = state.replicas, state.log_dirs
+        demoted = np.isin(state.brokers.ids, self.broker_ids)[replicas.broker_idx]
+        wanted = set(self.log_dirs)
+        owners = state.brokers.ids[dirs.broker_idx].tolist()
+        named = [key in wanted for key in zip(owners, dirs.paths, strict=True)]
+        # A row more, false, for replicas whose log dir is not known.
+        is_named = np.array([*named, False], dtype=np.bool_)
+        found: BoolArray = demoted | is_named[replicas.log_dir_idx]
+        return found
+
+
+def _may_lead(draft: Draft, demoted: BoolArray) -> BoolArray:
+    """Return ``(R,)`` true for replicas that may take leadership over."""
+    replicas = draft.state.replicas
+    return replicas.is_in_sync & draft.leads[replicas.broker_idx] & ~demoted
+
+
+def _choose_leaders(
+    draft: Draft, chosen: BoolArray, demoted: BoolArray, may_lead: BoolArray
+) -> RowArray:
+    """
+    Return ``(P,)`` the replica that leads in the end.
+
+    A first replica that is in sync and not demoted stays; without any that may lead,
+    the first live one leads on.
+    """
+    state = draft.state
+    replicas, first = state.replicas, first_live_replica(state)
+    stays = (first != ABSENT) & (~demoted & replicas.is_in_sync)[first]
+    asked = chosen & ~stays & (first != ABSENT)
+    heirs = np.nonzero(may_lead & asked[replicas.partition_idx])[0]
+    if not len(heirs):
+        return first
+    of, groups = np.unique(replicas.partition_idx[heirs], return_index=True)
+    load = broker_loads(state, draft.weights, replicas.broker_idx_at(first))
+    released, held = draft.weights.leader[of], replicas.broker_idx[first[of]]
+    np.subtract.at(load, held, released)
+    options = Options(
+        start=np.append(groups, len(heirs)).astype(np.int64),
+        change_start=np.arange(len(heirs) + 1, dtype=np.int64),
+        broker_idx=replicas.broker_idx[heirs],
+        change=draft.weights.leader[replicas.partition_idx[heirs]],
+    )
+    limits = limits_of(draft, released[~draft.leads[held]].sum(axis=0))
+    leading = first.copy()
+    leading[of] = heirs[choose(options, load, limits)]
+    _keep_capacities(draft, of, leading, first, limits.capacity)
+    return leading
+
+
+def _keep_capacities(
+    draft: Draft, of: IndexArray, leading: RowArray, first: RowArray, most: WeightArray
+) -> None:
+    """Give leadership back that brings its broker over a capacity, and say so."""
+    replicas, weights = draft.state.replicas, draft.weights.leader
+    load = broker_loads(draft.state, draft.weights, replicas.broker_idx_at(leading))
+    is_over = np.any(load > most, axis=1)
+    for p in of[is_over[replicas.broker_idx[leading[of]]]].tolist():
+        broker = int(replicas.broker_idx[leading[p]])
+        over = (load[broker] > most[broker]) & (weights[p] > 0)
+        if not over.any():
+            continue
+        r = int(np.argmax(over))
+        draft.shortfalls.append(_too_much(draft, p, broker, r, (load, most)))
+        load[broker] -= weights[p]
+        leading[p] = first[p]
+        load[replicas.broker_idx[first[p]]] += weights[p]
+
+
+def _too_much(
+    draft: Draft, p: int, broker: int, r: int, loads: tuple[WeightArray, WeightArray]
+) -> Shortfall:
+    """Say that a broker cannot lead a partition within its capacity."""
+    need, have = (int(load[broker, r]) for load in loads)
+    resource, unit = RESOURCES[r], UNITS[RESOURCES[r]]
+    return Shortfall(
+        what="capacity",
+        have=have,
+        need=need,
+        group=p,
+        bin=broker,
+        resource=str(resource),
+        level="broker",
+        message=f"{draft.state.name_of(p)} keeps its leader: broker "
+        f"{draft.state.brokers.ids[broker]} would carry {need / unit:.6g} of "
+        f"{resource} and may carry {have / unit:.6g}",
+    )
+
+
+def _still_leading(
+    draft: Draft, concerned: BoolArray, demoted: BoolArray, may_lead: BoolArray
+) -> list[Shortfall]:
+    """Name the partitions that a demoted replica leads, for no other can."""
+    state = draft.state
+    replicas, leader = state.replicas, state.partitions.leader_idx
+    leads = np.equal(replicas.broker_idx, leader[replicas.partition_idx])
+    first = first_live_replica(state)
+    leads[first[first != ABSENT]] = True
+    is_led = first_true(leads & demoted, replicas.start) != ABSENT
+    has_heir = first_true(may_lead, replicas.start) != ABSENT
+    return [
+        Shortfall(
+            what="bins",
+            have=0,
+            need=1,
+            group=int(p),
+            level="leader",
+            is_proven=True,
+            message=f"{state.name_of(p)} keeps its leader: no other live replica that "
+            "may lead is in sync",
+        )
+        for p in np.nonzero(concerned & is_led & ~has_heir)[0].tolist()
+    ]
+
+
+def _ordered(
+    state: ClusterState, chosen: BoolArray, demoted: BoolArray, leading: RowArray
+) -> Reassignment:
+    """Return lists: who leads, the others as they stood, the demoted ones last."""
+    rows = np.arange(len(state.replicas), dtype=np.int64)
+    of = state.replicas.partition_idx
+    leads = np.equal(rows, leading[of])
+    rank = np.where(leads, 0, np.where(demoted, 2, 1)) * chosen[of]
+    origin = np.lexsort((rows, rank, of)).astype(np.int64)
+    return Reassignment(
+        before=state, broker_idx=state.replicas.broker_idx[origin], origin=origin
+    )

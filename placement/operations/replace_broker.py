@@ -1,0 +1,87 @@
+"""Put one broker in the place of another."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.change import reassign
+from placement.cluster import ABSENT, BoolArray, IndexArray
+from placement.core.problem import Movability
+from placement.load import first_live_replica, first_true
+from placement.operations.replacing import Replacing, RowArray
+from placement.rules.draft import Draft
+from placement.rules.left_alone import UsableLogDirs, is_untouchable
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceBroker:
+    """
+    Put brokers in the places of others: the same replicas, in the same positions.
+
+    *Goals*: every list names the new broker where it named the old one. *Constraints*:
+    a list does not name a broker twice; racks are as even as they can be; nobody goes
+    over a capacity. *Algorithm*: pair by pair, largest replicas first; one that cannot
+    go to its new broker stays, and that is a shortfall.
+
+    Parameters
+    ----------
+    pairs
+        Ids of the old broker and of the new one, all different.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    goal: str = "replace-broker"
+
+    def fill(self, draft: Draft) -> None:
+        """Decide where every replica of the old brokers goes."""
+        rows = draft.state.brokers.rows_of
+        olds, news = (rows([pair[side] for pair in self.pairs]) for side in (0, 1))
+        _say_who_leaves(draft, olds, news)
+        UsableLogDirs().fill(draft)
+        before, untouchable = draft.state, is_untouchable(draft)
+        pairs = list(zip(olds.tolist(), news.tolist(), strict=True))
+        placing = Replacing(draft, untouchable, pairs)
+        # What one pair frees may let another one go on.
+        while sum(placing.replace(*pair) for pair in pairs):
+            pass
+        was_on = np.isin(before.replicas.broker_idx, olds)
+        draft.decide(reassign(before, placing.broker_of, _leading(draft, placing)))
+        if draft.settings.frees_the_rest:
+            draft.to_empty[olds] = True
+            _free_the_rest(draft, was_on, placing.is_replaced)
+            return
+        concerned = first_true(was_on, before.replicas.start) != ABSENT
+        draft.is_left_alone |= ~concerned & ~untouchable
+        left = np.nonzero(was_on & ~placing.is_replaced)[0]
+        draft.shortfalls += [placing.reason(int(row)) for row in left]
+
+
+def _say_who_leaves(draft: Draft, olds: IndexArray, news: IndexArray) -> None:
+    draft.leaves[olds] = True
+    draft.is_new[news] = True
+    for stays in (draft.holds, draft.leads, draft.may_receive):
+        stays[olds] = False
+
+
+def _leading(draft: Draft, placing: Replacing) -> RowArray:
+    """Return ``(P,)`` the replica that leads: the first live one that may."""
+    brokers, replicas = draft.state.brokers, draft.state.replicas
+    is_live = brokers.is_live[placing.broker_of]
+    first = first_true(is_live, replicas.start)
+    allowed = first_true(placing.can_lead(), replicas.start)
+    touched = first_true(placing.is_replaced, replicas.start) != ABSENT
+    # A new broker that may not lead hands on what it would lead by its position.
+    barred = placing.is_replaced & ~draft.leads[placing.broker_of]
+    by_new = touched & barred[first]
+    moved = np.where(by_new & (allowed != ABSENT), allowed, first)
+    return np.where(touched, moved, first_live_replica(draft.state))
+
+
+def _free_the_rest(draft: Draft, was_on: BoolArray, is_replaced: BoolArray) -> None:
+    """Let all others move; what could not be replaced has to go somewhere else."""
+    assert draft.decided is not None  # noqa: S101 - decided by the caller
+    origin = draft.decided.origin
+    kinds = np.where(was_on, Movability.MUST, Movability.MAY)
+    kinds = np.where(is_replaced, Movability.NEVER, kinds)
+    draft.movability = kinds[origin].astype(np.int8)
+    draft.may_lead_anew[:] = True

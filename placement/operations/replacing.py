@@ -1,0 +1,202 @@
+"""One broker after another takes the replicas of an old one, as far as rules allow."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import BoolArray, IndexArray
+from placement.core.solution import Shortfall
+from placement.load import (
+    RESOURCES,
+    UNITS,
+    WeightArray,
+    broker_loads,
+    first_true,
+    preferred_leaders,
+)
+from placement.rules.draft import Draft
+from placement.rules.levels import hard_capacities
+from placement.targets import rack_limit
+
+RowArray = npt.NDArray[np.int64]
+
+
+class Replacing:
+    """
+    Where the replicas of a draft are while brokers are being replaced.
+
+    Parameters
+    ----------
+    draft
+        The draft; brokers that leave and those that stay are known.
+    is_untouchable
+        ``(P,)`` partitions that must be left alone.
+    pairs
+        Rows of the old broker and of the new one.
+    """
+
+    def __init__(
+        self, draft: Draft, is_untouchable: BoolArray, pairs: Sequence[tuple[int, int]]
+    ) -> None:
+        state = draft.state
+        self.draft, self.is_untouchable = draft, is_untouchable
+        self.new_of = np.arange(state.num_brokers, dtype=np.int32)
+        for old, new in pairs:
+            self.new_of[old] = new
+        self.broker_of: IndexArray = state.replicas.broker_idx.copy()
+        self.is_replaced = np.zeros(len(self.broker_of), dtype=np.bool_)
+        self.partition_idx = state.replicas.partition_idx
+        self.capacity = hard_capacities(draft)
+        self.load = broker_loads(state, draft.weights, preferred_leaders(state))
+        in_rack = np.bincount(
+            state.brokers.rack_idx[draft.holds], minlength=state.num_racks
+        )
+        self.in_rack = in_rack
+        self.rack_limit = rack_limit(state.replication_factor, in_rack)
+
+    def replace(self, old: int, new: int) -> int:
+        """Put a broker in the place of another where rules allow; return how often."""
+        rows = np.nonzero(np.equal(self.broker_of, old))[0]
+        rows = rows[~self.is_untouchable[self.partition_idx[rows]]]
+        if not self.draft.may_receive[new]:
+            rows = rows[:0]
+        rows = rows[~self._is_on(new)[self.partition_idx[rows]]]
+        rows = rows[self._keeps_racks(rows, new)]
+        rows = rows[self._is_led(rows, new)]
+        rows = self._fitting(rows, new)
+        self.broker_of[rows] = new
+        self.is_replaced[rows] = True
+        return len(rows)
+
+    def reason(self, row: int) -> Shortfall:
+        """Say why a replica cannot go to the broker that replaces its own."""
+        p, new = int(self.partition_idx[row]), int(self.new_of[self.broker_of[row]])
+        new_id = int(self.draft.state.brokers.ids[new])
+        if self.is_untouchable[p]:
+            return self._lacking(row, "is left alone, see the notes", is_proven=False)
+        if not self.draft.may_receive[new]:
+            return self._lacking(row, f"stays: broker {new_id} gets no replicas")
+        if self._is_on(new)[p]:
+            return self._lacking(row, f"has a replica on broker {new_id} already")
+        if not self._keeps_racks(np.array([row]), new)[0]:
+            rack = self.draft.state.brokers.racks[self._rack(new)]
+            message = f"would have too many replicas in rack {rack} on broker {new_id}"
+            return replace(self._lacking(row, message), what="spread", level="rack")
+        if not self._is_led(np.array([row]), new)[0]:
+            message = f"would be led by nobody: broker {new_id} may not lead"
+            return self._lacking(row, message)
+        return self._over(row, new)
+
+    def _lacking(self, row: int, why: str, *, is_proven: bool = True) -> Shortfall:
+        p = int(self.partition_idx[row])
+        return Shortfall(
+            what="bins",
+            have=0,
+            need=1,
+            item=row,
+            group=p,
+            bin=int(self.new_of[self.broker_of[row]]),
+            level="broker",
+            is_proven=is_proven,
+            message=f"{self.draft.state.name_of(p)} {why}",
+        )
+
+    def _over(self, row: int, new: int) -> Shortfall:
+        """Say which capacity of the new broker a replica would exceed."""
+        loads = self.load[new] + self._weights(np.array([row]))[0]
+        r = int(np.argmax(loads > self.capacity[new]))
+        need, have = int(loads[r]), int(self.capacity[new, r])
+        resource, unit = str(RESOURCES[r]), UNITS[RESOURCES[r]]
+        why = (
+            f"does not fit: broker {self.draft.state.brokers.ids[new]} would carry "
+            f"{need / unit:.6g} of {resource} and may carry {have / unit:.6g}"
+        )
+        lacking = self._lacking(row, why)
+        return replace(
+            lacking, what="capacity", have=have, need=need, resource=resource
+        )
+
+    def _rack(self, broker: int) -> int:
+        return int(self.draft.state.brokers.rack_idx[broker])
+
+    def _is_on(self, broker: int) -> BoolArray:
+        """Return ``(P,)`` true where a replica is on the broker."""
+        start = self.draft.state.replicas.start
+        return first_true(np.equal(self.broker_of, broker), start) >= 0
+
+    def _keeps_racks(self, rows: RowArray, new: int) -> BoolArray:
+        """
+        Return true for rows whose partition keeps the rack rule on the new broker.
+
+        Inside a rack always: what is wrong with such a partition was so before.
+        """
+        same = [self._rack(int(b)) == self._rack(new) for b in self.broker_of[rows]]
+        after = self.new_of[self.broker_of]
+        keeps = [
+            is_same or self._is_even(int(self.partition_idx[row]), after)
+            for row, is_same in zip(rows, same, strict=True)
+        ]
+        return np.array(keeps, dtype=np.bool_)
+
+    def _is_even(self, p: int, broker_of: IndexArray) -> bool:
+        """Tell whether no rack holds more of a partition than the rule lets it."""
+        start = self.draft.state.replicas.start
+        on = broker_of[start[p] : start[p + 1]]
+        stays = on[self.draft.holds[on]]
+        held = np.bincount(
+            self.draft.state.brokers.rack_idx[stays], minlength=len(self.in_rack)
+        )
+        free = held < self.in_rack
+        is_level = not free.any() or held.max() - held[free].min() <= 1
+        return bool(held.max() <= self.rack_limit[p] and is_level)
+
+    def can_lead(self) -> BoolArray:
+        """Return ``(R,)`` true for old replicas in sync where they may lead."""
+        allowed: BoolArray = (
+            self.draft.leads[self.broker_of]
+            & self.draft.state.replicas.is_in_sync
+            & ~self.is_replaced
+        )
+        return allowed
+
+    def _is_led(self, rows: RowArray, new: int) -> BoolArray:
+        """Return true for rows that somebody may lead by whom they are replaced."""
+        if self.draft.leads[new]:
+            return np.ones(len(rows), dtype=np.bool_)
+        start, allowed = self.draft.state.replicas.start, self.can_lead()
+        allowed[rows] = False
+        has_heir = first_true(allowed, start)[self.partition_idx[rows]] >= 0
+        led: BoolArray = has_heir | ~self._would_lead(rows)
+        return led
+
+    def _would_lead(self, rows: RowArray) -> BoolArray:
+        """Return true for rows that are the first live ones of their lists then."""
+        live = self.draft.state.brokers.is_live[self.broker_of]
+        live[rows] = True
+        first = first_true(live, self.draft.state.replicas.start)
+        leads: BoolArray = np.equal(first[self.partition_idx[rows]], rows)
+        return leads
+
+    def _weights(self, rows: RowArray) -> WeightArray:
+        """Return ``(rows, R)`` what each brings to its new broker."""
+        weights, of = self.draft.weights, self.partition_idx[rows]
+        leads = self._would_lead(rows)[:, None]
+        brought: WeightArray = weights.replica[of] + weights.leader[of] * leads
+        return brought
+
+    def _fitting(self, rows: RowArray, new: int) -> RowArray:
+        """Return the rows that fit the broker, the largest first; add up its load."""
+        brought, capacity = self._weights(rows), self.capacity[new]
+        whole = self.load[new] + brought.sum(axis=0)
+        if (whole <= capacity).all():
+            self.load[new] = whole
+            return rows
+        chosen = []
+        for i in np.argsort(-brought[:, 0], kind="stable").tolist():
+            loads = self.load[new] + brought[i]
+            if ((loads <= capacity) | (brought[i] == 0)).all():
+                self.load[new] = loads
+                chosen.append(rows[i])
+        return np.array(sorted(chosen), dtype=np.int64)

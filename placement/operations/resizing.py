@@ -1,0 +1,307 @@
+"""Which copies a lower replication factor drops, and how many a higher one adds."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.change import Reassignment, unchanged
+from placement.choosing import Options, choose, limits_of
+from placement.cluster import ABSENT, BoolArray, IndexArray, sum_rows
+from placement.core.problem import Limits
+from placement.core.solution import Shortfall
+from placement.load import (
+    WeightArray,
+    broker_loads,
+    first_true,
+    preferred_leaders,
+    weigh,
+)
+from placement.rules.draft import Draft
+
+RowArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Resized:
+    """
+    The lists that other replication factors ask for.
+
+    Parameters
+    ----------
+    lists
+        Of all partitions.
+    is_unplaced
+        ``(M,)`` places of the lists for whose copies a broker is to be found.
+    shortfalls
+        Partitions that do not get the factor wanted.
+    """
+
+    lists: Reassignment
+    is_unplaced: BoolArray
+    shortfalls: tuple[Shortfall, ...]
+
+
+def resize(draft: Draft, wanted: RowArray) -> Resized:
+    """
+    Drop copies where fewer are wanted; make room in the lists where more are.
+
+    Parameters
+    ----------
+    draft
+        The cluster, and which brokers stay and may lead.
+    wanted
+        ``(P,)`` replication factors; that of now where nothing changes.
+    """
+    state = draft.state
+    now = state.num_replicas
+    dropping = _Dropping(draft, np.maximum(now - wanted, 0))
+    dropped = dropping.run(_bands_after(draft, wanted))
+    kept = _in_order(draft, dropped)
+    of, brokers = _missing(kept, np.maximum(wanted - now, 0))
+    lists = kept.grown(of, brokers)
+    short = wanted - np.diff(lists.start)
+    return Resized(
+        lists=lists,
+        is_unplaced=np.equal(lists.origin, ABSENT),
+        shortfalls=(*dropping.shortfalls(), *_too_few_brokers(draft, wanted, short)),
+    )
+
+
+def _bands_after(draft: Draft, wanted: RowArray) -> tuple[Limits, Draft]:
+    """
+    Return the bands once the factors are what is wanted, and a draft of these.
+
+    Who holds the copies does not matter to the bands, only how many there are.
+    """
+    state = draft.state
+    surplus = np.maximum(state.num_replicas - wanted, 0)
+    last = state.replicas.start[1:] - surplus
+    rows = np.arange(len(state.replicas))
+    plain = unchanged(state).without(rows >= last[state.replicas.partition_idx])
+    plain = plain.grown(*_missing(plain, np.maximum(wanted - state.num_replicas, 0)))
+    after = plain.after()
+    same = replace(draft, state=after, weights=weigh(after))
+    limits = limits_of(same)
+    draft.notes = same.notes
+    return limits, same
+
+
+def _missing(lists: Reassignment, count: RowArray) -> tuple[RowArray, IndexArray]:
+    """
+    Return partitions and brokers of copies that are missing, by partition.
+
+    The brokers stand for none; they are the first that the list does not name, and
+    where it names all there are no more.
+    """
+    num_brokers = lists.before.num_brokers
+    of, brokers = lists.partition_idx.astype(np.int64), lists.broker_idx
+    room = num_brokers - np.diff(lists.start)
+    count = np.minimum(count, room)
+    found_of, found = [], []
+    for step in range(int(count.max(initial=0))):
+        chosen = np.nonzero(count > step)[0]
+        first = _first_free(of, brokers, len(count))[chosen]
+        found_of.append(chosen)
+        found.append(first)
+        of = np.concatenate([of, chosen])
+        brokers = np.concatenate([brokers, first]).astype(np.int32)
+    none = np.zeros(0, dtype=np.int64)
+    return np.concatenate([none, *found_of]), np.concatenate(
+        [none.astype(np.int32), *found]
+    ).astype(np.int32)
+
+
+def _first_free(of: RowArray, brokers: IndexArray, count: int) -> IndexArray:
+    """Return ``(P,)`` the first broker that each partition does not name."""
+    order = np.lexsort((brokers, of))
+    start = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(of, minlength=count), out=start[1:])
+    # Sorted, the first broker that is not its own rank is where one is missing.
+    rank = np.arange(len(of)) - start[of[order]]
+    gap = first_true(np.not_equal(brokers[order], rank), start)
+    free = np.where(gap == ABSENT, np.diff(start), gap - start[:-1])
+    return free.astype(np.int32)
+
+
+def _too_few_brokers(
+    draft: Draft, wanted: RowArray, short: RowArray
+) -> list[Shortfall]:
+    live = int(draft.state.brokers.is_live.sum())
+    return [
+        Shortfall(
+            what="bins",
+            have=live,
+            need=int(wanted[p]),
+            group=int(p),
+            level="broker",
+            is_proven=True,
+        )
+        for p in np.nonzero(short > 0)[0]
+    ]
+
+
+def _in_order(draft: Draft, dropped: BoolArray) -> Reassignment:
+    """Return the lists without what is dropped, led by a replica that may lead."""
+    state = draft.state
+    replicas = state.replicas
+    rows = np.arange(len(replicas), dtype=np.int64)
+    loses = first_true(dropped, replicas.start) != ABSENT
+    first = first_true(~dropped, replicas.start)
+    heir = first_true(~dropped & can_lead(draft), replicas.start)
+    leading = np.where(loses & (heir != ABSENT), heir, first)
+    # A list whose first live replica stays is led by that, as before.
+    live = state.brokers.is_live[replicas.broker_idx]
+    led = first_true(live, replicas.start)
+    stays = (led != ABSENT) & ~dropped[led]
+    leading = np.where(stays, first, leading)
+    comes_first = np.equal(rows, leading[replicas.partition_idx])
+    origin = np.lexsort((rows, ~comes_first, replicas.partition_idx)).astype(np.int64)
+    whole = Reassignment(
+        before=state, broker_idx=replicas.broker_idx[origin], origin=origin
+    )
+    return whole.without(dropped[origin])
+
+
+def can_lead(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for replicas in sync on brokers that may lead."""
+    replicas = draft.state.replicas
+    may: BoolArray = replicas.is_in_sync & draft.leads[replicas.broker_idx]
+    return may
+
+
+class _Dropping:
+    """
+    Replicas are dropped one per partition and round, until none is too many.
+
+    First what is on brokers that are not live; then from the rack that holds most;
+    what is not in sync before what is. Among those left the bands choose. Kept in any
+    case: the last replica in sync, and eligible leaders while the ISR is too small.
+    """
+
+    def __init__(self, draft: Draft, surplus: RowArray) -> None:
+        replicas = draft.state.replicas
+        self.draft, self.surplus = draft, surplus.copy()
+        self.start, self.of = replicas.start, replicas.partition_idx
+        self.dropped = np.zeros(len(replicas), dtype=np.bool_)
+        self.rack = draft.state.brokers.rack_idx[replicas.broker_idx]
+
+    def run(self, after: tuple[Limits, Draft]) -> BoolArray:
+        """Return ``(R,)`` true for what is dropped."""
+        limits, draft = after
+        state = self.draft.state
+        load = broker_loads(state, draft.weights, preferred_leaders(state))
+        while True:
+            rows = np.nonzero(self._candidates())[0]
+            if not len(rows):
+                return self.dropped
+            # The last of a list first, and its leader last.
+            leads = np.equal(self._leading()[self.of[rows]], rows)
+            rows = rows[np.lexsort((-rows, leads, self.of[rows]))]
+            options = self._options(rows, draft)
+            chosen = choose(options, load, limits)
+            self._drop(rows[chosen])
+            for option in chosen:
+                span = slice(*options.change_start[option : option + 2])
+                np.add.at(load, options.broker_idx[span], options.change[span])
+
+    def _drop(self, rows: RowArray) -> None:
+        self.dropped[rows] = True
+        self.surplus[self.of[rows]] -= 1
+
+    def _leading(self) -> RowArray:
+        """Return ``(P,)`` the first live replica that is kept."""
+        replicas = self.draft.state.replicas
+        live = self.draft.state.brokers.is_live[replicas.broker_idx]
+        return first_true(live & ~self.dropped, self.start)
+
+    def _candidates(self) -> BoolArray:
+        """Return ``(R,)`` what may be dropped next, best reasons only."""
+        state = self.draft.state
+        live = state.brokers.is_live[state.replicas.broker_idx]
+        free = ~self.dropped & (self.surplus > 0)[self.of] & ~self._is_needed()
+        free = self._preferred(free, ~live)
+        together = self._in_rack()
+        most = np.zeros(len(self.surplus), dtype=np.int64)
+        np.maximum.at(most, self.of[free], together[free])
+        free &= together == most[self.of]
+        return self._preferred(free, ~state.replicas.is_in_sync)
+
+    def _preferred(self, free: BoolArray, wanted: BoolArray) -> BoolArray:
+        """Return the candidates of a kind; all of those partitions that have none."""
+        has = first_true(free & wanted, self.start) != ABSENT
+        found: BoolArray = free & (wanted | ~has[self.of])
+        return found
+
+    def _is_needed(self) -> BoolArray:
+        """Return ``(R,)`` true for what must not be dropped: data would be at risk."""
+        state = self.draft.state
+        replicas = state.replicas
+        in_sync = replicas.is_in_sync & ~self.dropped
+        count = sum_rows(in_sync, self.start)
+        is_last = in_sync & (count == 1)[self.of]
+        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
+        is_small = sum_rows(replicas.is_in_sync, self.start) < least
+        needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
+        return needed
+
+    def _in_rack(self) -> RowArray:
+        """Return ``(R,)`` replicas of the same partition in the same rack, with it."""
+        key = self.of.astype(np.int64) * self.draft.state.num_racks + self.rack
+        _, position, counts = np.unique(
+            key[~self.dropped], return_inverse=True, return_counts=True
+        )
+        found = np.zeros(len(key), dtype=np.int64)
+        found[~self.dropped] = counts[position]
+        return found
+
+    def _options(self, rows: RowArray, draft: Draft) -> Options:
+        """Return what dropping each row changes: its load, and who leads then."""
+        replicas, weights = self.draft.state.replicas, draft.weights
+        of = self.of[rows]
+        change = -weights.replica[of]
+        own = weigh(self.draft.state).own
+        if len(own):
+            change[:, 0] -= own[rows]
+        leads = np.equal(self._leading()[of], rows)
+        heirs = self._heirs(rows)
+        lead = weights.leader[of] * leads[:, None]
+        change = np.stack([change - lead, lead * (heirs != ABSENT)[:, None]], axis=1)
+        brokers = np.stack(
+            [replicas.broker_idx[rows], replicas.broker_idx[np.maximum(heirs, 0)]],
+            axis=1,
+        )
+        starts = np.nonzero(np.append(True, np.not_equal(of[1:], of[:-1])))[0]
+        return Options(
+            start=np.append(starts, len(rows)).astype(np.int64),
+            change_start=np.arange(len(rows) + 1, dtype=np.int64) * 2,
+            broker_idx=brokers.reshape(-1),
+            change=change.reshape(-1, change.shape[2]),
+        )
+
+    def _heirs(self, rows: RowArray) -> WeightArray:
+        """Return ``(rows,)`` who leads once a row is dropped, or `ABSENT`."""
+        heir = can_lead(self.draft) & ~self.dropped
+        first = first_true(heir, self.start)
+        # The second one, where the row itself is the first.
+        heir[first[first != ABSENT]] = False
+        second = first_true(heir, self.start)
+        of = self.of[rows]
+        return np.where(np.equal(first[of], rows), second[of], first[of])
+
+    def shortfalls(self) -> list[Shortfall]:
+        """Say which partitions keep more than is wanted, and why."""
+        counts = np.diff(self.start) - sum_rows(self.dropped, self.start)
+        return [
+            Shortfall(
+                what="bins",
+                have=int(counts[p]),
+                need=int(counts[p] - self.surplus[p]),
+                group=int(p),
+                level="replica",
+                is_proven=True,
+                message=f"{self.draft.state.name_of(int(p))} keeps {counts[p]} "
+                "replicas: what is left is the last in sync, or an eligible leader",
+            )
+            for p in np.nonzero(self.surplus > 0)[0]
+        ]

@@ -1,0 +1,74 @@
+"""Plans from Python for the operations on single brokers and on factors."""
+
+from collections.abc import Iterable, Mapping
+from typing import Unpack
+
+from planner.api.plans import PlanOptions, plan_of
+from planner.api.result import PlanResult
+from planner.plan.own_options import OwnOptions
+from planner.snapshot import Snapshot
+
+
+def replace_broker(
+    snapshot: Snapshot,
+    replacements: Mapping[int, int],
+    *,
+    rebalance: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to put brokers in the places of others: same replicas, same positions.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    replacements
+        Id of the new broker by that of the old one.
+    rebalance
+        Whether the rest may move too.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    own = OwnOptions(
+        broker=tuple(map(str, replacements)),
+        with_broker=tuple(map(str, replacements.values())),
+    )
+    return plan_of(
+        snapshot, "replace-broker", options, rebalance=rebalance, own={"own": own}
+    )
+
+
+def demote(
+    snapshot: Snapshot,
+    broker_ids: Iterable[int] | None = None,
+    *,
+    log_dirs: Iterable[str] = (),
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to take leadership off brokers or log dirs; nothing is copied.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    broker_ids
+        The brokers to demote.
+    log_dirs
+        Single log dirs to demote: ``4:/data/d1``.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    own = OwnOptions(log_dirs=tuple(log_dirs))
+    return plan_of(snapshot, "demote", options, broker_ids=broker_ids, own={"own": own})

@@ -1,0 +1,142 @@
+"""Options that one operation has and the others have not, read for one cluster."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from placement.cluster import ABSENT
+from planner.plan.option_reader import OptionReader, parse_broker_list
+
+LOG_DIR = re.compile(r"(?P<brokers>[\d,\s-]+):(?P<path>/.*)")
+"""Brokers, a colon, an absolute path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnOptions:
+    """
+    Options of single operations, as given.
+
+    Parameters
+    ----------
+    broker, with_broker
+        ``replace-broker``: lists of the old brokers, and of the new ones in the same
+        order.
+    log_dirs
+        ``demote``: ``BROKERS:PATH`` texts; ``{broker}`` in a path stands for the id.
+    """
+
+    broker: Sequence[str] = ()
+    with_broker: Sequence[str] = ()
+    log_dirs: Sequence[str] = ()
+
+
+OWN_NAMES = frozenset(field.name for field in fields(OwnOptions))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OwnWishes:
+    """
+    The same, read for one cluster.
+
+    Parameters
+    ----------
+    pairs
+        Ids of an old broker and of the one that takes its place.
+    log_dirs
+        Broker id and path.
+    document
+        What plan.json says of them under `settings`.
+    """
+
+    pairs: tuple[tuple[int, int], ...] = ()
+    log_dirs: tuple[tuple[int, str], ...] = ()
+    document: dict[str, Any] = field(default_factory=dict)
+
+
+def read_own(reader: OptionReader, goal: str, given: OwnOptions) -> OwnWishes:
+    """Read the options of one operation; what is wrong stays with the reader."""
+    if goal == "replace-broker":
+        return _replacement(reader, given)
+    if goal == "demote":
+        log_dirs = _log_dirs(reader, given.log_dirs)
+        named = sorted(f"{broker}:{path}" for broker, path in log_dirs)
+        return OwnWishes(log_dirs=log_dirs, document={"log_dirs": named or None})
+    return OwnWishes()
+
+
+def _replacement(reader: OptionReader, given: OwnOptions) -> OwnWishes:
+    olds = _listed(reader, "--broker", given.broker)
+    news = _listed(reader, "--with", given.with_broker)
+    if not reader.problems and (not olds or len(olds) != len(news)):
+        value = f"{len(olds)} --broker, {len(news)} --with"
+        rule = "every --broker needs one --with, and there must be one"
+        reader.refuse("--broker", value, rule, "write --broker 3 --with 9")
+    both = (*olds, *news)
+    twice = sorted({broker for broker in both if both.count(broker) > 1})
+    if twice:
+        value = ",".join(map(str, twice))
+        rule = "each broker may be named once, as the old or as the new one"
+        reader.refuse("--broker", value, rule, "replace them one plan after the other")
+    _refuse_off(reader, news)
+    return OwnWishes(
+        pairs=tuple(zip(olds, news, strict=False)),
+        document={"broker": list(olds), "with": list(news)},
+    )
+
+
+def _listed(reader: OptionReader, option: str, texts: Sequence[str]) -> tuple[int, ...]:
+    lists = [reader.brokers(option, text) for text in texts]
+    return tuple(broker for ids in lists for broker in ids or ())
+
+
+def _refuse_off(reader: OptionReader, news: Sequence[int]) -> None:
+    """Refuse brokers that shall take replicas and are not live."""
+    if reader.state is None:
+        return
+    brokers = reader.state.brokers
+    for broker, row in zip(news, brokers.rows_of(list(news)), strict=True):
+        if row != ABSENT and not brokers.is_live[row]:
+            rule = "a broker that takes replicas must be live"
+            reader.refuse("--with", broker, rule, "start it, or name another one")
+
+
+def _log_dirs(
+    reader: OptionReader, texts: Sequence[str]
+) -> tuple[tuple[int, str], ...]:
+    """Read ``BROKERS:PATH`` texts; every log dir must be in the snapshot."""
+    found: dict[tuple[int, str], None] = {}
+    for text in texts:
+        for broker, path in _named_dirs(reader, text):
+            if _has_dir(reader, text, broker, path):
+                found[broker, path] = None
+    return tuple(found)
+
+
+def _has_dir(reader: OptionReader, text: str, broker: int, path: str) -> bool:
+    state = reader.state
+    if state is None:
+        return True
+    owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
+    listed = zip(owners, state.log_dirs.paths, strict=True)
+    paths = [one for owner, one in listed if owner == broker]
+    if path not in paths:
+        rule = f"broker {broker} must have the log dir {path}"
+        remedy = f"it has {', '.join(paths) or 'none'}"
+        reader.refuse("--log-dirs", text, rule, remedy)
+    return path in paths
+
+
+def _named_dirs(reader: OptionReader, text: str) -> list[tuple[int, str]]:
+    match = LOG_DIR.fullmatch(text.strip())
+    try:
+        brokers = parse_broker_list(match["brokers"]) if match else ()
+    except ValueError:
+        brokers = ()
+    if match is None or not brokers:
+        rule = "must be brokers, a colon, and an absolute path"
+        remedy = "write 4:/data/d1, or 1-3:/kafka/log{broker}"
+        reader.refuse("--log-dirs", text, rule, remedy)
+        return []
+    path = match["path"]
+    return [(broker, path.replace("{broker}", str(broker))) for broker in brokers]

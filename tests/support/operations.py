@@ -1,0 +1,95 @@
+"""Plans of operations, judged by the checker that shares nothing with them."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from placement.check import CheckSettings, Finding, Target, check
+from placement.cluster import ClusterState
+from placement.operations import Operation
+from placement.planning import PlannedPlacement, plan
+from placement.rules.draft import Settings
+
+Lists = list[list[int]]
+
+
+def lists_of(state: ClusterState) -> Lists:
+    """Return broker ids per partition."""
+    return [state.brokers_of(p) for p in range(state.num_partitions)]
+
+
+def lists_after(found: PlannedPlacement) -> Lists:
+    return lists_of(found.reassignment.after())
+
+
+def planned(state: ClusterState, operation: Operation, **wishes: Any) -> Lists:
+    """Plan, hold the plan against the checker, and return the lists after it."""
+    return lists_after(plan_checked(state, operation, Settings(**wishes)))
+
+
+def plan_checked(
+    state: ClusterState,
+    operation: Operation,
+    settings: Settings | None = None,
+    *,
+    rules: CheckSettings | None = None,
+) -> PlannedPlacement:
+    """
+    Plan, and hold the plan against the checker.
+
+    What the checker objects to must have been so before, and the plan must not say
+    that all rules are met where one is broken anew.
+    """
+    found = plan(state, operation, settings)
+    caused = newly_wrong(found, rules)
+    if found.draft.settings.frees_the_rest and not found.has_met_rules:
+        # The search weighs one rule against another where it cannot keep all.
+        caused = [finding for finding in caused if finding.rule != "capacity"]
+    assert not caused, caused
+    assert found.solution.certificate.moves.value == found.reassignment.is_copied.sum()
+    size = found.draft.weights.copy_bytes
+    of = found.reassignment.partition_idx[found.reassignment.is_copied]
+    assert found.solution.certificate.cost.value == size[of].sum()
+    for bounded in (found.solution.certificate.cost, found.solution.certificate.moves):
+        assert 0 <= bounded.lower_bound <= bounded.value
+    assert bool(found.solution.shortfalls) != found.has_met_rules
+    return found
+
+
+def newly_wrong(
+    found: PlannedPlacement, rules: CheckSettings | None = None
+) -> list[Finding]:
+    """Return what the checker finds and would not find had nothing changed."""
+    state = found.reassignment.before
+    changed = np.nonzero(found.reassignment.is_changed)[0].tolist()
+    resizes = bool(found.reassignment.is_resized.any())
+    leaving = state.brokers.ids[found.draft.leaves].tolist()
+    rules = replace(
+        rules or CheckSettings(),
+        leaving_brokers=frozenset(leaving),
+        allow_replication_factor_change=resizes,
+    )
+    after = lists_after(found)
+    is_wrong = check(state, _target(state, changed, after), rules)
+    was_wrong = check(state, _target(state, changed, lists_of(state)), rules)
+    known = {_key(finding) for finding in was_wrong}
+    return [f for f in is_wrong if not f.existing and _key(f) not in known]
+
+
+def _target(state: ClusterState, chosen: list[int], lists: Lists) -> Target:
+    names = [state.topics.names[t] for t in state.partitions.topic_idx[chosen]]
+    numbers = state.partitions.partition[chosen].tolist()
+    return Target.from_lists(names, numbers, [lists[p] for p in chosen])
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    where = finding.where
+    return (
+        finding.rule,
+        where.topic,
+        where.partition,
+        where.broker,
+        where.rack,
+        where.resource,
+    )
