@@ -81,7 +81,7 @@ def _replacement(reader: OptionReader, given: OwnOptions) -> OwnWishes:
     _refuse_off(reader, news)
     return OwnWishes(
         pairs=tuple(zip(olds, news, strict=False)),
-        document={"broker": list(olds), "with": list(news)},
+        document={"broker": list(olds), "with_broker": list(news)},
     )
 
 

@@ -128,6 +128,9 @@ class SettingsRecord(Record):
     effort: Literal["quick", "normal", "thorough"]
     seed: int
     waves: WaveSettingsRecord | None
+    broker: list[Int32] | None = None
+    with_broker: list[Int32] | None = None
+    log_dirs: list[str] | None = None
     order_followers: bool = False
 
 

@@ -212,7 +212,7 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
 def _whom(plan: Plan) -> str:
     draft, settings = plan.placed.draft, plan.settings
     if plan.goal == "replace-broker":
-        olds, news = ids_text(settings["broker"]), ids_text(settings["with"])
+        olds, news = ids_text(settings["broker"]), ids_text(settings["with_broker"])
         return f" {olds} by {news}"
     if plan.goal == "demote":
         named = settings["broker_list"]
