@@ -91,17 +91,17 @@ def test_a_replacement_is_planned_checked_and_applied(capsys, snapshot):
 
 
 def test_a_demotion_is_planned_and_elects_what_kafka_would_not(capsys, snapshot):
-    what = ("--broker-list", 1, "--log-dirs", "5:/d1", *ROOMY)
+    what = ("--broker-list", 1, "--log-dirs", "4:/d1", *ROOMY)
 
     made = run(capsys, "plan", "demote", snapshot, *what, "-o", "p")
 
     assert made.code == 0, made.err
-    assert "demote 1, 5:/d1" in made.out
+    assert "demote 1, 4:/d1" in made.out
     assert run(capsys, "check", "p", "--snapshot", snapshot).code == 0
     document = json.loads(Path("p/plan.json").read_text())
     PlanRecord.model_validate(document)
     assert document["moves"]["replicas"] == 0
-    assert document["settings"]["log_dirs"] == ["5:/d1"]
+    assert document["settings"]["log_dirs"] == ["4:/d1"]
     assert json.loads(Path("p/preferred-election.json").read_text())["partitions"]
 
 
