@@ -94,7 +94,7 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
     copies = int(reassignment.is_copied.sum())
     copied = reassignment.copied_bytes(draft.weights)
     forced_copies, forced_bytes = _decided_copies(draft)
-    missing = (*_kept_on_removed(draft), *draft.shortfalls)
+    missing = (*kept_on_removed(draft), *draft.shortfalls)
     return replace(
         solution,
         status=_status(solution.status, missing),
@@ -136,7 +136,7 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
     return replace(bounded, value=value, lower_bound=least, proof=proof)
 
 
-def _kept_on_removed(draft: Draft) -> list[Shortfall]:
+def kept_on_removed(draft: Draft) -> list[Shortfall]:
     """Return the replicas on brokers to be emptied that are left alone."""
     replicas = draft.state.replicas
     stays = draft.to_empty[replicas.broker_idx]

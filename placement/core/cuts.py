@@ -146,6 +146,32 @@ class _Share:
         )
 
 
+def least_load(problem: Problem, inside: BoolArray) -> IntArray:
+    """
+    Return the load that a set of bins has whatever moves, hard rules kept.
+
+    Parameters
+    ----------
+    problem
+        Items, bins, and what may move.
+    inside
+        ``(N,)`` the set.
+
+    Returns
+    -------
+    ``(R,)`` per resource: no arrangement has less there.
+    """
+    share = _Share.of(problem, inside)
+    least = [
+        int(problem.bins.fixed[inside, r].sum())
+        + _dot(problem.weight[:, r], share.least)
+        + int(problem.role_weight[share.has_role, r].sum())
+        + _extras(problem, inside, r, -1)
+        for r in range(problem.num_resources)
+    ]
+    return np.array(least, dtype=np.int64)
+
+
 def _most(problem: Problem, where: BoolArray) -> IntArray:
     """Return ``(G,)`` the most items that the bins may hold, hard rules kept."""
     may = np.not_equal(problem.movability, Movability.NEVER)

@@ -2,11 +2,15 @@
 
 import numpy as np
 
+from placement.core.impossible import (
+    places_in,
+    places_of,
+    prove_impossible,
+)
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
     IntArray,
-    Level,
     Movability,
     Problem,
     loads,
@@ -32,8 +36,16 @@ def find_shortfalls(problem: Problem, at: Arrangement) -> tuple[Shortfall, ...]:
         *_crowded(problem, at),
         *_over_capacity(problem, at),
     ]
+    if found:
+        found = [*_beyond(found, prove_impossible(problem)), *found]
     found.sort(key=lambda shortfall: not shortfall.is_proven)
     return tuple(found[:MAX_SHORTFALLS])
+
+
+def _beyond(found: list[Shortfall], proven: list[Shortfall]) -> list[Shortfall]:
+    """Return what is proven and not among what was found."""
+    known = {(one.what, one.group) for one in found if one.group >= 0}
+    return [one for one in proven if (one.what, one.group) not in known]
 
 
 def _unplaced(problem: Problem, at: Arrangement) -> list[Shortfall]:
@@ -46,12 +58,7 @@ def _group_shortfall(problem: Problem, item: int) -> Shortfall:
     """Compare the items of a group with the places that any arrangement has."""
     group = int(problem.group_of[item])
     need = int(problem.group_start[group + 1] - problem.group_start[group])
-    usable = _usable_bins(problem, group)
-    have, level = int(usable.sum()), problem.levels[0]
-    for other in problem.levels:
-        places = _places(other, usable, group)
-        if places < have:
-            have, level = places, other
+    have, level = places_of(problem, group)
     return Shortfall(
         what="bins" if level is problem.levels[0] else "spread",
         have=have,
@@ -64,39 +71,14 @@ def _group_shortfall(problem: Problem, item: int) -> Shortfall:
     )
 
 
-def _usable_bins(problem: Problem, group: int) -> IntArray:
-    """Return ``(N,)`` 1 for bins where an item of the group may be in the end."""
-    eligible = problem.is_eligible[problem.group_class[group], problem.bin_class]
-    usable: IntArray = (eligible & problem.may_receive).astype(np.int64)
-    items = np.arange(problem.group_start[group], problem.group_start[group + 1])
-    items = items[problem.home[items] >= 0]
-    # Where an item leaves, none of its group comes: that would be the item, staying.
-    must = np.equal(problem.movability[items], Movability.MUST)
-    usable[problem.home[items]] = ~must
-    return usable
-
-
-def _places(level: Level, usable: IntArray, group: int) -> int:
-    """Return how many items of a group the nodes of a level can take in all."""
-    if level.group_cap is None or level.group_cap[group] == 0:
-        return NO_LIMIT
-    inside = level.node_of_bin >= 0
-    in_node = np.bincount(
-        level.node_of_bin[inside], weights=usable[inside], minlength=level.num_nodes
-    )
-    # Bins outside the level (that stay as they are) are not capped by it.
-    outside = int(usable[~inside].sum())
-    return outside + int(np.minimum(in_node, level.group_cap[group]).sum())
-
-
 def _crowded(problem: Problem, at: Arrangement) -> list[Shortfall]:
     found = []
     for group in np.nonzero(broken_groups(problem, at))[0][:MAX_SHORTFALLS]:
         start, stop = problem.group_start[group : group + 2]
-        for level in problem.levels:
-            if level.group_cap is None or level is problem.levels[0]:
+        for position, level in enumerate(problem.levels):
+            if level.group_cap is None or not position:
                 continue
-            places = _places(level, _usable_bins(problem, int(group)), int(group))
+            places = places_in(problem, position, int(group))
             is_proven = bool(places < stop - start)
             nodes = int((open_bins(level) > 0).sum())
             found.append(

@@ -94,11 +94,12 @@ class Shortfall:
     Parameters
     ----------
     what
-        ``bins`` (no legal bin for an item), ``capacity`` (a resource of a node), or
-        ``spread`` (nodes of a level for a group).
+        ``bins`` (no legal bin for an item), ``capacity`` (a resource of a node, or of
+        all bins together), ``room`` (a resource of one bin for an item), ``spread``
+        (nodes of a level for a group), ``moves`` or ``cost`` (the caps on all moves).
     have, need
         Amounts, in the units of the problem.
-    item, group, bin, resource, level
+    item, group, bin, node, resource, level
         Where, as rows; -1 and "" where it does not apply.
     is_proven
         Whether no arrangement at all could meet the rule.
@@ -112,6 +113,7 @@ class Shortfall:
     item: int = -1
     group: int = -1
     bin: int = -1
+    node: int = -1
     resource: str = ""
     level: str = ""
     is_proven: bool = False

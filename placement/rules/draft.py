@@ -83,6 +83,8 @@ class Settings:
         that disks keep to their threshold even if all copies are made at once.
     deadline_s
         Seconds after which the search ends with what it has; `None`: none.
+    lifted
+        Hard rules that are not kept: ``rack``, ``max-replicas``, ``log-dirs``.
     """
 
     bands: Mapping[Resource, float] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class Settings:
     seed: int = 1
     is_disk_transient: bool = False
     deadline_s: float | None = None
+    lifted: frozenset[str] = frozenset()
 
     def band(self, resource: Resource) -> float:
         """Return the width of one resource's band."""

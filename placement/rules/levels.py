@@ -28,7 +28,8 @@ class RackSpread:
         )
         cap = rack_limit(state.replication_factor, in_rack)
         # Nothing can be done about partitions of which nothing may move.
-        cap = np.where(draft.is_left_alone, 0, cap)
+        is_kept = "rack" not in draft.settings.lifted
+        cap = np.where(draft.is_left_alone | (not is_kept), 0, cap)
         return Level(
             name="rack",
             node_of_bin=np.where(draft.holds, state.brokers.rack_idx, NOWHERE).astype(
@@ -36,7 +37,7 @@ class RackSpread:
             ),
             num_nodes=state.num_racks,
             group_cap=cap.astype(np.int32),
-            is_even=True,
+            is_even=is_kept,
             open_bins=in_rack.astype(np.int32),
         )
 
@@ -104,6 +105,7 @@ def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int
             rounded = np.floor(np.where(known, most, 0.0) * (1 + TOLERANCE))
             capacity[known, r] = rounded[known].astype(np.int64)
     counted = draft.holds & (brokers.max_replicas >= 0)
+    counted &= "max-replicas" not in draft.settings.lifted
     replicas = RESOURCES.index(Resource.REPLICAS)
     capacity[counted, replicas] = brokers.max_replicas[counted]
     return capacity

@@ -9,11 +9,13 @@ import numpy as np
 
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from placement.core.solution import Bounded, Shortfall, Status
+from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Note
 from placement.score import Score, score_placement
 from planner.plan.numbers import rounded
+from planner.plan.reason import reason_document, shortfall_text
 from planner.plan.wave_document import summary
 from planner.plan.waves import PlannedWaves
 
@@ -40,6 +42,8 @@ class Plan:
         Scores of the two placements.
     waves
         How it runs wave by wave, where that was asked for.
+    because
+        Why it does not keep every hard rule, where it does not.
     """
 
     goal: str
@@ -49,6 +53,7 @@ class Plan:
     before: Score
     after: Score
     waves: PlannedWaves | None = None
+    because: Because | None = None
 
     @property
     def state(self) -> ClusterState:
@@ -83,6 +88,7 @@ def make_plan(
     *,
     taken_at: str | None,
     settings: Mapping[str, Any],
+    because: Because | None = None,
 ) -> Plan:
     """Score a planned placement before and after, and put all together."""
     state, thresholds = placed.reassignment.before, _thresholds(placed)
@@ -92,6 +98,7 @@ def make_plan(
         placed=placed,
         taken_at=taken_at,
         settings=settings,
+        because=because,
         before=score_placement(
             state, placed.shares, state.partitions.leader_idx, thresholds
         ),
@@ -147,6 +154,9 @@ def to_document(plan: Plan) -> dict[str, Any]:
             shortfall_document(placed, shortfall)
             for shortfall in placed.solution.shortfalls
         ],
+        "reason": None
+        if plan.because is None
+        else reason_document(placed, plan.because),
         "notes": [_note(note) for note in (*placed.notes, *rollback_notes(plan))],
         "waves": summary(plan.waves),
     }
@@ -304,6 +314,8 @@ def shortfall_document(
         where["partition"] = int(state.partitions.partition[shortfall.group])
     if shortfall.bin >= 0:
         where["broker"] = int(state.brokers.ids[shortfall.bin])
+    if shortfall.node >= 0 and state.brokers.racks[shortfall.node] is not None:
+        where["rack"] = state.brokers.racks[shortfall.node]
     if shortfall.resource:
         where["resource"] = shortfall.resource
     unit = UNITS[Resource(shortfall.resource)] if shortfall.resource else 1
@@ -313,30 +325,13 @@ def shortfall_document(
         "have": rounded(have),
         "need": rounded(need),
         "where": where,
-        "message": shortfall.message or _message(state, shortfall, have, need),
+        "message": shortfall.message or shortfall_text(placed, shortfall),
     }
 
 
 def _what(shortfall: Shortfall) -> str:
-    if shortfall.what == "capacity":
-        return shortfall.resource
-    return f"{shortfall.level}s"
-
-
-def _message(
-    state: ClusterState, shortfall: Shortfall, have: float, need: float
-) -> str:
-    if shortfall.what == "capacity":
-        broker = state.brokers.ids[shortfall.bin]
-        return (
-            f"broker {broker} carries {need:.6g} of {shortfall.resource} and may "
-            f"carry {have:.6g}"
-        )
-    name = state.name_of(shortfall.group)
-    places = "places on brokers" if shortfall.what == "bins" else "places in racks"
-    if shortfall.is_proven:
-        return f"{name} needs {shortfall.need} {places}, {shortfall.have} can be had"
-    return f"{name} found no place that keeps every rule"
+    named = {"moves": "moves", "cost": "bytes"}
+    return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 
 def rollback_notes(plan: Plan) -> Iterable[Note]:

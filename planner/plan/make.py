@@ -7,6 +7,7 @@ import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.impossible import explain_impossible
 from placement.operations import (
     AddBrokers,
     Demote,
@@ -74,7 +75,13 @@ def make(
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](state, wishes)
     placed = plan_placement(state, operation, wishes.settings)
-    plan = make_plan(request.goal, placed, taken_at=taken_at, settings=wishes.document)
+    plan = make_plan(
+        request.goal,
+        placed,
+        taken_at=taken_at,
+        settings=wishes.document,
+        because=explain_impossible(operation, wishes.settings, placed),
+    )
     findings = check_plan(plan, wishes)
     if wishes.waves is not None:
         waves = plan_waves(placed.reassignment, placed.draft.weights, wishes.waves)

@@ -197,6 +197,24 @@ class NoteRecord(Record):
     message: str
 
 
+class HardRuleRecord(Record):
+    """A hard rule, and whether a plan was found that keeps all but this one."""
+
+    rule: str
+    message: str
+    remedy: str
+    helps: bool | None
+
+
+class ReasonRecord(Record):
+    """Hard rules that cannot be kept together."""
+
+    rules: list[HardRuleRecord]
+    is_proven: bool
+    is_irreducible: bool
+    message: str
+
+
 class SecondsRecord(Record):
     """Time spent."""
 
@@ -234,6 +252,7 @@ class PlanRecord(Record):
     before: ScorePartRecord
     after: ScorePartRecord
     shortfalls: list[NoteRecord]
+    reason: ReasonRecord | None = None
     notes: list[NoteRecord]
     waves: list[WaveSummaryRecord]
     seconds: SecondsRecord | None = None

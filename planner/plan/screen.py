@@ -21,6 +21,7 @@ from planner.plan.figures import (
     survive,
 )
 from planner.plan.make import Planned
+from planner.plan.reason import reason_text
 from planner.plan.table import broker_tables, over_threshold
 from planner.plan.wave_document import stuck_text, timeline, wave_seconds
 from planner.plan.waves import FOLDER as WAVES_FOLDER
@@ -207,6 +208,8 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
     rest = len(messages) - MOST_SHORTFALLS
     if rest > 0:
         yield from labelled(" lacks", f"and {rest} more, in plan.json")
+    if plan.because is not None:
+        yield from labelled(" reason", reason_text(plan.placed, plan.because))
 
 
 def _whom(plan: Plan) -> str:

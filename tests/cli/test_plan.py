@@ -290,6 +290,9 @@ def test_too_few_brokers_are_a_result(document, snap, tmp_path, capsys):
     assert (found.code, found.document["status"]) == (4, "infeasible")
     assert {(m["where"]["topic"], m["where"]["partition"]) for m in missing} >= wide
     assert {(m["what"], m["have"], m["need"]) for m in missing} == {("brokers", 2, 3)}
+    PlanRecord.model_validate(found.document)
+    reason = found.document["reason"]
+    assert (reason["rules"], reason["is_proven"]) == ([], True)
     assert (
         json.loads((tmp_path / "p" / "plan.json").read_text())["status"] == "infeasible"
     )

@@ -154,6 +154,66 @@ def test_shortfalls_are_named():
 
     assert part(lines, "Plan") == "remove-brokers 1, band 10 %: infeasible"
     assert part(lines, " lacks") == "t-0 needs 2 places on brokers, 1 can be had"
+    assert part(lines, " reason") == (
+        "no option helps: what lacks must be added, or waited for"
+    )
+
+
+REASONS = [
+    pytest.param(
+        make_state([[0], [0], [1], [1]], racks="ab", size_bytes=45_000,
+                   disk_bytes=100_000),
+        {},
+        "all brokers together must carry 180 kB of disk and may carry 160 kB; one more "
+        "broker with 25 kB would help",
+        "cannot be kept: no broker over 80% of its disk. It helps to raise "
+        "--capacity-threshold disk=… or add disk",
+        id="disk",
+    ),
+    pytest.param(
+        make_state([[0, 2], [1, 2]], racks="aab", size_bytes=30_000,
+                   disk_bytes=[200_000, 200_000, 50_000]),
+        {},
+        "rack b must carry 60 kB of disk and may carry 40 kB; one more broker in rack "
+        "b with 25 kB would help",
+        "cannot be kept together: no broker over 80% of its disk; replicas spread over "
+        "racks as evenly as they allow. It helps to raise --capacity-threshold disk=… "
+        "or add disk, or to add brokers in racks that have too few",
+        id="disk-of-a-rack",
+    ),
+    pytest.param(
+        make_state([[0, 1], [1, 0]], racks="abc", size_bytes=30_000,
+                   disk_bytes=[200_000, 200_000, 20_000]),
+        {"goal": "remove-brokers", "broker_list": "0"},
+        "t-0 takes 30 kB of disk; no broker that it may go to has room for more than "
+        "16 kB (broker 2)",
+        "cannot be kept: no broker over 80% of its disk. It helps to raise "
+        "--capacity-threshold disk=… or add disk",
+        id="no-room",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], racks="ab"),
+        {"goal": "remove-brokers", "broker_list": "0", "max_moves": 1},
+        "2 replicas must be copied, and --max-moves allows 1",
+        "cannot be kept: at most 1 replica copied. It helps to raise --max-moves",
+        id="max-moves",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], racks="ab", size_bytes=1000),
+        {"goal": "remove-brokers", "broker_list": "0", "max_bytes": "1kB"},
+        "2 kB must be copied, and --max-bytes allows 1 kB",
+        "cannot be kept: at most 1 kB copied. It helps to raise --max-bytes",
+        id="max-bytes",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "options", "lacks", "reason"), REASONS)
+def test_reasons_are_told(state, options, lacks, reason):
+    lines = screen(state, **options)
+
+    assert part(lines, " lacks").startswith(lacks)
+    assert part(lines, " reason") == reason
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,258 @@
+r"""
+Proofs that no arrangement at all keeps the hard rules, with what is short by how much.
+
+* *Caps.* The items that must move are more, or cost more, than all moves may.
+* *Places.* A group has fewer places than items: bins that may take them, no more per
+  node of a level than its cap.
+* *Room.* An item that must move is heavier than the freest bin it may go to, with all
+  that may not leave that bin in it.
+* *Sets.* A set of bins must hold more than its capacities. What it must hold is the
+  cut of `core.cuts`: what does not fit elsewhere by the caps. Tried are all bins, those
+  that may receive, and each node of a level: "rack c must hold 5 TB, and may 4.5".
+
+Each is sufficient, none necessary: where none is found, nothing is proven.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from placement.core.cuts import least_load
+from placement.core.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    BoolArray,
+    IntArray,
+    Level,
+    Movability,
+    Problem,
+    home_arrangement,
+)
+from placement.core.solution import Shortfall
+from placement.core.value import broken_groups, usable_capacity
+
+MOST_GROUPS = 2000
+"""Groups whose places are counted one by one."""
+MOST_NODES = 64
+"""Nodes of a level that are looked at, the fullest first."""
+
+
+def prove_impossible(problem: Problem) -> list[Shortfall]:
+    """
+    Return what is proven to be missing, whatever the arrangement; often nothing.
+
+    Parameters
+    ----------
+    problem
+        What is to be arranged.
+
+    Returns
+    -------
+    Shortfalls, each of which alone makes the problem impossible.
+    """
+    return [
+        *_beyond_caps(problem),
+        *_without_places(problem),
+        *_too_heavy(problem),
+        *_overfull_sets(problem),
+    ]
+
+
+def _beyond_caps(problem: Problem) -> Iterator[Shortfall]:
+    must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
+    count = int(must.sum())
+    cost = int(problem.cost[problem.group_of[must]].sum())
+    for what, most, need in (
+        ("moves", problem.max_moves, count),
+        ("cost", problem.max_cost, cost),
+    ):
+        if need > most:
+            yield Shortfall(what=what, have=most, need=need, is_proven=True)
+
+
+def _without_places(problem: Problem) -> Iterator[Shortfall]:
+    """Yield groups that must change and have too few places for all of their items."""
+    must = np.equal(problem.movability, Movability.MUST)
+    groups, first = np.unique(problem.group_of[must], return_index=True)
+    item_of = dict(
+        zip(groups.tolist(), np.nonzero(must)[0][first].tolist(), strict=True)
+    )
+    crowded = np.nonzero(broken_groups(problem, home_arrangement(problem)))[0]
+    for group in [*item_of, *(g for g in crowded.tolist() if g not in item_of)][
+        :MOST_GROUPS
+    ]:
+        have, level = places_of(problem, group)
+        need = int(problem.group_start[group + 1] - problem.group_start[group])
+        item = item_of.get(group, NOWHERE)
+        if have < need:
+            yield Shortfall(
+                what="bins" if level is problem.levels[0] else "spread",
+                have=have,
+                need=need,
+                item=item,
+                group=group,
+                bin=int(problem.home[item]) if item >= 0 else NOWHERE,
+                level=level.name,
+                is_proven=True,
+            )
+
+
+def places_of(problem: Problem, group: int) -> tuple[int, Level]:
+    """Return how many items of a group have places, and the level that decides it."""
+    have, level = places_in(problem, 0, group), problem.levels[0]
+    for position, other in enumerate(problem.levels):
+        places = places_in(problem, position, group)
+        if places < have:
+            have, level = places, other
+    return have, level
+
+
+def places_in(problem: Problem, position: int, group: int) -> int:
+    """Return how many items of a group the nodes of one level can take in all."""
+    level = problem.levels[position]
+    cap = 0 if level.group_cap is None else int(level.group_cap[group])
+    if position and not cap:
+        return NO_LIMIT
+    usable, stuck = _usable_bins(problem, group), _stuck_items(problem, group)
+    size = int(problem.group_start[group + 1] - problem.group_start[group])
+    movable = size - int(stuck.sum())
+    inside = level.node_of_bin >= 0
+    node = level.node_of_bin[inside]
+    held = np.bincount(node, weights=stuck[inside], minlength=level.num_nodes)
+    open_bins = np.bincount(node, weights=usable[inside], minlength=level.num_nodes)
+    most = cap or NO_LIMIT
+    # Bins outside the level (that stay as they are) are not capped by it.
+    kept = np.minimum(held, most).sum() + stuck[~inside].sum()
+    room = np.minimum(open_bins, np.maximum(most - held, 0)).sum()
+    return int(kept) + min(movable, int(room + usable[~inside].sum()))
+
+
+def _stuck_items(problem: Problem, group: int) -> IntArray:
+    """Return ``(N,)`` how many items of a group lie in each bin and may not leave."""
+    items = _items_at_home(problem, group)
+    never = np.equal(problem.movability[items], Movability.NEVER)
+    return np.bincount(problem.home[items[never]], minlength=problem.num_bins)
+
+
+def _usable_bins(problem: Problem, group: int) -> IntArray:
+    """Return ``(N,)`` 1 for bins that may have a movable item of the group at last."""
+    eligible = problem.is_eligible[problem.group_class[group], problem.bin_class]
+    usable: IntArray = (eligible & problem.may_receive).astype(np.int64)
+    items = _items_at_home(problem, group)
+    # Where an item leaves, none of its group comes: that would be the item, staying.
+    may = np.equal(problem.movability[items], Movability.MAY)
+    usable[problem.home[items]] = may
+    return usable
+
+
+def _items_at_home(problem: Problem, group: int) -> IntArray:
+    items = np.arange(problem.group_start[group], problem.group_start[group + 1])
+    return items[problem.home[items] >= 0]
+
+
+def _too_heavy(problem: Problem) -> Iterator[Shortfall]:
+    """Yield items that must move and fit into no bin beside what may not leave it."""
+    must = np.equal(problem.movability, Movability.MUST)
+    groups, first = np.unique(problem.group_of[must], return_index=True)
+    if not len(groups):
+        return
+    items = np.nonzero(must)[0][first]
+    free = usable_capacity(problem) - _stuck_load(problem)
+    for group, item in zip(
+        groups[:MOST_GROUPS].tolist(), items[:MOST_GROUPS].tolist(), strict=True
+    ):
+        bins = np.nonzero(_open_bins(problem, group))[0]
+        if not len(bins):
+            continue
+        most = free[bins].max(axis=0)
+        short = problem.weight[group] - most
+        r = int(np.argmax(short))
+        if short[r] > 0:
+            yield Shortfall(
+                what="room",
+                have=max(int(most[r]), 0),
+                need=int(problem.weight[group, r]),
+                item=item,
+                group=group,
+                bin=int(bins[np.argmax(free[bins, r])]),
+                resource=problem.resources[r],
+                is_proven=True,
+            )
+
+
+def _open_bins(problem: Problem, group: int) -> BoolArray:
+    """Return ``(N,)`` bins that an item of the group could come to by the caps."""
+    stuck = _stuck_items(problem, group)
+    open_to = (_usable_bins(problem, group) > 0) & problem.may_receive
+    for level in problem.levels:
+        cap = 0 if level.group_cap is None else int(level.group_cap[group])
+        if not cap:
+            continue
+        inside = level.node_of_bin >= 0
+        node = level.node_of_bin[inside]
+        held = np.bincount(node, weights=stuck[inside], minlength=level.num_nodes)
+        open_to[inside] &= held[node] < cap
+    return open_to
+
+
+def _stuck_load(problem: Problem) -> IntArray:
+    """Return ``(N, R)`` load that no arrangement takes off a bin."""
+    load = problem.bins.fixed.copy()
+    stuck = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
+    np.add.at(load, problem.home[stuck], problem.weight[problem.group_of[stuck]])
+    if len(problem.extra):
+        np.add.at(load, problem.home[stuck], problem.extra[stuck])
+    return load
+
+
+def _overfull_sets(problem: Problem) -> Iterator[Shortfall]:
+    """Yield sets of bins that must hold more than they may."""
+    capacity = usable_capacity(problem)
+    found = np.zeros(problem.num_resources, dtype=np.bool_)
+    for level, node, chosen in _sets(problem, capacity):
+        least = least_load(problem, chosen)
+        for r in np.nonzero(~found)[0].tolist():
+            if (capacity[chosen, r] >= NO_LIMIT).any():
+                continue
+            have = sum(int(one) for one in capacity[chosen, r])
+            if int(least[r]) > have:
+                # All bins are too small together: of which, is then no news.
+                found[r] = node < 0
+                yield Shortfall(
+                    what="capacity",
+                    have=have,
+                    need=int(least[r]),
+                    node=node,
+                    level=level.name,
+                    resource=problem.resources[r],
+                    is_proven=True,
+                )
+
+
+def _sets(
+    problem: Problem, capacity: IntArray
+) -> Iterator[tuple[Level, int, BoolArray]]:
+    """Yield level, node and ``(N,)`` bins of each set; node -1 for a set of all."""
+    limited = (capacity < NO_LIMIT).any(axis=1)
+    bottom = problem.levels[0]
+    yield bottom, -1, limited
+    for group_class in range(len(problem.is_eligible)):
+        open_to = problem.is_eligible[group_class, problem.bin_class]
+        yield bottom, -1, np.logical_and(limited & open_to, problem.may_receive)
+    for level in problem.levels[1:]:
+        if level.num_nodes < 2:
+            continue
+        for node in _fullest(problem, level)[:MOST_NODES]:
+            yield level, node, limited & np.equal(level.node_of_bin, node)
+
+
+def _fullest(problem: Problem, level: Level) -> list[int]:
+    """Return nodes by their fill, the fullest first."""
+    inside = level.node_of_bin >= 0
+    held = np.zeros((level.num_nodes, problem.num_resources))
+    room = np.zeros((level.num_nodes, problem.num_resources))
+    capacity = np.minimum(problem.bins.capacity, 2.0**60)
+    np.add.at(held, level.node_of_bin[inside], problem.home_loads[inside])
+    np.add.at(room, level.node_of_bin[inside], capacity[inside])
+    fill = (held / np.maximum(room, 1.0)).max(axis=1)
+    return [int(node) for node in np.argsort(-fill, kind="stable") if room[node].any()]

@@ -1,0 +1,233 @@
+"""
+Why no plan keeps every hard rule: an irreducible set of rules that cannot all be kept.
+
+A deletion filter: rules are let go one after the other; one without which a plan is
+still impossible does not belong to the reason, and stays out. What is left cannot be
+kept together, and each of it is needed for that. Possible means that a plan was found,
+impossible that it is proven (`core.impossible`); where neither is known of a rule, it
+stays in the reason, and the reason is not called irreducible.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from placement.cluster import LogDirState
+from placement.core.impossible import prove_impossible
+from placement.core.problem import NO_LIMIT, Movability, Problem
+from placement.core.solution import Status
+from placement.load import RESOURCES, Resource
+from placement.listing import kept_on_removed
+from placement.operations import Operation
+from placement.planning import (
+    PlannedPlacement,
+    build_problem,
+    draft_shares,
+    make_draft,
+    plan,
+)
+from placement.rules.draft import Draft, Settings
+from placement.rules.levels import hard_capacities
+from placement.targets import find_targets
+
+MOST_SOLVED = 3000
+"""Up to so many replicas a plan is looked for without each rule."""
+
+MET = {Status.OPTIMAL, Status.FEASIBLE}
+Lift = Callable[[Settings], Settings]
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """
+    The reason why no plan keeps every hard rule.
+
+    Parameters
+    ----------
+    rules
+        Names of rules that cannot be kept together; those of `HARD_RULES`.
+    helps
+        For each, whether a plan was found that keeps all hard rules but this one;
+        `None` where that is not known.
+    is_proven
+        Whether it is proven that they cannot, or only nothing was found that does.
+    is_irreducible
+        Whether each of them is known to be needed for that.
+    """
+
+    rules: tuple[str, ...]
+    helps: tuple[bool | None, ...]
+    is_proven: bool
+    is_irreducible: bool
+
+
+def _without_threshold(resource: Resource) -> Lift:
+    def lift(settings: Settings) -> Settings:
+        kept = {r: v for r, v in settings.capacity_thresholds.items() if r != resource}
+        return replace(settings, capacity_thresholds=kept)
+
+    return lift
+
+
+def _without(name: str) -> Lift:
+    return lambda settings: replace(settings, lifted=settings.lifted | {name})
+
+
+def _with(**changes: object) -> Lift:
+    return lambda settings: replace(settings, **changes)  # type: ignore[arg-type] # by name
+
+
+HARD_RULES: Mapping[str, Lift] = {
+    "capacity-cpu": _without_threshold(Resource.CPU),
+    "capacity-in": _without_threshold(Resource.IN),
+    "capacity-out": _without_threshold(Resource.OUT),
+    "capacity-disk": _without_threshold(Resource.DISK),
+    "max-replicas": _without("max-replicas"),
+    "rack": _without("rack"),
+    "log-dirs": _without("log-dirs"),
+    "only-what-must": _with(frees_the_rest=True),
+    "exclude-topics": _with(excluded_topics=None),
+    "exclude-brokers-for-replicas": _with(excluded_for_replicas=frozenset()),
+    "destination-broker-list": _with(destination_brokers=None),
+    "max-moves": _with(max_moves=None),
+    "max-bytes": _with(max_bytes=None),
+}
+"""Every hard rule that could be let go, and how; those let go first come first, so that
+of several reasons the one of the user's own options is given."""
+
+
+class _Verdict(Enum):
+    POSSIBLE = 1
+    IMPOSSIBLE = 2
+    UNKNOWN = 3
+
+
+def explain_impossible(
+    operation: Operation, settings: Settings, found: PlannedPlacement
+) -> Because | None:
+    """
+    Find the reason why a plan does not keep every hard rule.
+
+    Parameters
+    ----------
+    operation, settings
+        What was asked for.
+    found
+        The best plan.
+
+    Returns
+    -------
+    The reason, or `None` where the plan keeps them all.
+
+    Notes
+    -----
+    Proofs take time in proportion to the replicas for each rule; plans are looked for
+    in clusters of up to `MOST_SOLVED` replicas.
+    """
+    if found.has_met_rules:
+        return None
+    filtered = _Filter(found.draft, operation, settings)
+    active = [name for name in HARD_RULES if is_active(name, found.draft)]
+    is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
+    rules, doubts = filtered.reduce(active)
+    helps = tuple(filtered.helps(active, rule) for rule in rules)
+    return Because(
+        rules=tuple(rules),
+        helps=helps,
+        is_proven=is_proven,
+        is_irreducible=is_proven and not doubts,
+    )
+
+
+def is_active(name: str, draft: Draft) -> bool:
+    """Tell whether a hard rule limits anything here."""
+    settings, brokers = draft.settings, draft.state.brokers
+    if name.startswith("capacity-"):
+        r = RESOURCES.index(Resource(name.removeprefix("capacity-")))
+        return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
+    tests: Mapping[str, Callable[[], bool]] = {
+        "max-replicas": lambda: bool((brokers.max_replicas[draft.holds] >= 0).any()),
+        "rack": lambda: draft.state.num_racks > 1,
+        "log-dirs": lambda: _has_closed_dirs(draft),
+        "only-what-must": lambda: (
+            not settings.frees_the_rest and _holds_the_rest(draft)
+        ),
+        "exclude-topics": lambda: settings.excluded_topics is not None,
+        "exclude-brokers-for-replicas": lambda: bool(settings.excluded_for_replicas),
+        "destination-broker-list": lambda: settings.destination_brokers is not None,
+        "max-moves": lambda: settings.max_moves is not None,
+        "max-bytes": lambda: settings.max_bytes is not None,
+    }
+    return tests[name]()
+
+
+def _has_closed_dirs(draft: Draft) -> bool:
+    return bool(np.not_equal(draft.state.log_dirs.state, LogDirState.ONLINE).any())
+
+
+def _holds_the_rest(draft: Draft) -> bool:
+    """Tell whether the operation keeps replicas still that others could move."""
+    of = draft.state.replicas.partition_idx
+    never = np.equal(draft.movability, Movability.NEVER) & ~draft.is_left_alone[of]
+    return bool(never.any()) or draft.old_may_be_low
+
+
+def _bare_problem(draft: Draft) -> Problem:
+    """Return the problem with every resource and without bands."""
+    shares = draft_shares(draft)
+    shape = (draft.state.num_brokers, len(RESOURCES))
+    nothing = np.zeros(shape, dtype=np.int64)
+    return build_problem(draft, find_targets(shares, nothing, nothing), ())
+
+
+class _Filter:
+    """Asks whether a plan is possible with some of the rules let go."""
+
+    def __init__(self, draft: Draft, operation: Operation, settings: Settings) -> None:
+        self._state, self._operation = draft.state, operation
+        self._settings = replace(settings, effort="quick")
+        self._is_small = len(draft.state.replicas) <= MOST_SOLVED
+        self._known: dict[frozenset[str], _Verdict] = {}
+
+    def reduce(self, active: list[str]) -> tuple[list[str], bool]:
+        """Return the rules that are left, and whether any is kept for lack of proof."""
+        kept, has_doubts = list(active), False
+        for rule in active:
+            rest = [name for name in kept if name != rule]
+            verdict = self.verdict(active, rest)
+            if verdict is _Verdict.IMPOSSIBLE:
+                kept = rest
+            has_doubts |= verdict is _Verdict.UNKNOWN
+        return kept, has_doubts
+
+    def helps(self, active: list[str], rule: str) -> bool | None:
+        """Tell whether a plan is possible that lets this one rule go."""
+        verdict = self.verdict(active, [name for name in active if name != rule])
+        return None if verdict is _Verdict.UNKNOWN else verdict is _Verdict.POSSIBLE
+
+    def verdict(self, active: list[str], kept: list[str]) -> _Verdict:
+        """Tell what is known of a plan that keeps some of the active rules."""
+        lifted = frozenset(active) - frozenset(kept)
+        if lifted not in self._known:
+            self._known[lifted] = self._judge(lifted)
+        return self._known[lifted]
+
+    def _judge(self, lifted: frozenset[str]) -> _Verdict:
+        settings = self._settings
+        for name in HARD_RULES:
+            if name in lifted:
+                settings = HARD_RULES[name](settings)
+        draft = make_draft(self._state, self._operation, settings)
+        if draft.shortfalls or kept_on_removed(draft):
+            return _Verdict.IMPOSSIBLE
+        if prove_impossible(_bare_problem(draft)):
+            return _Verdict.IMPOSSIBLE
+        if not self._is_small:
+            return _Verdict.UNKNOWN
+        status = plan(self._state, self._operation, settings).solution.status
+        if status in MET:
+            return _Verdict.POSSIBLE
+        is_proven = status is Status.INFEASIBLE
+        return _Verdict.IMPOSSIBLE if is_proven else _Verdict.UNKNOWN

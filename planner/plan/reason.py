@@ -1,0 +1,173 @@
+"""Why no plan keeps every hard rule, in plan.json and in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from placement.core.problem import NO_LIMIT
+from placement.core.solution import Shortfall
+from placement.impossible import Because
+from placement.load import UNITS, Resource
+from placement.planning import PlannedPlacement
+from placement.rules.draft import Draft, Settings
+from planner.plan.words import bytes_text, ids_text, plural
+
+
+def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
+    """
+    Return the `reason` of plan.json.
+
+    Parameters
+    ----------
+    placed
+        The best plan found.
+    because
+        The rules that cannot be kept together.
+    """
+    return {
+        "rules": [
+            {
+                "rule": rule,
+                "message": _rule_text(rule, placed.draft),
+                "remedy": _remedy(rule, placed.draft.settings),
+                "helps": helps,
+            }
+            for rule, helps in zip(because.rules, because.helps, strict=True)
+        ],
+        "is_proven": because.is_proven,
+        "is_irreducible": because.is_irreducible,
+        "message": reason_text(placed, because),
+    }
+
+
+def reason_text(placed: PlannedPlacement, because: Because) -> str:
+    """Return the reason as one sentence or two."""
+    told = [_rule_text(rule, placed.draft) for rule in because.rules]
+    if not told:
+        return "no option helps: what lacks must be added, or waited for"
+    verb = "cannot" if because.is_proven else "could not, as far as was searched,"
+    them = "be kept" if len(told) == 1 else "be kept together"
+    text = f"{verb} {them}: {'; '.join(told)}"
+    helping = [
+        _remedy(rule, placed.draft.settings)
+        for rule, helps in zip(because.rules, because.helps, strict=True)
+        if helps
+    ]
+    return f"{text}. It helps to {', or to '.join(helping)}" if helping else text
+
+
+def _rule_text(rule: str, draft: Draft) -> str:
+    """Return what a hard rule says here."""
+    settings = draft.settings
+    if rule.startswith("capacity-"):
+        resource = Resource(rule.removeprefix("capacity-"))
+        most = settings.capacity_thresholds.get(resource, 1.0)
+        return f"no broker over {most:.0%} of its {resource}"
+    allowed = _ids(settings.destination_brokers)
+    excluded = _ids(settings.excluded_for_replicas)
+    most_bytes = bytes_text(settings.max_bytes or 0, 4)
+    return {
+        "max-replicas": "no broker over its max_replicas",
+        "rack": "replicas spread over racks as evenly as they allow",
+        "log-dirs": "nothing new on brokers whose log dirs are offline or cordoned",
+        "only-what-must": "nothing moves but what the operation is about",
+        "exclude-topics": "excluded topics stay as they are",
+        "exclude-brokers-for-replicas": f"no replicas for broker {excluded}",
+        "destination-broker-list": f"replicas for broker {allowed} only",
+        "max-moves": f"at most {plural(settings.max_moves or 0, 'replica')} copied",
+        "max-bytes": f"at most {most_bytes} copied",
+    }[rule]
+
+
+def _ids(ids: frozenset[int] | None) -> str:
+    return ids_text(sorted(ids or ()))
+
+
+def _remedy(rule: str, settings: Settings) -> str:
+    """Return what a person may do about a rule."""
+    if rule.startswith("capacity-"):
+        resource = Resource(rule.removeprefix("capacity-"))
+        return f"raise --capacity-threshold {resource}=… or add {resource}"
+    remedies: Mapping[str, str] = {
+        "max-replicas": "raise max_replicas in the snapshot, or add brokers",
+        "rack": "add brokers in racks that have too few",
+        "log-dirs": "mend or uncordon the log dirs",
+        "only-what-must": "give --rebalance",
+        "exclude-topics": "let the excluded topics move",
+        "exclude-brokers-for-replicas": "shorten --exclude-brokers-for-replicas",
+        "destination-broker-list": "widen --destination-broker-list",
+        "max-moves": "raise --max-moves",
+        "max-bytes": "raise --max-bytes",
+    }
+    return remedies[rule]
+
+
+def amount_text(resource: str, value: float) -> str:
+    """
+    Return an amount of a resource, in units of the core, as people read it.
+
+    Examples
+    --------
+    >>> amount_text("in", 2_500_000_000), amount_text("replicas", 3)
+    ('2.5 MB/s', '3')
+    """
+    readable = value / UNITS[Resource(resource)]
+    if resource == Resource.DISK:
+        return bytes_text(readable, 4)
+    if resource in {Resource.IN, Resource.OUT}:
+        return f"{bytes_text(readable, 4)}/s"
+    if resource == Resource.CPU:
+        return f"{readable:.4g} cores"
+    return f"{readable:,.0f}"
+
+
+def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Return what is missing, as one sentence."""
+    state = placed.draft.state
+    have, need = shortfall.have, shortfall.need
+    if shortfall.what == "moves":
+        return f"{need:,} replicas must be copied, and --max-moves allows {have:,}"
+    if shortfall.what == "cost":
+        most = bytes_text(have, 4)
+        return f"{bytes_text(need, 4)} must be copied, and --max-bytes allows {most}"
+    if shortfall.resource:
+        return _amount_text(placed, shortfall)
+    name = state.name_of(shortfall.group)
+    places = "places on brokers" if shortfall.what == "bins" else "places in racks"
+    if shortfall.is_proven:
+        return f"{name} needs {need} {places}, {have} can be had"
+    return f"{name} found no place that keeps every rule"
+
+
+def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    state, resource = placed.draft.state, shortfall.resource
+    have = amount_text(resource, shortfall.have)
+    need = amount_text(resource, shortfall.need)
+    if shortfall.what == "room":
+        name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
+        return (
+            f"{name} takes {need} of {resource}; no broker that it may go to has room "
+            f"for more than {have} (broker {broker})"
+        )
+    if shortfall.bin >= 0:
+        broker = state.brokers.ids[shortfall.bin]
+        return f"broker {broker} carries {need} of {resource} and may carry {have}"
+    whose, where = "all brokers together", ""
+    if shortfall.node >= 0:
+        rack = state.brokers.racks[shortfall.node]
+        whose = f"rack {rack}" if rack else "a broker without a rack"
+        where = f" in rack {rack}" if rack else ""
+    more = amount_text(resource, _missing(placed, shortfall))
+    return (
+        f"{whose} must carry {need} of {resource} and may carry {have}; one more "
+        f"broker{where} with {more} would help"
+    )
+
+
+def _missing(placed: PlannedPlacement, shortfall: Shortfall) -> int:
+    """Return the capacity that is missing, of which only a part may be used."""
+    short = shortfall.need - shortfall.have
+    thresholds = placed.draft.settings.capacity_thresholds
+    usable = thresholds.get(Resource(shortfall.resource), 1.0)
+    return int(min(np.ceil(short / usable), NO_LIMIT))

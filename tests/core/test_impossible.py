@@ -1,0 +1,78 @@
+"""What is proven to be impossible is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from placement.core.cuts import least_load
+from placement.core.impossible import prove_impossible
+from placement.core.problem import NO_LIMIT, Movability
+from support.oracles import everything, usable_capacity
+from support.problems import make_problem, problems
+
+
+def possible(problem):
+    """Every arrangement of a small problem that keeps all hard rules."""
+    capacity = usable_capacity(problem)
+    anything = np.full_like(capacity, NO_LIMIT)
+    return everything(problem).within(-anything, anything, capacity)
+
+
+@settings(max_examples=150)
+@given(problems(has_loaded_racks=False))
+def test_nothing_that_is_possible_is_disproved(problem):
+    proven = prove_impossible(problem)
+
+    assert not proven or not len(possible(problem).cost)
+
+
+@settings(max_examples=60)
+@given(problems(max_groups=4))
+def test_no_arrangement_has_less_than_the_least(problem):
+    every = everything(problem).loads
+
+    for last in range(1, problem.num_bins + 1):
+        inside = np.arange(problem.num_bins) < last
+        least = least_load(problem, inside)
+        assert (every[:, inside].sum(axis=1) >= least).all()
+
+
+MUST = Movability.MUST
+CASES = [
+    pytest.param(
+        {"homes": [[0], [0]], "num_bins": 2, "movability": [MUST, MUST],
+         "max_moves": 1},
+        ("moves", 1, 2), id="more-moves-than-the-cap",
+    ),
+    pytest.param(
+        {"homes": [[0], [0]], "num_bins": 2, "movability": [MUST, MUST],
+         "cost": 5, "max_cost": 9},
+        ("cost", 9, 10), id="more-cost-than-the-cap",
+    ),
+    pytest.param(
+        {"homes": [[0, 1]], "num_bins": 2, "movability": [MUST, Movability.MAY]},
+        ("bins", 1, 2), id="one-bin-for-two-items",
+    ),
+    pytest.param(
+        {"homes": [[0]], "num_bins": 2, "movability": [MUST], "weight": 7,
+         "capacity": 6},
+        ("room", 6, 7), id="heavier-than-any-bin",
+    ),
+    pytest.param(
+        {"homes": [[0], [1], [1]], "num_bins": 2, "weight": 4, "capacity": 5},
+        ("capacity", 10, 12), id="more-than-all-bins-may-hold",
+    ),
+    pytest.param(
+        {"homes": [[0, 2]] * 3, "num_bins": 3, "racks": [0, 0, 1], "weight": 4,
+         "capacity": [9, 9, 10]},
+        ("capacity", 10, 12), id="more-than-a-rack-may-hold",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given_", "wanted"), CASES)
+def test_what_is_short_by_how_much(given_, wanted):
+    proven = prove_impossible(make_problem(**given_))
+
+    assert wanted in {(one.what, one.have, one.need) for one in proven}
+    assert all(one.is_proven for one in proven)

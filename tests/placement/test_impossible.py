@@ -1,0 +1,166 @@
+"""Why no plan keeps every hard rule: each of them where it forbids one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.cluster import LogDirState
+from placement.core.solution import Status
+from placement.impossible import HARD_RULES, explain_impossible, is_active
+from placement.operations import AddBrokers, Rebalance, RemoveBrokers
+from placement.planning import plan
+from placement.rules.draft import Settings
+from support.clusters import Dir, clusters, make_state
+
+TWO = {"racks": "ab"}
+CORDONED = [Dir("/d", state=LogDirState.CORDONED)]
+
+
+def because(state, operation, wishes):
+    found = plan(state, operation, wishes)
+    return found, explain_impossible(operation, wishes, found)
+
+
+CASES = [
+    pytest.param(
+        make_state([[0], [0], [1], [1]], size_bytes=45, disk_bytes=100, **TWO),
+        Rebalance(), Settings(), {"capacity-disk"}, id="disk",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1], [1]], in_rate=45.0, broker_in=100.0, **TWO),
+        Rebalance(), Settings(), {"capacity-in"}, id="in",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1], [1]], out_rate=45.0, broker_out=100.0, **TWO),
+        Rebalance(), Settings(), {"capacity-out"}, id="out",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1], [1]], leader_cpu=2.0, broker_cpu=5.0, **TWO),
+        Rebalance(), Settings(), {"capacity-cpu"}, id="cpu",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], max_replicas=1, **TWO),
+        Rebalance(), Settings(), {"max-replicas"}, id="max-replicas",
+    ),
+    pytest.param(
+        make_state([[0, 1], [0, 1]], racks="aab"),
+        Rebalance(), Settings(excluded_for_replicas=frozenset({2})),
+        {"rack", "exclude-brokers-for-replicas"}, id="racks-and-an-excluded-broker",
+    ),
+    pytest.param(
+        make_state([[0, 2], [1, 2]], racks="aab", size_bytes=30,
+                   disk_bytes=[200, 200, 50]),
+        Rebalance(), Settings(), {"rack", "capacity-disk"}, id="racks-and-disk",
+    ),
+    pytest.param(
+        make_state([[0, 1], [1, 0]], racks="abc", log_dirs={2: CORDONED}),
+        RemoveBrokers((1,)), Settings(), {"log-dirs"}, id="cordoned-log-dirs",
+    ),
+    pytest.param(
+        make_state([[0, 1, 3], [0, 2, 4]], racks="aabcc"),
+        RemoveBrokers((3,)), Settings(), {"rack", "only-what-must"},
+        id="racks-and-what-must-alone",
+    ),
+    pytest.param(
+        make_state({"t": [[0]], "u": [[0]]}, ids=[0, 1], **TWO),
+        RemoveBrokers((0,)), Settings(excluded_topics=np.array([False, True])),
+        {"exclude-topics"}, id="an-excluded-topic",
+    ),
+    pytest.param(
+        make_state([[0], [1]], **TWO),
+        RemoveBrokers((0,)), Settings(excluded_for_replicas=frozenset({1})),
+        {"exclude-brokers-for-replicas"}, id="an-excluded-broker",
+    ),
+    pytest.param(
+        make_state([[0], [1]], **TWO),
+        RemoveBrokers((0,)), Settings(destination_brokers=frozenset({0})),
+        {"destination-broker-list"}, id="no-destination",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], **TWO),
+        RemoveBrokers((0,)), Settings(max_moves=1), {"max-moves"}, id="max-moves",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], size_bytes=10, **TWO),
+        RemoveBrokers((0,)), Settings(max_bytes=19), {"max-bytes"}, id="max-bytes",
+    ),
+    pytest.param(
+        make_state([[0, 1]], **TWO), RemoveBrokers((1,)), Settings(), set(),
+        id="too-few-brokers-and-no-option-helps",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "operation", "wishes", "rules"), CASES)
+def test_the_reason_is_these_rules_and_no_other(state, operation, wishes, rules):
+    found, why = because(state, operation, wishes)
+
+    assert found.solution.status in {Status.INFEASIBLE, Status.PARTIAL}
+    assert set(why.rules) == rules
+    assert why.is_proven
+    assert why.is_irreducible
+    assert all(why.helps)
+    assert found.solution.shortfalls
+
+
+def test_every_hard_rule_has_a_case():
+    assert set().union(*(case.values[3] for case in CASES)) == set(HARD_RULES)
+
+
+def test_a_plan_that_keeps_all_rules_has_no_reason():
+    state = make_state([[0], [0]], racks="ab")
+
+    assert because(state, Rebalance(), Settings())[1] is None
+
+
+def test_what_is_short_in_a_rack_is_named():
+    state = make_state(
+        [[0, 2], [1, 2]], racks="aab", size_bytes=30, disk_bytes=[200, 200, 50]
+    )
+
+    found, _ = because(state, Rebalance(), Settings())
+
+    first = found.solution.shortfalls[0]
+    assert (first.what, first.resource, first.level) == ("capacity", "disk", "rack")
+    assert (first.node, first.have, first.need) == (1, 40, 60)
+
+
+def test_no_plan_is_looked_for_in_a_large_cluster(monkeypatch):
+    monkeypatch.setattr("placement.impossible.MOST_SOLVED", 1)
+    state = make_state([[0], [0], [1]], racks="ab")
+
+    _, why = because(state, RemoveBrokers((0,)), Settings(max_moves=1))
+
+    assert (why.rules, why.helps) == (("max-moves",), (None,))
+    assert why.is_proven
+    assert not why.is_irreducible
+
+
+OPERATIONS = st.sampled_from([Rebalance(), AddBrokers(), RemoveBrokers((0, 1, 2))])
+WISHES = st.builds(
+    Settings,
+    max_moves=st.sampled_from([None, 0, 1]),
+    destination_brokers=st.sampled_from([None, frozenset(range(20))]),
+    effort=st.just("quick"),
+)
+
+
+@settings(max_examples=30)
+@given(clusters(min_brokers=2), OPERATIONS, WISHES)
+def test_reasons_of_any_cluster(state, operation, wishes):
+    found, why = because(state, operation, wishes)
+
+    assert (why is None) == found.has_met_rules
+    if why is None:
+        return
+    assert all(is_active(rule, found.draft) for rule in why.rules)
+    lifted = wishes
+    for rule in HARD_RULES:
+        if rule not in why.rules and is_active(rule, found.draft):
+            lifted = HARD_RULES[rule](lifted)
+    assert not plan(state, operation, lifted).has_met_rules or not why.is_proven
+    for rule, helps in zip(why.rules, why.helps, strict=True):
+        if helps:
+            without = HARD_RULES[rule](wishes)
+            assert plan(state, operation, without).has_met_rules
