@@ -34,6 +34,8 @@ from placement.targets import find_targets
 
 MOST_SOLVED = 3000
 """Up to so many replicas a plan is looked for without each rule."""
+MOST_EXACT = 200
+"""Up to so many with the usual effort, by exact models too."""
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}
 Lift = Callable[[Settings], Settings]
@@ -84,6 +86,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "capacity-in": _without_threshold(Resource.IN),
     "capacity-out": _without_threshold(Resource.OUT),
     "capacity-disk": _without_threshold(Resource.DISK),
+    "transient-disk": _with(is_disk_transient=False),
     "max-replicas": _without("max-replicas"),
     "rack": _without("rack"),
     "log-dirs": _without("log-dirs"),
@@ -148,6 +151,7 @@ def is_active(name: str, draft: Draft) -> bool:
         r = RESOURCES.index(Resource(name.removeprefix("capacity-")))
         return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
     tests: Mapping[str, Callable[[], bool]] = {
+        "transient-disk": lambda: settings.is_disk_transient,
         "max-replicas": lambda: bool((brokers.max_replicas[draft.holds] >= 0).any()),
         "rack": lambda: draft.state.num_racks > 1,
         "log-dirs": lambda: _has_closed_dirs(draft),
@@ -187,7 +191,9 @@ class _Filter:
 
     def __init__(self, draft: Draft, operation: Operation, settings: Settings) -> None:
         self._state, self._operation = draft.state, operation
-        self._settings = replace(settings, effort="quick")
+        is_tiny = len(draft.state.replicas) <= MOST_EXACT
+        effort = "normal" if is_tiny else "quick"
+        self._settings = replace(settings, effort=effort, deadline_s=None)
         self._is_small = len(draft.state.replicas) <= MOST_SOLVED
         self._known: dict[frozenset[str], _Verdict] = {}
 

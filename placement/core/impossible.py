@@ -196,12 +196,22 @@ def _open_bins(problem: Problem, group: int) -> BoolArray:
 
 
 def _stuck_load(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` load that no arrangement takes off a bin."""
+    """Return ``(N, R)`` load that no arrangement takes off a bin before all is done."""
+    at_home = problem.home >= 0
+    stuck = np.equal(problem.movability, Movability.NEVER) & at_home
+    load = _load_of(problem, stuck)
+    if problem.is_transient.any():
+        # What leaves goes on filling its old bin until all copies are made.
+        load = np.where(problem.is_transient, _load_of(problem, at_home), load)
+    return load
+
+
+def _load_of(problem: Problem, chosen: BoolArray) -> IntArray:
+    """Return ``(N, R)`` load of the chosen items at home, and the fixed one."""
     load = problem.bins.fixed.copy()
-    stuck = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
-    np.add.at(load, problem.home[stuck], problem.weight[problem.group_of[stuck]])
+    np.add.at(load, problem.home[chosen], problem.weight[problem.group_of[chosen]])
     if len(problem.extra):
-        np.add.at(load, problem.home[stuck], problem.extra[stuck])
+        np.add.at(load, problem.home[chosen], problem.extra[chosen])
     return load
 
 
@@ -233,12 +243,12 @@ def _sets(
     problem: Problem, capacity: IntArray
 ) -> Iterator[tuple[Level, int, BoolArray]]:
     """Yield level, node and ``(N,)`` bins of each set; node -1 for a set of all."""
-    limited = (capacity < NO_LIMIT).any(axis=1)
+    limited: BoolArray = np.less(capacity.min(axis=1), NO_LIMIT)
     bottom = problem.levels[0]
     yield bottom, -1, limited
     for group_class in range(len(problem.is_eligible)):
-        open_to = problem.is_eligible[group_class, problem.bin_class]
-        yield bottom, -1, np.logical_and(limited & open_to, problem.may_receive)
+        open_to: BoolArray = problem.is_eligible[group_class, problem.bin_class]
+        yield bottom, -1, limited & open_to & problem.may_receive
     for level in problem.levels[1:]:
         if level.num_nodes < 2:
             continue

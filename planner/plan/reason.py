@@ -68,6 +68,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
     excluded = _ids(settings.excluded_for_replicas)
     most_bytes = bytes_text(settings.max_bytes or 0, 4)
     return {
+        "transient-disk": "what leaves a disk counts there until all is copied",
         "max-replicas": "no broker over its max_replicas",
         "rack": "replicas spread over racks as evenly as they allow",
         "log-dirs": "nothing new on brokers whose log dirs are offline or cordoned",
@@ -90,6 +91,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         resource = Resource(rule.removeprefix("capacity-"))
         return f"raise --capacity-threshold {resource}=… or add {resource}"
     remedies: Mapping[str, str] = {
+        "transient-disk": "leave out --transient-disk, and copy in waves",
         "max-replicas": "raise max_replicas in the snapshot, or add brokers",
         "rack": "add brokers in racks that have too few",
         "log-dirs": "mend or uncordon the log dirs",

@@ -40,6 +40,12 @@ CASES = [
         Rebalance(), Settings(), {"capacity-cpu"}, id="cpu",
     ),
     pytest.param(
+        make_state([[0], [1]], size_bytes=[60, 30], disk_bytes=[100, 100, 40],
+                   racks="abc"),
+        RemoveBrokers((0,)), Settings(frees_the_rest=True, is_disk_transient=True),
+        {"transient-disk", "capacity-disk"}, id="both-copies-on-a-disk",
+    ),
+    pytest.param(
         make_state([[0], [0], [1]], max_replicas=1, **TWO),
         Rebalance(), Settings(), {"max-replicas"}, id="max-replicas",
     ),
