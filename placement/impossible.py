@@ -18,8 +18,8 @@ from placement.cluster import LogDirState
 from placement.core.impossible import prove_impossible
 from placement.core.problem import NO_LIMIT, Movability, Problem
 from placement.core.solution import Status
-from placement.load import RESOURCES, Resource
 from placement.listing import kept_on_removed
+from placement.load import RESOURCES, Resource
 from placement.operations import Operation
 from placement.planning import (
     PlannedPlacement,
