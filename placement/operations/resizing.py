@@ -12,6 +12,7 @@ from placement.core.problem import Limits
 from placement.core.solution import Shortfall
 from placement.load import (
     WeightArray,
+    Weights,
     broker_loads,
     first_true,
     preferred_leaders,
@@ -190,7 +191,9 @@ class _Dropping:
         """Return ``(R,)`` true for what is dropped."""
         limits, draft = after
         state = self.draft.state
-        load = broker_loads(state, draft.weights, preferred_leaders(state))
+        # Replicas are those of now; what leaders serve is what they will.
+        weights = replace(draft.weights, own=self.draft.weights.own)
+        load = broker_loads(state, weights, preferred_leaders(state))
         while True:
             rows = np.nonzero(self._candidates())[0]
             if not len(rows):
@@ -198,7 +201,7 @@ class _Dropping:
             # The last of a list first, and its leader last.
             leads = np.equal(self._leading()[self.of[rows]], rows)
             rows = rows[np.lexsort((-rows, leads, self.of[rows]))]
-            options = self._options(rows, draft)
+            options = self._options(rows, weights)
             chosen = choose(options, load, limits)
             self._drop(rows[chosen])
             for option in chosen:
@@ -255,14 +258,12 @@ class _Dropping:
         found[~self.dropped] = counts[position]
         return found
 
-    def _options(self, rows: RowArray, draft: Draft) -> Options:
+    def _options(self, rows: RowArray, weights: Weights) -> Options:
         """Return what dropping each row changes: its load, and who leads then."""
-        replicas, weights = self.draft.state.replicas, draft.weights
-        of = self.of[rows]
+        replicas, of = self.draft.state.replicas, self.of[rows]
         change = -weights.replica[of]
-        own = weigh(self.draft.state).own
-        if len(own):
-            change[:, 0] -= own[rows]
+        if len(weights.own):
+            change[:, 0] -= weights.own[rows]
         leads = np.equal(self._leading()[of], rows)
         heirs = self._heirs(rows)
         lead = weights.leader[of] * leads[:, None]

@@ -1,7 +1,7 @@
 """The planner from Python: what the commands do, as functions and tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
-from planner.api.operations import demote, replace_broker
+from planner.api.operations import demote, replace_broker, set_replication_factor
 from planner.api.plans import (
     PlanOptions,
     add_brokers,
@@ -29,6 +29,7 @@ __all__ = [
     "rebalance",
     "remove_brokers",
     "replace_broker",
+    "set_replication_factor",
     "take_snapshot",
     "verify_plan",
     "write_snapshot",

@@ -1,6 +1,8 @@
 """Plans from Python for the operations on single brokers and on factors."""
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
 from typing import Unpack
 
 from planner.api.plans import PlanOptions, plan_of
@@ -72,3 +74,47 @@ def demote(
     """
     own = OwnOptions(log_dirs=tuple(log_dirs))
     return plan_of(snapshot, "demote", options, broker_ids=broker_ids, own={"own": own})
+
+
+def set_replication_factor(
+    snapshot: Snapshot,
+    factor: int | None = None,
+    *,
+    factors_file: str | PathLike[str] | None = None,
+    rebalance: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to add copies, or to drop some; no copy that exists moves.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    factor
+        Replication factor of the topics chosen by `topic`, `topics` and
+        `exclude_topics`, else of all.
+    factors_file
+        TOML or JSON: factors, and regular expressions of the topics that get them;
+        these go before `factor`.
+    rebalance
+        Whether the rest may move too.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    own = OwnOptions(
+        replication_factor=factor,
+        replication_factors=None if factors_file is None else Path(factors_file),
+    )
+    return plan_of(
+        snapshot,
+        "set-replication-factor",
+        options,
+        rebalance=rebalance,
+        own={"own": own},
+    )

@@ -33,6 +33,8 @@ EXAMPLES: Mapping[str, str] = {
     "broker": "[3]",
     "with_broker": "[9]",
     "log_dirs": '["4:/data/d1"]',
+    "replication_factor": "3",
+    "replication_factors": '"factors.toml"',
     "destination_broker_list": '"1-6"',
     "exclude_brokers_for_replicas": "[4]",
     "exclude_brokers_for_leaders": "[4]",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.change import Reassignment
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.impossible import explain_impossible
@@ -16,13 +17,15 @@ from placement.operations import (
     Rebalance,
     RemoveBrokers,
     ReplaceBroker,
+    SetReplicationFactor,
 )
 from placement.operations.leaders import LED
 from placement.planning import plan as plan_placement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
+from planner.plan.factors import topic_factors
 from planner.plan.folder import target_lists
-from planner.plan.plan_input import to_target
+from planner.plan.plan_input import CHANGES_FACTORS, to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.waves import check_planned, plan_waves
 
@@ -84,10 +87,26 @@ def make(
     )
     findings = check_plan(plan, wishes)
     if wishes.waves is not None:
+        _refuse_resized(placed.reassignment)
         waves = plan_waves(placed.reassignment, placed.draft.weights, wishes.waves)
         plan = replace(plan, waves=waves)
         findings = (*findings, *check_planned(waves))
     return Planned(plan=plan, findings=findings)
+
+
+def _refuse_resized(reassignment: Reassignment) -> None:
+    """Refuse to cut into waves what changes replication factors."""
+    if not reassignment.is_resized.any():
+        return
+    problem = InputProblem(
+        file="command line",
+        place="--waves",
+        value="",
+        rule="waves keep every replication factor, and this plan changes some",
+        remedy="leave the options of waves out; cap the plan by --topics instead",
+    )
+    msg = "bad options"
+    raise BadInputError(msg, [problem])
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
@@ -106,6 +125,7 @@ def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
         excluded_for_leaders=settings.excluded_for_leaders,
         excluded_topics=_excluded_names(state, wishes),
         leaving_brokers=frozenset(leaving),
+        allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
     )
     return check(state, to_target(target_lists(plan)), rules)
 
@@ -174,6 +194,17 @@ def _demote(state: ClusterState, wishes: Wishes) -> Operation:
     return Demote(wishes.broker_ids or (), wishes.own.log_dirs)
 
 
+def _set_replication_factor(state: ClusterState, wishes: Wishes) -> Operation:
+    factors, notes = topic_factors(
+        state,
+        wishes.own.factors,
+        wishes.own.factor,
+        is_excluded=wishes.settings.excluded_topics,
+        named=wishes.request.topic,
+    )
+    return SetReplicationFactor(factors, notes)
+
+
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
     problem = InputProblem(
         file="command line",
@@ -192,4 +223,5 @@ OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
     "leaders": _leaders,
     "replace-broker": _replace_broker,
     "demote": _demote,
+    "set-replication-factor": _set_replication_factor,
 }

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from placement.cluster import ABSENT
+from planner.errors import BadInputError
+from planner.plan.factors import MOST_REPLICAS, Rules, read_factor, read_factors
 from planner.plan.option_reader import OptionReader, parse_broker_list
 
 LOG_DIR = re.compile(r"(?P<brokers>[\d,\s-]+):(?P<path>/.*)")
@@ -24,11 +27,15 @@ class OwnOptions:
         order.
     log_dirs
         ``demote``: ``BROKERS:PATH`` texts; ``{broker}`` in a path stands for the id.
+    replication_factor, replication_factors
+        ``set-replication-factor``: of all topics, and a file by topic.
     """
 
     broker: Sequence[str] = ()
     with_broker: Sequence[str] = ()
     log_dirs: Sequence[str] = ()
+    replication_factor: int | None = None
+    replication_factors: Path | None = None
 
 
 OWN_NAMES = frozenset(field.name for field in fields(OwnOptions))
@@ -45,12 +52,16 @@ class OwnWishes:
         Ids of an old broker and of the one that takes its place.
     log_dirs
         Broker id and path.
+    factor, factors
+        Replication factor of all topics, and factors by regular expressions.
     document
         What plan.json says of them under `settings`.
     """
 
     pairs: tuple[tuple[int, int], ...] = ()
     log_dirs: tuple[tuple[int, str], ...] = ()
+    factor: int | None = None
+    factors: Rules = ()
     document: dict[str, Any] = field(default_factory=dict)
 
 
@@ -62,6 +73,8 @@ def read_own(reader: OptionReader, goal: str, given: OwnOptions) -> OwnWishes:
         log_dirs = _log_dirs(reader, given.log_dirs)
         named = sorted(f"{broker}:{path}" for broker, path in log_dirs)
         return OwnWishes(log_dirs=log_dirs, document={"log_dirs": named or None})
+    if goal == "set-replication-factor":
+        return _factors(reader, given)
     return OwnWishes()
 
 
@@ -83,6 +96,29 @@ def _replacement(reader: OptionReader, given: OwnOptions) -> OwnWishes:
         pairs=tuple(zip(olds, news, strict=False)),
         document={"broker": list(olds), "with_broker": list(news)},
     )
+
+
+def _factors(reader: OptionReader, given: OwnOptions) -> OwnWishes:
+    factor, path = given.replication_factor, given.replication_factors
+    if factor is None and path is None:
+        rule = "a replication factor, or a file of them, must be given"
+        remedy = "write --replication-factor 3"
+        reader.refuse("--replication-factor", "nothing", rule, remedy)
+    if factor is not None and read_factor(factor) is None:
+        rule = f"must be from 1 to {MOST_REPLICAS}"
+        remedy = "write --replication-factor 3"
+        reader.refuse("--replication-factor", factor, rule, remedy)
+    rules: Rules = ()
+    if path is not None:
+        try:
+            rules = read_factors(path)
+        except BadInputError as error:
+            reader.problems += error.problems
+    listed: dict[str, list[str]] = {}
+    for number, pattern in rules:
+        listed.setdefault(str(number), []).append(pattern)
+    document = {"replication_factor": factor, "replication_factors": listed or None}
+    return OwnWishes(factor=factor, factors=rules, document=document)
 
 
 def _listed(reader: OptionReader, option: str, texts: Sequence[str]) -> tuple[int, ...]:

@@ -131,6 +131,8 @@ class SettingsRecord(Record):
     broker: list[Int32] | None = None
     with_broker: list[Int32] | None = None
     log_dirs: list[str] | None = None
+    replication_factor: int | None = None
+    replication_factors: dict[str, list[str]] | None = None
     order_followers: bool = False
 
 

@@ -22,6 +22,8 @@ from planner.plan.reassignment_file import (
 DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"
 FORMAT = "kafka-planner/plan"
+CHANGES_FACTORS = frozenset({"set-replication-factor", "fix"})
+"""Operations that may change replication factors."""
 Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
@@ -211,7 +213,7 @@ def check_settings(
     return CheckSettings(
         capacity_thresholds={**thresholds, **capacity_thresholds},
         allow_replication_factor_change=allow_replication_factor_change
-        or plan.goal == "set-replication-factor",
+        or plan.goal in CHANGES_FACTORS,
         excluded_for_replicas=_excluded_for_replicas(own, state),
         excluded_for_leaders=frozenset(own.exclude_brokers_for_leaders or ()),
         excluded_topics=_excluded_topics(own, state),

@@ -168,8 +168,11 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield from labelled(" leaders", _leaders_text(plan))
     ordered = _ordered(plan)
     if ordered:
-        text = f"{plural(ordered, 'other list')}, to spread who leads next"
-        yield from labelled(" order", text)
+        why = ", to spread who leads next" if plan.goal == "leaders" else " changes"
+        yield from labelled(" order", f"{plural(ordered, 'other list')}{why}")
+    dropped = plan.placed.reassignment.is_dropped
+    if dropped.any():
+        yield from labelled(" drops", plural(int(dropped.sum()), "replica"))
     if plan.moves["bytes"]:
         yield from labelled(" time", _time_text(plan))
     yield from _wave_lines(plan)
@@ -217,6 +220,9 @@ def _whom(plan: Plan) -> str:
     if plan.goal == "replace-broker":
         olds, news = ids_text(settings["broker"]), ids_text(settings["with_broker"])
         return f" {olds} by {news}"
+    if plan.goal == "set-replication-factor":
+        factor = settings["replication_factor"]
+        return "" if factor is None else f" {factor}"
     if plan.goal == "demote":
         named = settings["broker_list"]
         words = [ids_text(named)] if named else []
@@ -258,11 +264,12 @@ def _leaders_text(plan: Plan) -> str:
 def _ordered(plan: Plan) -> int:
     """Return how many lists change in nothing but the order of followers."""
     reassignment = plan.placed.reassignment
-    of = plan.state.replicas.partition_idx
+    of = reassignment.partition_idx
     has_copies = np.bincount(
         of[reassignment.is_copied], minlength=plan.state.num_partitions
     )
     changed = reassignment.is_changed & ~reassignment.is_led_anew
+    changed &= ~reassignment.is_resized
     return int((changed & (has_copies == 0)).sum())
 
 

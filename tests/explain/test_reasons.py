@@ -12,7 +12,12 @@ from placement.explain.moves import list_moves
 from placement.explain.planned import explain_planned, explain_reassignment
 from placement.explain.reasons import REASONS, Reason, Undone
 from placement.load import RESOURCES, UNIT_ROW
-from placement.operations import AddBrokers, Rebalance, RemoveBrokers
+from placement.operations import (
+    AddBrokers,
+    Rebalance,
+    RemoveBrokers,
+    SetReplicationFactor,
+)
 from placement.planning import draft_shares, loads_of, make_draft, plan
 from placement.rules.draft import Settings
 from planner.explain.from_file import explain_file
@@ -122,13 +127,27 @@ def test_leadership_goes_with_its_replica():
     assert found.undone[1] == Undone.NOTHING
 
 
+def test_a_replication_factor_explains_what_comes_and_what_goes():
+    state = make_state({"a": [[0]], "b": [[0, 1]]}, racks="ab")
+
+    moves, found = explain_planned(
+        plan(state, SetReplicationFactor({"a": 2, "b": 1}), COUNTS)
+    )
+
+    assert {REASONS[reason] for reason in found.reason[moves.is_resizing]} == {
+        Reason.NEW_FACTOR
+    }
+    assert moves.is_copy.sum() == moves.is_drop.sum() == 1
+    assert set(found.undone[moves.is_resizing]) == {Undone.OLD_FACTOR}
+
+
 def test_every_reason_but_one_has_a_case():
     named = {reason for case in CASES for reason, _ in case.values[3]}
+    named |= {Reason.NEW_FACTOR}
 
     assert set(Reason) - named == {
         Reason.REPLICA_LEFT,
         Reason.WITH_OTHERS,
-        Reason.NEW_FACTOR,
     }
 
 

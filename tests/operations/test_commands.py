@@ -9,7 +9,7 @@ import planner
 from planner.plan.plan_documents import PlanRecord
 from planner.snapshot import Snapshot
 from support.commands import run
-from support.plans import lists_in, skewed_document, write_document
+from support.plans import lists_in, moves_in, skewed_document, write_document
 
 ROOMY = ("--capacity-threshold", "disk=1", "--capacity-threshold", "out=1")
 
@@ -35,6 +35,17 @@ REFUSED = [
     pytest.param(["demote", "--log-dirs", "1:d1"], ["--log-dirs"], id="relative-path"),
     pytest.param(["demote", "--log-dirs", "1:/d9"], ["--log-dirs"], id="no-such-dir"),
     pytest.param(["demote", "--log-dirs", "2-1:/d1"], ["--log-dirs"], id="bad-range"),
+    pytest.param(["set-replication-factor"], ["--replication-factor"], id="no-factor"),
+    pytest.param(
+        ["set-replication-factor", "--replication-factor", "0"],
+        ["--replication-factor"],
+        id="factor-0",
+    ),
+    pytest.param(
+        ["set-replication-factor", "--replication-factor", "3", "--waves"],
+        ["--waves"],
+        id="waves-of-other-factors",
+    ),
 ]
 
 
@@ -117,3 +128,91 @@ def test_python_plans_the_same():
         row["from"] for row in swap.moves.to_rows() if row["kind"] == "replica"
     } == {1}
     assert not calm.counts["replicas"]
+
+
+BAD_FILES = [
+    pytest.param("f.toml", "3 = [", [""], id="not-toml"),
+    pytest.param("f.json", "[1]", [""], id="no-object"),
+    pytest.param(
+        "f.toml", '0 = "a"\nx = "b"\n2 = 7\n1 = "("', ["0", "x", "2", "1"], id="all"
+    ),
+    pytest.param("f.toml", '2 = "a"\n3 = ["b", "[ab]"]', ["a"], id="two-factors"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "places"), BAD_FILES)
+def test_a_bad_file_of_factors_is_refused(capsys, snapshot, name, text, places):
+    Path(name).write_text(text)
+
+    outcome = run(
+        capsys, "plan", "set-replication-factor", snapshot,
+        "--replication-factors", name, "--format", "json",
+    )  # fmt: skip
+
+    assert outcome.code == 2
+    assert [problem["place"] for problem in outcome.document["problems"]] == places
+
+
+def test_factors_below_min_isr_need_the_topic_by_name(capsys, snapshot):
+    document = skewed_document()
+    document["topics"][0]["configs"] = {"min.insync.replicas": "2"}
+    write_document(document, Path(snapshot))
+    command = ("plan", "set-replication-factor", snapshot, "--replication-factor", 1)
+
+    refused = run(capsys, *command)
+    named = run(capsys, *command, "--topic", "a", "--format", "json")
+
+    assert refused.code == 2
+    assert "min.insync.replicas 2" in refused.err
+    # It is planned, and the checker says what it means.
+    assert (named.code, named.document["status"]) == (3, "optimal")
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    pytest.param("f.toml", '3 = "a"\n1 = ["b", "nothing"]', id="toml"),
+    pytest.param("f.json", '{"3": "a", "1": ["b", "nothing"]}', id="json"),
+])  # fmt: skip
+def test_factors_by_topic_are_planned_checked_and_applied(capsys, snapshot, name, text):
+    Path(name).write_text(text)
+    what = ("set-replication-factor", "--replication-factors", name, *ROOMY)
+
+    made = run(capsys, "plan", what[0], snapshot, *what[1:], "-o", "p")
+
+    assert made.code == 0, made.err
+    assert "'nothing' (1) matches no topic" in made.out
+    document = json.loads(Path("p/plan.json").read_text())
+    PlanRecord.model_validate(document)
+    lists = lists_in(Path("p/reassignment.json"))
+    assert {(t, len(row)) for (t, _), row in lists.items()} == {("a", 3), ("b", 1)}
+    rows = moves_in(Path("p/moves.csv"))
+    assert {row["kind"] for row in rows if row["topic"] == "b"} <= {"drop", "leader"}
+    assert {row["from"] for row in rows if row["topic"] == "a"} == {""}
+    assert run(capsys, "check", "p", "--snapshot", snapshot).code == 0
+    assert run(capsys, "explain", "p").code == 0
+    assert run(capsys, "snapshot", "apply", "p", snapshot, "-o", "after.json").code == 0
+    assert run(capsys, "verify", "p", "--snapshot", "after.json").code == 0
+    again = run(capsys, "plan", what[0], "after.json", *what[1:], "--format", "json")
+    assert again.document["status"] == "nothing-to-do"
+
+
+def test_kafkas_tool_may_not_have_the_same_file_for_another_operation(capsys, snapshot):
+    what = ("set-replication-factor", snapshot, "--replication-factor", 3, *ROOMY)
+    run(capsys, "plan", *what, "-o", "p")
+
+    by_itself = run(capsys, "check", "p/reassignment.json", "--snapshot", snapshot)
+
+    assert by_itself.code == 3
+    assert "replication-factor" in by_itself.out
+
+
+def test_python_sets_replication_factors():
+    cluster = Snapshot.from_document(skewed_document())
+
+    plan = planner.set_replication_factor(cluster, 1, topics="a")
+
+    assert plan.status == "optimal"
+    assert {row["topic"] for row in plan.moves.to_rows()} == {"a"}
+    after = planner.apply_plan(plan, cluster)
+    assert planner.set_replication_factor(after, 1, topics="a").status == (
+        "nothing-to-do"
+    )

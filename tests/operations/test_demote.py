@@ -137,7 +137,7 @@ def demoted_rows(state: ClusterState, operation: Demote) -> set[tuple[int, int]]
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(demotions(reassigning=True))
 def test_demoted_replicas_lead_nothing_or_it_is_said(case):
     state, operation = case
@@ -163,7 +163,7 @@ def test_demoted_replicas_lead_nothing_or_it_is_said(case):
     assert not found.reassignment.is_copied.any()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(demotions(reassigning=True))
 def test_a_second_demotion_changes_no_list(case):
     state, operation = case

@@ -1,0 +1,221 @@
+"""More copies, or fewer."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.cluster import BrokerState, ClusterState
+from placement.core.solution import Status
+from placement.operations import SetReplicationFactor
+from placement.rules.draft import Settings
+from support.clusters import clusters, make_state
+from support.naive import is_rack_broken
+from support.operations import lists_after, lists_of, plan_checked, planned
+
+
+def set_to(factor: int) -> SetReplicationFactor:
+    return SetReplicationFactor({"t": factor})
+
+
+def test_tp_re_02():
+    state = make_state([[0], [1], [0]], racks="ab", size_bytes=10)
+
+    found = plan_checked(state, set_to(2))
+
+    # No copy that exists moves, and every one leads on.
+    assert lists_after(found) == [[0, 1], [1, 0], [0, 1]]
+    assert found.reassignment.copied_bytes(found.draft.weights) == 30
+    assert found.solution.status is Status.OPTIMAL
+
+
+def test_new_copies_go_to_other_racks_and_where_there_is_room():
+    state = make_state(
+        [[0], [0], [1], [1]], racks="aabb", size_bytes=10, disk_bytes=[100] * 4
+    )
+
+    after = planned(state, set_to(2))
+
+    assert [row[0] for row in after] == [0, 0, 1, 1]
+    assert sorted(row[1] for row in after) == [2, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("lists", "racks", "after"),
+    [
+        pytest.param([[0, 1, 2]], "aab", [[0, 2]], id="from-the-crowded-rack"),
+        pytest.param([[2, 0, 1]], "aab", [[2, 0]], id="the-last-of-equals"),
+        pytest.param([[0, 1, 2, 3]], "aabb", [[0, 2]], id="one-of-each"),
+        pytest.param([[0, 1]], "ab", [[0, 1]], id="as-it-is"),
+    ],
+)
+def test_what_is_dropped(lists, racks, after):
+    state = make_state(lists, racks=racks)
+
+    assert planned(state, set_to(2)) == after
+
+
+def test_copies_are_dropped_where_brokers_hold_most():
+    lists = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [0, 1, 2]]
+    state = make_state(lists, racks="abcd", size_bytes=10)
+
+    after = planned(state, set_to(2))
+
+    held = [sum(broker in row for row in after) for broker in range(4)]
+    assert held == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("isr", "after"),
+    [
+        pytest.param([[2]], [[2]], id="the-last-in-sync-stays"),
+        pytest.param([[1, 2]], [[1]], id="out-of-sync-goes-first"),
+        pytest.param([[]], [[0]], id="nobody-in-sync"),
+    ],
+)
+def test_what_is_in_sync_outlives_the_rest(isr, after):
+    state = make_state([[0, 1, 2]], racks="abc", isr=isr)
+
+    assert planned(state, set_to(1)) == after
+
+
+def test_an_eligible_leader_stays_while_the_isr_is_too_small():
+    state = make_state(
+        [[0, 1, 2]], racks="abc", isr=[[0]], elr=[[1]], min_isr=2, leaders=[0]
+    )
+
+    found = plan_checked(state, set_to(1))
+
+    assert lists_after(found) == [[0, 1]]
+    assert "replicas" in found.solution.shortfalls[0].message
+    assert found.solution.status is Status.INFEASIBLE
+
+
+def test_more_replicas_than_brokers_are_as_many_as_there_are():
+    state = make_state([[0], [1]], racks="ab")
+
+    found = plan_checked(state, set_to(4))
+
+    assert lists_after(found) == [[0, 1], [1, 0]]
+    assert found.solution.status is Status.INFEASIBLE
+    assert {(one.have, one.need) for one in found.solution.shortfalls} == {(2, 4)}
+
+
+def test_a_copy_that_fits_nowhere_is_missing_and_said():
+    state = make_state([[0], [0]], racks="ab", size_bytes=50, disk_bytes=[1000, 100])
+
+    found = plan_checked(state, set_to(2))
+
+    assert sorted(map(len, lists_after(found))) == [1, 2]
+    assert not found.has_met_rules
+
+
+def test_a_partition_that_is_left_alone_is_named():
+    state = make_state([[0, 1], [0, 2]], racks="abc", states={2: BrokerState.FENCED})
+
+    found = plan_checked(state, set_to(1))
+
+    assert lists_after(found) == [[1], [0, 2]]
+    (lacking,) = found.solution.shortfalls
+    assert lacking.group == 1
+    assert found.solution.status is Status.PARTIAL
+
+
+def test_traffic_out_counts_the_followers_to_come():
+    state = make_state([[0], [1]], racks="ab", in_rate=10.0, out_rate=0.0)
+
+    found = plan_checked(state, set_to(2))
+
+    assert found.draft.weights.leader[:, 2].tolist() == [10_000, 10_000]
+
+
+@st.composite
+def changes(draw, **options) -> tuple[ClusterState, SetReplicationFactor]:
+    state = draw(clusters(**options))
+    least = state.topics.min_insync_replicas.tolist()
+    return state, SetReplicationFactor(
+        {
+            # Below min.insync.replicas the checker objects, as it should.
+            name: draw(st.integers(min_isr, max(min_isr, 5)))
+            for name, min_isr in zip(state.topics.names, least, strict=True)
+            if draw(st.booleans())
+        }
+    )
+
+
+@settings(max_examples=40)
+@given(changes(reassigning=True))
+def test_every_partition_gets_its_factor_or_is_named(case):
+    state, operation = case
+
+    found = plan_checked(state, operation)
+
+    named = {lacking.group for lacking in found.solution.shortfalls}
+    names = [state.topics.names[t] for t in state.partitions.topic_idx]
+    for p, (before, after) in enumerate(
+        zip(lists_of(state), lists_after(found), strict=True)
+    ):
+        wanted = operation.factors.get(names[p])
+        assert len(set(after)) == len(after)
+        # Nothing moves: copies come, or copies go.
+        assert set(after) >= set(before) or set(after) <= set(before)
+        if wanted is None:
+            assert after == before
+        elif p not in named:
+            assert len(after) == wanted
+
+
+@settings(max_examples=40)
+@given(changes(reassigning=True))
+def test_something_in_sync_stays_wherever_there_was_something(case):
+    state, operation = case
+
+    found = plan_checked(state, operation)
+
+    kept = found.reassignment.origin
+    in_sync = np.append(state.replicas.is_in_sync, False)[kept]
+    of = found.reassignment.partition_idx
+    left = np.bincount(of[in_sync], minlength=state.num_partitions)
+    was = np.bincount(
+        state.replicas.partition_idx[state.replicas.is_in_sync],
+        minlength=state.num_partitions,
+    )
+    assert (left[was > 0] > 0).all()
+
+
+@settings(max_examples=40)
+@given(changes(reassigning=True))
+def test_a_second_plan_finds_nothing(case):
+    state, operation = case
+    first = plan_checked(state, operation)
+
+    again = plan_checked(first.reassignment.after(), operation)
+
+    assert again.is_nothing or not again.has_met_rules
+
+
+@settings(max_examples=40)
+@given(changes(all_live=True))
+def test_racks_are_never_worse_than_they_must_be(case):
+    state, operation = case
+
+    found = plan_checked(state, operation)
+
+    after = found.reassignment.after()
+    changed = np.nonzero(found.reassignment.is_changed)[0].tolist()
+    if found.has_met_rules:
+        assert not any(is_rack_broken(state, after.brokers_of(p)) for p in changed)
+
+
+@settings(max_examples=15)
+@given(changes(all_live=True, max_partitions=3))
+def test_with_the_rest_freed_factors_are_kept_too(case):
+    state, operation = case
+
+    found = plan_checked(state, operation, Settings(frees_the_rest=True))
+
+    names = [state.topics.names[t] for t in state.partitions.topic_idx]
+    named = {lacking.group for lacking in found.solution.shortfalls}
+    for p, after in enumerate(lists_after(found)):
+        wanted = operation.factors.get(names[p], state.num_replicas[p])
+        assert len(after) == wanted or p in named
