@@ -48,12 +48,16 @@ class Reassignment:
     target_start
         ``(P + 1,)`` where the target list of each partition starts; `None`: where its
         replicas start now, no list being longer or shorter than it was.
+    log_dir_idx
+        ``(M,)`` row of the log dir that each place is to lie in, `ABSENT`: any, or
+        where it lies; `None`: so of all.
     """
 
     before: ClusterState
     broker_idx: IndexArray
     origin: RowArray
     target_start: RowArray | None = None
+    log_dir_idx: IndexArray | None = None
 
     @property
     def start(self) -> RowArray:
@@ -82,10 +86,11 @@ class Reassignment:
 
     @property
     def is_changed(self) -> BoolArray:
-        """``(P,)`` true for partitions whose list differs, in members or in order."""
+        """``(P,)`` true for partitions whose list differs, or a log dir in it."""
         replicas = self.before.replicas
         if self.target_start is None:
             differs = np.not_equal(self.broker_idx, replicas.broker_idx)
+            differs |= self.is_moved_inside
             return np.not_equal(first_true(differs, replicas.start), ABSENT)
         counts, of = np.diff(self.start), self.partition_idx
         slot = np.arange(len(of)) - self.start[of]
@@ -94,6 +99,15 @@ class Reassignment:
         equal = np.equal(replicas.broker_idx_at(same), self.broker_idx)
         is_same = np.equal(sum_rows(equal, self.start), counts)
         return ~(is_same & np.equal(counts, np.diff(replicas.start)))
+
+    @property
+    def is_moved_inside(self) -> BoolArray:
+        """``(R,)`` true for places that stay on their broker, in another log dir."""
+        if self.log_dir_idx is None:
+            return np.zeros(len(self.broker_idx), dtype=np.bool_)
+        was = self.before.replicas.log_dir_idx[self.origin]
+        is_named = np.not_equal(self.log_dir_idx, ABSENT)
+        return is_named & np.not_equal(self.log_dir_idx, was) & ~self.is_copied
 
     @property
     def is_led_anew(self) -> BoolArray:
@@ -139,6 +153,9 @@ class Reassignment:
         copied, origin = self.is_copied, self.origin
         is_live = brokers.is_live[self.broker_idx]
         kept_dir = np.where(copied, ABSENT, replicas.log_dir_idx[origin])
+        if self.log_dir_idx is not None:
+            is_named = np.not_equal(self.log_dir_idx, ABSENT)
+            kept_dir = np.where(is_named, self.log_dir_idx, kept_dir)
         future = np.where(changed, ABSENT, replicas.future_log_dir_idx[origin])
         own = np.where(copied, UNKNOWN, replicas.own_bytes[origin])
         return Replicas(

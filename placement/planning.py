@@ -16,9 +16,9 @@ import numpy.typing as npt
 from placement.change import Reassignment
 from placement.cluster import ABSENT, ClusterState, IndexArray
 from placement.core.deadline import Deadline
-from placement.core.problem import NOWHERE, Movability, Problem
+from placement.core.problem import NOWHERE, Arrangement, Movability, Problem
 from placement.core.search import NORMAL, QUICK, THOROUGH
-from placement.core.solution import Solution, Status
+from placement.core.solution import Bounded, Certificate, Solution, Status
 from placement.core.solve import solve
 from placement.core.solve_order import solve_order
 from placement.leaders import spread_heirs
@@ -33,6 +33,7 @@ from placement.load import (
     heaviest_replicas,
     weigh,
 )
+from placement.log_dirs import PlannedDirs, plan_dirs
 from placement.operations import Operation
 from placement.rules.draft import Draft, Note, Settings, start_draft
 from placement.rules.left_alone import (
@@ -77,6 +78,8 @@ class PlannedPlacement:
         What a reader should know.
     seconds
         Time spent on ``solve`` and ``bound``, for people; no part of the plan.
+    log_dirs
+        Where replicas lie inside their brokers, where that was planned.
     """
 
     draft: Draft
@@ -88,6 +91,7 @@ class PlannedPlacement:
     columns: tuple[str, ...]
     notes: tuple[Note, ...]
     seconds: Mapping[str, float]
+    log_dirs: PlannedDirs | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -122,7 +126,44 @@ def plan(
     draft = make_draft(state, operation, settings or Settings())
     balanced = draft.balanced_resources()
     deadline = Deadline(draft.settings.deadline_s)
+    if draft.is_emptied_dir is not None:
+        return _inside_brokers(draft, deadline)
     return _settle(draft, draft_shares(draft), balanced, deadline)
+
+
+def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:
+    """Plan log dirs alone; brokers and lists stay."""
+    state = draft.state
+    found = plan_dirs(draft, EFFORTS[draft.settings.effort], deadline)
+    reassignment = Reassignment(
+        before=state,
+        broker_idx=state.replicas.broker_idx,
+        origin=np.arange(len(state.replicas), dtype=np.int64),
+        log_dir_idx=found.log_dir_idx,
+    )
+    nothing = Bounded(value=0, lower_bound=0)
+    shares = draft_shares(draft)
+    load, heaviest = loads_of(reassignment.after())
+    return PlannedPlacement(
+        draft=draft,
+        reassignment=reassignment,
+        solution=Solution(
+            status=found.status,
+            best=Arrangement(state.replicas.broker_idx, leading_replicas(draft)),
+            certificate=Certificate(
+                cost=nothing, moves=nothing, deviation=found.deviation
+            ),
+            shortfalls=found.shortfalls,
+            is_cut=deadline.has_cut,
+        ),
+        balanced=(),
+        shares=shares,
+        targets=find_targets(shares, load, heaviest),
+        columns=(),
+        notes=tuple(draft.notes),
+        seconds=found.seconds,
+        log_dirs=found,
+    )
 
 
 def make_draft(state: ClusterState, operation: Operation, settings: Settings) -> Draft:

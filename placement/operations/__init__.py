@@ -8,6 +8,7 @@ code in the search. One module each.
 from placement.operations.add_brokers import AddBrokers
 from placement.operations.demote import Demote
 from placement.operations.leaders import Leaders
+from placement.operations.log_dirs import LogDirs
 from placement.operations.operation import Operation
 from placement.operations.rebalance import Rebalance
 from placement.operations.remove_brokers import RemoveBrokers
@@ -18,6 +19,7 @@ __all__ = [
     "AddBrokers",
     "Demote",
     "Leaders",
+    "LogDirs",
     "Operation",
     "Rebalance",
     "RemoveBrokers",

@@ -147,6 +147,9 @@ class Draft:
         Resources that the operation can balance, of those that are wished for.
     is_order_only
         Whether nothing is copied, and leaders are shared out exactly.
+    is_emptied_dir
+        ``(D,)`` log dirs that shall hold nothing in the end, where replicas change
+        their log dir inside their broker; `None`: they do not.
     orders_followers
         Whether any list may be reordered to spread those who lead next; otherwise
         only lists that change anyway.
@@ -178,6 +181,7 @@ class Draft:
     old_may_be_low: bool = False
     may_balance: tuple[Resource, ...] = RESOURCES
     is_order_only: bool = False
+    is_emptied_dir: BoolArray | None = None
     orders_followers: bool = False
     notes: list[Note] = field(default_factory=list)
     shortfalls: list[Shortfall] = field(default_factory=list)

@@ -6,6 +6,7 @@ from planner.api.plans import (
     PlanOptions,
     add_brokers,
     leaders,
+    log_dirs,
     rebalance,
     remove_brokers,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "check_plan",
     "demote",
     "leaders",
+    "log_dirs",
     "propose_assignment",
     "read_snapshot",
     "rebalance",

@@ -188,6 +188,29 @@ def leaders(
     )
 
 
+def log_dirs(
+    snapshot: Snapshot, empty: Iterable[str] = (), **options: Unpack[PlanOptions]
+) -> PlanResult:
+    """
+    Plan to balance log dirs inside their brokers, and to empty some.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    empty
+        Log dirs that shall hold nothing, by broker and path: ``3:/data/d1``.
+    options
+        See `PlanOptions`; disk is the one resource.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    return plan_of(snapshot, "log-dirs", options, own={"empty": tuple(empty)})
+
+
 def plan_of(
     snapshot: Snapshot,
     goal: str,

@@ -118,6 +118,31 @@ def leaders(
 plan_brokers.add_to(app)
 plan_factors.add_to(app)
 
+Empty = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--empty",
+        metavar="BROKER:PATH",
+        help="Log dir that shall hold nothing: 3:/data/d1, or of several brokers "
+        "1-4:/logs/kafka-log{broker}. Repeatable.",
+    ),
+]
+
+
+@app.command("log-dirs")
+@with_plan_options
+def log_dirs(
+    snapshot: SnapshotArgument, *, empty: Empty = None, options: PlanOptions
+) -> None:
+    """
+    Balance log dirs inside their brokers, and empty those that are to be removed.
+
+    No replica changes its broker. Exits 4 where a log dir cannot be emptied.
+
+    Example: kafka-planner plan log-dirs prod.json --empty 3:/data/d1 -o plan
+    """
+    run_plan("log-dirs", snapshot, options, {"empty": tuple(empty or ())})
+
 
 def run_plan(
     goal: str,

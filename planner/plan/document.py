@@ -14,6 +14,7 @@ from placement.load import RESOURCES, UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Note
 from placement.score import Score, score_placement
+from planner.plan.log_dirs import LOG_DIR, counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded
 from planner.plan.reason import reason_document, shortfall_text
 from planner.plan.wave_document import summary
@@ -77,7 +78,7 @@ class Plan:
             "replicas": int(reassignment.is_copied.sum()),
             "bytes": reassignment.copied_bytes(self.placed.draft.weights),
             "leaders": int(reassignment.is_led_anew.sum()),
-            "log_dirs": 0,
+            **counted(self.placed),
             "partitions": int(reassignment.is_changed.sum()),
         }
 
@@ -134,7 +135,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
 def to_document(plan: Plan) -> dict[str, Any]:
     """Return plan.json: the same for the same input, whatever the machine."""
     state, placed = plan.state, plan.placed
-    return {
+    document = {
         "format": FORMAT,
         "version": VERSION,
         "goal": plan.goal,
@@ -160,6 +161,9 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "notes": [_note(note) for note in (*placed.notes, *rollback_notes(plan))],
         "waves": summary(plan.waves),
     }
+    if placed.log_dirs is not None:
+        document["log_dirs"] = dirs_document(state, placed.log_dirs)
+    return document
 
 
 def topic_ids(plan: Plan) -> dict[str, str]:
@@ -208,6 +212,7 @@ def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
         "bytes": proven.cost,
         "replicas": proven.moves,
         "deviation": proven.deviation,
+        "log_dir_bytes": None if placed.log_dirs is None else placed.log_dirs.cost,
         "leaders": proven.roles,
         "most_led": proven.share,
     }
@@ -312,7 +317,9 @@ def shortfall_document(
         topic = state.partitions.topic_idx[shortfall.group]
         where["topic"] = state.topics.names[topic]
         where["partition"] = int(state.partitions.partition[shortfall.group])
-    if shortfall.bin >= 0:
+    if shortfall.level == LOG_DIR:
+        where |= log_dir_place(state, shortfall)
+    elif shortfall.bin >= 0:
         where["broker"] = int(state.brokers.ids[shortfall.bin])
     if shortfall.node >= 0 and state.brokers.racks[shortfall.node] is not None:
         where["rack"] = state.brokers.racks[shortfall.node]

@@ -10,14 +10,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from placement.change import Reassignment
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import FORMAT, Plan, elections, to_document
+from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
 from planner.plan.reassignment_file import (
     ReassignmentFile,
@@ -133,6 +136,8 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     pairs = [_pair(plan.state, int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
     yield "moves.csv", moves_table(plan)
+    if plan.placed.log_dirs is not None:
+        yield TABLE_NAME, moves_inside(plan.placed)
     if plan.waves is not None:
         yield from _wave_texts(plan.waves)
 
@@ -182,13 +187,32 @@ def target_lists(plan: Plan) -> ReassignmentFile:
     """Return the lists of every partition that the plan changes."""
     reassignment = plan.placed.reassignment
     changed = np.nonzero(reassignment.is_changed)[0]
-    return lists_of(
+    lists = lists_of(
         plan.state,
         reassignment.broker_idx,
         changed,
         has_dirs=False,
         start=reassignment.start,
     )
+    if reassignment.log_dir_idx is None:
+        return lists
+    return _with_dirs(lists, plan.state, reassignment, changed)
+
+
+def _with_dirs(
+    lists: ReassignmentFile,
+    state: ClusterState,
+    reassignment: Reassignment,
+    chosen: RowArray,
+) -> ReassignmentFile:
+    """Return lists that name the log dirs which replicas go to, any for the others."""
+    start, paths = reassignment.start.tolist(), (*state.log_dirs.paths, None)
+    goes = reassignment.log_dir_idx
+    assert goes is not None  # noqa: S101 - as the caller made sure
+    named = tuple(
+        tuple(paths[d] for d in goes[start[p] : start[p + 1]]) for p in chosen
+    )
+    return replace(lists, log_dirs=named)
 
 
 def lists_of(

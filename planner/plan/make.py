@@ -9,10 +9,12 @@ from placement.change import Reassignment
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.impossible import explain_impossible
+from placement.load import Resource
 from placement.operations import (
     AddBrokers,
     Demote,
     Leaders,
+    LogDirs,
     Operation,
     Rebalance,
     RemoveBrokers,
@@ -25,6 +27,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
 from planner.plan.folder import target_lists
+from planner.plan.log_dirs import read_dirs
 from planner.plan.plan_input import CHANGES_FACTORS, to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.waves import check_planned, plan_waves
@@ -83,7 +86,9 @@ def make(
         placed,
         taken_at=taken_at,
         settings=wishes.document,
-        because=explain_impossible(operation, wishes.settings, placed),
+        because=None
+        if placed.log_dirs is not None
+        else explain_impossible(operation, wishes.settings, placed),
     )
     findings = check_plan(plan, wishes)
     if wishes.waves is not None:
@@ -205,6 +210,35 @@ def _set_replication_factor(state: ClusterState, wishes: Wishes) -> Operation:
     return SetReplicationFactor(factors, notes)
 
 
+def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
+    others = sorted(set(wishes.settings.resources or ()) - {Resource.DISK})
+    refused = [("--resources", ",".join(others), "log dirs share out disk alone")] * (
+        len(others) > 0
+    )
+    if wishes.waves is not None:
+        rule = "waves cut copies between brokers; log dirs change inside them"
+        refused.append(("--waves", "", rule))
+    problems = [
+        InputProblem(
+            file="command line",
+            place=place,
+            value=value,
+            rule=rule,
+            remedy="leave it out",
+        )
+        for place, value, rule in refused
+    ]
+    rows: tuple[int, ...] = ()
+    try:
+        rows = read_dirs("--empty", tuple(wishes.request.empty), state)
+    except BadInputError as error:
+        problems += error.problems
+    if problems:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    return LogDirs(rows)
+
+
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
     problem = InputProblem(
         file="command line",
@@ -224,4 +258,5 @@ OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
     "replace-broker": _replace_broker,
     "demote": _demote,
     "set-replication-factor": _set_replication_factor,
+    "log-dirs": _log_dirs,
 }

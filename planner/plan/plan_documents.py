@@ -134,6 +134,7 @@ class SettingsRecord(Record):
     replication_factor: int | None = None
     replication_factors: dict[str, list[str]] | None = None
     order_followers: bool = False
+    empty: list[str] | None = None
 
 
 class MovesRecord(Record):
@@ -143,6 +144,7 @@ class MovesRecord(Record):
     bytes: int
     leaders: int
     log_dirs: int
+    log_dir_bytes: int = 0
     partitions: int
 
 
@@ -174,6 +176,7 @@ class CertificateRecord(Record):
     bytes: BoundedRecord
     replicas: BoundedRecord
     deviation: BoundedRecord
+    log_dir_bytes: BoundedRecord | None = None
     leaders: BoundedRecord | None = None
     most_led: BoundedRecord | None = None
 
@@ -217,6 +220,20 @@ class ReasonRecord(Record):
     message: str
 
 
+class LogDirLoadRecord(Record):
+    """One log dir: its bytes before and after, its share, how far off it is."""
+
+    broker: Int32
+    log_dir: str
+    state: Literal["online", "offline", "cordoned"]
+    size_bytes: int | None
+    before: int
+    after: int
+    target: float
+    deviation_before: float
+    deviation_after: float
+
+
 class SecondsRecord(Record):
     """Time spent."""
 
@@ -257,6 +274,7 @@ class PlanRecord(Record):
     reason: ReasonRecord | None = None
     notes: list[NoteRecord]
     waves: list[WaveSummaryRecord]
+    log_dirs: list[LogDirLoadRecord] | None = None
     seconds: SecondsRecord | None = None
     peak_memory_bytes: int | None = None
 

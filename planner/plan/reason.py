@@ -11,6 +11,7 @@ from placement.impossible import Because
 from placement.load import UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Draft, Settings
+from planner.plan.log_dirs import LOG_DIR, log_dir_text
 from planner.plan.words import bytes_text, ids_text, plural
 
 
@@ -128,6 +129,8 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     """Return what is missing, as one sentence."""
     state = placed.draft.state
     have, need = shortfall.have, shortfall.need
+    if shortfall.level == LOG_DIR:
+        return log_dir_text(state, shortfall)
     if shortfall.what == "moves":
         return f"{need:,} replicas must be copied, and --max-moves allows {have:,}"
     if shortfall.what == "cost":

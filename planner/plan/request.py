@@ -66,6 +66,8 @@ class PlanRequest:
         Whether `leaders` may reorder any list to spread those who lead next.
     own
         Options of this operation alone.
+    empty
+        Log dirs that `log-dirs` empties: ``3:/data/d1``.
     """
 
     goal: str
@@ -96,6 +98,7 @@ class PlanRequest:
     order: str | None = None
     order_followers: bool = False
     own: OwnOptions = field(default_factory=OwnOptions)
+    empty: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -302,6 +305,8 @@ def _document(
         document[name] = None if ids is None else sorted(ids)
     if request.goal == "leaders":
         document["order_followers"] = request.order_followers
+    if request.goal == "log-dirs":
+        document["empty"] = sorted(request.empty)
     return document | {
         "topic": sorted(request.topic),
         "topics": request.topics,

@@ -20,6 +20,7 @@ from planner.plan.figures import (
     fullest_disk,
     survive,
 )
+from planner.plan.log_dirs_screen import log_dir_lines
 from planner.plan.make import Planned
 from planner.plan.reason import reason_text
 from planner.plan.table import broker_tables, over_threshold
@@ -160,12 +161,16 @@ def _not_balanced(notes: list[Note]) -> str:
 
 def _plan_lines(plan: Plan) -> Iterator[str]:
     settings = plan.placed.draft.settings
-    bands = sorted({settings.band(resource) for resource in plan.placed.balanced})
+    balanced = plan.placed.balanced
+    if plan.placed.log_dirs is not None:
+        balanced = (*balanced, Resource.DISK)
+    bands = sorted({settings.band(resource) for resource in balanced})
     width = " to ".join(map(percent_text, dict.fromkeys([*bands[:1], *bands[-1:]])))
     goal = f"{plan.goal}{_whom(plan)}, band {width}: {plan.status}"
     yield from labelled("Plan", goal)
     yield from labelled(" copies", _copies_text(plan))
     yield from labelled(" leaders", _leaders_text(plan))
+    yield from log_dir_lines(plan)
     ordered = _ordered(plan)
     if ordered:
         why = ", to spread who leads next" if plan.goal == "leaders" else " changes"
@@ -265,12 +270,11 @@ def _ordered(plan: Plan) -> int:
     """Return how many lists change in nothing but the order of followers."""
     reassignment = plan.placed.reassignment
     of = reassignment.partition_idx
-    has_copies = np.bincount(
-        of[reassignment.is_copied], minlength=plan.state.num_partitions
-    )
+    moved = reassignment.is_copied | reassignment.is_moved_inside
+    has_moves = np.bincount(of[moved], minlength=plan.state.num_partitions) > 0
     changed = reassignment.is_changed & ~reassignment.is_led_anew
     changed &= ~reassignment.is_resized
-    return int((changed & (has_copies == 0)).sum())
+    return int((changed & ~has_moves).sum())
 
 
 def _time_text(plan: Plan) -> str:

@@ -101,6 +101,11 @@ def test_every_name_is_there_when_asked_for():
             "leaders --order-followers --resources out",
             id="leaders",
         ),
+        pytest.param(
+            lambda s: planner.log_dirs(s, ["2:/d1"], band=0.05),
+            "log-dirs --empty 2:/d1 --band 0.05",
+            id="log-dirs",
+        ),
     ],
 )
 def test_a_plan_is_the_commands_to_the_byte(make, words, snapshot, tmp_path, capsys):

@@ -25,6 +25,7 @@ GOALS = [
     pytest.param(["add-brokers"], id="add-brokers"),
     pytest.param(["remove-brokers", "--broker-list", "1"], id="remove-brokers"),
     pytest.param(["leaders"], id="leaders"),
+    pytest.param(["log-dirs", "--band", "0.02", "--empty", "1:/d1"], id="log-dirs"),
     pytest.param(["leaders", "--order-followers"], id="leaders-and-followers"),
 ]
 
@@ -52,7 +53,10 @@ def test_the_whole_way(goal, document, snap, tmp_path, capsys):
 
     assert (made.code, made.err) == (0, "")
     assert (checked.code, CheckRecord.model_validate(checked.document).ok) == (0, True)
-    assert (early.code, early.document["status"]) == (3, "not-started")
+    # Where lists stay, only their log dirs are still to come: a finding.
+    lists_stay = goal[0] == "log-dirs"
+    status = "completed" if lists_stay else "not-started"
+    assert (early.code, early.document["status"]) == (3, status)
     assert (done.code, done.document["status"]) == (0, "completed")
     VerifyRecord.model_validate(done.document)
     assert second.code == 0
@@ -64,20 +68,25 @@ def test_the_whole_way(goal, document, snap, tmp_path, capsys):
     }
 
 
+def _placed(document):
+    """Lists and log dirs of every partition."""
+    return [
+        (topic["name"], one["partition"], one["replicas"], one.get("log_dirs"))
+        for topic in document["topics"]
+        for one in topic["partitions"]
+    ]
+
+
 @pytest.mark.parametrize("goal", GOALS)
 def test_rollback_is_the_way_back(goal, document, snap, tmp_path, capsys):
     plan, after, back = tmp_path / "p", tmp_path / "after.json", tmp_path / "back.json"
     run(capsys, "plan", goal[0], snap, *goal[1:], "-o", plan)
     run(capsys, "snapshot", "apply", plan, snap, "-o", after)
-    assert lists_of_document(json.loads(after.read_text())) != (
-        lists_of_document(document)
-    )
+    assert _placed(json.loads(after.read_text())) != (_placed(document))
 
     run(capsys, "snapshot", "apply", plan / "rollback.json", after, "-o", back)
 
-    assert lists_of_document(json.loads(back.read_text())) == (
-        lists_of_document(document)
-    )
+    assert _placed(json.loads(back.read_text())) == (_placed(document))
 
 
 def test_stdout_is_plan_json_and_what_was_measured(snap, tmp_path, capsys):
@@ -391,3 +400,54 @@ def test_order_decides_nothing_on_disks(snap, capsys):
     problem = ErrorRecord.model_validate(refused.document).problems[0]
     assert refused.code == 2
     assert (problem.place, problem.value) == ("--resources", "disk")
+
+
+def test_log_dirs_are_named_where_replicas_move(snap, tmp_path, capsys):
+    plan = tmp_path / "p"
+
+    made = run(
+        capsys,
+        *("plan", "log-dirs", snap, "--empty", "1-2:/d2", "-o", plan),
+        *("--format", "json"),
+    )
+
+    document = PlanRecord.model_validate(made.document)
+    assert (made.code, document.moves.replicas, document.moves.bytes) == (0, 0, 0)
+    entries = json.loads((plan / "reassignment.json").read_text())["partitions"]
+    goes = [
+        (broker, path)
+        for entry in entries
+        for broker, path in zip(entry["replicas"], entry["log_dirs"], strict=True)
+        if path != "any"
+    ]
+    assert len(goes) == document.moves.log_dirs > 0
+    assert {path for broker, path in goes if broker in {1, 2}} == {"/d1"}
+    rows = (plan / "log-dirs.csv").read_text().splitlines()
+    assert len(rows) == 1 + len(goes)
+    assert document.certificate.log_dir_bytes.value == document.moves.log_dir_bytes
+    after = {(row.broker, row.log_dir): row.after for row in document.log_dirs}
+    assert (after[1, "/d2"], after[2, "/d2"]) == (0, 0)
+    back = json.loads((plan / "rollback.json").read_text())["partitions"]
+    assert all("any" not in entry["log_dirs"] for entry in back)
+
+
+@pytest.mark.parametrize(
+    ("options", "places"),
+    [
+        pytest.param(["--empty", "1:/d9"], ["--empty"], id="no-such-dir"),
+        pytest.param(["--empty", "/d1"], ["--empty"], id="no-broker"),
+        pytest.param(["--empty", "1:d1"], ["--empty"], id="no-absolute-path"),
+        pytest.param(["--empty", "x:/d1"], ["--empty"], id="no-broker-id"),
+        pytest.param(
+            ["--waves", "--resources", "in", "--empty", "77:/d1"],
+            ["--resources", "--waves", "--empty"],
+            id="all-at-once",
+        ),
+    ],
+)
+def test_log_dirs_that_are_not_there(options, places, snap, capsys):
+    refused = run(capsys, "plan", "log-dirs", snap, *options, "--format", "json")
+
+    problems = ErrorRecord.model_validate(refused.document).problems
+    assert refused.code == 2
+    assert [problem.place for problem in problems] == places

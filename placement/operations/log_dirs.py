@@ -1,0 +1,45 @@
+"""Balance and empty log dirs inside brokers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import ABSENT, LogDirState
+from placement.core.problem import Movability
+from placement.rules.draft import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """
+    Directories inside brokers may change, no broker and no order.
+
+    Parameters
+    ----------
+    to_empty
+        Rows of the log dirs that shall hold nothing in the end.
+    """
+
+    to_empty: tuple[int, ...] = ()
+    goal: str = "log-dirs"
+
+    def fill(self, draft: Draft) -> None:
+        """Let replicas leave their log dir for another of the same broker."""
+        state, replicas = draft.state, draft.state.replicas
+        dirs = state.log_dirs
+        draft.may_balance = ()
+        draft.may_lead_anew[:] = False
+        draft.is_emptied_dir = np.zeros(len(dirs), dtype=np.bool_)
+        draft.is_emptied_dir[list(self.to_empty)] = True
+        row = replicas.log_dir_idx
+        is_known = row != ABSENT
+        serves = np.append(np.not_equal(dirs.state, LogDirState.OFFLINE), False)[row]
+        is_emptied = np.append(draft.is_emptied_dir, False)[row]
+        is_free = np.append(np.equal(dirs.state, LogDirState.ONLINE), False)[row]
+        # A copy that is on its way to another log dir is left to arrive.
+        settled = is_known & serves & (replicas.future_log_dir_idx == ABSENT)
+        draft.movability[:] = np.where(
+            settled & is_emptied,
+            Movability.MUST,
+            np.where(settled & is_free, Movability.MAY, Movability.NEVER),
+        )
