@@ -20,6 +20,7 @@ of a consumer group, or anything else that fills the tables.
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +108,7 @@ class Level:
     price: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, weakref_slot=True)
 class Problem:
     """
     Items, bins, and what may move where.
@@ -293,6 +294,24 @@ class Arrangement:
 
     bin_of: IndexArray
     role_of: IntArray
+    _loads: "tuple[ref[Problem], IntArray] | None" = field(
+        init=False, default=None, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        self.bin_of.setflags(write=False)
+        self.role_of.setflags(write=False)
+
+    def kept_loads(self, problem: Problem) -> IntArray | None:
+        """Return the loads that were summed for a problem before, if they were."""
+        if self._loads is not None and self._loads[0]() is problem:
+            return self._loads[1]
+        return None
+
+    def keep_loads(self, problem: Problem, total: IntArray) -> None:
+        """Keep the loads for the next who asks: summing takes time."""
+        total.setflags(write=False)
+        object.__setattr__(self, "_loads", (ref(problem), total))
 
 
 def home_arrangement(problem: Problem) -> Arrangement:
@@ -347,8 +366,17 @@ def loads(problem: Problem, at: Arrangement) -> IntArray:
 
     Returns
     -------
-    ``(N, R)`` loads of the bins, fixed ones included.
+    ``(N, R)`` loads of the bins, fixed ones included; not to be written to.
     """
+    kept = at.kept_loads(problem)
+    if kept is not None:
+        return kept
+    total = _sum_loads(problem, at)
+    at.keep_loads(problem, total)
+    return total
+
+
+def _sum_loads(problem: Problem, at: Arrangement) -> IntArray:
     total = problem.bins.fixed.copy()
     placed = _chosen(np.greater_equal(at.bin_of, 0))
     place, group = at.bin_of[placed], problem.group_of[placed]

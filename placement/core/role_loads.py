@@ -84,7 +84,7 @@ class RoleBalancer:
         self.upper = np.where(has_band, bins.upper, NO_LIMIT)[:, columns]
         self.capacity = bins.capacity[:, columns]
         self.weight = problem.role_weight[:, columns].astype(np.float64)
-        at = Arrangement(problem.home, role_of)
+        at = Arrangement(problem.home, role_of.copy())
         self.load = loads(problem, at)[:, columns].astype(np.float64)
         self.may_take = may_take_role(problem)
         home = problem.home.astype(np.int64)

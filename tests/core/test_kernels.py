@@ -177,8 +177,9 @@ def test_a_price_is_what_the_move_costs(problem: Problem, data):
     memory = laid_out(problem, home_arrangement(problem))
     item = data.draw(st.integers(0, problem.num_items - 1))
     place = data.draw(st.integers(0, problem.num_bins - 1))
-    at = home_arrangement(problem)
-    at.bin_of[item] = place
+    bin_of = problem.home.copy()
+    bin_of[item] = place
+    at = Arrangement(bin_of, problem.role_home.copy())
 
     assert penalty.price_at(memory, item, place) == move_costs(problem, at)[item]
 
