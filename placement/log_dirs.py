@@ -338,6 +338,7 @@ class _Found:
         self.place: IntArray = table.home.astype(np.int64)
         self.solutions: dict[int, Solution] = {}
         self.shortfalls: list[Shortfall] = []
+        self.capped: dict[str, Shortfall] = {}
 
     def caps_left(self) -> dict[str, int]:
         """Return what is left of the caps on all moves."""
@@ -359,12 +360,16 @@ class _Found:
         self.solutions[broker] = solution
         self.place[items] = rows[solution.best.bin_of]
         for shortfall in solution.shortfalls:
+            if shortfall.what in {"moves", "cost"}:
+                self.capped.setdefault(shortfall.what, shortfall)
+                continue
             item = shortfall.item if shortfall.item >= 0 else shortfall.group
             self.shortfalls.append(
                 replace(
                     shortfall,
                     item=int(items[item]) if item >= 0 else -1,
                     group=-1,
+                    node=broker,
                     level="log dir",
                     bin=int(rows[shortfall.bin]) if shortfall.bin >= 0 else -1,
                 )
@@ -389,12 +394,22 @@ class _Found:
             cost=self._cost(int(table.size[moved].sum())),
             deviation=self._deviation(float(outside.max(initial=0.0))),
             status=Status.PARTIAL if kept else self._status(),
-            shortfalls=(*self.shortfalls, *kept),
+            shortfalls=(*self.shortfalls, *kept, *self._caps()),
             seconds={
                 name: sum(each.get(name, 0.0) for each in spent)
                 for name in ("solve", "bound")
             },
         )
+
+    def _caps(self) -> Iterator[Shortfall]:
+        """Yield the caps that were too low, with what all of the plan may copy."""
+        settings = self.table.draft.settings
+        most = {"moves": settings.max_moves, "cost": settings.max_bytes}
+        for what, shortfall in self.capped.items():
+            have = most[what]
+            if have is not None:
+                missing = shortfall.need - shortfall.have
+                yield replace(shortfall, have=have, need=have + missing)
 
     def _status(self) -> Status:
         found = {one.status for one in self.solutions.values()}
@@ -445,5 +460,6 @@ def _kept_in(table: _Table, place: IntArray) -> Iterator[Shortfall]:
             need=1,
             item=int(row),
             bin=int(place[row]),
+            node=int(table.state.replicas.broker_idx[row]),
             level="log dir",
         )

@@ -321,7 +321,8 @@ def shortfall_document(
         where |= log_dir_place(state, shortfall)
     elif shortfall.bin >= 0:
         where["broker"] = int(state.brokers.ids[shortfall.bin])
-    if shortfall.node >= 0 and state.brokers.racks[shortfall.node] is not None:
+    is_rack = shortfall.node >= 0 and shortfall.level != LOG_DIR
+    if is_rack and state.brokers.racks[shortfall.node] is not None:
         where["rack"] = state.brokers.racks[shortfall.node]
     if shortfall.resource:
         where["resource"] = shortfall.resource

@@ -156,17 +156,13 @@ def _read(
 
 def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:
     """Return the place of what is missing inside a broker: rows are of log dirs."""
-    where: dict[str, Any] = {}
+    where: dict[str, Any] = {"broker": int(state.brokers.ids[shortfall.node])}
     if shortfall.item >= 0:
         partition = state.replicas.partition_idx[shortfall.item]
         topic = state.partitions.topic_idx[partition]
         where["topic"] = state.topics.names[topic]
         where["partition"] = int(state.partitions.partition[partition])
-        broker = state.replicas.broker_idx[shortfall.item]
-        where["broker"] = int(state.brokers.ids[broker])
     if shortfall.bin >= 0:
-        broker = state.log_dirs.broker_idx[shortfall.bin]
-        where["broker"] = int(state.brokers.ids[broker])
         where["log_dir"] = state.log_dirs.paths[shortfall.bin]
     return where
 
@@ -174,14 +170,16 @@ def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:
 def log_dir_text(state: ClusterState, shortfall: Shortfall) -> str:
     """Return what is missing inside a broker, as one sentence."""
     where = log_dir_place(state, shortfall)
-    broker, path = where.get("broker"), where.get("log_dir")
-    if shortfall.what == "capacity":
-        return (
-            f"log dir {path} of broker {broker} carries "
-            f"{bytes_text(shortfall.need, 4)} and may carry "
-            f"{bytes_text(shortfall.have, 4)}"
-        )
+    broker, path = where["broker"], where.get("log_dir")
+    have, need = bytes_text(shortfall.have, 4), bytes_text(shortfall.need, 4)
+    whose = f"log dir {path} of broker {broker}"
+    if shortfall.item < 0:
+        if path is None:
+            whose = f"all log dirs of broker {broker} together"
+        return f"{whose} must carry {need} and may carry {have}"
     name = state.name_of(int(state.replicas.partition_idx[shortfall.item]))
+    if shortfall.what == "room":
+        return f"{name} takes {need}; no log dir of broker {broker} has room for it"
     if path is not None:
-        return f"{name} is left alone in log dir {path} of broker {broker}"
+        return f"{name} is left alone in {whose}"
     return f"{name} finds no other log dir on broker {broker}"

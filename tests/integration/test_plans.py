@@ -145,3 +145,62 @@ def test_a_plan_half_done_is_in_progress(pair: Cluster, tmp_path):
     assert (throttled_code, throttled["status"]) == (3, "completed")
     assert {one["rule"] for one in throttled["findings"]} == {"throttle-left"}
     assert (done_code, done["status"]) == (0, "completed")
+
+
+def dirs_told(cluster: Cluster, topic: str) -> dict[tuple[int, int], str]:
+    """Return broker and partition of each replica, and where Kafka says it lies."""
+    said = cluster.describe_log_dirs("--topic-list", topic)
+    document = json.loads(said.splitlines()[-1])
+    return {
+        (broker["broker"], int(one["partition"].rpartition("-")[2])): home["logDir"]
+        for broker in document["brokers"]
+        for home in broker["logDirs"]
+        for one in home["partitions"]
+        if one["partition"].rpartition("-")[0] == topic and not one["isFuture"]
+    }
+
+
+def test_a_log_dir_is_emptied_by_kafkas_own_tool(pair: Cluster, tmp_path):
+    create(pair, "inside", [[1, 2]] * 6)
+    pair.produce("inside", num_records=3000, record_bytes=500)
+    first = tmp_path / "before.json"
+    document = take_snapshot(pair.bootstrap, first)
+    was = dirs_told(pair, "inside")
+    emptied = was[1, 0]
+    plan = tmp_path / "plan"
+
+    what = ("--topic", "inside", "--empty", f"1:{emptied}", "--band", "1")
+    made = run_planner(
+        "plan", "log-dirs", first, *what, *ROOMY, "-o", plan, "--format", "json"
+    )
+
+    # Other topics lie there too, and were left out.
+    assert made.code in {0, 4}, made.err
+    assert made.document["moves"]["replicas"] == 0
+    assert check(plan, first)[0] == 0
+    early_code, early = verify(pair, plan)
+    named = ("--reassignment-json-file", str(plan / "reassignment.json"))
+    said = pair.reassign("--execute", *named)
+    wait_until(
+        lambda: "in progress" not in pair.reassign("--verify", *named), "the moves"
+    )
+    done_code, done = verify(pair, plan)
+    now = dirs_told(pair, "inside")
+
+    assert early_code == 3
+    assert {one["rule"] for one in early["findings"]} == {"log-dir"}
+    assert "Successfully started moving log directory to" in said
+    assert (done_code, done["status"], done["findings"]) == (0, "completed", [])
+    assert emptied not in {at for (broker, _), at in now.items() if broker == 1}
+    assert replicas_of(pair, "inside") == [[1, 2]] * 6
+
+    execute(pair, plan / "rollback.json")
+
+    assert verify(pair, plan / "rollback.json")[0] == 0
+    back = dirs_told(pair, "inside")
+    moved = json.loads((plan / "rollback.json").read_text())["partitions"]
+    assert moved
+    for entry in moved:
+        for broker in entry["replicas"]:
+            assert back[broker, entry["partition"]] == was[broker, entry["partition"]]
+    assert [p["replicas"] for p in partitions_of(document, "inside")] == [[1, 2]] * 6

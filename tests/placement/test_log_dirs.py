@@ -15,6 +15,7 @@ from placement.load import Resource
 from placement.operations import LogDirs
 from placement.planning import plan
 from placement.rules.draft import Settings
+from planner.plan.reason import shortfall_text
 from support.clusters import Dir, clusters, make_state
 
 
@@ -258,4 +259,6 @@ def test_caps_hold_for_all_brokers_together():
     placed = plan(state, LogDirs((0, 2)), Settings(max_moves=4))
 
     assert int(placed.log_dirs.is_moved.sum()) <= 4
-    assert placed.solution.status == Status.PARTIAL
+    assert placed.solution.status in {Status.PARTIAL, Status.INFEASIBLE}
+    for shortfall in placed.solution.shortfalls:
+        assert shortfall_text(placed, shortfall)
