@@ -93,7 +93,20 @@ def _what_if() -> dict[str, Any]:
     return WhatIfRecord.model_json_schema()
 
 
+def _size() -> dict[str, Any]:
+    from planner.sizing.document import SizeRecord
+
+    return SizeRecord.model_json_schema()
+
+
+def _broker_types() -> dict[str, Any]:
+    from planner.sizing.types import BrokerTypesRecord
+
+    return BrokerTypesRecord.model_json_schema()
+
+
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "broker-types": _broker_types,
     "check": partial(_document, "check"),
     "config": partial(_config, "config"),
     "config-example": partial(_config, "config-example"),
@@ -115,6 +128,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "scenarios": _scenarios,
     "score": partial(_document, "score"),
     "score-part": partial(_document, "score-part"),
+    "size": _size,
     "snapshot": _snapshot,
     "verify": partial(_document, "verify"),
     "waves": partial(_document, "waves"),

@@ -245,3 +245,31 @@ def replace_brokers(
     data[on] = Data.COPIED
     changed = rebuilt(state, brokers, dirs, renamed=successors)
     return replace(variant, state=changed, data=data)
+
+
+def with_count(variant: Variant, count: int, *, like: int | None) -> Variant:
+    """
+    Return the cluster with so many live brokers.
+
+    Those that come stand where fewest are, one by one; those that go are of the racks
+    that have most, the latest ids first.
+    """
+    state = variant.state
+    stays = state.brokers.is_live
+    stays = stays & ~np.isin(state.brokers.ids, sorted(variant.leaving))
+    now = int(stays.sum())
+    if count >= now:
+        model = usual_broker(state) if like is None else like
+        if model not in state.brokers.ids:
+            return variant
+        return add_brokers(variant, next_ids(state, count - now), like=model)
+    ids = state.brokers.ids[stays].tolist()
+    racks = state.brokers.rack_idx[stays].tolist()
+    left: Mapping[int, list[int]] = {rack: [] for rack in sorted(set(racks))}
+    for broker_id, rack in zip(ids, racks, strict=True):
+        left[rack].append(broker_id)
+    gone = []
+    for _ in range(now - count):
+        largest = max(left, key=lambda rack: (len(left[rack]), rack))
+        gone.append(left[largest].pop())
+    return remove_brokers(variant, gone)

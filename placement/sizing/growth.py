@@ -26,6 +26,8 @@ from placement.score.placed import threshold_limits
 DAYS_PER_MONTH = 365.2425 / 12
 HORIZON_DAYS = 3653.0
 """Ten years: beyond, no growth goes on as it did."""
+MOST_POWER = 100.0
+"""More is over any limit, and would be too large for a float."""
 LIMITED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 COLUMNS = [RESOURCES.index(resource) for resource in LIMITED]
 
@@ -58,18 +60,23 @@ class Growth:
     def traffic(self, days: float) -> RateArray:
         """Return ``(T,)`` times what each topic brings today."""
         factor: RateArray = np.maximum(
-            np.exp(self.compound_per_day * days) + self.linear_per_day * days, 0.0
+            _power(self.compound_per_day, days) + self.linear_per_day * days, 0.0
         )
         return factor
 
     def disk(self, days: float) -> RateArray:
         """Return ``(T,)`` times the bytes of each topic today."""
         factor: RateArray = np.maximum(
-            np.exp(self.compound_per_day * days)
+            _power(self.compound_per_day, days)
             + (self.linear_per_day + self.disk_per_day) * days,
             0.0,
         )
         return factor
+
+
+def _power(compound_per_day: RateArray, days: float) -> RateArray:
+    power: RateArray = np.exp(np.minimum(compound_per_day * days, MOST_POWER))
+    return power
 
 
 def no_growth(num_topics: int) -> Growth:
@@ -197,7 +204,8 @@ class _ClassLoads:
             self._rates, self._by_class, strict=True
         ):
             slope = linear + disk * is_disk
-            total += load * np.maximum(np.exp(compound * days) + slope * days, 0.0)
+            power = np.exp(np.minimum(compound * days, MOST_POWER))
+            total += load * np.maximum(power + slope * days, 0.0)
         return total
 
 

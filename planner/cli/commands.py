@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
         plan,
         schema,
         score,
+        size,
         snapshot,
         synth,
         verify,
@@ -57,6 +58,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(fleet.app)
     app.command("score")(score.score)
     app.command("failures")(failures.failures)
+    app.command("size")(size.size)
     app.command("what-if")(what_if.what_if)
     group.app.command("show")(group_show.show)
     group.app.command("what-if")(group_what_if.what_if)

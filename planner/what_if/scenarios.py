@@ -1,7 +1,7 @@
 """Scenarios as they were read, sweeps taken apart, and the clusters they make."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -9,12 +9,7 @@ import numpy as np
 
 from placement.cluster import ClusterState
 from placement.load import RESOURCES
-from placement.scenarios.brokers import (
-    add_brokers,
-    next_ids,
-    remove_brokers,
-    usual_broker,
-)
+from placement.scenarios.brokers import with_count
 from placement.scenarios.loads import TRAFFIC, grow
 from placement.scenarios.outcome import Afterwards
 from placement.scenarios.variant import Variant, variant_of
@@ -257,31 +252,3 @@ def _at_point(
     if point.brokers is None:
         return variant
     return with_count(variant, point.brokers, like=point.like)
-
-
-def with_count(variant: Variant, count: int, *, like: int | None) -> Variant:
-    """
-    Return the cluster with so many live brokers.
-
-    Those that come stand where fewest are, one by one; those that go are of the racks
-    that have most, the latest ids first.
-    """
-    state = variant.state
-    stays = state.brokers.is_live
-    stays = stays & ~np.isin(state.brokers.ids, sorted(variant.leaving))
-    now = int(stays.sum())
-    if count >= now:
-        model = usual_broker(state) if like is None else like
-        if model not in state.brokers.ids:
-            return variant
-        return add_brokers(variant, next_ids(state, count - now), like=model)
-    ids = state.brokers.ids[stays].tolist()
-    racks = state.brokers.rack_idx[stays].tolist()
-    left: Mapping[int, list[int]] = {rack: [] for rack in sorted(set(racks))}
-    for broker_id, rack in zip(ids, racks, strict=True):
-        left[rack].append(broker_id)
-    gone = []
-    for _ in range(now - count):
-        largest = max(left, key=lambda rack: (len(left[rack]), rack))
-        gone.append(left[largest].pop())
-    return remove_brokers(variant, gone)

@@ -1,0 +1,424 @@
+"""How many brokers a cluster needs: a number, a proof, and a placement to show it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import UNKNOWN, BrokerState, ClusterState, RateArray
+from placement.failures.domains import DomainKind
+from placement.failures.outlook import outlook
+from placement.failures.singles import single_failures
+from placement.load import RESOURCES
+from placement.planning import PlannedPlacement
+from placement.rules.draft import Settings
+from placement.scenarios.brokers import next_ids, with_count
+from placement.scenarios.figures import Assumptions, Figures, figures_of, reason_of
+from placement.scenarios.hardware import BrokerRow, broker_rows, dir_rows, rebuilt
+from placement.scenarios.outcome import Afterwards, play
+from placement.scenarios.variant import Variant
+from placement.sizing.demand import (
+    Demand,
+    Need,
+    Wanted,
+    capacity_of,
+    demand_of,
+    fleet_of,
+    needs_of,
+)
+from placement.sizing.least import MOST_BROKERS, BrokerBound, least_brokers
+from placement.sizing.mix import BrokerKind, Mix, cheapest_mix
+from placement.sizing.successors import spread_successors
+
+CountArray = npt.NDArray[np.int64]
+STEPS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)
+"""How far above the bound a placement is looked for."""
+TIGHTER = (1.0, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32)
+"""By how much a mix is made larger than it must be, until a placement is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """
+    A fleet that was tried.
+
+    Parameters
+    ----------
+    brokers
+        How many.
+    reason
+        Why its best placement does not do; empty where it does.
+    """
+
+    brokers: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Shown:
+    """
+    A placement that carries the load.
+
+    Parameters
+    ----------
+    variant
+        The cluster that it was planned for: the brokers of the answer, and those of
+        today that leave.
+    placed
+        The plan.
+    state
+        The placement, followers in the order that spreads what a loss hands on.
+    figures
+        Of that.
+    """
+
+    variant: Variant
+    placed: PlannedPlacement
+    state: ClusterState
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sizing:
+    """
+    How many brokers a load needs.
+
+    Parameters
+    ----------
+    kinds
+        What could be had.
+    counts
+        ``(T, K)`` how many of each kind in each rack; all 0 where none will do.
+    value, least
+        Brokers, or the price of a mix, of the placement shown; and the proven bound.
+    bound
+        What proves it, for one kind.
+    shown
+        The placement, `None` where none was found.
+    attempts
+        What was tried, in order.
+    demand, wanted
+        What was to be carried, and stood.
+    today
+        What today's brokers stand: the hardest need first.
+    """
+
+    kinds: tuple[BrokerKind, ...]
+    counts: CountArray
+    value: float
+    least: float
+    bound: BrokerBound | None
+    shown: Shown | None
+    attempts: tuple[Attempt, ...]
+    demand: Demand
+    wanted: Wanted
+    today: tuple[Need, ...]
+
+    @property
+    def brokers(self) -> int:
+        """How many brokers there are in all."""
+        return int(self.counts.sum())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing less will do, proven."""
+        return self.shown is not None and self.value <= self.least * (1 + 1e-9)
+
+    @property
+    def gap(self) -> float | None:
+        """``value / least - 1``; `None` where no placement was found."""
+        if self.shown is None:
+            return None
+        return self.value / self.least - 1 if self.least else 0.0
+
+    @property
+    def fewer(self) -> Attempt | None:
+        """What was found out about one broker fewer by trying."""
+        tried = [a for a in self.attempts if a.brokers == self.brokers - 1]
+        return tried[-1] if tried else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SizingTask:
+    """
+    What is to be sized, and how.
+
+    Parameters
+    ----------
+    variant
+        The cluster whose load is carried.
+    wanted
+        Thresholds, and what may be lost.
+    settings
+        Of the plans.
+    assumptions
+        Of the figures.
+    racks
+        Names of the racks that brokers stand in; empty where racks are unknown.
+    """
+
+    variant: Variant
+    wanted: Wanted
+    settings: Settings
+    assumptions: Assumptions
+    racks: tuple[str, ...]
+
+
+def usual_kind(state: ClusterState, broker_id: int) -> BrokerKind:
+    """Return a broker of today as a kind that can be had any number of times."""
+    row = int(state.brokers.rows_of([broker_id])[0])
+    brokers = state.brokers
+    most = int(brokers.max_replicas[row])
+    return BrokerKind(
+        name=f"like broker {broker_id}",
+        capacity=capacity_of(
+            float(brokers.disk_bytes[row]),
+            float(brokers.in_bytes_per_s[row]),
+            float(brokers.out_bytes_per_s[row]),
+            float(brokers.cpu_cores[row]),
+        ),
+        price=1.0,
+        max_replicas=np.inf if most == UNKNOWN else float(most),
+    )
+
+
+def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
+    """
+    Return the fewest brokers like one of today's; those there are stay.
+
+    Brokers that come stand where fewest are; those that go are the latest ids of the
+    racks that have most.
+    """
+    state = task.variant.state
+    kind = usual_kind(state, broker_id)
+    demand = demand_of(state)
+    bound = least_brokers(
+        demand, kind.capacity, len(task.racks), task.wanted, kind.max_replicas
+    )
+    attempts: list[Attempt] = []
+    shown = None
+    if bound.brokers < MOST_BROKERS:
+        shown = _search(
+            bound.brokers,
+            lambda count: _try(task, with_count(task.variant, count, like=broker_id)),
+            attempts,
+        )
+    counts: CountArray = np.zeros((1, max(len(task.racks), 1)), dtype=np.int64)
+    if shown is not None:
+        counts = _counts_of(shown.figures.state, task.racks)
+    return Sizing(
+        kinds=(kind,),
+        counts=counts,
+        value=float(counts.sum()),
+        least=float(bound.brokers),
+        bound=bound,
+        shown=shown,
+        attempts=tuple(attempts),
+        demand=demand,
+        wanted=task.wanted,
+        today=_today(task, demand),
+    )
+
+
+def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
+    """
+    Return the cheapest mix of kinds of brokers that take the place of today's.
+
+    The load is made larger, a little at a time, until the cheapest mix for it has a
+    placement; the bound is that for the load as it is.
+    """
+    demand = demand_of(task.variant.state)
+    attempts: list[Attempt] = []
+    num_racks, least = max(len(task.racks), 1), np.inf
+    shown: Shown | None = None
+    mix: Mix | None = None
+    tried: set[bytes] = set()
+    for factor in TIGHTER:
+        mix = cheapest_mix(_larger(demand, factor), kinds, num_racks, task.wanted)
+        if mix is None:
+            break
+        least = min(least, mix.least_price)
+        if mix.counts.tobytes() in tried:
+            continue
+        tried.add(mix.counts.tobytes())
+        tried_now = _try(task, _replaced(task, kinds, mix))
+        attempts.append(Attempt(int(mix.counts.sum()), tried_now[1]))
+        if not tried_now[1]:
+            shown = tried_now[0]
+            break
+    counts: CountArray = np.zeros((len(kinds), num_racks), dtype=np.int64)
+    if shown is not None and mix is not None:
+        counts = mix.counts
+    prices = np.array([kind.price for kind in kinds])
+    return Sizing(
+        kinds=tuple(kinds),
+        counts=counts,
+        value=float((counts.sum(axis=1) * prices).sum()),
+        least=float(least),
+        bound=None,
+        shown=shown,
+        attempts=tuple(attempts),
+        demand=demand,
+        wanted=task.wanted,
+        today=_today(task, demand),
+    )
+
+
+def _larger(demand: Demand, factor: float) -> Demand:
+    if factor == 1.0:
+        return demand
+    return replace(
+        demand,
+        total=demand.total * factor,
+        factor_weight=demand.factor_weight * factor,
+    )
+
+
+def _today(task: SizingTask, demand: Demand) -> tuple[Need, ...]:
+    fleet = fleet_of(task.variant.state, task.variant.leaving)
+    if not len(fleet):
+        return ()
+    survives = task.wanted.survives if task.racks else frozenset({"broker"})
+    wanted = replace(task.wanted, survives=task.wanted.survives & survives)
+    return tuple(needs_of(demand, fleet, wanted))
+
+
+def _search(
+    low: int,
+    attempt: Callable[[int], tuple[Shown | None, str]],
+    attempts: list[Attempt],
+) -> Shown | None:
+    """Try numbers of brokers from the bound on, then those skipped on the way."""
+    found: dict[int, Shown] = {}
+
+    def does(count: int) -> bool:
+        shown, reason = attempt(count)
+        attempts.append(Attempt(count, reason))
+        if shown is not None:
+            found[count] = shown
+        return shown is not None
+
+    failed = low - 1
+    for step in STEPS:
+        if does(low + step):
+            break
+        failed = low + step
+    if not found:
+        return None
+    best = min(found)
+    while best - failed > 1:
+        middle = (best + failed) // 2
+        if does(middle):
+            best = middle
+        else:
+            failed = middle
+    return found[best]
+
+
+def _try(task: SizingTask, variant: Variant) -> tuple[Shown | None, str]:
+    """Place everything, and say why that does not do; nothing where it does."""
+    reason = "no replica could be placed"
+    for settings in _efforts(task.settings):
+        outcome = play(variant, Afterwards.REBALANCE, settings, task.assumptions)
+        if outcome.placed is None:  # pragma: no cover - a rebalance always plans
+            continue
+        if outcome.status in {"partial", "infeasible"}:
+            reason = f"the plan is {outcome.status}"
+            continue
+        state = spread_successors(outcome.figures.state)
+        reason = unfit(state, task)
+        if reason:
+            continue
+        figures = figures_of(state, task.assumptions)
+        shown = Shown(
+            variant=variant, placed=outcome.placed, state=state, figures=figures
+        )
+        return shown, ""
+    return None, reason
+
+
+def _efforts(settings: Settings) -> Iterator[Settings]:
+    """Yield settings, the quick ones first, then with narrower bands."""
+    yield settings
+    narrow = dict.fromkeys(settings.bands, 0.05)
+    yield replace(settings, bands=narrow)
+
+
+def unfit(state: ClusterState, task: SizingTask) -> str:
+    """Return what keeps a placement from doing; nothing where it does."""
+    given = outlook(state, thresholds=task.wanted.thresholds)
+    scale = given.scale
+    use = given.load / scale.unit
+    live = state.brokers.is_live
+    over = np.argwhere((use > scale.most * (1 + 1e-9)) & live[:, None])
+    if len(over):
+        b, r = over[0].tolist()
+        name = RESOURCES[r]
+        return f"broker {state.brokers.ids[b]} uses {100 * use[b, r]:.0f} % of {name}"
+    for kind in (DomainKind.BROKER, DomainKind.RACK):
+        if str(kind) not in task.wanted.survives:
+            continue
+        failures = single_failures(given, kind)
+        bad = failures.is_overfull | (failures.peaks.num_over > 0)
+        if bad.any():
+            row = int(np.nonzero(bad)[0][0])
+            name = failures.domains.name(state, int(failures.first[row]))
+            return f"without {kind} {name}: {reason_of(failures, row)}"
+    return ""
+
+
+def _counts_of(state: ClusterState, racks: Sequence[str]) -> CountArray:
+    """Return ``(1, K)`` live brokers of each rack; one column without racks."""
+    live = state.brokers.is_live
+    if not racks:
+        return np.array([[int(live.sum())]], dtype=np.int64)
+    names = [state.brokers.racks[k] for k in state.brokers.rack_idx[live].tolist()]
+    return np.array([[names.count(rack) for rack in racks]], dtype=np.int64)
+
+
+def _replaced(task: SizingTask, kinds: Sequence[BrokerKind], mix: Mix) -> Variant:
+    """Return the cluster with new brokers of a mix, from which all old ones leave."""
+    state = task.variant.state
+    total = int(mix.counts.sum())
+    ids = iter(next_ids(state, total))
+    added = [
+        _row_of(kinds[t], next(ids), task.racks[k] if task.racks else None)
+        for k in range(mix.counts.shape[1])
+        for t in range(len(kinds))
+        for _ in range(int(mix.counts[t, k]))
+    ]
+    old = frozenset(int(b) for b in state.brokers.ids[state.brokers.is_live])
+    grown = rebuilt(state, [*broker_rows(state), *added], dir_rows(state))
+    return replace(task.variant, state=grown, leaving=old)
+
+
+def _row_of(kind: BrokerKind, broker_id: int, rack: str | None) -> BrokerRow:
+    disk, inbound, outbound, cpu = _known(kind.capacity)
+    most = kind.max_replicas
+    return BrokerRow(
+        broker_id=broker_id,
+        rack=rack,
+        host=None,
+        broker_set=None,
+        state=BrokerState.NEW,
+        disk_bytes=UNKNOWN if np.isnan(disk) else int(disk),
+        in_bytes_per_s=inbound,
+        out_bytes_per_s=outbound,
+        cpu_cores=cpu,
+        max_replicas=int(most) if np.isfinite(most) else UNKNOWN,
+    )
+
+
+def _known(capacity: RateArray) -> list[float]:
+    return [float(each) for each in np.where(np.isfinite(capacity), capacity, np.nan)]
+
+
+def headroom(sizing: Sizing) -> float | None:
+    """
+    Return how often today's load today's brokers could carry at most.
+
+    No placement on today's brokers carries more; `None` where no capacity is known.
+    """
+    strains = [need.strain for need in sizing.today if need.level > 0]
+    return 1 / max(strains) if strains else None

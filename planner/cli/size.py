@@ -1,0 +1,150 @@
+"""`size`: how many brokers a cluster needs."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.options import (
+    CapacityThreshold,
+    Format,
+    OutputFormat,
+    Quiet,
+    SnapshotArgument,
+    Verbose,
+)
+from planner.cli.output import print_json
+from planner.cli.what_if import (
+    Bandwidth,
+    EffortOption,
+    GrowthOption,
+    Seed,
+    read_effort,
+    read_growth_option,
+)
+
+if TYPE_CHECKING:
+    from planner.sizing.make import SizeAnswer
+
+Types = Annotated[
+    Path | None,
+    typer.Option("--types", metavar="FILE", help="Kinds of brokers with prices, TOML."),
+]
+Like = Annotated[
+    int | None,
+    typer.Option("--like", metavar="ID", help="More, or fewer, brokers like this one."),
+]
+Survive = Annotated[
+    str,
+    typer.Option(
+        "--survive", metavar="WHAT", help="broker, rack, broker,rack or nothing."
+    ),
+]
+Months = Annotated[
+    float, typer.Option("--months", min=0, help="Size for so far ahead, by --growth.")
+]
+Racks = Annotated[
+    int | None,
+    typer.Option("--racks", min=1, help="Racks for --types; default: today's."),
+]
+Scenarios = Annotated[
+    Path | None,
+    typer.Option("--scenarios", metavar="FILE", help="For its growth and scenarios."),
+]
+ScenarioOption = Annotated[
+    str | None,
+    typer.Option("--scenario", metavar="NAME", help="Size the cluster of a scenario."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="SNAP", help="Write the placement that shows it."
+    ),
+]
+
+
+def size(
+    snapshot: SnapshotArgument,
+    *,
+    output: Output = None,
+    types: Types = None,
+    like: Like = None,
+    survive: Survive = "broker,rack",
+    growth: GrowthOption = None,
+    months: Months = 0.0,
+    racks: Racks = None,
+    scenarios: Scenarios = None,
+    scenario: ScenarioOption = None,
+    capacity_threshold: CapacityThreshold = None,
+    bandwidth: Bandwidth = "50MB/s",
+    effort: EffortOption = "quick",
+    seed: Seed = 1,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Say how many brokers a cluster needs, what proves it, and how long they will do.
+
+    Exits 0 with an answer, 4 where no brokers were found that carry the load.
+
+    Example: kafka-planner size prod.json --growth 5%/month --months 12
+    """
+    from planner.sizing.make import SizeRequest
+    from planner.sizing.make import size as answer_to
+    from planner.sizing.types import read_types
+    from planner.snapshot import read_snapshot
+
+    read = read_snapshot(snapshot)
+    request = SizeRequest(
+        capacity_threshold=tuple(capacity_threshold or ()),
+        survives=survive,
+        like=like,
+        months=months,
+        racks=racks,
+        scenario=scenario,
+        effort=read_effort(effort),
+        seed=seed,
+        bandwidth=bandwidth,
+    )
+    rates = read_growth_option(growth)
+    answer = answer_to(
+        read,
+        request,
+        kinds=() if types is None else read_types(types),
+        scenarios=scenarios,
+        growth=rates,
+    )
+    if output is not None:
+        _write(answer, output)
+    _print(answer, snapshot, output, output_format)
+    is_found = answer.sizing.shown is not None
+    raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
+
+
+def _write(answer: "SizeAnswer", output: Path) -> None:
+    """Write the placement that shows the answer, as a snapshot."""
+    from planner.snapshot import Snapshot, write_snapshot
+
+    shown = answer.sizing.shown
+    if shown is None:
+        return
+    taken_at = answer.snapshot.taken_at
+    header = {} if taken_at is None else {"taken_at": taken_at}
+    write_snapshot(Snapshot.from_state(shown.state, header), output)
+
+
+def _print(
+    answer: "SizeAnswer", path: Path, output: Path | None, output_format: OutputFormat
+) -> None:
+    now = datetime.now(UTC)
+    if output_format is OutputFormat.JSON:
+        from planner.sizing.document import to_document
+
+        print_json(to_document(answer, now=now))
+        return
+    from planner.sizing.screen import size_screen
+
+    typer.echo("\n".join(size_screen(answer, path, output, now=now)))

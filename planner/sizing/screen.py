@@ -1,0 +1,221 @@
+"""The answer of `size` on one screen: the number, the proof, what shows it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from placement.scenarios.figures import CAPPED
+from placement.sizing.demand import Need
+from placement.sizing.lasting import Lasting
+from placement.sizing.least import MOST_BROKERS
+from placement.sizing.size import headroom
+from planner.plan.words import (
+    bytes_text,
+    command_lines,
+    ids_text,
+    labelled,
+    percent_text,
+    plural,
+    wrapped,
+)
+from planner.sizing.document import removable
+from planner.sizing.make import SizeAnswer
+from planner.what_if.screen import age_text
+
+
+def size_screen(
+    answer: SizeAnswer, path: Path, output: Path | None, *, now: datetime
+) -> Iterator[str]:
+    """Yield the lines, each at most 80 columns wide."""
+    snapshot = answer.snapshot
+    yield from wrapped(
+        f'Snapshot "{snapshot.cluster_id or "?"}"'
+        f"{age_text(snapshot.taken_at, now)}: {plural(answer.today, 'broker')}, "
+        f"{plural(answer.task.variant.state.num_partitions, 'partition')}."
+    )
+    yield from labelled("Answer", answer_text(answer))
+    yield from labelled("Binds", binding_text(answer))
+    yield from labelled("Today", today_text(answer))
+    if answer.sizing.shown is not None:
+        yield from labelled("Shown", shown_text(answer))
+    if answer.lasting is not None:
+        for line in lasting_texts(answer.lasting):
+            yield from labelled("Lasts", line)
+    yield from labelled("Assumed", assumed_text(answer))
+    if output is not None and answer.sizing.shown is not None:
+        yield from labelled("Files", str(output))
+    yield from command_lines("Next", next_words(answer, path))
+
+
+def answer_text(answer: SizeAnswer) -> str:
+    """Return how many brokers, and how sure that is."""
+    sizing = answer.sizing
+    if sizing.shown is None:
+        return f"none found: {_why_none(answer)}"
+    fleet = ", ".join(
+        f"{int(row.sum())} {_kind_text(kind.name)}{_racks_text(answer, row.tolist())}"
+        for kind, row in zip(sizing.kinds, sizing.counts, strict=True)
+        if row.sum()
+    )
+    price = "" if sizing.bound is not None else f" for {sizing.value:g}"
+    if sizing.is_exact:
+        return f"{fleet}{price}; proven: nothing less will do"
+    what = "no fewer than" if sizing.bound is not None else "nothing for less than"
+    gap = percent_text(sizing.gap or 0.0)
+    return f"{fleet}{price}; proven: {what} {sizing.least:g} (gap {gap})"
+
+
+def _kind_text(name: str) -> str:
+    return f"brokers {name}" if name.startswith("like ") else name
+
+
+def _racks_text(answer: SizeAnswer, counts: list[int]) -> str:
+    racks = answer.task.racks
+    if not racks:
+        return ""
+    return f" ({'+'.join(map(str, counts))} in racks {', '.join(racks)})"
+
+
+def _why_none(answer: SizeAnswer) -> str:
+    sizing = answer.sizing
+    bound = sizing.bound
+    if bound is not None and bound.brokers >= MOST_BROKERS:
+        if bound.kind == "heaviest":
+            return f"one replica alone is too much {bound.resource} for such a broker"
+        return f"no number of them carries the {bound.resource or 'load'}"
+    if sizing.attempts:
+        last = sizing.attempts[-1]
+        return f"the last tried, {plural(last.brokers, 'broker')}: {last.reason}"
+    return "no mix of these types carries the load"
+
+
+def binding_text(answer: SizeAnswer) -> str:
+    """Return what decides, and what one broker fewer would break."""
+    bound, sizing = answer.sizing.bound, answer.sizing
+    if bound is None:
+        needs = [need for need in sizing.today if need.level > 0]
+        return f"{needs[0].resource} most of all" if needs else "nothing known"
+    what = {
+        "volume": f"{bound.resource} of all brokers together",
+        "pigeonhole": f"{bound.resource}: few replicas fit on a broker",
+        "heaviest": f"{bound.resource} of the heaviest replica",
+        "replication-factor": "the replication factor: replicas need brokers of "
+        "their own",
+    }[bound.kind]
+    lost = f", with a {bound.lost} lost" if bound.lost else ""
+    fewer = ""
+    if bound.need is not None and bound.brokers < MOST_BROKERS:
+        fewer = f"; with {bound.brokers - 1} {need_text(bound.need)}"
+    if sizing.fewer is not None and sizing.fewer.reason and not sizing.is_exact:
+        fewer += f"; tried with {sizing.brokers - 1}: {sizing.fewer.reason}"
+    return f"{what}{lost}{fewer}"
+
+
+def need_text(need: Need) -> str:
+    """Return how far a fleet is used at least, in words."""
+    lost = f" without a {need.lost}" if need.lost else ""
+    if not np.isfinite(need.level):
+        return f"nothing is left for {need.resource}{lost}"
+    use, most = percent_text(need.level), percent_text(need.threshold)
+    return f"{need.resource} is at least {use} of {most}{lost}"
+
+
+def today_text(answer: SizeAnswer) -> str:
+    """Return whether there are too many brokers today, or too few, and by how much."""
+    sizing = answer.sizing
+    parts = []
+    if sizing.bound is not None and sizing.shown is not None:
+        parts.append(_too_many(answer.today, sizing.brokers))
+    factor = headroom(sizing)
+    if factor is not None:
+        need = sizing.today[0]
+        lost = f" and the loss of a {need.lost}" if need.lost else ""
+        parts.append(
+            f"these brokers carry at most {factor:.2f} times this load{lost}: "
+            f"{need.resource}"
+        )
+    return "; ".join(parts) or "no capacity is known"
+
+
+def _too_many(have: int, need: int) -> str:
+    if have > need:
+        spare = have - need
+        return f"over-provisioned: {spare} of {have} could go ({spare / have:.0%})"
+    if have < need:
+        short = need - have
+        return f"under-provisioned: {short} more needed ({short / max(have, 1):.0%})"
+    return f"{plural(have, 'broker')}, just enough"
+
+
+def shown_text(answer: SizeAnswer) -> str:
+    """Return what the placement that shows the answer looks like."""
+    shown = answer.sizing.shown
+    if shown is None:  # pragma: no cover - the caller has looked
+        return ""
+    uses = [
+        f"{resource} {percent_text(use.most)} b{use.broker_id}"
+        for resource in CAPPED
+        if (use := shown.figures.use[resource]).is_known
+    ]
+    lost = " and ".join(sorted(answer.task.wanted.survives))
+    stands = f"; any {lost} may be lost" if lost else ""
+    checked = "ok" if answer.is_checked else "findings"
+    return f"by a placement: {', '.join(uses)}{stands}; separate code: {checked}"
+
+
+def lasting_texts(lasting: Lasting) -> Iterator[str]:
+    """Yield how long today's brokers will do."""
+    if lasting.crossings:
+        first = lasting.crossings[0]
+        yield (
+            f"as it is {days_text(first.days)}: then {first.resource} of broker "
+            f"{first.broker_id} is over its threshold"
+        )
+    else:
+        yield "as it is over ten years"
+    limit = f", then {need_text(lasting.limit)}" if lasting.limit is not None else ""
+    yield (
+        f"rebalanced {days_text(lasting.shown_days)}, shown by a plan; proven: at most "
+        f"{days_text(lasting.most_days)}{limit}"
+    )
+    yield f"any one loss can be rebuilt for {days_text(lasting.stands_days)}, as it is"
+
+
+def days_text(days: float) -> str:
+    """Return days as people say them."""
+    if not np.isfinite(days):
+        return "over ten years"
+    if days >= 730:
+        return f"{days / 365.2425:.1f} years"
+    return plural(int(days), "day")
+
+
+def assumed_text(answer: SizeAnswer) -> str:
+    """Return what the answer rests on."""
+    most = ", ".join(
+        f"{r} {percent_text(v)}" for r, v in answer.task.wanted.thresholds.items()
+    )
+    lost = " and ".join(sorted(answer.task.wanted.survives)) or "nothing"
+    months = answer.request.months
+    ahead = f"; {months:g} months ahead" if months else ""
+    scenario = answer.request.scenario
+    after = f'; after scenario "{scenario}"' if scenario else ""
+    rate = bytes_text(answer.wishes.bandwidth_bytes_per_s)
+    return (
+        f"at most {most}; to be survived and rebuilt: {lost}; brokers evenly in "
+        f"racks{ahead}{after}; {rate}/s per broker"
+    )
+
+
+def next_words(answer: SizeAnswer, path: Path) -> list[str]:
+    """Return the command that goes on from here."""
+    leaving, kinds = removable(answer), answer.sizing.kinds
+    name = str(path)
+    if leaving and answer.sizing.bound is not None:
+        words = ["kafka-planner", "plan", "remove-brokers", name]
+        return [*words, "--broker-list", ids_text(leaving), "--rebalance", "-o", "plan"]
+    if kinds and answer.sizing.bound is None:
+        return ["kafka-planner", "size", name, "-o", "sized.json.gz"]
+    return ["kafka-planner", "plan", "rebalance", name, "-o", "plan"]

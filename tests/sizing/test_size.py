@@ -1,0 +1,277 @@
+"""Sizing whole clusters: the number, its proof, and the placement that shows it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.load import Resource
+from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
+from placement.scenarios.figures import usual_assumptions
+from placement.scenarios.variant import variant_of
+from placement.sizing.demand import Wanted
+from placement.sizing.growth import steady_growth
+from placement.sizing.lasting import lasting_of
+from placement.sizing.size import SizingTask, fewest_like, headroom, unfit
+from placement.sizing.successors import spread_successors
+from placement.synthetic import Size, make_instance
+from planner.demo import SNAPSHOT_FILE
+from planner.errors import BadInputError
+from planner.plan.words import SCREEN_WIDTH
+from planner.sizing.document import SizeRecord
+from planner.sizing.make import SizeRequest, is_sound, size
+from planner.sizing.types import understand_types
+from planner.snapshot import Snapshot, read_snapshot
+from support.clusters import make_state
+from support.commands import run
+from support.plans import planned_for, skewed_document
+
+TYPES = """
+[[types]]
+name = "large"
+price = 2.7
+disk = "3TB"
+network_in = "300MB/s"
+network_out = "600MB/s"
+"""
+
+
+@pytest.fixture(scope="module")
+def demo() -> Snapshot:
+    return read_snapshot(SNAPSHOT_FILE)
+
+
+@pytest.mark.parametrize(
+    ("survives", "brokers", "lost"),
+    [
+        # 5.4 TB on disks of 1 TB that may be 80 % full, a third in each rack.
+        pytest.param("nothing", 9, "", id="nothing-lost"),
+        pytest.param("broker", 12, "broker", id="any-broker"),
+        pytest.param("broker,rack", 12, "broker", id="any-broker-any-rack"),
+    ],
+)
+def test_the_demo_needs(demo: Snapshot, survives: str, brokers: int, lost: str):
+    answer = size(demo, SizeRequest(survives=survives))
+
+    sizing = answer.sizing
+    assert (sizing.brokers, sizing.is_exact) == (brokers, True)
+    assert sizing.bound is not None
+    assert (sizing.bound.resource, sizing.bound.lost) == ("disk", lost)
+    assert sizing.bound.need is not None
+    assert not sizing.bound.need.is_met
+    assert answer.is_checked is True
+    assert sizing.shown is not None
+    assert unfit(sizing.shown.state, answer.task) == ""
+
+
+def test_one_broker_fewer_than_proven_has_no_plan():
+    document = skewed_document()
+    for broker in document["brokers"]:
+        for log_dir in broker["log_dirs"]:
+            log_dir["size_bytes"] = 420
+    answer = size(Snapshot.from_document(document), SizeRequest(survives="nothing"))
+
+    sizing = answer.sizing
+    assert sizing.is_exact
+    assert sizing.brokers < 6
+    gone = ",".join(str(b) for b in range(sizing.brokers, 7))
+    planned = planned_for(
+        document, "remove-brokers", broker_list=gone, rebalance=True, effort="quick"
+    )
+    assert planned.plan.status in {"partial", "infeasible"}
+
+
+@settings(max_examples=3)
+@given(st.integers(1, 1000), st.sampled_from(["c", "g"]))
+def test_what_is_shown_is_sound_and_not_below_its_bound(seed: int, family: str):
+    state = make_instance(family, Size(6, 3, 60, 8), seed).state
+    wanted = Wanted(thresholds=DEFAULT_THRESHOLDS)
+    task = SizingTask(
+        variant=variant_of(state),
+        wanted=wanted,
+        settings=Settings(effort="quick", bands=usual_assumptions().bands),
+        assumptions=usual_assumptions(),
+        racks=("r0", "r1", "r2"),
+    )
+
+    sizing = fewest_like(task, 0)
+
+    assert sizing.shown is not None
+    assert sizing.value >= sizing.least
+    assert is_sound(sizing.shown, task)
+    assert unfit(sizing.shown.state, task) == ""
+    assert sizing.shown.figures.num_over == 0
+
+
+def test_a_mix_takes_the_place_of_all_there_are(demo: Snapshot):
+    kinds = understand_types(
+        {
+            "types": [
+                {"name": "large", "price": 2.7, "disk": "3TB", "network_in": 3e8},
+                {"name": "tiny", "price": 2.0, "disk": "600GB", "network_in": 3e8},
+            ]
+        }
+    )
+
+    answer = size(demo, SizeRequest(), kinds=kinds)
+
+    sizing = answer.sizing
+    assert sizing.counts.sum(axis=1).tolist() == [5, 0]
+    assert (sizing.value, sizing.is_exact) == (pytest.approx(13.5), True)
+    assert sizing.shown is not None
+    assert answer.is_checked is True
+    # Only the new ones are left.
+    assert sizing.shown.state.num_brokers == 5
+    assert sizing.shown.figures.use[Resource.DISK].most <= 0.8
+
+
+def test_no_type_that_is_too_small_is_an_answer(demo: Snapshot):
+    kinds = understand_types({"types": [{"name": "t", "price": 1, "disk": "1MB"}]})
+
+    answer = size(demo, SizeRequest(), kinds=kinds)
+
+    assert answer.sizing.shown is None
+    assert answer.is_checked is None
+
+
+def test_successors_are_spread_and_nobody_else_moves():
+    state = make_state(
+        [[0, 1, 2]] * 4, racks="abc", out_rate=10.0, in_rate=0.0, broker_out=100.0
+    )
+
+    spread = spread_successors(state)
+
+    lists = [spread.brokers_of(p) for p in range(4)]
+    assert sorted(lists) == [[0, 1, 2]] * 2 + [[0, 2, 1]] * 2
+    assert spread.partitions.leader_idx.tolist() == [0] * 4
+
+
+def test_successors_stand_in_other_racks():
+    state = make_state([[0, 1, 2]], racks="aab", out_rate=1.0, in_rate=0.0)
+
+    assert spread_successors(state).brokers_of(0) == [0, 2, 1]
+
+
+def a_task(state: Any) -> SizingTask:
+    return SizingTask(
+        variant=variant_of(state),
+        wanted=Wanted(thresholds=DEFAULT_THRESHOLDS, survives=frozenset()),
+        settings=Settings(effort="quick", bands=usual_assumptions().bands),
+        assumptions=usual_assumptions(),
+        racks=("a", "b", "c"),
+    )
+
+
+def test_rebalancing_makes_a_cluster_last():
+    # All on broker 0; spread out, each broker has a third.
+    state = make_state(
+        [[0], [0], [0]], racks="abc", size_bytes=100, disk_bytes=1000, in_rate=0.0
+    )
+    task = a_task(state)
+
+    lasting = lasting_of(task, steady_growth(1, linear_per_day=0.01))
+
+    assert lasting.as_is_days == pytest.approx((800 / 300 - 1) * 100)
+    assert lasting.most_days == pytest.approx(700.0, rel=1e-3)
+    assert lasting.shown_days == pytest.approx(700.0, rel=0.01)
+    assert lasting.limit is not None
+    assert lasting.limit.resource == "disk"
+    assert lasting.crossings[0].broker_id == 0
+
+
+def test_what_does_not_grow_lasts_for_ever():
+    state = make_state([[0], [1]], racks="abc", size_bytes=1, disk_bytes=1000)
+
+    lasting = lasting_of(a_task(state), steady_growth(1))
+
+    assert np.isinf(lasting.as_is_days)
+    assert np.isinf(lasting.most_days)
+    assert lasting.limit is None
+
+
+def test_headroom_is_what_no_placement_exceeds(demo: Snapshot):
+    answer = size(demo, SizeRequest(survives="nothing"))
+
+    factor = headroom(answer.sizing)
+
+    # 5.4 TB on 12 TB, of which 80 % may be used.
+    assert factor == pytest.approx(0.8 * 12 / 5.4, rel=1e-3)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("demo.json.gz").write_bytes(SNAPSHOT_FILE.read_bytes())
+    Path("types.toml").write_text(TYPES)
+    Path("s.toml").write_text(
+        '[[scenarios]]\nname = "more"\n'
+        'changes = [{change = "grow", factor = 2.0}]\n'
+        "[[growth]]\nper_month = 0.05\n"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), id="today"),
+        pytest.param(("--survive", "nothing"), id="fewer"),
+        pytest.param(("--types", "types.toml"), id="types"),
+        pytest.param(("--scenarios", "s.toml", "--scenario", "more"), id="scenario"),
+    ],
+)
+def test_the_screen_fits(capsys, files: Path, options: tuple[str, ...]):
+    outcome = run(capsys, "size", "demo.json.gz", *options)
+
+    assert outcome.code == 0, outcome.err
+    assert max(map(len, outcome.out.splitlines())) <= SCREEN_WIDTH
+    assert "proven" in outcome.out
+    assert "separate code: ok" in " ".join(outcome.out.split())
+
+
+def test_the_document_and_the_placement(capsys, files: Path):
+    options = ("--survive", "nothing", "--growth", "5%/month", "-o", "sized.json.gz")
+    outcome = run(capsys, "size", "demo.json.gz", *options, "--format", "json")
+
+    found = SizeRecord.model_validate(outcome.document)
+    assert (found.status, found.brokers, found.today) == ("exact", 9, 12)
+    assert found.remove == [10, 11, 12]
+    assert found.lasts is not None
+    assert found.lasts.as_is_days == 0
+    assert found.lasts.at_most_days is not None
+    assert found.lasts.rebalanced_days is not None
+    assert 0 < found.lasts.rebalanced_days <= found.lasts.at_most_days
+    after = read_snapshot(Path("sized.json.gz"))
+    assert after.brokers.num_rows == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        pytest.param(("--like", "99"), "--like", id="like"),
+        pytest.param(("--survive", "rak"), "--survive", id="survive"),
+        pytest.param(("--months", "3"), "--months", id="months-without-growth"),
+        pytest.param(("--scenario", "x"), "--scenario", id="scenario"),
+        pytest.param(("--types", "s.toml"), "s.toml", id="types"),
+        pytest.param(("--types", "none.toml"), "none.toml", id="no-file"),
+    ],
+)
+def test_bad_options_are_refused(capsys, files: Path, options: Any, place: str):
+    outcome = run(capsys, "size", "demo.json.gz", *options)
+
+    assert outcome.code == 2
+    assert place in outcome.err
+
+
+def test_every_problem_of_a_list_of_types_is_told():
+    with pytest.raises(BadInputError) as caught:
+        understand_types(
+            {"types": [{"name": "a", "prise": 1}, {"name": "b", "price": -1}]}
+        )
+
+    remedies = [each.remedy for each in caught.value.problems]
+    assert len(remedies) == 3
+    assert "did you mean price?" in remedies
