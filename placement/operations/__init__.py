@@ -7,6 +7,7 @@ code in the search. One module each.
 
 from placement.operations.add_brokers import AddBrokers
 from placement.operations.demote import Demote
+from placement.operations.fix import Defect, Fix
 from placement.operations.leaders import Leaders
 from placement.operations.log_dirs import LogDirs
 from placement.operations.operation import Operation
@@ -17,7 +18,9 @@ from placement.operations.set_replication_factor import SetReplicationFactor
 
 __all__ = [
     "AddBrokers",
+    "Defect",
     "Demote",
+    "Fix",
     "Leaders",
     "LogDirs",
     "Operation",

@@ -6,10 +6,11 @@ How balanced a placement is, and which rules it breaks.
 is hot and why, and the least that must move. Formulas: `placement.score.statistics`.
 """
 
+from placement.racks import rack_broken
 from placement.score.cluster import ClusterScore, score_cluster
 from placement.score.placed import Score, score_placement
 from placement.score.statistics import ResourceScore
-from placement.score.violations import VIOLATIONS, rack_broken
+from placement.score.violations import VIOLATIONS
 
 __all__ = [
     "VIOLATIONS",

@@ -1,7 +1,12 @@
 """The planner from Python: what the commands do, as functions and tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
-from planner.api.operations import demote, replace_broker, set_replication_factor
+from planner.api.operations import (
+    demote,
+    fix,
+    replace_broker,
+    set_replication_factor,
+)
 from planner.api.plans import (
     PlanOptions,
     add_brokers,
@@ -24,6 +29,7 @@ __all__ = [
     "apply_plan",
     "check_plan",
     "demote",
+    "fix",
     "leaders",
     "log_dirs",
     "propose_assignment",

@@ -118,3 +118,33 @@ def set_replication_factor(
         rebalance=rebalance,
         own={"own": own},
     )
+
+
+def fix(
+    snapshot: Snapshot,
+    *,
+    only: Iterable[str] = (),
+    rebalance: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to mend what is broken by the fewest copies; nothing else moves.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    only
+        Of ``offline``, ``racks``, ``log-dirs`` and ``replication-factor``; none: all.
+    rebalance
+        Whether the rest may move too.
+    options
+        See `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    own = OwnOptions(only=tuple(only))
+    return plan_of(snapshot, "fix", options, rebalance=rebalance, own={"own": own})

@@ -13,6 +13,7 @@ from placement.load import Resource
 from placement.operations import (
     AddBrokers,
     Demote,
+    Fix,
     Leaders,
     LogDirs,
     Operation,
@@ -239,6 +240,10 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
     return LogDirs(rows)
 
 
+def _fix(state: ClusterState, wishes: Wishes) -> Operation:
+    return Fix(wishes.own.defects)
+
+
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
     problem = InputProblem(
         file="command line",
@@ -257,6 +262,7 @@ OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
     "leaders": _leaders,
     "replace-broker": _replace_broker,
     "demote": _demote,
+    "fix": _fix,
     "set-replication-factor": _set_replication_factor,
     "log-dirs": _log_dirs,
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from placement.cluster import ABSENT
+from placement.operations import Defect
 from planner.errors import BadInputError
 from planner.plan.factors import MOST_REPLICAS, Rules, read_factor, read_factors
 from planner.plan.option_reader import OptionReader, parse_broker_list
@@ -29,6 +30,8 @@ class OwnOptions:
         ``demote``: ``BROKERS:PATH`` texts; ``{broker}`` in a path stands for the id.
     replication_factor, replication_factors
         ``set-replication-factor``: of all topics, and a file by topic.
+    only
+        ``fix``: words joined by commas, each of `Defect`; none: all.
     """
 
     broker: Sequence[str] = ()
@@ -36,6 +39,7 @@ class OwnOptions:
     log_dirs: Sequence[str] = ()
     replication_factor: int | None = None
     replication_factors: Path | None = None
+    only: Sequence[str] = ()
 
 
 OWN_NAMES = frozenset(field.name for field in fields(OwnOptions))
@@ -54,6 +58,8 @@ class OwnWishes:
         Broker id and path.
     factor, factors
         Replication factor of all topics, and factors by regular expressions.
+    defects
+        What `fix` mends.
     document
         What plan.json says of them under `settings`.
     """
@@ -62,6 +68,7 @@ class OwnWishes:
     log_dirs: tuple[tuple[int, str], ...] = ()
     factor: int | None = None
     factors: Rules = ()
+    defects: frozenset[Defect] = frozenset(Defect)
     document: dict[str, Any] = field(default_factory=dict)
 
 
@@ -75,6 +82,8 @@ def read_own(reader: OptionReader, goal: str, given: OwnOptions) -> OwnWishes:
         return OwnWishes(log_dirs=log_dirs, document={"log_dirs": named or None})
     if goal == "set-replication-factor":
         return _factors(reader, given)
+    if goal == "fix":
+        return _defects(reader, given)
     return OwnWishes()
 
 
@@ -96,6 +105,19 @@ def _replacement(reader: OptionReader, given: OwnOptions) -> OwnWishes:
         pairs=tuple(zip(olds, news, strict=False)),
         document={"broker": list(olds), "with_broker": list(news)},
     )
+
+
+def _defects(reader: OptionReader, given: OwnOptions) -> OwnWishes:
+    words = [word.strip() for text in given.only for word in text.split(",")]
+    known = ", ".join(Defect)
+    for word in words:
+        if word not in set(Defect):
+            rule = "must name what can be mended"
+            reader.refuse("--only", word, rule, f"one of {known}")
+    if not words:
+        return OwnWishes(document={"only": None})
+    chosen = frozenset(defect for defect in Defect if defect in words)
+    return OwnWishes(defects=chosen, document={"only": sorted(map(str, chosen))})
 
 
 def _factors(reader: OptionReader, given: OwnOptions) -> OwnWishes:

@@ -133,6 +133,7 @@ class SettingsRecord(Record):
     log_dirs: list[str] | None = None
     replication_factor: int | None = None
     replication_factors: dict[str, list[str]] | None = None
+    only: list[str] | None = None
     order_followers: bool = False
     empty: list[str] | None = None
 

@@ -228,6 +228,8 @@ def _whom(plan: Plan) -> str:
     if plan.goal == "set-replication-factor":
         factor = settings["replication_factor"]
         return "" if factor is None else f" {factor}"
+    if plan.goal == "fix":
+        return f" {', '.join(settings['only'])}" if settings["only"] else ""
     if plan.goal == "demote":
         named = settings["broker_list"]
         words = [ids_text(named)] if named else []

@@ -35,6 +35,7 @@ REFUSED = [
     pytest.param(["demote", "--log-dirs", "1:d1"], ["--log-dirs"], id="relative-path"),
     pytest.param(["demote", "--log-dirs", "1:/d9"], ["--log-dirs"], id="no-such-dir"),
     pytest.param(["demote", "--log-dirs", "2-1:/d1"], ["--log-dirs"], id="bad-range"),
+    pytest.param(["fix", "--only", "racks,disks"], ["--only"], id="no-such-defect"),
     pytest.param(["set-replication-factor"], ["--replication-factor"], id="no-factor"),
     pytest.param(
         ["set-replication-factor", "--replication-factor", "0"],
@@ -216,3 +217,54 @@ def test_python_sets_replication_factors():
     assert planner.set_replication_factor(after, 1, topics="a").status == (
         "nothing-to-do"
     )
+
+
+def broken_document():
+    """Return a cluster with a dead broker, a dead log dir and a factor of its own."""
+    document = skewed_document()
+    document["brokers"][0]["state"] = "dead"
+    document["brokers"][1]["log_dirs"][0]["state"] = "offline"
+    for topic in document["topics"]:
+        for partition in topic["partitions"]:
+            partition["leader"] = next(b for b in partition["replicas"] if b != 1)
+    return document
+
+
+def test_a_broken_cluster_is_mended(capsys, snapshot):
+    write_document(broken_document(), Path(snapshot))
+
+    made = run(capsys, "plan", "fix", snapshot, *ROOMY, "-o", "p")
+
+    assert made.code == 0, made.err + made.out
+    document = json.loads(Path("p/plan.json").read_text())
+    PlanRecord.model_validate(document)
+    assert document["before"]["violations"]["offline_replicas"] > 0
+    assert document["after"]["violations"]["offline_replicas"] == 0
+    lists = lists_in(Path("p/reassignment.json"))
+    assert all(1 not in replicas for replicas in lists.values())
+    assert run(capsys, "check", "p", "--snapshot", snapshot).code == 0
+    assert run(capsys, "snapshot", "apply", "p", snapshot, "-o", "after.json").code == 0
+    again = run(capsys, "plan", "fix", "after.json", *ROOMY, "--format", "json")
+    assert again.document["moves"]["replicas"] == 0
+
+
+@pytest.mark.parametrize("defect", ["offline", "log-dirs", "racks"])
+def test_one_kind_of_defect_is_mended_alone(capsys, snapshot, defect):
+    write_document(broken_document(), Path(snapshot))
+
+    made = run(
+        capsys, "plan", "fix", snapshot, "--only", defect, *ROOMY, "--format", "json"
+    )
+
+    assert made.document["settings"]["only"] == [defect]
+    assert bool(made.document["moves"]["replicas"]) == (defect != "racks")
+
+
+def test_python_mends():
+    cluster = Snapshot.from_document(broken_document())
+
+    plan = planner.fix(cluster, only=["offline"], capacity_threshold={"disk": 1.0})
+
+    assert {
+        row["from"] for row in plan.moves.to_rows() if row["kind"] == "replica"
+    } == {1}

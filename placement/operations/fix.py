@@ -1,0 +1,133 @@
+"""Mend what is broken, and nothing else."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ABSENT, BoolArray, BrokerState, ClusterState
+from placement.core.problem import Movability
+from placement.load import first_live_replica, first_true
+from placement.operations.evacuate import in_offline_dirs
+from placement.operations.rack_movers import rack_movers
+from placement.operations.resizing import resize
+from placement.rules.draft import Draft
+from placement.rules.left_alone import UsableLogDirs, is_untouchable
+
+RowArray = npt.NDArray[np.int64]
+
+
+class Defect(StrEnum):
+    """What can be mended."""
+
+    OFFLINE = "offline"
+    """Replicas on dead brokers."""
+    RACKS = "racks"
+    """More replicas of a partition in a rack than the rack rule allows."""
+    LOG_DIRS = "log-dirs"
+    """Replicas in log dirs that are offline."""
+    REPLICATION_FACTOR = "replication-factor"
+    """Partitions with other factors than most of their topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """
+    Copy what dead brokers and log dirs have lost, and mend racks and factors.
+
+    *Goals*: as few copies as that takes; where they go is chosen by the bands.
+    *Constraints*: nothing moves that is not broken. *Algorithm*: factors are mended
+    first, then what must leave its broker is told, of crowded racks no more than must.
+
+    Parameters
+    ----------
+    only
+        What is mended.
+    """
+
+    only: frozenset[Defect] = frozenset(Defect)
+    goal: str = "fix"
+
+    def fill(self, draft: Draft) -> None:
+        """Make what is broken move."""
+        self._leave_the_dead(draft)
+        self._mark_log_dirs(draft)
+        UsableLogDirs().fill(draft)
+        untouchable = is_untouchable(draft)
+        changed = self._mend_factors(draft, untouchable)
+        must = self._must_move(draft, untouchable)
+        start = draft.state.replicas.start
+        touched = changed | (first_true(must, start) != ABSENT)
+        if draft.is_unplaced is not None:
+            must |= draft.is_unplaced
+        frees = draft.settings.frees_the_rest
+        rest = Movability.MAY if frees else Movability.NEVER
+        draft.movability = np.where(must, Movability.MUST, rest).astype(np.int8)
+        draft.may_lead_anew = _loses_leader(draft, must) | frees
+        if not frees:
+            draft.is_left_alone |= ~touched & ~untouchable
+
+    def _leave_the_dead(self, draft: Draft) -> None:
+        if Defect.OFFLINE not in self.only:
+            return
+        draft.leaves |= np.equal(draft.state.brokers.state, BrokerState.DEAD)
+        draft.to_empty |= draft.leaves
+        for those_that_stay in (draft.holds, draft.leads, draft.may_receive):
+            those_that_stay[draft.leaves] = False
+
+    def _mark_log_dirs(self, draft: Draft) -> None:
+        if Defect.LOG_DIRS in self.only:
+            draft.movability[in_offline_dirs(draft)] = Movability.MUST
+
+    def _mend_factors(self, draft: Draft, untouchable: BoolArray) -> BoolArray:
+        """Give partitions the factor of most of their topic; return ``(P,)`` which."""
+        state = draft.state
+        if Defect.REPLICATION_FACTOR not in self.only:
+            return np.zeros(state.num_partitions, dtype=np.bool_)
+        wanted = usual_factors(state)
+        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
+        # Nothing is dropped below min.insync.replicas: that is no mending.
+        is_safe = (wanted > state.num_replicas) | (wanted >= least)
+        changed = np.not_equal(wanted, state.num_replicas) & is_safe & ~untouchable
+        if changed.any():
+            resized = resize(draft, np.where(changed, wanted, state.num_replicas))
+            draft.shortfalls += resized.shortfalls
+            draft.decide(resized.lists, resized.is_unplaced)
+        return changed
+
+    def _must_move(self, draft: Draft, untouchable: BoolArray) -> BoolArray:
+        """Return ``(R,)`` true for replicas that cannot stay where they are."""
+        replicas = draft.state.replicas
+        must: BoolArray = draft.leaves[replicas.broker_idx]
+        if Defect.LOG_DIRS in self.only:
+            must |= in_offline_dirs(draft)
+        must &= ~untouchable[replicas.partition_idx]
+        if Defect.RACKS in self.only:
+            moving = must if draft.is_unplaced is None else must | draft.is_unplaced
+            must |= rack_movers(draft, moving, ~untouchable)
+        return must
+
+
+def usual_factors(state: ClusterState) -> RowArray:
+    """
+    Return ``(P,)`` the factor that most partitions of the topic have.
+
+    Of factors that are as frequent the largest.
+    """
+    factor, topic = state.replication_factor, state.partitions.topic_idx
+    if not len(factor):
+        return factor
+    width = int(factor.max()) + 1
+    counts = np.bincount(topic * width + factor, minlength=len(state.topics) * width)
+    by_topic = counts.reshape(len(state.topics), width)
+    usual: RowArray = width - 1 - np.argmax(by_topic[:, ::-1], axis=1)
+    return usual[topic]
+
+
+def _loses_leader(draft: Draft, must: BoolArray) -> BoolArray:
+    """Return ``(P,)`` true where the first live replica, or the first, must move."""
+    start = draft.state.replicas.start
+    led = first_live_replica(draft.state)
+    led = np.where(led == ABSENT, start[:-1], led)
+    return must[led] if len(must) else np.zeros(len(led), dtype=np.bool_)

@@ -1,0 +1,43 @@
+"""`plan fix`: mend what is broken, and nothing else."""
+
+from typing import Annotated
+
+import typer
+
+from planner.cli.options import SnapshotArgument
+from planner.cli.plan_options import PlanOptions, RebalanceToo, with_plan_options
+
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="WHAT",
+        help="Only offline, racks, log-dirs or replication-factor. Repeatable.",
+    ),
+]
+
+
+@with_plan_options
+def fix(
+    snapshot: SnapshotArgument,
+    *,
+    only: Only = None,
+    rebalance: RebalanceToo = False,
+    options: PlanOptions,
+) -> None:
+    """
+    Mend offline replicas, dead log dirs, crowded racks and factors, by fewest copies.
+
+    Exits 4 where something cannot be mended, and says what is missing.
+
+    Example: kafka-planner plan fix prod.json --only offline -o plan
+    """
+    from planner.cli.plan import run_plan
+
+    own = {"only": tuple(only or ()), "rebalance": rebalance}
+    run_plan("fix", snapshot, options, own)
+
+
+def add_to(plan_app: typer.Typer) -> None:
+    """Add the command to those below `plan`."""
+    plan_app.command("fix")(fix)
