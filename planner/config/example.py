@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, str] = {
     "broker": "[3]",
     "with_broker": "[9]",
     "log_dirs": '["4:/data/d1"]',
+    "empty": '["3:/data/d1"]',
     "only": '["offline", "racks"]',
     "replication_factor": "3",
     "replication_factors": '"factors.toml"',
