@@ -77,6 +77,12 @@ def _without(name: str) -> Lift:
     return lambda settings: replace(settings, lifted=settings.lifted | {name})
 
 
+def _without_rule(name: str) -> Lift:
+    return lambda settings: replace(
+        settings, rules=tuple(rule for rule in settings.rules if rule.name != name)
+    )
+
+
 def _with(**changes: object) -> Lift:
     return lambda settings: replace(settings, **changes)  # type: ignore[arg-type] # by name
 
@@ -88,6 +94,10 @@ HARD_RULES: Mapping[str, Lift] = {
     "capacity-disk": _without_threshold(Resource.DISK),
     "transient-disk": _with(is_disk_transient=False),
     "max-replicas": _without("max-replicas"),
+    "locality-scoped": _without_rule("locality-scoped"),
+    "broker-set": _without_rule("broker-set"),
+    "keep-topics": _without_rule("keep-topics"),
+    "only-over-threshold": _without_rule("only-over-threshold"),
     "rack": _without("rack"),
     "log-dirs": _without("log-dirs"),
     "only-what-must": _with(frees_the_rest=True),
@@ -99,6 +109,9 @@ HARD_RULES: Mapping[str, Lift] = {
 }
 """Every hard rule that could be let go, and how; those let go first come first, so that
 of several reasons the one of the user's own options is given."""
+
+CHOSEN = {"locality-scoped", "broker-set", "keep-topics", "only-over-threshold"}
+"""Those that hold where they are asked for."""
 
 
 class _Verdict(Enum):
@@ -147,12 +160,17 @@ def explain_impossible(
 def is_active(name: str, draft: Draft) -> bool:
     """Tell whether a hard rule limits anything here."""
     settings, brokers = draft.settings, draft.state.brokers
+    if name in CHOSEN:
+        return any(rule.name == name for rule in settings.rules)
     if name.startswith("capacity-"):
         r = RESOURCES.index(Resource(name.removeprefix("capacity-")))
         return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
     tests: Mapping[str, Callable[[], bool]] = {
         "transient-disk": lambda: settings.is_disk_transient,
-        "max-replicas": lambda: bool((brokers.max_replicas[draft.holds] >= 0).any()),
+        "max-replicas": lambda: (
+            settings.max_replicas is not None
+            or bool((brokers.max_replicas[draft.holds] >= 0).any())
+        ),
         "rack": lambda: draft.state.num_racks > 1,
         "log-dirs": lambda: _has_closed_dirs(draft),
         "only-what-must": lambda: (

@@ -42,7 +42,13 @@ from placement.rules.left_alone import (
     SayUnknownRacks,
     UsableLogDirs,
 )
-from placement.rules.levels import OneReplicaPerBroker, RackSpread, broker_limits
+from placement.rules.levels import (
+    OneReplicaPerBroker,
+    RackSpread,
+    broker_limits,
+    with_columns,
+)
+from placement.rules.tables import class_tables
 from placement.targets import Members, Shares, Targets, find_targets, share_out
 
 RULES = (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs(), SayUnknownRacks())
@@ -170,7 +176,7 @@ def make_draft(state: ClusterState, operation: Operation, settings: Settings) ->
     """Return what an operation and the rules let move."""
     draft = start_draft(state, settings)
     operation.fill(draft)
-    for rule in RULES:
+    for rule in (*RULES, *settings.rules):
         rule.fill(draft)
     return draft
 
@@ -179,7 +185,17 @@ def draft_shares(draft: Draft) -> Shares:
     """Return what targets are computed from, for the brokers that stay."""
     bands = {resource: draft.settings.band(resource) for resource in RESOURCES}
     members = Members(holds=draft.holds, leads=draft.leads)
-    return share_out(draft.state, draft.weights, members, bands)
+    pools = None
+    if draft.pool_of_broker is not None and draft.pool_of_partition is not None:
+        pools = draft.pool_of_broker, draft.pool_of_partition
+    return share_out(
+        draft.state,
+        draft.weights,
+        members,
+        bands,
+        pools,
+        spreads_racks="rack" not in draft.settings.lifted,
+    )
 
 
 def _settle(
@@ -324,21 +340,27 @@ def build_problem(
         name: getattr(limits, name)[:, keep]
         for name in ("fixed", "capacity", "lower", "upper", "target")
     }
-    brokers = OneReplicaPerBroker().level(draft, type(limits)(**columns))
+    soft = draft.columns
+    brokers = OneReplicaPerBroker().level(draft, with_columns(columns, soft))
     own = weights.own
-    extra = np.zeros((len(own), len(keep)), dtype=np.int64)
+    extra = np.zeros((len(own), len(keep) + len(soft)), dtype=np.int64)
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own
     leading = leading_replicas(draft)
     home = state.replicas.broker_idx
     if draft.is_unplaced is not None:
         home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
+    classes = class_tables(draft.eligibility, state.num_partitions, state.num_brokers)
     return Problem(
-        resources=tuple(str(RESOURCES[r]) for r in keep),
+        resources=(*(str(RESOURCES[r]) for r in keep), *(one.name for one in soft)),
         group_start=state.replicas.start,
-        group_class=np.zeros(state.num_partitions, dtype=np.int32),
-        weight=weights.replica[:, keep],
-        role_weight=weights.leader[:, keep],
+        group_class=classes.group_class,
+        weight=np.column_stack(
+            [weights.replica[:, keep], *(one.weight for one in soft)]
+        ),
+        role_weight=np.column_stack(
+            [weights.leader[:, keep], *(one.role_weight for one in soft)]
+        ),
         cost=weights.copy_bytes,
         home=home,
         extra=extra,
@@ -348,10 +370,10 @@ def build_problem(
         may_receive=draft.may_receive,
         may_hold_role=draft.leads,
         must_release_role=draft.must_release,
-        bin_class=np.zeros(state.num_brokers, dtype=np.int32),
-        is_eligible=np.ones((1, 1), dtype=np.bool_),
+        bin_class=classes.bin_class,
+        is_eligible=classes.is_eligible,
         levels=(brokers, RackSpread().level(draft)),
-        is_transient=_is_transient(draft)[keep],
+        is_transient=np.append(_is_transient(draft)[keep], [False] * len(soft)),
         price_per_move=price_per_move(draft),
         **_caps(draft.settings),
     )

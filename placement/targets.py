@@ -8,7 +8,7 @@ brokers that count (``A``), :math:`C_b` capacities and :math:`L_k` the most that
 by the rack rule take no more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,6 +154,26 @@ def _first_known(columns: list[RateArray], member: BoolArray) -> RateArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Pool:
+    """
+    Brokers among which the load of some partitions is shared out by itself.
+
+    Parameters
+    ----------
+    holds
+        ``(B,)`` the brokers.
+    rack_most
+        ``(K, R)`` the most of each resource that a rack can hold of it.
+    total
+        ``(R,)`` the load; `None`: what the brokers hold now.
+    """
+
+    holds: BoolArray
+    rack_most: RateArray
+    total: RateArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shares:
     """
     What shares are computed from, whatever the placement.
@@ -170,6 +190,8 @@ class Shares:
         ``(K, R)`` the most of each resource that a rack can hold.
     bands
         ``(R,)`` width of the bands, as fractions.
+    pools
+        Sets of brokers that share load out each by itself; none: all together.
     """
 
     members: Members
@@ -177,6 +199,13 @@ class Shares:
     rack_idx: npt.NDArray[np.int32]
     rack_most: RateArray
     bands: RateArray
+    pools: tuple[Pool, ...] = ()
+
+    @property
+    def every_pool(self) -> tuple[Pool, ...]:
+        """The pools, or one of all brokers."""
+        whole = Pool(holds=self.members.holds, rack_most=self.rack_most)
+        return self.pools or (whole,)
 
 
 def share_out(
@@ -184,35 +213,100 @@ def share_out(
     weights: Weights,
     members: Members,
     bands: Mapping[Resource, float],
+    pools: tuple[WeightArray, WeightArray] | None = None,
+    *,
+    spreads_racks: bool = True,
 ) -> Shares:
-    """Return what targets are computed from, for one cluster and one choice of A."""
-    in_rack = np.bincount(
-        state.brokers.rack_idx[members.holds], minlength=state.num_racks
+    """
+    Return what targets are computed from, for one cluster and one choice of A.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster, and what its replicas weigh.
+    members
+        The brokers that count.
+    bands
+        Width of the bands by resource.
+    pools
+        ``(B,)`` and ``(P,)`` which pool brokers and partitions belong to; `None`:
+        all are one.
+    spreads_racks
+        Whether the rack rule holds, which limits what a rack can hold.
+    """
+    limit = rack_limit if spreads_racks else _brokers_alone
+    every = np.ones(state.num_partitions, dtype=np.bool_)
+    return Shares(
+        members=members,
+        capacity=share_capacities(state, members),
+        rack_idx=state.brokers.rack_idx,
+        rack_most=_rack_most(state, weights, members.holds, every, limit),
+        bands=np.array([bands.get(resource, DEFAULT_BAND) for resource in RESOURCES]),
+        pools=()
+        if pools is None
+        else tuple(_pools(state, weights, members, pools, limit)),
     )
+
+
+RackLimit = Callable[
+    [npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[np.int64]
+]
+
+
+def _brokers_alone(
+    replication_factor: npt.NDArray[np.int64], brokers_in_rack: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return ``(P,)`` the most replicas in a rack where only its brokers limit it."""
+    largest = int(brokers_in_rack.max(initial=0))
+    return np.minimum(replication_factor, largest).astype(np.int64)
+
+
+def _rack_most(
+    state: ClusterState,
+    weights: Weights,
+    holds: BoolArray,
+    chosen: BoolArray,
+    rack_limit: RackLimit,
+) -> RateArray:
+    """Return ``(K, R)`` the most that racks can hold of chosen partitions."""
+    in_rack = np.bincount(state.brokers.rack_idx[holds], minlength=state.num_racks)
     limit = rack_limit(state.replication_factor, in_rack)
     most = np.zeros((state.num_racks, len(RESOURCES)))
     most[:, LEADING] = np.inf
-    for value in np.unique(limit):
-        here = np.equal(limit, value)
+    for value in np.unique(limit[chosen]):
+        here = np.equal(limit, value) & chosen
         for r in np.nonzero(~LEADING)[0]:
             held = float(weights.replica[here, r].sum())
             most[:, r] += held * np.minimum(value, in_rack)
     # The leader's extra load is not spread by the rack rule.
     cpu = RESOURCES.index(Resource.CPU)
-    most[:, cpu] += float(weights.leader[:, cpu].sum())
-    fixed = np.bincount(
+    most[:, cpu] += float(weights.leader[chosen, cpu].sum())
+    most[:, 0] += np.bincount(
         state.brokers.rack_idx,
-        weights=fixed_disk_bytes(state) * members.holds,
+        weights=fixed_disk_bytes(state) * holds,
         minlength=state.num_racks,
     )
-    most[:, 0] += fixed
-    return Shares(
-        members=members,
-        capacity=share_capacities(state, members),
-        rack_idx=state.brokers.rack_idx,
-        rack_most=most,
-        bands=np.array([bands.get(resource, DEFAULT_BAND) for resource in RESOURCES]),
-    )
+    return most
+
+
+def _pools(
+    state: ClusterState,
+    weights: Weights,
+    members: Members,
+    pools: tuple[WeightArray, WeightArray],
+    limit: RackLimit,
+) -> Iterator[Pool]:
+    """Yield a pool for each set of brokers that counts."""
+    of_broker, of_partition = pools
+    fixed, factor = fixed_disk_bytes(state), state.replication_factor
+    for pool in np.unique(of_broker[members.holds]).tolist():
+        holds = members.holds & np.equal(of_broker, pool)
+        chosen = np.equal(of_partition, pool)
+        total = (weights.replica[chosen] * factor[chosen, None]).sum(axis=0)
+        total = (total + weights.leader[chosen].sum(axis=0)).astype(np.float64)
+        total[0] += float(fixed[holds].sum())
+        rack_most = _rack_most(state, weights, holds, chosen, limit)
+        yield Pool(holds=holds, rack_most=rack_most, total=total)
 
 
 def find_targets(
@@ -278,21 +372,33 @@ def _targets_of(
     shares: Shares, load: WeightArray, heaviest: WeightArray, incoming: int, r: int
 ) -> tuple[RateArray, BoolArray]:
     """Share one resource out; brokers with too heavy a replica keep what they have."""
-    member = shares.members.of(r).copy()
-    aside = np.zeros(len(member), dtype=np.bool_)
-    while True:
-        total = float(load[member].sum()) + incoming
-        target = np.where(aside, load.astype(np.float64), 0.0)
-        target[member] = _pour(shares, load, total, (member, aside), r)[member]
-        too_heavy = member & (heaviest > (1 + shares.bands[r]) * target) & (load > 0)
-        if not too_heavy.any():
-            return target, aside
-        aside |= too_heavy
-        member &= ~too_heavy
+    target = np.zeros(len(load))
+    aside = np.zeros(len(load), dtype=np.bool_)
+    for pool in shares.every_pool:
+        given = None if pool.total is None else float(pool.total[r])
+        member = shares.members.of(r) & pool.holds
+        kept = np.zeros_like(aside)
+        while True:
+            if given is None:
+                total = float(load[member].sum()) + incoming
+            else:
+                total = max(given - float(load[kept].sum()), 0.0)
+            poured = _pour(shares, pool, load, total, (member, kept), r)
+            target[member] = poured[member]
+            too_heavy = member & (load > 0)
+            too_heavy &= heaviest > (1 + shares.bands[r]) * target
+            if not too_heavy.any():
+                break
+            kept |= too_heavy
+            member &= ~too_heavy
+        target[kept] = load[kept]
+        aside |= kept
+    return target, aside
 
 
 def _pour(
     shares: Shares,
+    pool: Pool,
     load: WeightArray,
     total: float,
     split: tuple[BoolArray, BoolArray],
@@ -300,13 +406,13 @@ def _pour(
 ) -> RateArray:
     """Fill racks with a load up to one level; return ``(B,)`` each broker's part."""
     member, aside = split
-    num_racks = len(shares.rack_most)
+    num_racks = len(pool.rack_most)
     capacity = np.where(member, shares.capacity[:, r], 0.0)
     in_rack = np.bincount(shares.rack_idx, weights=capacity, minlength=num_racks)
     taken = np.bincount(
         shares.rack_idx, weights=np.where(aside, load, 0), minlength=num_racks
     )
-    most = np.maximum(shares.rack_most[:, r] - taken, 0.0)
+    most = np.maximum(pool.rack_most[:, r] - taken, 0.0)
     level = _level(in_rack.astype(np.float64), most, total)
     unit = np.where(in_rack > 0, in_rack, 1.0)
     rack_level = np.where(in_rack > 0, np.minimum(level, most / unit), 0.0)

@@ -66,7 +66,13 @@ def check(
     Takes time and memory in proportion to the replicas (and a sort of them).
     """
     case = look_up(before, target, settings or CheckSettings())
-    found = [finding for rule in RULES for finding in rule(case)]
+    skipped = case.settings.skipped
+    found = [
+        finding
+        for rule, name in zip(RULES, RULE_NAMES, strict=True)
+        if name not in skipped
+        for finding in rule(case)
+    ]
     for custom in case.settings.custom:
         found.extend(custom(before, target))
     return tuple(found)

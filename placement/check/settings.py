@@ -40,6 +40,8 @@ class CheckSettings:
         Kafka's id of each topic when the plan was made, where known.
     custom
         Rules of the user's own.
+    skipped
+        Names of rules that are not looked at.
 
     Raises
     ------
@@ -58,6 +60,7 @@ class CheckSettings:
     rollback: Target | None = None
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     custom: tuple[CustomRule, ...] = ()
+    skipped: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for resource, fraction in self.capacity_thresholds.items():

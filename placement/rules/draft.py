@@ -9,7 +9,9 @@ from placement.change import Reassignment
 from placement.cluster import BoolArray, BrokerState, ClusterState, CodeArray
 from placement.core.problem import Movability
 from placement.core.solution import Shortfall
-from placement.load import RESOURCES, Resource, Weights, weigh
+from placement.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
+from placement.rules.rule import Rule
+from placement.rules.tables import Eligibility, SoftColumn
 from placement.targets import DEFAULT_BAND
 
 DEFAULT_THRESHOLDS = {
@@ -85,6 +87,14 @@ class Settings:
         Seconds after which the search ends with what it has; `None`: none.
     lifted
         Hard rules that are not kept: ``rack``, ``max-replicas``, ``log-dirs``.
+    is_rack_strict
+        Whether a rack holds one replica of a partition at most, however few racks.
+    max_replicas
+        Most replicas of any broker, besides what the brokers themselves say.
+    low_utilization
+        Resources of which less than this fraction is used are not balanced.
+    rules
+        Further rules, in the order in which they fill the draft.
     """
 
     bands: Mapping[Resource, float] = field(default_factory=dict)
@@ -106,6 +116,10 @@ class Settings:
     is_disk_transient: bool = False
     deadline_s: float | None = None
     lifted: frozenset[str] = frozenset()
+    is_rack_strict: bool = False
+    max_replicas: int | None = None
+    low_utilization: Mapping[Resource, float] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
 
     def band(self, resource: Resource) -> float:
         """Return the width of one resource's band."""
@@ -163,6 +177,14 @@ class Draft:
         is.
     is_unplaced
         ``(R,)`` copies of `state` whose broker stands for none: one is to be found.
+    eligibility
+        Which brokers may get replicas of which partitions, rule by rule.
+    columns
+        Loads besides the six resources.
+    rack_cap
+        ``(P,)`` most replicas per rack, in place of the rack rule; `None`: that one.
+    pool_of_broker, pool_of_partition
+        ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
 
     state: ClusterState
@@ -187,6 +209,11 @@ class Draft:
     shortfalls: list[Shortfall] = field(default_factory=list)
     decided: Reassignment | None = None
     is_unplaced: BoolArray | None = None
+    eligibility: list[Eligibility] = field(default_factory=list)
+    columns: list[SoftColumn] = field(default_factory=list)
+    rack_cap: WeightArray | None = None
+    pool_of_broker: WeightArray | None = None
+    pool_of_partition: WeightArray | None = None
 
     def decide(
         self, decided: Reassignment, is_unplaced: BoolArray | None = None
@@ -225,13 +252,15 @@ class Draft:
     def balanced_resources(self) -> tuple[Resource, ...]:
         """Return the resources to balance, and note those left out."""
         if self.settings.resources is not None:
-            return self.settings.resources
+            return tuple(r for r in self.settings.resources if r in self.may_balance)
         known = self.weights.is_known
         chosen = []
         for r, resource in enumerate(RESOURCES):
             if resource not in self.may_balance:
                 continue
             fraction = float(known[:, r].mean()) if len(known) else 1.0
+            if self._is_little_used(r):
+                continue
             if fraction >= LEAST_KNOWN:
                 chosen.append(resource)
             else:
@@ -247,6 +276,58 @@ class Draft:
                     )
                 )
         return tuple(chosen)
+
+    def _is_little_used(self, r: int) -> bool:
+        """Tell whether too little of a resource is used to balance it, and note it."""
+        resource = RESOURCES[r]
+        least = self.settings.low_utilization.get(resource)
+        use = mean_use(self.state, self.weights, self.holds, resource)
+        if least is None or use is None or use >= least:
+            return False
+        self.note(
+            Note(
+                what="not-balanced",
+                message=f"{resource} is used to {use:.1%} and not balanced: that is "
+                f"less than {least:.1%}",
+                where={"resource": str(resource)},
+                have=round(use, 6),
+                need=least,
+            )
+        )
+        return True
+
+
+def mean_use(
+    state: ClusterState, weights: Weights, holds: BoolArray, resource: Resource
+) -> float | None:
+    """
+    Return which fraction of all capacities is used; `None` where one is unknown.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster, and what its replicas weigh.
+    holds
+        ``(B,)`` the brokers whose capacities count.
+    resource
+        One of those that have capacities; `None` for the others.
+    """
+    brokers = state.brokers
+    columns = {
+        Resource.DISK: brokers.disk_bytes.astype(np.float64),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+    }
+    if resource not in columns or not holds.any():
+        return None
+    capacity = columns[resource][holds]
+    if not np.all(np.isfinite(capacity) & (capacity > 0)):
+        return None
+    r = RESOURCES.index(resource)
+    load = float((weights.replica[:, r] * state.num_replicas).sum())
+    load += float(weights.leader[:, r].sum())
+    return load / (float(capacity.sum()) * UNITS[resource])
 
 
 def start_draft(state: ClusterState, settings: Settings) -> Draft:

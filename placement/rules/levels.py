@@ -1,12 +1,15 @@
 """The hard rules of placement as levels of the core's problem."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from placement.core.problem import NO_LIMIT, NOWHERE, Level, Limits
 from placement.load import LEADING, RESOURCES, UNITS, Resource, fixed_disk_bytes
 from placement.rules.draft import Draft
+from placement.rules.tables import SoftColumn
 from placement.targets import TOLERANCE, Targets, rack_limit
 
 
@@ -27,6 +30,11 @@ class RackSpread:
             state.brokers.rack_idx[draft.holds], minlength=state.num_racks
         )
         cap = rack_limit(state.replication_factor, in_rack)
+        is_even = not draft.settings.is_rack_strict
+        if not is_even:
+            cap = np.minimum(cap, 1)
+        if draft.rack_cap is not None:
+            cap, is_even = draft.rack_cap, False
         # Nothing can be done about partitions of which nothing may move.
         is_kept = "rack" not in draft.settings.lifted
         cap = np.where(draft.is_left_alone | (not is_kept), 0, cap)
@@ -37,7 +45,7 @@ class RackSpread:
             ),
             num_nodes=state.num_racks,
             group_cap=cap.astype(np.int32),
-            is_even=is_kept,
+            is_even=is_kept and is_even,
             open_bins=in_rack.astype(np.int32),
         )
 
@@ -88,6 +96,31 @@ def broker_limits(
     )
 
 
+def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Limits:
+    """
+    Return limits with those of further columns after them.
+
+    Parameters
+    ----------
+    limits
+        ``(B, R)`` tables by the names of `Limits`.
+    columns
+        What comes besides.
+    """
+    count = len(limits["fixed"])
+    nothing, anything = np.zeros(count, np.int64), np.full(count, NO_LIMIT)
+    more = {
+        "fixed": [nothing for _ in columns],
+        "capacity": [anything for _ in columns],
+        "lower": [nothing for _ in columns],
+        "upper": [column.upper for column in columns],
+        "target": [column.unit for column in columns],
+    }
+    return Limits(
+        **{name: np.column_stack([limits[name], *more[name]]) for name in more}
+    )
+
+
 def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps."""
     brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
@@ -104,8 +137,13 @@ def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int
             known = np.isfinite(most) & (columns[resource] >= 0) & draft.holds
             rounded = np.floor(np.where(known, most, 0.0) * (1 + TOLERANCE))
             capacity[known, r] = rounded[known].astype(np.int64)
-    counted = draft.holds & (brokers.max_replicas >= 0)
-    counted &= "max-replicas" not in draft.settings.lifted
-    replicas = RESOURCES.index(Resource.REPLICAS)
-    capacity[counted, replicas] = brokers.max_replicas[counted]
+    if "max-replicas" not in draft.settings.lifted:
+        replicas = RESOURCES.index(Resource.REPLICAS)
+        counted = draft.holds & (brokers.max_replicas >= 0)
+        capacity[counted, replicas] = brokers.max_replicas[counted]
+        most = draft.settings.max_replicas
+        if most is not None:
+            capacity[draft.holds, replicas] = np.minimum(
+                capacity[draft.holds, replicas], most
+            )
     return capacity

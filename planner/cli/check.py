@@ -62,6 +62,7 @@ def check(
     from placement.check import check as check_target
     from placement.check import is_ok
     from planner.plan.plan_input import check_settings, read_plan
+    from planner.plan.rule_request import with_rack_map
     from planner.plan.wave_input import read_waves
     from planner.snapshot import read_snapshot
 
@@ -73,6 +74,7 @@ def check(
     inputs.raise_problems()
     if given is None or before is None:  # pragma: no cover - raised just above
         return
+    before = with_rack_map(before, given.settings.rack_map)
     settings = check_settings(
         given,
         before,

@@ -102,8 +102,9 @@ def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> 
     from planner.cli.gather import Gatherer
     from planner.cli.plan import check_options, plan_request
     from planner.plan.request import PlanRequest
+    from planner.plan.rule_request import RULE_NAMES
 
-    known = {field.name for field in fields(PlanRequest)}
+    known = {field.name for field in fields(PlanRequest)} | RULE_NAMES - {"rules"}
     values = {row["name"]: row["value"] for row in rows if row["name"] in known}
     by_word = {word: name for name, word in SOURCES.items()}
     sources = {row["name"]: by_word[row["source"]] for row in rows}

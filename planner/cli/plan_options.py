@@ -18,6 +18,7 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
+from planner.cli.rule_options import rule_options
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -340,24 +341,30 @@ def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     What the command line calls, and reads the options from.
     """
-    shared = inspect.signature(_common).parameters
+    about_rules = inspect.signature(rule_options).parameters
+    shared = {**inspect.signature(_common).parameters, **about_rules}
     own = dict(inspect.signature(command).parameters)
     del own["options"]
 
     @wraps(command)
     def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
         common = {name: given.pop(name) for name in shared}
+        rules = rule_options(**{name: common.pop(name) for name in about_rules})
+        options = _common(**common)
         options = replace(
-            _common(**common),
+            options,
+            given={**options.given, **rules},
             sources=_sources(context),
             operation=context.command.name,
             config=context.meta.get(CONFIG_KEY),
         )
         command(**given, options=options)
 
-    hints = get_type_hints(command, include_extras=True) | get_type_hints(
-        _common, include_extras=True
-    )
+    hints = {
+        name: hint
+        for each in (command, _common, rule_options)
+        for name, hint in get_type_hints(each, include_extras=True).items()
+    }
     context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     listed = [context, *own.values(), *shared.values()]
     call.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined] # read by Typer

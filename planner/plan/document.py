@@ -45,6 +45,8 @@ class Plan:
         How it runs wave by wave, where that was asked for.
     because
         Why it does not keep every hard rule, where it does not.
+    identity
+        The cluster by which a plan is known, where a rule let it see other racks.
     """
 
     goal: str
@@ -55,6 +57,7 @@ class Plan:
     after: Score
     waves: PlannedWaves | None = None
     because: Because | None = None
+    identity: ClusterState | None = None
 
     @property
     def state(self) -> ClusterState:
@@ -90,6 +93,7 @@ def make_plan(
     taken_at: str | None,
     settings: Mapping[str, Any],
     because: Because | None = None,
+    identity: ClusterState | None = None,
 ) -> Plan:
     """Score a planned placement before and after, and put all together."""
     state, thresholds = placed.reassignment.before, _thresholds(placed)
@@ -100,6 +104,7 @@ def make_plan(
         taken_at=taken_at,
         settings=settings,
         because=because,
+        identity=identity,
         before=score_placement(
             state, placed.shares, state.partitions.leader_idx, thresholds
         ),
@@ -143,7 +148,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "snapshot": {
             "cluster_id": state.cluster_id,
             "taken_at": plan.taken_at,
-            "fingerprint": fingerprint(state),
+            "fingerprint": fingerprint(plan.identity or state),
         },
         "topic_ids": topic_ids(plan),
         "settings": dict(plan.settings),

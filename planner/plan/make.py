@@ -29,8 +29,14 @@ from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
 from planner.plan.folder import target_lists
 from planner.plan.log_dirs import read_dirs
+from planner.plan.option_reader import OptionReader
 from planner.plan.plan_input import CHANGES_FACTORS, to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
+from planner.plan.rule_request import (
+    read_rack_map,
+    with_chosen_rules,
+    with_rack_map,
+)
 from planner.plan.waves import check_planned, plan_waves
 
 _NOTHING = "nothing"
@@ -79,6 +85,9 @@ def make(
     BadInputError
         With every option that is wrong for this cluster.
     """
+    identity = state
+    racks = read_rack_map(OptionReader(None), request.rules.rack_map)
+    state = with_rack_map(state, racks)
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](state, wishes)
     placed = plan_placement(state, operation, wishes.settings)
@@ -87,6 +96,7 @@ def make(
         placed,
         taken_at=taken_at,
         settings=wishes.document,
+        identity=identity,
         because=None
         if placed.log_dirs is not None
         else explain_impossible(operation, wishes.settings, placed),
@@ -133,6 +143,7 @@ def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
         leaving_brokers=frozenset(leaving),
         allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
     )
+    rules = with_chosen_rules(rules, wishes.document, state)
     return check(state, to_target(target_lists(plan)), rules)
 
 

@@ -137,6 +137,10 @@ class OptionReader:
 
     def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
         """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
+        return self.fractions("--capacity-threshold", texts)
+
+    def fractions(self, option: str, texts: Sequence[str]) -> dict[Resource, float]:
+        """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
         found: dict[Resource, float] = {}
         for text in texts:
             name, _, number = text.rpartition("=")
@@ -146,7 +150,7 @@ class OptionReader:
                 continue
             known = ", ".join(DEFAULT_THRESHOLDS)
             rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
-            self.refuse("--capacity-threshold", text, rule, "write disk=0.8")
+            self.refuse(option, text, rule, "write disk=0.8")
         return found
 
     def resources(self, text: str | None) -> tuple[Resource, ...] | None:

@@ -127,6 +127,17 @@ class SettingsRecord(Record):
     deadline: float | None = None
     effort: Literal["quick", "normal", "thorough"]
     seed: int
+    rules: Literal["cruise-control"] | None
+    rack_rule: Literal["distribution", "strict", "off"]
+    rack_map: dict[str, str]
+    broker_sets: dict[str, str] | None
+    keep_topics: str | None
+    locality_scoped: bool
+    only_over_threshold: bool
+    low_utilization: dict[ResourceName, float]
+    max_replicas_per_broker: int | None
+    potential_out: bool
+    leader_in: bool
     waves: WaveSettingsRecord | None
     broker: list[Int32] | None = None
     with_broker: list[Int32] | None = None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,6 +18,7 @@ from planner.plan.reassignment_file import (
     read_plan_file,
     read_reassignment_file,
 )
+from planner.plan.rule_request import with_chosen_rules
 
 DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"
@@ -41,6 +42,12 @@ class PlanSettings(BaseModel):
     destination_broker_list: list[int] | None = None
     broker_list: list[int] | None = None
     broker: int | list[int] | None = None
+    rack_rule: Literal["distribution", "strict", "off"] = "distribution"
+    rack_map: dict[str, str] = {}
+    broker_sets: dict[str, str] | None = None
+    keep_topics: str | None = None
+    locality_scoped: bool = False
+    max_replicas_per_broker: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +184,9 @@ def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
 def _patterns(settings: PlanSettings) -> dict[str, list[str]]:
     """Return the regular expressions by the setting that they stand in."""
     excluded = settings.exclude_topics
+    kept = settings.keep_topics
     return {
+        "keep_topics": [] if kept is None else [kept],
         "topics": [] if settings.topics is None else [settings.topics],
         "exclude_topics": [excluded] if isinstance(excluded, str) else excluded or [],
     }
@@ -210,7 +219,7 @@ def check_settings(
         for resource, fraction in own.capacity_threshold.items()
         if resource in DEFAULT_CAPACITY_THRESHOLDS
     }
-    return CheckSettings(
+    settings = CheckSettings(
         capacity_thresholds={**thresholds, **capacity_thresholds},
         allow_replication_factor_change=allow_replication_factor_change
         or plan.goal in CHANGES_FACTORS,
@@ -221,6 +230,7 @@ def check_settings(
         rollback=None if plan.rollback is None else to_target(plan.rollback),
         topic_ids=_topic_ids(plan),
     )
+    return with_chosen_rules(settings, own.model_dump(), state)
 
 
 def _excluded_for_replicas(own: PlanSettings, state: ClusterState) -> frozenset[int]:

@@ -71,7 +71,13 @@ def _rule_text(rule: str, draft: Draft) -> str:
     return {
         "transient-disk": "what leaves a disk counts there until all is copied",
         "max-replicas": "no broker over its max_replicas",
-        "rack": "replicas spread over racks as evenly as they allow",
+        "locality-scoped": "no copy crosses racks",
+        "broker-set": "each topic on the brokers of its own set",
+        "keep-topics": "replicas of kept topics stay",
+        "only-over-threshold": "only brokers over a threshold give replicas away",
+        "rack": "no two replicas in a rack"
+        if settings.is_rack_strict
+        else "replicas spread over racks as evenly as they allow",
         "log-dirs": "nothing new on brokers whose log dirs are offline or cordoned",
         "only-what-must": "nothing moves but what the operation is about",
         "exclude-topics": "excluded topics stay as they are",
@@ -94,7 +100,13 @@ def _remedy(rule: str, settings: Settings) -> str:
     remedies: Mapping[str, str] = {
         "transient-disk": "leave out --transient-disk, and copy in waves",
         "max-replicas": "raise max_replicas in the snapshot, or add brokers",
-        "rack": "add brokers in racks that have too few",
+        "locality-scoped": "leave out --locality-scoped",
+        "broker-set": "add brokers to the set",
+        "keep-topics": "let the kept topics move",
+        "only-over-threshold": "leave out --only-over-threshold",
+        "rack": "add racks, or leave out --rack-rule strict"
+        if settings.is_rack_strict
+        else "add brokers in racks that have too few",
         "log-dirs": "mend or uncordon the log dirs",
         "only-what-must": "give --rebalance",
         "exclude-topics": "let the excluded topics move",

@@ -13,6 +13,12 @@ from placement.targets import DEFAULT_BAND
 from placement.waves.cut import Order, WaveSettings
 from planner.plan.option_reader import OptionReader
 from planner.plan.own_options import OwnOptions, OwnWishes, read_own
+from planner.plan.rule_request import (
+    RuleRequest,
+    RuleWishes,
+    preset_band,
+    read_rules,
+)
 from planner.plan.waves import settings_document
 
 BROKER_LISTS = (
@@ -68,6 +74,8 @@ class PlanRequest:
         Options of this operation alone.
     empty
         Log dirs that `log-dirs` empties: ``3:/data/d1``.
+    rules
+        Options about rules that hold where they are asked for.
     """
 
     goal: str
@@ -99,6 +107,7 @@ class PlanRequest:
     order_followers: bool = False
     own: OwnOptions = field(default_factory=OwnOptions)
     empty: Sequence[str] = ()
+    rules: RuleRequest = field(default_factory=RuleRequest)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -166,8 +175,9 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     excluded = _excluded_topics(reader, request)
     reader.raise_problems()
     destination = read.lists["destination_broker_list"]
+    band = preset_band(request.rules) or DEFAULT_BAND
     settings = Settings(
-        bands={r: read.bands.get(r, DEFAULT_BAND) for r in RESOURCES},
+        bands={r: read.bands.get(r, band) for r in RESOURCES},
         resources=read.resources,
         capacity_thresholds={**DEFAULT_THRESHOLDS, **read.thresholds},
         destination_brokers=None if destination is None else frozenset(destination),
@@ -184,11 +194,13 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         is_disk_transient=request.transient_disk,
         deadline_s=read.deadline_s,
     )
+    settings = read.rules.applied(settings)
     return Wishes(
         broker_ids=read.broker_ids,
         settings=settings,
         document=_document(request, settings, read.broker_ids, read.lists)
         | {"waves": settings_document(read.waves)}
+        | read.rules.document
         | read.own.document,
         request=request,
         waves=read.waves,
@@ -211,6 +223,7 @@ class ReadOptions:
     move_cost_bytes: int | None
     deadline_s: float | None
     own: OwnWishes
+    rules: RuleWishes
 
     def listed(self, name: str) -> frozenset[int]:
         """Return the brokers of a list; none where it is not given."""
@@ -237,6 +250,7 @@ def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
         move_cost_bytes=reader.bytes_of("--move-cost-bytes", request.move_cost_bytes),
         deadline_s=reader.seconds("--deadline", request.deadline),
         own=read_own(reader, request.goal, request.own),
+        rules=read_rules(reader, request.rules),
     )
 
 

@@ -166,7 +166,8 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
         balanced = (*balanced, Resource.DISK)
     bands = sorted({settings.band(resource) for resource in balanced})
     width = " to ".join(map(percent_text, dict.fromkeys([*bands[:1], *bands[-1:]])))
-    goal = f"{plan.goal}{_whom(plan)}, band {width}: {plan.status}"
+    within = f"band {width}" if bands else "no bands"
+    goal = f"{plan.goal}{_whom(plan)}, {within}: {plan.status}"
     yield from labelled("Plan", goal)
     yield from labelled(" copies", _copies_text(plan))
     yield from labelled(" leaders", _leaders_text(plan))

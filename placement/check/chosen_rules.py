@@ -1,0 +1,160 @@
+"""Rules that hold where they are asked for, for `CheckSettings.custom`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.check.finding import Finding, Where
+from placement.check.settings import CustomRule
+from placement.check.target import Target
+from placement.cluster import ClusterState
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A partition that the target changes: broker ids before and after."""
+
+    topic: str
+    partition: int
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+
+    def finding(self, rule: str, message: str, broker: int | None = None) -> Finding:
+        where = Where(topic=self.topic, partition=self.partition, broker=broker)
+        return Finding(
+            rule=rule, where=where, message=f"{self.topic}-{self.partition}: {message}"
+        )
+
+
+def _entries(before: ClusterState, target: Target) -> Iterator[_Entry]:
+    """Yield the entries that name a partition of the cluster."""
+    row_of = {name: row for row, name in enumerate(before.topics.names)}
+    partitions, replicas = before.partitions, before.replicas
+    keys = zip(
+        partitions.topic_idx.tolist(), partitions.partition.tolist(), strict=True
+    )
+    rows = {key: row for row, key in enumerate(keys)}
+    ids, start = target.broker_ids.tolist(), target.start.tolist()
+    for entry, topic in enumerate(target.topics):
+        number = int(target.partitions[entry])
+        row = rows.get((row_of.get(topic, -1), number))
+        if row is None:
+            continue
+        first, last = replicas.start[row : row + 2].tolist()
+        old = before.brokers.ids[replicas.broker_idx[first:last]].tolist()
+        new = ids[start[entry] : start[entry + 1]]
+        yield _Entry(topic, number, tuple(old), tuple(new))
+
+
+def kept_topics(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
+    """
+    Return the rule that replicas of some topics stay, but for those that must go.
+
+    Parameters
+    ----------
+    topics
+        Names.
+    leaving
+        Ids of brokers that are emptied.
+    """
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        brokers = before.brokers
+        gone = leaving | set(brokers.ids[~brokers.is_live].tolist())
+        for entry in _entries(before, target):
+            moved = sorted(set(entry.old) - set(entry.new) - gone)
+            if entry.topic in topics and moved:
+                message = f"its replicas stay, and broker {moved[0]} gives one away"
+                yield entry.finding("keep-topics", message, moved[0])
+
+    return check
+
+
+def broker_sets(set_of_topic: Mapping[str, str | None]) -> CustomRule:
+    """
+    Return the rule that no replica comes to a broker of another set than its topic's.
+
+    Parameters
+    ----------
+    set_of_topic
+        Name of the set of each topic; `None`: brokers without one.
+    """
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        brokers = before.brokers
+        names = [*brokers.broker_sets, None]
+        # A row of -1 is none, and the last of the names.
+        rows = brokers.broker_set_idx.tolist()
+        own = {b: names[row] for b, row in zip(brokers.ids.tolist(), rows, strict=True)}
+        for entry in _entries(before, target):
+            wanted = set_of_topic.get(entry.topic)
+            for broker in entry.new:
+                if broker not in entry.old and own.get(broker) != wanted:
+                    message = (
+                        f"broker {broker} is of set {own.get(broker) or '(none)'}, "
+                        f"and the topic of {wanted or '(none)'}"
+                    )
+                    yield entry.finding("broker-set", message, broker)
+
+    return check
+
+
+def within_rack() -> CustomRule:
+    """Return the rule that each partition keeps its number of replicas per rack."""
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        brokers = before.brokers
+        rack = dict(zip(brokers.ids.tolist(), brokers.rack_idx.tolist(), strict=True))
+        for entry in _entries(before, target):
+            old = Counter(rack.get(broker) for broker in entry.old)
+            new = Counter(rack.get(broker) for broker in entry.new)
+            if old != new:
+                yield entry.finding("locality-scoped", "a copy crosses racks")
+
+    return check
+
+
+def strict_racks() -> CustomRule:
+    """Return the rule that no two replicas of a partition share a rack."""
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        brokers = before.brokers
+        rack = dict(zip(brokers.ids.tolist(), brokers.rack_idx.tolist(), strict=True))
+        for entry in _entries(before, target):
+            held = Counter(rack.get(broker) for broker in entry.new)
+            if held and max(held.values()) > 1:
+                yield entry.finding("rack", "two replicas share a rack")
+
+    return check
+
+
+def replica_cap(most: int) -> CustomRule:
+    """
+    Return the rule that no broker gets more replicas than this in all.
+
+    Parameters
+    ----------
+    most
+        Replicas of any broker.
+    """
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        brokers, rows = before.brokers, before.replicas.broker_idx
+        held = np.bincount(rows, minlength=len(brokers))
+        count = dict(zip(brokers.ids.tolist(), held.tolist(), strict=True))
+        after = Counter(count)
+        for entry in _entries(before, target):
+            after.subtract(entry.old)
+            after.update(entry.new)
+        for broker in sorted(after):
+            if after[broker] > max(most, count.get(broker, 0)):
+                yield Finding(
+                    rule="max-replicas",
+                    where=Where(broker=broker, resource="replicas"),
+                    message=f"broker {broker}: {after[broker]} replicas, and {most} "
+                    "are the most of any broker",
+                )
+
+    return check

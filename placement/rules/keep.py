@@ -1,0 +1,61 @@
+"""Rules that keep replicas where they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import BoolArray
+from placement.core.problem import Movability
+from placement.load import broker_loads, preferred_leaders
+from placement.rules.draft import Draft
+from placement.rules.levels import hard_capacities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeepTopics:
+    """
+    Replicas of some topics stay on their brokers; leadership may change.
+
+    Replicas that must go (off a dead or a removed broker) still go.
+
+    Parameters
+    ----------
+    topics
+        ``(T,)`` true for those topics.
+    """
+
+    topics: BoolArray
+    name: str = "keep-topics"
+
+    def fill(self, draft: Draft) -> None:
+        """Keep what may move."""
+        state = draft.state
+        kept = self.topics[state.partitions.topic_idx]
+        keep_still(draft, kept[state.replicas.partition_idx])
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyOverThreshold:
+    """
+    Only what relieves brokers over a capacity threshold moves, as little as that takes.
+
+    Bands do not count. Replicas on other brokers stay, and so does leadership there.
+    """
+
+    name: str = "only-over-threshold"
+
+    def fill(self, draft: Draft) -> None:
+        """Free what lies on brokers over a threshold, and balance nothing."""
+        state = draft.state
+        leader = preferred_leaders(state)
+        load = broker_loads(state, draft.weights, leader)
+        over = (load > hard_capacities(draft)).any(axis=1)
+        keep_still(draft, ~over[state.replicas.broker_idx])
+        draft.may_lead_anew &= over[leader] & (leader >= 0)
+        draft.may_balance = ()
+
+
+def keep_still(draft: Draft, replicas: BoolArray) -> None:
+    """Keep replicas, ``(R,)``, that may move and need not."""
+    may = np.equal(draft.movability, Movability.MAY)
+    draft.movability[replicas & may] = Movability.NEVER

@@ -1,0 +1,53 @@
+"""Rules about racks besides the spread over them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.cluster import ClusterState
+from placement.core.problem import Movability
+from placement.rules.draft import Draft, Note
+from placement.rules.keep import keep_still
+from placement.rules.tables import Eligibility
+
+MOST_CELLS = 20_000_000
+"""Racks of partitions times brokers up to which a table says who may go where."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithinRack:
+    """
+    No copy crosses racks: each partition has as many replicas per rack as before.
+
+    Where a partition has more replicas in one of its racks than in another, only what
+    must go moves, since the core could trade one rack for the other.
+    """
+
+    name: str = "locality-scoped"
+
+    def fill(self, draft: Draft) -> None:
+        """Allow each partition its own racks, with as many replicas each as now."""
+        state = draft.state
+        counts = _replicas_per_rack(state)
+        most = counts.max(axis=1, initial=0)
+        is_even = np.equal(np.where(counts > 0, counts, most[:, None]), most[:, None])
+        of = state.replicas.partition_idx
+        keep_still(draft, ~is_even.all(axis=1)[of])
+        held, partition_class = np.unique(counts > 0, axis=0, return_inverse=True)
+        if held.shape[0] * state.num_brokers > MOST_CELLS:
+            keep_still(draft, np.equal(draft.movability, Movability.MAY))
+            message = "there are too many racks to move within them: nothing moves"
+            draft.note(Note(what="left-alone", message=message))
+            return
+        allowed = held[:, state.brokers.rack_idx]
+        draft.eligibility.append(Eligibility(partition_class.reshape(-1), allowed))
+        draft.rack_cap = most.astype(np.int64)
+
+
+def _replicas_per_rack(
+    state: ClusterState,
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+    counts = np.zeros((state.num_partitions, state.num_racks), dtype=np.int32)
+    rack = state.brokers.rack_idx[state.replicas.broker_idx]
+    np.add.at(counts, (state.replicas.partition_idx, rack), 1)
+    return counts

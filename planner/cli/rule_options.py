@@ -1,0 +1,115 @@
+"""Options of plans about their rules."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+
+class RackRule(StrEnum):
+    """How many replicas of a partition a rack may hold."""
+
+    DISTRIBUTION = "distribution"
+    STRICT = "strict"
+    OFF = "off"
+
+
+class Preset(StrEnum):
+    """Rules and limits of another tool."""
+
+    CRUISE_CONTROL = "cruise-control"
+
+
+Rules = Annotated[
+    Preset | None,
+    typer.Option("--rules", help="The default goals of another tool, with its limits."),
+]
+RackRuleOption = Annotated[
+    RackRule | None,
+    typer.Option(
+        "--rack-rule",
+        help="As even as racks allow (default), one replica per rack, or none.",
+    ),
+]
+RackMap = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rack-map",
+        metavar="FROM=TO|FILE",
+        help="Take a rack for another; or a file of such lines. Repeatable.",
+    ),
+]
+BrokerSet = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--broker-set",
+        metavar="REGEX=SET",
+        help="Topics that match live on this set alone; others where most of them "
+        "lies. Repeatable.",
+    ),
+]
+KeepTopics = Annotated[
+    str | None,
+    typer.Option(
+        "--keep-topics", metavar="REGEX", help="Replicas stay; leaders may change."
+    ),
+]
+LocalityScoped = Annotated[
+    bool,
+    typer.Option(
+        "--locality-scoped/--no-locality-scoped", help="No copy crosses racks."
+    ),
+]
+OnlyOverThreshold = Annotated[
+    bool,
+    typer.Option(
+        "--only-over-threshold/--no-only-over-threshold",
+        help="Relieve brokers over a capacity threshold, and do no more.",
+    ),
+]
+LowUtilization = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--low-utilization",
+        metavar="RESOURCE=FRACTION",
+        help="Do not balance a resource of which less is used. Repeatable.",
+    ),
+]
+MaxReplicas = Annotated[
+    int | None,
+    typer.Option(
+        "--max-replicas-per-broker", metavar="N", help="Most replicas of any broker."
+    ),
+]
+PotentialOut = Annotated[
+    bool,
+    typer.Option(
+        "--potential-out/--no-potential-out",
+        help="Keep out under its threshold if a broker led all it holds; soft.",
+    ),
+]
+LeaderIn = Annotated[
+    bool,
+    typer.Option(
+        "--leader-in/--no-leader-in",
+        help="Keep what producers write to leaders near its mean; soft.",
+    ),
+]
+
+
+def rule_options(
+    *,
+    rules: Rules = None,
+    rack_rule: RackRuleOption = None,
+    rack_map: RackMap = None,
+    broker_set: BrokerSet = None,
+    keep_topics: KeepTopics = None,
+    locality_scoped: LocalityScoped = False,
+    only_over_threshold: OnlyOverThreshold = False,
+    low_utilization: LowUtilization = None,
+    max_replicas_per_broker: MaxReplicas = None,
+    potential_out: PotentialOut = False,
+    leader_in: LeaderIn = False,
+) -> dict[str, Any]:
+    """Gather the options about rules; its signature is their list."""
+    return dict(locals())

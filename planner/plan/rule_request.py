@@ -1,0 +1,333 @@
+"""Rules that a plan keeps where they are asked for: read, recorded, and checked."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from placement.check import CheckSettings
+from placement.check.chosen_rules import (
+    broker_sets,
+    kept_topics,
+    replica_cap,
+    strict_racks,
+    within_rack,
+)
+from placement.cluster import BoolArray, ClusterState
+from placement.load import Resource
+from placement.rules.broker_sets import BrokerSets, home_sets
+from placement.rules.columns import LeaderIn, PotentialOut
+from placement.rules.draft import Settings
+from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.racks import WithinRack
+from placement.rules.rule import Rule
+from planner.plan.option_reader import OptionReader
+
+CRUISE_CONTROL = "cruise-control"
+NO_SET = ""
+"""Names the brokers without a set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRequest:
+    """
+    Options about rules, as given.
+
+    Parameters
+    ----------
+    rules
+        ``cruise-control``: its default goals with its limits, where no other option
+        says otherwise; or `None`.
+    rack_rule
+        ``distribution``, ``strict``, ``off``; or `None`: the first, or what `rules`
+        say.
+    rack_map
+        ``FROM=TO`` texts, or a file of such lines.
+    broker_set
+        ``REGEX=SET`` texts: which set topics belong to.
+    keep_topics
+        Regular expression of topics whose replicas stay.
+    locality_scoped, only_over_threshold, potential_out, leader_in
+        Whether these hold.
+    low_utilization
+        ``RESOURCE=FRACTION`` texts.
+    max_replicas_per_broker
+        Most replicas of any broker.
+    """
+
+    rules: str | None = None
+    rack_rule: str | None = None
+    rack_map: Sequence[str] = ()
+    broker_set: Sequence[str] = ()
+    keep_topics: str | None = None
+    locality_scoped: bool = False
+    only_over_threshold: bool = False
+    low_utilization: Sequence[str] = ()
+    max_replicas_per_broker: int | None = None
+    potential_out: bool = False
+    leader_in: bool = False
+
+
+RULE_NAMES = {one.name for one in fields(RuleRequest)}
+
+
+def rule_request(given: Mapping[str, Any]) -> RuleRequest:
+    """Return a request of what the command line gave, by the names of its fields."""
+    texts = {"rack_map", "broker_set", "low_utilization"}
+    words = {"rules", "rack_rule"}
+    read = {
+        name: tuple(value or ()) if name in texts else value
+        for name, value in given.items()
+    }
+    for name in words & read.keys():
+        read[name] = None if read[name] is None else str(read[name])
+    return RuleRequest(**read)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RuleWishes:
+    """
+    The rules read for one cluster.
+
+    Parameters
+    ----------
+    chosen
+        Rules that fill the draft.
+    document
+        What plan.json says of them under `settings`.
+    low_utilization, max_replicas, rack_rule
+        As for `Settings`.
+    """
+
+    chosen: tuple[Rule, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+    low_utilization: Mapping[Resource, float] = field(default_factory=dict)
+    max_replicas: int | None = None
+    rack_rule: str = "distribution"
+
+    def applied(self, settings: Settings) -> Settings:
+        """Return settings with these rules."""
+        lifted = {"rack"} if self.rack_rule == "off" else set()
+        return replace(
+            settings,
+            rules=(*settings.rules, *self.chosen),
+            low_utilization=self.low_utilization,
+            max_replicas=self.max_replicas,
+            is_rack_strict=self.rack_rule == "strict",
+            lifted=settings.lifted | lifted,
+        )
+
+
+def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
+    """Read the rules for the reader's cluster; problems are the reader's."""
+    request = with_preset(request)
+    state = reader.state
+    racks = read_rack_map(reader, request.rack_map)
+    pattern = reader.pattern("--keep-topics", request.keep_topics)
+    sets = _read_sets(reader, request.broker_set)
+    low = reader.fractions("--low-utilization", request.low_utilization)
+    most = reader.count("--max-replicas-per-broker", request.max_replicas_per_broker)
+    chosen: list[Rule] = []
+    set_of_topic: dict[str, str] | None = None
+    if state is not None and not reader.problems:
+        if pattern is not None:
+            chosen.append(KeepTopics(_matching(state, pattern)))
+        if sets:
+            rule = BrokerSets(_sets_of_topics(reader, state, sets))
+            chosen.append(rule)
+            set_of_topic = _named_sets(state, rule)
+    plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
+        (request.locality_scoped, WithinRack),
+        (request.potential_out, PotentialOut),
+        (request.leader_in, LeaderIn),
+        (request.only_over_threshold, OnlyOverThreshold),
+    )
+    chosen += [make() for is_wanted, make in plain if is_wanted]
+    rack_rule = request.rack_rule or "distribution"
+    return RuleWishes(
+        chosen=tuple(chosen),
+        low_utilization=low,
+        max_replicas=most,
+        rack_rule=rack_rule,
+        document={
+            "rules": request.rules,
+            "rack_rule": rack_rule,
+            "rack_map": racks,
+            "broker_sets": set_of_topic,
+            "keep_topics": request.keep_topics,
+            "locality_scoped": request.locality_scoped,
+            "only_over_threshold": request.only_over_threshold,
+            "low_utilization": {str(r): value for r, value in low.items()},
+            "max_replicas_per_broker": most,
+            "potential_out": request.potential_out,
+            "leader_in": request.leader_in,
+        },
+    )
+
+
+def with_preset(request: RuleRequest) -> RuleRequest:
+    """Return a request with what its preset says, where it does not say otherwise."""
+    if request.rules != CRUISE_CONTROL:
+        return request
+    most = request.max_replicas_per_broker
+    return replace(
+        request,
+        rack_rule=request.rack_rule or "strict",
+        max_replicas_per_broker=10_000 if most is None else most,
+        potential_out=True,
+        leader_in=True,
+    )
+
+
+def preset_band(request: RuleRequest) -> float | None:
+    """
+    Return the band of a preset; `None`: the usual one.
+
+    Cruise Control's `*.balance.threshold` of 1.10 less its balance margin of 0.9.
+    """
+    return 0.09 if request.rules == CRUISE_CONTROL else None
+
+
+def read_rack_map(reader: OptionReader, texts: Sequence[str]) -> dict[str, str]:
+    """Return which rack stands for which, from pairs and from files of pairs."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for pair in _lines_of(reader, text):
+            old, has_both, new = (part.strip() for part in pair.partition("="))
+            if not (has_both and old and new):
+                rule = "must be FROM=TO, or a file of such lines"
+                reader.refuse("--rack-map", pair, rule, "write us-east-1a=a")
+            elif found.setdefault(old, new) != new:
+                rule = f"rack {old} stands for {found[old]} already"
+                reader.refuse("--rack-map", pair, rule, "map it once")
+    return dict(sorted(found.items()))
+
+
+def _lines_of(reader: OptionReader, text: str) -> list[str]:
+    if "=" in text:
+        return [text]
+    try:
+        lines = Path(text).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        rule = f"the file cannot be read: {error}"
+        reader.refuse("--rack-map", text, rule, "write FROM=TO, or name a file")
+        return []
+    kept = [line.partition("#")[0].strip() for line in lines]
+    return [line for line in kept if line]
+
+
+def with_rack_map(state: ClusterState, racks: Mapping[str, str]) -> ClusterState:
+    """Return a cluster in which racks that stand for another are that one."""
+    if not racks:
+        return state
+    brokers = state.brokers
+    named = [None if rack is None else racks.get(rack, rack) for rack in brokers.racks]
+    names: list[str | None] = []
+    row_of: dict[str, int] = {}
+    rows = np.zeros(len(named), dtype=np.int32)
+    for old, name in enumerate(named):
+        if name is not None and name in row_of:
+            rows[old] = row_of[name]
+            continue
+        rows[old] = len(names)
+        if name is not None:
+            row_of[name] = len(names)
+        names.append(name)
+    mapped = replace(
+        brokers,
+        rack_idx=rows[brokers.rack_idx] if len(rows) else brokers.rack_idx,
+        racks=tuple(names),
+    )
+    return replace(state, brokers=mapped)
+
+
+def _read_sets(
+    reader: OptionReader, texts: Sequence[str]
+) -> list[tuple[re.Pattern[str], str]]:
+    found = []
+    for text in texts:
+        regex, has_both, name = text.rpartition("=")
+        if not has_both or not regex:
+            rule = "must be REGEX=SET"
+            reader.refuse("--broker-set", text, rule, "write orders.*=gold")
+            continue
+        pattern = reader.pattern("--broker-set", regex)
+        is_known = reader.state is None or name in reader.state.brokers.broker_sets
+        if name != NO_SET and not is_known:
+            known = reader.state.brokers.broker_sets if reader.state else ()
+            rule = "sets must be in the snapshot"
+            remedy = f"it has {', '.join(known) or 'none'}"
+            reader.refuse("--broker-set", name, rule, remedy)
+        if pattern is not None:
+            found.append((pattern, name))
+    return found
+
+
+def _sets_of_topics(
+    reader: OptionReader,
+    state: ClusterState,
+    sets: Sequence[tuple[re.Pattern[str], str]],
+) -> Any:  # noqa: ANN401 - (T,) rows
+    """Return ``(T,)`` the set of the first pattern that matches, else where most is."""
+    names = [*state.brokers.broker_sets, NO_SET]
+    chosen = home_sets(state)
+    for topic, name in enumerate(state.topics.names):
+        for pattern, wanted in sets:
+            if pattern.fullmatch(name):
+                chosen[topic] = names.index(wanted)
+                break
+    return chosen
+
+
+def _named_sets(state: ClusterState, rule: BrokerSets) -> dict[str, str]:
+    names = [*state.brokers.broker_sets, NO_SET]
+    rows = rule.set_of_topic.tolist()
+    return {
+        topic: names[row] for topic, row in zip(state.topics.names, rows, strict=True)
+    }
+
+
+def _matching(state: ClusterState, pattern: re.Pattern[str]) -> BoolArray:
+    return np.array(
+        [bool(pattern.fullmatch(name)) for name in state.topics.names], dtype=np.bool_
+    )
+
+
+def with_chosen_rules(
+    settings: CheckSettings, document: Mapping[str, Any], state: ClusterState
+) -> CheckSettings:
+    """
+    Return what a plan is held to, with the rules that its settings name.
+
+    Parameters
+    ----------
+    settings
+        The rest.
+    document
+        `settings` of plan.json.
+    state
+        The cluster before, with the racks that the plan saw.
+    """
+    custom = list(settings.custom)
+    rack_rule = document.get("rack_rule")
+    if rack_rule == "strict":
+        custom.append(strict_racks())
+    if document.get("locality_scoped"):
+        custom.append(within_rack())
+    if document.get("max_replicas_per_broker") is not None:
+        custom.append(replica_cap(int(document["max_replicas_per_broker"])))
+    if document.get("broker_sets") is not None:
+        sets = document["broker_sets"].items()
+        custom.append(broker_sets({topic: name or None for topic, name in sets}))
+    if document.get("keep_topics") is not None:
+        pattern = re.compile(document["keep_topics"])
+        kept = [name for name in state.topics.names if pattern.fullmatch(name)]
+        custom.append(kept_topics(frozenset(kept), settings.leaving_brokers))
+    is_off = rack_rule == "off" or bool(document.get("locality_scoped"))
+    skipped = {"rack"} if is_off else set()
+    return replace(
+        settings, custom=tuple(custom), skipped=settings.skipped | frozenset(skipped)
+    )

@@ -1,0 +1,428 @@
+"""Rules that hold where they are asked for: in small cases, and in any cluster."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.check import Target
+from placement.check.chosen_rules import (
+    broker_sets,
+    kept_topics,
+    replica_cap,
+    strict_racks,
+    within_rack,
+)
+from placement.core.solution import Status
+from placement.load import RESOURCES, Resource, broker_loads, weigh
+from placement.operations import Rebalance, RemoveBrokers
+from placement.planning import plan
+from placement.rules.broker_sets import BrokerSets, home_sets
+from placement.rules.columns import LeaderIn, PotentialOut
+from placement.rules.draft import Settings, mean_use
+from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.racks import WithinRack
+from placement.rules.tables import Eligibility, class_tables
+from planner.plan.make import make
+from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest, with_rack_map
+from support.clusters import clusters, make_state
+from support.naive import key_of, lists_of, rack_of
+
+MET = {Status.OPTIMAL, Status.FEASIBLE}
+
+
+def planned(state, *rules, operation=None, **wishes):
+    return plan(state, operation or Rebalance(), Settings(rules=rules, **wishes))
+
+
+def after(found):
+    return found.reassignment.after()
+
+
+def changed_lists(found):
+    state = found.reassignment.before
+    rows = np.nonzero(found.reassignment.is_changed)[0]
+    new = lists_of(after(found))
+    return {key_of(state, int(row)): new[key_of(state, int(row))] for row in rows}
+
+
+def target_of(lists):
+    return Target.from_lists(
+        [topic for topic, _ in lists], [n for _, n in lists], list(lists.values())
+    )
+
+
+# Racks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rack_rule", "status"),
+    [("distribution", "nothing-to-do"), ("strict", "infeasible"),
+     ("off", "nothing-to-do")],
+)  # fmt: skip
+def test_three_replicas_in_two_racks(rack_rule, status):
+    state = make_state([[0, 1, 2]] * 2, racks="aab", leaders=[0, 1])
+    request = PlanRequest(
+        goal="rebalance", rules=RuleRequest(rack_rule=rack_rule), resources="replicas"
+    )
+
+    made = make(make_state([[0, 1, 2]], racks="aab"), request)
+
+    assert state.num_racks == 2
+    assert made.plan.status == status
+
+
+def test_strict_racks_are_the_reason_alone():
+    request = PlanRequest(goal="rebalance", rules=RuleRequest(rack_rule="strict"))
+
+    because = make(make_state([[0, 1, 2]], racks="aab"), request).plan.because
+
+    assert (because.rules, because.helps) == (("rack",), (True,))
+    assert because.is_proven
+    assert because.is_irreducible
+
+
+def test_without_the_rack_rule_replicas_may_share_a_rack():
+    state = make_state([[0, 2], [0, 2], [0, 2], [0, 2]], racks="aab")
+    request = PlanRequest(
+        goal="rebalance", resources="replicas", rules=RuleRequest(rack_rule="off")
+    )
+
+    made = make(state, request)
+
+    assert made.is_ok
+    assert made.plan.status in {"optimal", "feasible"}
+    racks = rack_of(state)
+    placed = lists_of(made.plan.placed.reassignment.after()).values()
+    assert any(len({racks[broker] for broker in row}) == 1 for row in placed)
+
+
+def test_racks_that_stand_for_another_are_one():
+    state = make_state([[0, 1], [2, 3]], racks=["a1", "a2", "b1", "b2"])
+    rules = RuleRequest(rack_map=["a1=a", "a2=a", "b1=b", "b2=b"])
+    request = PlanRequest(goal="rebalance", resources="replicas", rules=rules)
+
+    made = make(state, request)
+    racks = {0: "a", 1: "a", 2: "b", 3: "b"}
+
+    assert made.is_ok
+    for row in lists_of(made.plan.placed.reassignment.after()).values():
+        assert {racks[broker] for broker in row} == {"a", "b"}
+
+
+@given(clusters(), st.dictionaries(st.sampled_from("abc"), st.sampled_from("abcx")))
+def test_mapped_racks_are_those_named(state, racks):
+    mapped = with_rack_map(state, racks).brokers
+
+    for broker in range(len(mapped)):
+        old = state.brokers.racks[state.brokers.rack_idx[broker]]
+        new = mapped.racks[mapped.rack_idx[broker]]
+        assert new == (None if old is None else racks.get(old, old))
+    named = [rack for rack in mapped.racks if rack is not None]
+    assert len(set(named)) == len(named)
+
+
+@settings(max_examples=30)
+@given(clusters(min_brokers=2))
+def test_no_copy_crosses_racks(state):
+    found = planned(state, WithinRack(), effort="quick")
+
+    before, racks = lists_of(state), rack_of(state)
+    for key, listed in changed_lists(found).items():
+        assert Counter(racks[b] for b in listed) == Counter(
+            racks[b] for b in before[key]
+        )
+
+
+def test_a_copy_goes_where_its_rack_has_room():
+    state = make_state([[0, 2], [0, 2], [0, 2]], racks="aabb")
+
+    found = planned(state, WithinRack())
+
+    assert found.solution.status in MET
+    held = Counter(b for row in lists_of(after(found)).values() for b in row)
+    assert set(held.values()) <= {1, 2}
+
+
+# What stays -------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(clusters(min_brokers=2), st.sampled_from([Rebalance(), RemoveBrokers((0, 1))]))
+def test_kept_topics_stay_but_for_what_must_go(state, operation):
+    names = state.topics.names
+    kept = np.array([name != "t0" for name in names], dtype=np.bool_)
+
+    found = planned(state, KeepTopics(kept), operation=operation, effort="quick")
+
+    before, leaves = lists_of(state), found.draft.leaves
+    gone = set(state.brokers.ids[leaves].tolist())
+    offline = state.replicas.log_dir_idx >= 0
+    if offline.any():
+        return
+    for (topic, number), listed in changed_lists(found).items():
+        if topic != "t0":
+            assert set(before[topic, number]) - set(listed) <= gone
+
+
+def test_leaders_of_kept_topics_may_change():
+    state = make_state([[0, 1]] * 4, racks="ab")
+
+    found = planned(state, KeepTopics(np.array([True])))
+
+    assert not found.reassignment.is_copied.any()
+    assert Counter(row[0] for row in lists_of(after(found)).values()) == {0: 2, 1: 2}
+
+
+@settings(max_examples=30)
+@given(clusters(min_brokers=2, all_live=True))
+def test_only_brokers_over_a_threshold_give_replicas_away(state):
+    found = planned(state, OnlyOverThreshold(), effort="quick")
+
+    before = found.reassignment.before
+    leader = found.draft.state.partitions.leader_idx
+    del leader
+    from placement.rules.levels import hard_capacities
+
+    load = broker_loads(before, weigh(before), _first_live(before))
+    over = (load > hard_capacities(found.draft)).any(axis=1)
+    source = before.replicas.broker_idx[
+        found.reassignment.origin[found.reassignment.is_copied]
+    ]
+    assert over[source].all()
+
+
+def _first_live(state):
+    live = state.brokers.is_live
+    rows = []
+    for p in range(state.num_partitions):
+        start, stop = state.replicas.start[p : p + 2]
+        listed = state.replicas.broker_idx[start:stop].tolist()
+        rows.append(next((b for b in listed if live[b]), -1))
+    return np.array(rows, dtype=np.int32)
+
+
+def test_a_broker_over_its_threshold_is_relieved_and_nothing_else_moves():
+    state = make_state(
+        [[0], [0], [1], [1], [1], [2]], racks="abc",
+        size_bytes=[45, 45, 20, 20, 20, 10], disk_bytes=100,
+    )  # fmt: skip
+
+    found = planned(state, OnlyOverThreshold())
+
+    assert found.solution.status in MET
+    assert int(found.reassignment.is_copied.sum()) == 1
+
+
+# Broker sets ------------------------------------------------------------------------
+
+SETS = {0: "gold", 1: "gold", 2: "silver", 3: "silver"}
+
+
+def test_topics_move_to_their_set_and_are_balanced_there():
+    state = make_state(
+        {"g": [[0], [0], [0], [2]], "s": [[2], [2]]}, ids=[0, 1, 2, 3],
+        racks="abab", broker_sets=SETS,
+    )  # fmt: skip
+
+    found = planned(state, BrokerSets(np.array([0, 1])), resources=(Resource.REPLICAS,))
+
+    held = {
+        topic: Counter(
+            row[0] for (t, _), row in lists_of(after(found)).items() if t == topic
+        )
+        for topic in ("g", "s")
+    }
+    assert found.solution.status in MET
+    assert held == {"g": {0: 2, 1: 2}, "s": {2: 1, 3: 1}}
+    assert found.targets.target[:, 4].tolist() == [2, 2, 1, 1]
+
+
+def test_topics_belong_where_most_of_them_lies():
+    state = make_state(
+        {"a": [[0], [0], [2]], "b": [[3]], "c": [[4]]}, ids=[0, 1, 2, 3, 4],
+        broker_sets=SETS,
+    )  # fmt: skip
+
+    assert home_sets(state).tolist() == [0, 1, 2]
+
+
+@settings(max_examples=30)
+@given(clusters(min_brokers=3), st.data())
+def test_no_replica_comes_to_another_set(state, data):
+    count = len(state.brokers.broker_sets) + 1
+    chosen = data.draw(
+        st.lists(
+            st.integers(0, count - 1),
+            min_size=len(state.topics.names),
+            max_size=len(state.topics.names),
+        )
+    )
+    rule = BrokerSets(np.array(chosen, dtype=np.int64))
+
+    found = planned(state, rule, effort="quick")
+
+    own = state.brokers.broker_set_idx.tolist()
+    rows = {b: own[n] for n, b in enumerate(state.brokers.ids.tolist())}
+    before = lists_of(state)
+    for (topic, number), listed in changed_lists(found).items():
+        wanted = chosen[state.topics.names.index(topic)]
+        for broker in set(listed) - set(before[topic, number]):
+            assert (rows[broker] if rows[broker] >= 0 else count - 1) == wanted
+
+
+@given(st.data())
+def test_joined_tables_allow_what_each_allows(data):
+    partitions, brokers = data.draw(st.integers(0, 6)), data.draw(st.integers(1, 5))
+    rules = []
+    for _ in range(data.draw(st.integers(0, 3))):
+        classes = data.draw(st.integers(1, 3))
+        rows = [data.draw(st.integers(0, classes - 1)) for _ in range(partitions)]
+        cells = [data.draw(st.booleans()) for _ in range(classes * brokers)]
+        allowed = np.array(cells, dtype=np.bool_).reshape(classes, brokers)
+        rules.append(Eligibility(np.array(rows, dtype=np.int64), allowed))
+
+    joined = class_tables(rules, partitions, brokers)
+
+    for p in range(partitions):
+        for b in range(brokers):
+            assert joined.is_eligible[
+                joined.group_class[p], joined.bin_class[b]
+            ] == all(rule.allowed[rule.partition_class[p], b] for rule in rules)
+
+
+# Loads ------------------------------------------------------------------------------
+
+
+def test_the_replica_cap_is_hard():
+    state = make_state([[0]] * 4 + [[1]] * 2, racks="abc")
+
+    found = planned(state, max_replicas=2, resources=())
+
+    held = Counter(row[0] for row in lists_of(after(found)).values())
+    assert found.solution.status in MET
+    assert held == {0: 2, 1: 2, 2: 2}
+
+
+def test_what_is_hardly_used_is_not_balanced():
+    state = make_state(
+        [[0], [0], [1]], racks="ab", size_bytes=[5, 5, 5], disk_bytes=100
+    )
+
+    found = planned(state, low_utilization={Resource.DISK: 0.1})
+
+    assert mean_use(state, weigh(state), found.draft.holds, Resource.DISK) == 0.075
+    assert Resource.DISK not in found.balanced
+    assert "disk is used to 7.5% and not balanced: that is less than 10.0%" in [
+        note.message for note in found.notes
+    ]
+
+
+def test_low_use_counts_only_below_the_fraction():
+    state = make_state([[0], [1]], racks="ab", size_bytes=10, disk_bytes=100)
+
+    assert (
+        Resource.DISK in planned(state, low_utilization={Resource.DISK: 0.1}).balanced
+    )
+
+
+def test_potential_out_keeps_followers_of_busy_partitions_apart():
+    # Either broker could lead both busy partitions, were its peer to die.
+    state = make_state(
+        [[0, 1], [0, 1], [2, 3], [2, 3]], racks="abab",
+        out_rate=[40.0, 40.0, 1.0, 1.0], in_rate=0.0, broker_out=60.0,
+    )  # fmt: skip
+
+    found = planned(state, PotentialOut(), resources=())
+
+    rows = lists_of(after(found)).values()
+    rates = [40.0, 40.0, 1.0, 1.0]
+    for broker in range(4):
+        most = sum(rate for row, rate in zip(rows, rates, strict=True) if broker in row)
+        assert most <= 48
+    assert found.reassignment.is_copied.any()
+
+
+def test_leaders_share_what_comes_in():
+    state = make_state(
+        [[0, 1], [0, 1], [1, 0], [1, 0]], racks="ab",
+        in_rate=[30.0, 30.0, 10.0, 10.0], out_rate=0.0,
+    )  # fmt: skip
+
+    found = planned(state, LeaderIn(), resources=())
+
+    led = Counter()
+    rates = [30.0, 30.0, 10.0, 10.0]
+    for row, rate in zip(lists_of(after(found)).values(), rates, strict=True):
+        led[row[0]] += rate
+    assert led == {0: 40.0, 1: 40.0}
+    assert not found.reassignment.is_copied.any()
+
+
+# The checker knows them too ---------------------------------------------------------
+
+STATE = make_state(
+    {"t": [[0, 2]], "u": [[1, 3]]}, ids=[0, 1, 2, 3, 4], racks="aabbc", broker_sets=SETS
+)
+RULES = [
+    pytest.param(kept_topics(frozenset({"t"}), frozenset()), {("t", 0): [1, 2]},
+                 "keep-topics", id="kept"),
+    pytest.param(kept_topics(frozenset({"t"}), frozenset({0})), {("t", 0): [1, 2]},
+                 None, id="kept-but-leaving"),
+    pytest.param(kept_topics(frozenset({"u"}), frozenset()), {("t", 0): [1, 2]},
+                 None, id="another-topic-kept"),
+    pytest.param(broker_sets({"t": "gold"}), {("t", 0): [0, 3]}, "broker-set",
+                 id="into-another-set"),
+    pytest.param(broker_sets({"t": "gold"}), {("t", 0): [1, 2]}, None,
+                 id="into-its-set"),
+    pytest.param(broker_sets({"t": None}), {("t", 0): [0, 4]}, None, id="no-set"),
+    pytest.param(within_rack(), {("t", 0): [0, 4]}, "locality-scoped", id="crosses"),
+    pytest.param(within_rack(), {("t", 0): [3, 1]}, None, id="inside"),
+    pytest.param(strict_racks(), {("t", 0): [0, 1]}, "rack", id="two-in-a-rack"),
+    pytest.param(strict_racks(), {("t", 0): [0, 4]}, None, id="one-per-rack"),
+    pytest.param(replica_cap(1), {("t", 0): [1, 2]}, "max-replicas", id="over-the-cap"),
+    pytest.param(replica_cap(1), {("t", 0): [0, 4]}, None, id="at-the-cap"),
+    pytest.param(within_rack(), {("nope", 0): [0, 4]}, None, id="unknown-topic"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "lists", "found"), RULES)
+def test_checked_rules(rule, lists, found):
+    findings = list(rule(STATE, target_of(lists)))
+
+    assert [finding.rule for finding in findings] == ([found] if found else [])
+    assert not any(finding.existing for finding in findings)
+
+
+CHOICES = st.builds(
+    RuleRequest,
+    rack_rule=st.sampled_from([None, "strict", "off"]),
+    keep_topics=st.sampled_from([None, "t1"]),
+    locality_scoped=st.booleans(),
+    only_over_threshold=st.booleans(),
+    low_utilization=st.sampled_from([(), ("disk=0.5",)]),
+    max_replicas_per_broker=st.sampled_from([None, 3]),
+    potential_out=st.booleans(),
+    leader_in=st.booleans(),
+    broker_set=st.sampled_from([(), (".*=",)]),
+    rack_map=st.sampled_from([(), ("a=b",)]),
+    rules=st.sampled_from([None, "cruise-control"]),
+)
+
+
+@settings(max_examples=60)
+@given(clusters(min_brokers=2), CHOICES)
+def test_plans_under_any_rules_pass_the_checker(state, rules):
+    request = PlanRequest(goal="rebalance", effort="quick", rules=rules)
+
+    made = make(state, request)
+
+    caused = {finding.rule for finding in made.findings if not finding.existing}
+    assert not caused or made.plan.status in {"partial", "infeasible"}
+    document = made.plan.settings
+    assert re.fullmatch("distribution|strict|off", document["rack_rule"])
+    assert len(RESOURCES) == 6
