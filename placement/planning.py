@@ -48,6 +48,7 @@ from placement.rules.levels import (
     broker_limits,
     with_columns,
 )
+from placement.rules.rule import Rule
 from placement.rules.tables import class_tables
 from placement.targets import Members, Shares, Targets, find_targets, share_out
 
@@ -176,7 +177,8 @@ def make_draft(state: ClusterState, operation: Operation, settings: Settings) ->
     """Return what an operation and the rules let move."""
     draft = start_draft(state, settings)
     operation.fill(draft)
-    for rule in (*RULES, *settings.rules):
+    rules: tuple[Rule, ...] = (*RULES, *settings.rules)
+    for rule in rules:
         rule.fill(draft)
     return draft
 

@@ -33,6 +33,8 @@ from placement.core.value import broken_groups, usable_capacity
 
 MOST_GROUPS = 2000
 """Groups whose places are counted one by one."""
+OPEN = "open"
+"""Stands for a level where a set is those bins that may take some of the groups."""
 MOST_NODES = 64
 """Nodes of a level that are looked at, the fullest first."""
 
@@ -219,7 +221,7 @@ def _overfull_sets(problem: Problem) -> Iterator[Shortfall]:
     """Yield sets of bins that must hold more than they may."""
     capacity = usable_capacity(problem)
     found = np.zeros(problem.num_resources, dtype=np.bool_)
-    for level, node, chosen in _sets(problem, capacity):
+    for name, node, chosen in _sets(problem, capacity):
         least = least_load(problem, chosen)
         for r in np.nonzero(~found)[0].tolist():
             if (capacity[chosen, r] >= NO_LIMIT).any():
@@ -233,27 +235,24 @@ def _overfull_sets(problem: Problem) -> Iterator[Shortfall]:
                     have=have,
                     need=int(least[r]),
                     node=node,
-                    level=level.name,
+                    level=name,
                     resource=problem.resources[r],
                     is_proven=True,
                 )
 
 
-def _sets(
-    problem: Problem, capacity: IntArray
-) -> Iterator[tuple[Level, int, BoolArray]]:
-    """Yield level, node and ``(N,)`` bins of each set; node -1 for a set of all."""
+def _sets(problem: Problem, capacity: IntArray) -> Iterator[tuple[str, int, BoolArray]]:
+    """Yield level, node (-1: none) and ``(N,)`` bins of each set that is tried."""
     limited: BoolArray = np.less(capacity.min(axis=1), NO_LIMIT)
-    bottom = problem.levels[0]
-    yield bottom, -1, limited
+    yield problem.levels[0].name, -1, limited
     for group_class in range(len(problem.is_eligible)):
         open_to: BoolArray = problem.is_eligible[group_class, problem.bin_class]
-        yield bottom, -1, limited & open_to & problem.may_receive
+        yield OPEN, -1, limited & open_to & problem.may_receive
     for level in problem.levels[1:]:
         if level.num_nodes < 2:
             continue
         for node in _fullest(problem, level)[:MOST_NODES]:
-            yield level, node, limited & np.equal(level.node_of_bin, node)
+            yield level.name, node, limited & np.equal(level.node_of_bin, node)
 
 
 def _fullest(problem: Problem, level: Level) -> list[int]:

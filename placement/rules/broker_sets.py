@@ -56,4 +56,5 @@ def home_sets(state: ClusterState) -> npt.NDArray[np.int64]:
     topic = state.partitions.topic_idx[state.replicas.partition_idx].astype(np.int64)
     keys = topic * count + own[state.replicas.broker_idx]
     held = np.bincount(keys, minlength=len(state.topics.names) * count)
-    return np.argmax(held.reshape(-1, count), axis=1)
+    chosen: npt.NDArray[np.int64] = held.reshape(-1, count).argmax(axis=1)
+    return chosen

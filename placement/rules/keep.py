@@ -49,7 +49,7 @@ class OnlyOverThreshold:
         state = draft.state
         leader = preferred_leaders(state)
         load = broker_loads(state, draft.weights, leader)
-        over = (load > hard_capacities(draft)).any(axis=1)
+        over: BoolArray = np.greater(load - hard_capacities(draft), 0).max(axis=1)
         keep_still(draft, ~over[state.replicas.broker_idx])
         draft.may_lead_anew &= over[leader] & (leader >= 0)
         draft.may_balance = ()

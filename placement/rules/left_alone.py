@@ -21,6 +21,8 @@ class LeaveUnsettled:
     those of topics whose storage is unknown.
     """
 
+    name: str = "leave-unsettled"
+
     def fill(self, draft: Draft) -> None:
         """Freeze them, and note how many there are."""
         for chosen, why in self.found_in(draft):
@@ -58,6 +60,8 @@ class LeaveUnsettled:
 class ExcludeTopics:
     """Leave the partitions of excluded topics alone; they count in the loads."""
 
+    name: str = "exclude-topics"
+
     def fill(self, draft: Draft) -> None:
         """Freeze them."""
         excluded = draft.settings.excluded_topics
@@ -69,6 +73,8 @@ class ExcludeTopics:
 @dataclass(frozen=True, slots=True)
 class SayUnknownRacks:
     """Brokers without a rack each count as a rack of their own, and that is said."""
+
+    name: str = "unknown-racks"
 
     def fill(self, draft: Draft) -> None:
         """Note which brokers have no rack."""
@@ -93,6 +99,8 @@ class SayUnknownRacks:
 @dataclass(frozen=True, slots=True)
 class UsableLogDirs:
     """A broker of which no log dir is online gets nothing new (KIP-1066: cordoned)."""
+
+    name: str = "log-dirs"
 
     def fill(self, draft: Draft) -> None:
         """Close brokers whose log dirs are all offline or cordoned."""

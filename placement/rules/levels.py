@@ -141,9 +141,8 @@ def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int
         replicas = RESOURCES.index(Resource.REPLICAS)
         counted = draft.holds & (brokers.max_replicas >= 0)
         capacity[counted, replicas] = brokers.max_replicas[counted]
-        most = draft.settings.max_replicas
-        if most is not None:
-            capacity[draft.holds, replicas] = np.minimum(
-                capacity[draft.holds, replicas], most
-            )
+        cap = draft.settings.max_replicas
+        if cap is not None:
+            held = capacity[draft.holds, replicas]
+            capacity[draft.holds, replicas] = np.minimum(held, cap)
     return capacity

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.core.impossible import OPEN
 from placement.core.problem import NO_LIMIT
 from placement.core.solution import Shortfall
 from placement.impossible import Because
@@ -171,6 +172,8 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
         broker = state.brokers.ids[shortfall.bin]
         return f"broker {broker} carries {need} of {resource} and may carry {have}"
     whose, where = "all brokers together", ""
+    if shortfall.level == OPEN:
+        whose = "the brokers that may get it"
     if shortfall.node >= 0:
         rack = state.brokers.racks[shortfall.node]
         whose = f"rack {rack}" if rack else "a broker without a rack"

@@ -78,7 +78,7 @@ def rule_request(given: Mapping[str, Any]) -> RuleRequest:
     """Return a request of what the command line gave, by the names of its fields."""
     texts = {"rack_map", "broker_set", "low_utilization"}
     words = {"rules", "rack_rule"}
-    read = {
+    read: dict[str, Any] = {
         name: tuple(value or ()) if name in texts else value
         for name, value in given.items()
     }
