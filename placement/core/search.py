@@ -80,7 +80,10 @@ class Effort:
     steps_per_item
         Steps of balancing, times the number of items.
     rounds
-        Rounds of ruin and recreate, for small problems.
+        Rounds of ruin and recreate.
+    searches
+        How many times these are made, each with random numbers of its own, at once
+        where there are cores; the best answer counts, the first of equal ones.
     gap
         Part of the proven bound by which an answer may be dearer before more work is
         put into it.
@@ -92,6 +95,7 @@ class Effort:
 
     steps_per_item: int
     rounds: int
+    searches: int = 1
     gap: float
     milp_cells: int
     milp_nodes: int
@@ -102,7 +106,12 @@ NORMAL = Effort(
     steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
 )
 THOROUGH = Effort(
-    steps_per_item=20, rounds=20_000, gap=0.0, milp_cells=2000, milp_nodes=50_000
+    steps_per_item=20,
+    rounds=10_000,
+    searches=2,
+    gap=0.0,
+    milp_cells=2000,
+    milp_nodes=50_000,
 )
 
 

@@ -6,7 +6,9 @@ and solves its own answer again until nothing moves, so that planning twice in a
 finds nothing.
 """
 
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +34,8 @@ from placement.core.verify import verify_cover, verify_cut
 
 CLOSE = 1e-9
 """Distances that differ by less are the same: they are sums of floats."""
+SEED_STEP = 1_000_003
+"""Between the seeds of searches that run at once: far from those people choose."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
 
@@ -167,13 +171,30 @@ def _polish(
     """Make an answer cheaper by ruin and recreate; a small one by exact models."""
     effort = how.effort
     if effort.rounds and value.moves:
-        searcher = Searcher(problem, effort, how.seed, how.deadline)
-        at, value = searcher.recreate(at, value)
+        at, value = _recreate(problem, at, value, how)
     if how.deadline.is_over():
         return at, value
     if fits_model(problem, effort.milp_cells) and not problem.has_caps:
         at, value = _exact(problem, at, value, effort)
     return at, value
+
+
+def _recreate(
+    problem: Problem, at: Arrangement, value: Value, how: _How
+) -> tuple[Arrangement, Value]:
+    """Ruin and recreate with several seeds at once; the best, and first, is kept."""
+
+    def search(number: int) -> tuple[Arrangement, Value]:
+        seed = how.seed + number * SEED_STEP
+        return Searcher(problem, how.effort, seed, how.deadline).recreate(at, value)
+
+    searches = how.effort.searches
+    if searches == 1:
+        return search(0)
+    # Compiled kernels do without Python's lock. How many run at once decides nothing.
+    with ThreadPoolExecutor(min(searches, os.cpu_count() or 1)) as pool:
+        found = list(pool.map(search, range(searches)))
+    return min(found, key=lambda answer: answer[1].key)
 
 
 def _exact(

@@ -235,12 +235,17 @@ def measure_apart(row: Placing, seed: int) -> Placed:
     return Placed(**json.loads(done.stdout))
 
 
+OPTIONS = ("goal", "broker_list", "band", "effort")
+"""What `_request` sets."""
+
+
 def _step(step: str, row: Placing, seed: int, folder: Path) -> None:
     """Do one half of a measurement, in this process."""
     kept = folder / "request.json"
     if step == "make":
         request = write_instance(row, seed, folder, SIZES[row.size])
-        kept.write_text(json.dumps(asdict(request)), encoding="utf-8")
+        options = {name: getattr(request, name) for name in OPTIONS}
+        kept.write_text(json.dumps(options), encoding="utf-8")
         return
     request = PlanRequest(**json.loads(kept.read_text(encoding="utf-8")))
     warm_up(row)
