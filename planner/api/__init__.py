@@ -17,6 +17,12 @@ from planner.api.plans import (
 )
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
+from planner.api.scenarios import (
+    SizeResult,
+    WhatIfResult,
+    play_scenarios,
+    size_cluster,
+)
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
 from planner.api.table import Table
 
@@ -24,7 +30,9 @@ __all__ = [
     "CheckResult",
     "PlanOptions",
     "PlanResult",
+    "SizeResult",
     "Table",
+    "WhatIfResult",
     "add_brokers",
     "apply_plan",
     "check_plan",
@@ -32,12 +40,14 @@ __all__ = [
     "fix",
     "leaders",
     "log_dirs",
+    "play_scenarios",
     "propose_assignment",
     "read_snapshot",
     "rebalance",
     "remove_brokers",
     "replace_broker",
     "set_replication_factor",
+    "size_cluster",
     "take_snapshot",
     "verify_plan",
     "write_snapshot",

@@ -21,8 +21,9 @@ from planner.cli.what_if import (
     EffortOption,
     GrowthOption,
     Seed,
+    TrendsOption,
+    growth_of,
     read_effort,
-    read_growth_option,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def size(
     like: Like = None,
     survive: Survive = "broker,rack",
     growth: GrowthOption = None,
+    trends: TrendsOption = None,
     months: Months = 0.0,
     racks: Racks = None,
     scenarios: Scenarios = None,
@@ -109,7 +111,7 @@ def size(
         seed=seed,
         bandwidth=bandwidth,
     )
-    rates = read_growth_option(growth)
+    rates = growth_of(growth, trends, read)
     answer = answer_to(
         read,
         request,

@@ -19,6 +19,7 @@ from planner.cli.options import (
 from planner.cli.output import print_json, print_words
 
 if TYPE_CHECKING:
+    from planner.snapshot import Snapshot
     from planner.what_if.growth import Rates
     from planner.what_if.make import WhatIf
 
@@ -52,6 +53,12 @@ GrowthOption = Annotated[
         "--growth", metavar="RATE", help="How topics grow: 5%/month, 0.3/year."
     ),
 ]
+TrendsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trends", metavar="FOLDER", help="Growth by topic, from 'fleet trends'."
+    ),
+]
 EffortOption = Annotated[
     str, typer.Option("--effort", help="quick, normal or thorough plans.")
 ]
@@ -72,6 +79,7 @@ def what_if(
     capacity_threshold: CapacityThreshold = None,
     bandwidth: Bandwidth = "50MB/s",
     growth: GrowthOption = None,
+    trends: TrendsOption = None,
     effort: EffortOption = "normal",
     seed: Seed = 1,
     jobs: Jobs = 0,
@@ -104,7 +112,9 @@ def what_if(
         seed=seed,
     )
     wishes = read_wishes(request, state)
-    file = read_scenarios(scenarios, read, state, growth=read_growth_option(growth))
+    file = read_scenarios(
+        scenarios, read, state, growth=growth_of(growth, trends, read)
+    )
     if output is not None:
         check_output(output, file.scenarios)
     found = play(
@@ -177,6 +187,26 @@ def read_growth_option(text: str | None) -> "Rates | None":
         return parse_growth(text)
     except ValueError as error:
         refuse_option("--growth", text, str(error))
+
+
+def growth_of(
+    growth: str | None, trends: Path | None, snapshot: "Snapshot"
+) -> "Rates | dict[str, Rates] | None":
+    """
+    Return growth that all topics share, or that of each.
+
+    Raises
+    ------
+    BadInputError
+        If the option says none, or the trends are none; or both are given.
+    """
+    from planner.what_if.trends import read_trends
+
+    if trends is None:
+        return read_growth_option(growth)
+    if growth is not None:
+        refuse_option("--growth", growth, "must not be given together with --trends")
+    return read_trends(trends, snapshot.cluster_id)
 
 
 def refuse_option(option: str, value: str, rule: str) -> NoReturn:

@@ -1,6 +1,6 @@
 """Size one snapshot: the answer, checked by separate code, and how long it lasts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -113,7 +113,7 @@ def read_file(
     path: Path | None,
     snapshot: Snapshot,
     state: ClusterState,
-    growth: Rates | None,
+    growth: Rates | Mapping[str, Rates] | None,
 ) -> ScenariosFile:
     """
     Return a scenarios file, or an empty one with the growth given.
@@ -125,11 +125,15 @@ def read_file(
     """
     if path is not None:
         return read_scenarios(path, snapshot, state, growth=growth)
-    rates = None if growth is None else dict.fromkeys(state.topics.names, growth)
+    shared: Mapping[str, Rates] | None = (
+        growth
+        if growth is None or isinstance(growth, Mapping)
+        else dict.fromkeys(state.topics.names, growth)
+    )
     context = Context(
         configs=snapshot.configs,
         rules=election_rules(snapshot, state),
-        growth=rates,
+        growth=shared,
     )
     return ScenariosFile(file="", scenarios=(), context=context)
 
@@ -140,7 +144,7 @@ def size(
     *,
     kinds: Sequence[BrokerKind] = (),
     scenarios: Path | None = None,
-    growth: Rates | None = None,
+    growth: Rates | Mapping[str, Rates] | None = None,
 ) -> SizeAnswer:
     """
     Size a snapshot.

@@ -1,13 +1,13 @@
 """How topics grow, as a file or an option says."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log1p
 
 import numpy as np
 
 from placement.cluster import BoolArray, ClusterState
-from placement.sizing.growth import DAYS_PER_MONTH
+from placement.sizing.growth import DAYS_PER_MONTH, growth_of_trends
 from planner.what_if.names import NameReader
 from planner.what_if.records import GrowthRecord
 
@@ -58,6 +58,27 @@ def _rates_of(
 
 def _steady(rate: float, days: float, *, is_linear: bool) -> Rates:
     return (0.0, rate / days, 0.0) if is_linear else (log1p(rate) / days, 0.0, 0.0)
+
+
+def trend_rates(
+    bytes_per_day: Mapping[str, float], state: ClusterState
+) -> dict[str, Rates]:
+    """
+    Return growth by trends that were measured.
+
+    Parameters
+    ----------
+    bytes_per_day
+        By topic, the bytes on disk that one copy of it gains a day. Topics left out
+        do not grow.
+    state
+        The cluster today.
+    """
+    growth = growth_of_trends(state, bytes_per_day)
+    return {
+        name: (0.0, 0.0, float(rate))
+        for name, rate in zip(state.topics.names, growth.disk_per_day, strict=True)
+    }
 
 
 def parse_growth(text: str) -> Rates:

@@ -14,7 +14,7 @@ from placement.planning import PlannedPlacement
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions
 from placement.scenarios.outcome import Outcome, play, weighed
-from placement.scenarios.variant import variant_of
+from placement.scenarios.variant import Variant, variant_of
 from planner.errors import BadInputError
 from planner.failures.controllers import Voter, voters_of
 from planner.plan.document import Plan, make_plan
@@ -270,13 +270,18 @@ class Player:
         outcome = weighed(variant_of(self._state), None, self.assumptions(self._state))
         return outcome_document(None, outcome, self._voters)
 
-    def outcome(self, scenario: Scenario) -> Outcome:
-        """Play one scenario."""
+    def variant(self, scenario: Scenario) -> Variant:
+        """Return the cluster that a scenario makes, before any plan."""
         names = NameReader(scenario.place)
         variant = build(self._state, scenario, self._context, names, self._bases)
         if names.problems:  # pragma: no cover - the file was tried when it was read
             msg = f"{scenario.name} cannot be played"
             raise BadInputError(msg, names.problems)
+        return variant
+
+    def outcome(self, scenario: Scenario) -> Outcome:
+        """Play one scenario."""
+        variant = self.variant(scenario)
         assumptions = self.assumptions(variant.state)
         return play(variant, scenario.then, self._wishes.settings, assumptions)
 

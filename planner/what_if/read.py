@@ -49,7 +49,7 @@ def read_scenarios(
     snapshot: Snapshot,
     state: ClusterState,
     *,
-    growth: Rates | None = None,
+    growth: Rates | Mapping[str, Rates] | None = None,
 ) -> ScenariosFile:
     """
     Read a scenarios file for one cluster.
@@ -61,7 +61,8 @@ def read_scenarios(
     snapshot, state
         The cluster.
     growth
-        Growth that all topics share, for those of which the file says nothing.
+        Growth that all topics share, or of each by name, for those of which the file
+        says nothing.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def understand(
     state: ClusterState,
     *,
     file: str = "scenarios",
-    growth: Rates | None = None,
+    growth: Rates | Mapping[str, Rates] | None = None,
 ) -> ScenariosFile:
     """
     Understand scenarios that were parsed; the parameters are those of `read_scenarios`.
@@ -108,7 +109,12 @@ def understand(
     names = NameReader(file)
     rates = read_growth(record.growth, state, names)
     if growth is not None:
-        rates = {name: rates.get(name, growth) for name in state.topics.names}
+        shared = (
+            growth
+            if isinstance(growth, Mapping)
+            else dict.fromkeys(state.topics.names, growth)
+        )
+        rates = {**shared, **rates}
     context = Context(
         configs=snapshot.configs,
         rules=election_rules(snapshot, state),

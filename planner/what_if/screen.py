@@ -37,10 +37,7 @@ def what_if_screen(
 ) -> Iterator[str]:
     """Yield the lines, each at most 80 columns wide."""
     yield from wrapped(_headline(found, now))
-    yield HEAD
-    rows = [found.today, *found.scenarios]
-    for row in rows:
-        yield table_row(row)
+    yield from table_lines([found.today, *found.scenarios])
     yield from legend()
     alone = [row for row in found.scenarios if row["sweep"] is None]
     for row in alone[:MOST_SENTENCES]:
@@ -54,6 +51,12 @@ def what_if_screen(
         yield from labelled("Note", note)
     words = ["kafka-planner", "what-if", str(path), str(scenarios), "-o", "what-if"]
     yield from command_lines("Next", words)
+
+
+def table_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the table: its head, and a line for each row."""
+    yield HEAD
+    yield from map(table_row, rows)
 
 
 def _headline(found: WhatIf, now: datetime) -> str:

@@ -1,0 +1,391 @@
+"""What-if and sizing from Python: a few lines, results as tables."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from placement.scenarios.variant import Variant
+from planner.api.errors import named_as_arguments
+from planner.api.result import PlanResult
+from planner.api.table import Table
+from planner.plan.make import Planned, check_plan
+from planner.sizing.document import status_of
+from planner.sizing.document import to_document as size_document
+from planner.sizing.make import SizeAnswer, SizeRequest
+from planner.sizing.make import size as answer_to
+from planner.sizing.screen import size_screen
+from planner.sizing.types import read_types, understand_types
+from planner.snapshot import Snapshot
+from planner.what_if.answer import to_document
+from planner.what_if.growth import Rates, parse_growth, trend_rates
+from planner.what_if.make import (
+    Player,
+    WhatIf,
+    WhatIfRequest,
+    read_wishes,
+)
+from planner.what_if.make import what_if as play
+from planner.what_if.read import ScenariosFile, read_scenarios, understand
+from planner.what_if.scenarios import Scenario
+from planner.what_if.screen import table_lines
+
+AnyScenarios = Mapping[str, Any] | str | PathLike[str]
+"""A scenarios file, or what one says as a dictionary."""
+AnyGrowth = str | Mapping[str, float]
+"""``"5%/month"`` for all topics, or the bytes that topics gain a day, by name."""
+RESOURCES = ("disk", "in", "out", "cpu")
+USES = ("max_use", "mean_use")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WhatIfResult:
+    """
+    Scenarios beside today.
+
+    Parameters
+    ----------
+    found
+        Today and each scenario, in plain values.
+    """
+
+    found: WhatIf
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scenarios, in the order of the file."""
+        return tuple(str(row["name"]) for row in self.found.scenarios)
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """What `what-if --format json` prints."""
+        return to_document(self.found, now=datetime.now(UTC))
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether every scenario holds."""
+        return all(row["holds"] for row in self.found.scenarios)
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        """Return the figures of one scenario, or of ``"today"``."""
+        for row in (self.found.today, *self.found.scenarios):
+            if row["name"] == name:
+                return row
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.found.scenarios)
+
+    def __len__(self) -> int:
+        return len(self.found.scenarios)
+
+    @cached_property
+    def table(self) -> Table:
+        """
+        A row for today and each scenario.
+
+        Columns: `name`, `holds`, `status`, `brokers`, the most and the mean use of
+        `disk`, `in`, `out` and `cpu`, `max_deviation`, `brokers_over_threshold`,
+        `copied_replicas`, `copied_bytes`, `copy_seconds`, `survives_broker`,
+        `survives_rack`, `full_days`, `full_broker`, `full_resource`, and `traffic`,
+        `num_brokers` and `days` of a sweep.
+        """
+        import pyarrow as pa
+
+        rows = [self.found.today, *self.found.scenarios]
+        return Table(pa.Table.from_pylist([_flat(row) for row in rows]))
+
+    def plan(self, name: str) -> PlanResult:
+        """
+        Return the plan of a scenario, for the cluster that its changes make.
+
+        Raises
+        ------
+        KeyError
+            If there is no such scenario.
+        ValueError
+            If it is left as it is, so that there is nothing to plan.
+        """
+        scenario = self._scenario(name)
+        player = self._player()
+        outcome = player.outcome(scenario)
+        if outcome.placed is None:
+            msg = f"{name!r} is left as it is: there is no plan"
+            raise ValueError(msg)
+        plan = player.plan(scenario, outcome.placed)
+        findings = check_plan(plan, self.found.wishes.plan)
+        return PlanResult(Planned(plan=plan, findings=findings))
+
+    def cluster(self, name: str) -> Snapshot:
+        """
+        Return the cluster that the changes of a scenario make, before any plan.
+
+        Raises
+        ------
+        KeyError
+            If there is no such scenario.
+        """
+        variant: Variant = self._player().variant(self._scenario(name))
+        return Snapshot.from_state(variant.state)
+
+    def _scenario(self, name: str) -> Scenario:
+        for scenario in self.found.file.scenarios:
+            if scenario.name == name:
+                return scenario
+        raise KeyError(name)
+
+    def _player(self) -> Player:
+        snapshot, file = self.found.snapshot, self.found.file
+        return Player(snapshot, snapshot.to_state(), file.context, self.found.wishes)
+
+    def __repr__(self) -> str:
+        return "\n".join(table_lines([self.found.today, *self.found.scenarios]))
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one scenario as the row of a table."""
+    uses = row["resources"]
+    full, point = row["full"] or {}, row["point"] or {}
+    return {
+        "name": row["name"],
+        "holds": row["holds"],
+        "status": row["status"],
+        "brokers": row["brokers"],
+        **{f"{r}_{x}": (uses[r] or {}).get(x) for r in RESOURCES for x in USES},
+        "max_deviation": row["balance"]["max_deviation"],
+        "brokers_over_threshold": row["brokers_over_threshold"],
+        "copied_replicas": row["copies"]["replicas"],
+        "copied_bytes": row["copies"]["bytes"],
+        "copy_seconds": float(row["copies"]["seconds"]),
+        "survives_broker": row["survives"]["broker"]["survives"],
+        "survives_rack": row["survives"]["rack"]["survives"],
+        "full_days": full.get("days"),
+        "full_broker": full.get("broker"),
+        "full_resource": full.get("resource"),
+        "traffic": point.get("traffic"),
+        "num_brokers": point.get("brokers"),
+        "days": point.get("days"),
+    }
+
+
+def play_scenarios(
+    snapshot: Snapshot,
+    scenarios: AnyScenarios,
+    *,
+    growth: AnyGrowth | None = None,
+    band: float | Mapping[str, float] | None = None,
+    capacity_threshold: Mapping[str, float] | None = None,
+    bandwidth: str | int = "50MB/s",
+    effort: Literal["quick", "normal", "thorough"] = "normal",
+    seed: int = 1,
+    jobs: int = 1,
+) -> WhatIfResult:
+    """
+    Play scenarios on a cluster and lay them beside today.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    scenarios
+        A scenarios file, or what one says as a dictionary.
+    growth
+        How topics grow of which the scenarios say nothing: ``"5%/month"``, or the bytes
+        that each gains a day.
+    band, capacity_threshold, effort, seed
+        Of the plans, as in `PlanOptions`.
+    bandwidth
+        What a broker may copy.
+    jobs
+        Processes. A script that uses more than one must guard its main part, as
+        Python's `multiprocessing` asks for.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with the scenarios, or with the options.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    >>> lost = {"change": "lose", "racks": ["b"]}
+    >>> scenarios = [{"name": "no b", "then": "nothing", "changes": [lost]}]
+    >>> found = planner.play_scenarios(snapshot, {"scenarios": scenarios})
+    >>> found["no b"]["violations"]["under_replicated"]
+    312
+    """
+    state = snapshot.to_state()
+    rates = _rates(growth, snapshot)
+    request = WhatIfRequest(
+        band=_fractions(band),
+        capacity_threshold=_fractions(capacity_threshold),
+        bandwidth=str(bandwidth),
+        effort=effort,
+        seed=seed,
+    )
+    with named_as_arguments():
+        wishes = read_wishes(request, state)
+        file: ScenariosFile = (
+            understand(scenarios, snapshot, state, growth=rates)
+            if isinstance(scenarios, Mapping)
+            else read_scenarios(Path(scenarios), snapshot, state, growth=rates)
+        )
+        return WhatIfResult(play(snapshot, file, wishes, jobs=jobs))
+
+
+def _rates(
+    growth: AnyGrowth | None, snapshot: Snapshot
+) -> Rates | Mapping[str, Rates] | None:
+    if growth is None or isinstance(growth, str):
+        return None if growth is None else parse_growth(growth)
+    return trend_rates(growth, snapshot.to_state())
+
+
+def _fractions(given: float | Mapping[str, float] | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return tuple(f"{resource}={value!r}" for resource, value in given.items())
+    return (repr(given),)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SizeResult:
+    """
+    How many brokers a cluster needs.
+
+    Parameters
+    ----------
+    answer
+        The answer, its proof, and the placement that shows it.
+    """
+
+    answer: SizeAnswer
+
+    @property
+    def status(self) -> str:
+        """One of ``exact`` (proven), ``bounded`` and ``none``."""
+        return status_of(self.answer.sizing)
+
+    @property
+    def brokers(self) -> int:
+        """How many brokers; 0 where none were found."""
+        return self.answer.sizing.brokers
+
+    @property
+    def lower_bound(self) -> float | None:
+        """The fewest brokers, or the least price, that is proven."""
+        bound: float | None = self.document["lower_bound"]
+        return bound
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """What `size --format json` prints."""
+        return size_document(self.answer, now=datetime.now(UTC))
+
+    @property
+    def remove(self) -> tuple[int, ...]:
+        """Ids of today's brokers that could go."""
+        return tuple(self.document["remove"])
+
+    @cached_property
+    def fleet(self) -> Table:
+        """A row per type and rack. Columns: `type`, `rack`, `brokers`, `price`."""
+        import pyarrow as pa
+
+        rows = [
+            {
+                "type": each["type"],
+                "rack": rack or None,
+                "brokers": count,
+                "price": each["price"] * count / max(each["brokers"], 1),
+            }
+            for each in self.document["fleet"]
+            for rack, count in (each["racks"] or {"": each["brokers"]}).items()
+        ]
+        return Table(pa.Table.from_pylist(rows))
+
+    @property
+    def placement(self) -> Snapshot | None:
+        """The placement that shows the answer."""
+        shown = self.answer.sizing.shown
+        return None if shown is None else Snapshot.from_state(shown.state)
+
+    def __repr__(self) -> str:
+        now = datetime.now(UTC)
+        lines = list(size_screen(self.answer, Path("snapshot"), None, now=now))
+        return "\n".join(line for line in lines if not line.startswith("Next"))
+
+
+def size_cluster(
+    snapshot: Snapshot,
+    *,
+    types: Sequence[Mapping[str, Any]] | str | PathLike[str] = (),
+    survives: Iterable[Literal["broker", "rack"]] = ("broker", "rack"),
+    growth: AnyGrowth | None = None,
+    months: float = 0.0,
+    like: int | None = None,
+    racks: int | None = None,
+    capacity_threshold: Mapping[str, float] | None = None,
+    effort: Literal["quick", "normal", "thorough"] = "quick",
+    seed: int = 1,
+) -> SizeResult:
+    """
+    Say how many brokers a cluster needs, and prove it.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    types
+        Kinds of brokers with prices, or a file of them; by default more, or fewer, of
+        today's.
+    survives
+        What may be lost.
+    growth, months
+        How topics grow, and how far ahead to size.
+    like
+        Id of the broker that more, or fewer, are had of.
+    racks
+        In how many racks the types stand; by default today's.
+    capacity_threshold, effort, seed
+        Of the plans, as in `PlanOptions`.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with the options.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    >>> sized = planner.size_cluster(snapshot, survives=())
+    >>> sized.brokers, sized.status, sized.remove
+    (9, 'exact', (10, 11, 12))
+    """
+    request = SizeRequest(
+        capacity_threshold=_fractions(capacity_threshold),
+        survives=",".join(survives) or "nothing",
+        like=like,
+        months=months,
+        racks=racks,
+        effort=effort,
+        seed=seed,
+    )
+    kinds = (
+        read_types(Path(types))
+        if isinstance(types, str | PathLike)
+        else (understand_types({"types": list(types)}) if types else ())
+    )
+    with named_as_arguments():
+        answer = answer_to(
+            snapshot, request, kinds=kinds, growth=_rates(growth, snapshot)
+        )
+    return SizeResult(answer)
