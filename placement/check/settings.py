@@ -34,6 +34,8 @@ class CheckSettings:
         Names of topics that stay as they are.
     leaving_brokers
         Ids of live brokers that the plan empties: they count as no place to be.
+    brokers_to_come
+        Ids of brokers that did not exist when the plan was made: unknown, not gone.
     rollback
         The lists before, as the plan recorded them, to tell a stale plan; or `None`.
     topic_ids
@@ -57,6 +59,7 @@ class CheckSettings:
     excluded_for_leaders: frozenset[int] = frozenset()
     excluded_topics: frozenset[str] = frozenset()
     leaving_brokers: frozenset[int] = frozenset()
+    brokers_to_come: frozenset[int] = frozenset()
     rollback: Target | None = None
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     custom: tuple[CustomRule, ...] = ()

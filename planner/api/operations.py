@@ -15,6 +15,7 @@ def replace_broker(
     snapshot: Snapshot,
     replacements: Mapping[int, int],
     *,
+    new_brokers: Iterable[str] = (),
     rebalance: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
@@ -27,6 +28,8 @@ def replace_broker(
         The cluster.
     replacements
         Id of the new broker by that of the old one.
+    new_brokers
+        Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
         Whether the rest may move too.
     options
@@ -40,6 +43,7 @@ def replace_broker(
     own = OwnOptions(
         broker=tuple(map(str, replacements)),
         with_broker=tuple(map(str, replacements.values())),
+        new_broker=tuple(new_brokers),
     )
     return plan_of(
         snapshot, "replace-broker", options, rebalance=rebalance, own={"own": own}

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
 from planner.plan.make import make
+from planner.plan.own_options import OwnOptions
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot
 
@@ -101,6 +102,7 @@ def add_brokers(
     snapshot: Snapshot,
     broker_ids: Iterable[int] | None = None,
     *,
+    new_brokers: Iterable[str] = (),
     rebalance: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
@@ -113,6 +115,8 @@ def add_brokers(
         The cluster.
     broker_ids
         The brokers to fill; those whose state is ``new`` where left out.
+    new_brokers
+        Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
         Whether the rest may move too.
     options
@@ -124,7 +128,12 @@ def add_brokers(
         With every option that is wrong for this cluster.
     """
     return plan_of(
-        snapshot, "add-brokers", options, broker_ids=broker_ids, rebalance=rebalance
+        snapshot,
+        "add-brokers",
+        options,
+        broker_ids=broker_ids,
+        rebalance=rebalance,
+        own={"own": OwnOptions(new_broker=tuple(new_brokers))},
     )
 
 

@@ -15,6 +15,7 @@ from planner.cli.options import OutputFormat, SnapshotArgument
 from planner.cli.output import print_json, print_words
 from planner.cli.plan_options import (
     BrokerList,
+    NewBrokers,
     PlanOptions,
     RebalanceToo,
     with_plan_options,
@@ -52,17 +53,23 @@ def add_brokers(
     snapshot: SnapshotArgument,
     *,
     broker_list: BrokerList = None,
+    new_broker: NewBrokers = None,
     rebalance: RebalanceToo = False,
     options: PlanOptions,
 ) -> None:
     """
     Fill new brokers: those of state `new`, or those of --broker-list.
 
-    Copies go only onto the new brokers; leadership may change anywhere.
+    Copies go only onto the new brokers; leadership may change anywhere. Brokers that
+    do not exist yet: --new-broker id=7,rack=c,like=3.
 
     Example: kafka-planner plan add-brokers prod.json --broker-list 10-12 -o plan
     """
-    own = {"broker_list": broker_list, "rebalance": rebalance}
+    own = {
+        "broker_list": broker_list,
+        "new_broker": tuple(new_broker or ()),
+        "rebalance": rebalance,
+    }
     run_plan("add-brokers", snapshot, options, own)
 
 

@@ -7,6 +7,7 @@ import typer
 from planner.cli.options import SnapshotArgument
 from planner.cli.plan_options import (
     BrokerList,
+    NewBrokers,
     PlanOptions,
     RebalanceToo,
     with_plan_options,
@@ -16,7 +17,7 @@ OldBroker = Annotated[
     list[str] | None,
     typer.Option("--broker", metavar="ID", help="Broker to replace. Repeatable."),
 ]
-NewBroker = Annotated[
+Successor = Annotated[
     list[str] | None,
     typer.Option("--with", metavar="ID", help="Broker that takes its place."),
 ]
@@ -35,7 +36,8 @@ def replace_broker(
     snapshot: SnapshotArgument,
     *,
     broker: OldBroker = None,
-    with_broker: NewBroker = None,
+    with_broker: Successor = None,
+    new_broker: NewBrokers = None,
     rebalance: RebalanceToo = False,
     options: PlanOptions,
 ) -> None:
@@ -48,8 +50,13 @@ def replace_broker(
     """
     from planner.cli.plan import run_plan
 
-    own = {"broker": tuple(broker or ()), "with_broker": tuple(with_broker or ())}
-    run_plan("replace-broker", snapshot, options, {**own, "rebalance": rebalance})
+    own = {
+        "broker": tuple(broker or ()),
+        "with_broker": tuple(with_broker or ()),
+        "new_broker": tuple(new_broker or ()),
+        "rebalance": rebalance,
+    }
+    run_plan("replace-broker", snapshot, options, own)
 
 
 @with_plan_options

@@ -86,6 +86,14 @@ BrokerList = Annotated[
     str | None,
     typer.Option("--broker-list", metavar="IDS", help="Broker ids: 1,2,5-9."),
 ]
+NewBrokers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--new-broker",
+        metavar="id=N,rack=R,like=M",
+        help="A broker that does not exist yet. Repeatable.",
+    ),
+]
 Band = Annotated[
     list[str] | None,
     typer.Option(

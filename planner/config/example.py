@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, str] = {
     "with_broker": "[9]",
     "log_dirs": '["4:/data/d1"]',
     "empty": '["3:/data/d1"]',
+    "new_broker": '["id=7,rack=c,like=3"]',
     "only": '["offline", "racks"]',
     "replication_factor": "3",
     "replication_factors": '"factors.toml"',

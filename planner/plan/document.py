@@ -46,7 +46,8 @@ class Plan:
     because
         Why it does not keep every hard rule, where it does not.
     identity
-        The cluster by which a plan is known, where a rule let it see other racks.
+        The cluster by which a plan is known, where a rule let it see other racks, or
+        it counts on brokers that are to come.
     """
 
     goal: str

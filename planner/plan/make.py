@@ -29,6 +29,7 @@ from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
 from planner.plan.folder import target_lists
 from planner.plan.log_dirs import read_dirs
+from planner.plan.new_brokers import arrival_notes
 from planner.plan.option_reader import OptionReader
 from planner.plan.plan_input import CHANGES_FACTORS, to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
@@ -89,8 +90,10 @@ def make(
     racks = read_rack_map(OptionReader(None), request.rules.rack_map)
     state = with_rack_map(state, racks)
     wishes = read_request(request, state)
-    operation = OPERATIONS[request.goal](state, wishes)
-    placed = plan_placement(state, operation, wishes.settings)
+    operation = OPERATIONS[request.goal](wishes.state, wishes)
+    placed = plan_placement(wishes.state, operation, wishes.settings)
+    to_come = arrival_notes(wishes.state, wishes.arrivals)
+    placed = replace(placed, notes=(*placed.notes, *to_come))
     plan = make_plan(
         request.goal,
         placed,
@@ -175,7 +178,8 @@ def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
         value = ",".join(map(str, off))
         rule = "brokers to be filled must be live"
         raise _broker_list_error(value, rule, "start them, or leave them out")
-    return AddBrokers(wishes.broker_ids)
+    to_come = (arrival.broker_id for arrival in wishes.arrivals)
+    return AddBrokers(tuple(dict.fromkeys((*wishes.broker_ids, *to_come))))
 
 
 def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:

@@ -32,6 +32,8 @@ class OwnOptions:
         ``set-replication-factor``: of all topics, and a file by topic.
     only
         ``fix``: words joined by commas, each of `Defect`; none: all.
+    new_broker
+        ``add-brokers``, ``replace-broker``: ``id=7,rack=c,like=3`` texts.
     """
 
     broker: Sequence[str] = ()
@@ -40,6 +42,7 @@ class OwnOptions:
     replication_factor: int | None = None
     replication_factors: Path | None = None
     only: Sequence[str] = ()
+    new_broker: Sequence[str] = ()
 
 
 OWN_NAMES = frozenset(field.name for field in fields(OwnOptions))

@@ -145,6 +145,7 @@ class SettingsRecord(Record):
     replication_factor: int | None = None
     replication_factors: dict[str, list[str]] | None = None
     only: list[str] | None = None
+    new_broker: list[str] | None = None
     order_followers: bool = False
     empty: list[str] | None = None
 

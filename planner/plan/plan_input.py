@@ -48,6 +48,7 @@ class PlanSettings(BaseModel):
     keep_topics: str | None = None
     locality_scoped: bool = False
     max_replicas_per_broker: int | None = None
+    new_broker: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +228,7 @@ def check_settings(
         excluded_for_leaders=frozenset(own.exclude_brokers_for_leaders or ()),
         excluded_topics=_excluded_topics(own, state),
         leaving_brokers=_leaving(plan),
+        brokers_to_come=_to_come(own),
         rollback=None if plan.rollback is None else to_target(plan.rollback),
         topic_ids=_topic_ids(plan),
     )
@@ -265,6 +267,12 @@ def _leaving(plan: PlanInput) -> frozenset[int]:
         named = plan.settings.broker
         return frozenset([named] if isinstance(named, int) else named)
     return frozenset()
+
+
+def _to_come(own: PlanSettings) -> frozenset[int]:
+    """Return the ids of brokers that did not exist when the plan was made."""
+    named = (re.search(r"\bid=(\d{1,10})\b", text) for text in own.new_broker or ())
+    return frozenset(int(match[1]) for match in named if match)
 
 
 def _topic_ids(plan: PlanInput) -> dict[str, str]:

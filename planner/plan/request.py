@@ -11,6 +11,7 @@ from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
 from placement.waves.cut import Order, WaveSettings
+from planner.plan.new_brokers import NewBroker, read_new_brokers, with_new_brokers
 from planner.plan.option_reader import OptionReader
 from planner.plan.own_options import OwnOptions, OwnWishes, read_own
 from planner.plan.rule_request import (
@@ -127,6 +128,10 @@ class Wishes:
         As given, for what one operation alone has.
     waves
         How the plan is cut into waves; `None`: not at all.
+    state
+        The cluster, with the brokers that are to come.
+    arrivals
+        These brokers.
     own
         Of the options of this operation alone.
     """
@@ -135,6 +140,8 @@ class Wishes:
     settings: Settings
     document: dict[str, Any]
     request: PlanRequest
+    state: ClusterState
+    arrivals: tuple[NewBroker, ...] = ()
     waves: WaveSettings | None = None
     own: OwnWishes = field(default_factory=OwnWishes)
 
@@ -156,6 +163,9 @@ def check_request(request: PlanRequest, state: ClusterState | None) -> None:
         With every option that is wrong.
     """
     reader = OptionReader(state)
+    arrivals = read_new_brokers(reader, request.own.new_broker)
+    if state is not None:
+        reader.state = with_new_brokers(state, arrivals)
     read_options(reader, request)
     _excluded_topics(reader, request)
     reader.raise_problems()
@@ -171,6 +181,8 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         With every option that is wrong.
     """
     reader = OptionReader(state)
+    arrivals = read_new_brokers(reader, request.own.new_broker)
+    state = reader.state = with_new_brokers(state, arrivals)
     read = read_options(reader, request)
     excluded = _excluded_topics(reader, request)
     reader.raise_problems()
@@ -200,12 +212,21 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         settings=settings,
         document=_document(request, settings, read.broker_ids, read.lists)
         | {"waves": settings_document(read.waves)}
-        | read.rules.document
-        | read.own.document,
+        | dict(read.rules.document)
+        | read.own.document
+        | _arrivals_document(request),
         request=request,
+        state=state,
+        arrivals=tuple(arrivals),
         waves=read.waves,
         own=read.own,
     )
+
+
+def _arrivals_document(request: PlanRequest) -> dict[str, Any]:
+    """Return what plan.json says of brokers that are to come, if there are any."""
+    texts = request.own.new_broker
+    return {"new_broker": list(texts)} if texts else {}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
