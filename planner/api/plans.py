@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Unpack
 
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
+from planner.api.rules import RuleOptions, rules_of
 from planner.plan.make import make
 from planner.plan.own_options import OwnOptions
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot
 
 
-class PlanOptions(TypedDict, total=False):
+class PlanOptions(RuleOptions, total=False):
     """
-    Options of every plan, all of which may be left out.
+    Options of every plan, all of which may be left out; `RuleOptions` are some too.
 
     Typed keywords: as many functions as there are operations take the same ones.
 
@@ -233,6 +234,7 @@ def plan_of(
     _refuse_unknown(options)
     request = PlanRequest(
         goal=goal,
+        rules=rules_of(options),
         broker_list=_id_list(broker_ids),
         band=_fractions(options.get("band", {})),
         capacity_threshold=_fractions(options.get("capacity_threshold", {})),

@@ -242,7 +242,7 @@ def test_wrong_options_are_named_as_arguments(snapshot):
 
 
 def test_options_that_do_not_exist_are_refused(snapshot):
-    with pytest.raises(TypeError, match=r"unexpected option 'bands'; there are: band,"):
+    with pytest.raises(TypeError, match=r"unexpected option 'bands'; there are: "):
         planner.rebalance(snapshot, bands=0.1)
 
 
@@ -359,3 +359,21 @@ def test_a_cluster_is_looked_for_by_its_address():
         planner.take_snapshot("nowhere:x")
 
     assert raised.value.problems[0].file == "arguments"
+
+
+def test_rules_are_those_of_the_command(tmp_path):
+    snapshot = Snapshot.from_document(skewed_document())
+
+    plan = planner.rebalance(
+        snapshot,
+        rack_rule="strict",
+        rack_map={"c": "b"},
+        low_utilization={"disk": 0.99},
+        keep_topics="a",
+    )
+
+    settings = plan.document["settings"]
+    assert plan.status == "infeasible"
+    assert settings["rack_map"] == {"c": "b"}
+    assert settings["low_utilization"] == {"disk": 0.99}
+    assert (settings["rack_rule"], settings["keep_topics"]) == ("strict", "a")

@@ -1,0 +1,61 @@
+"""Rules of plans from Python, with the names of the command's options."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+from planner.plan.rule_request import RULE_NAMES, RuleRequest
+
+
+class RuleOptions(TypedDict, total=False):
+    """
+    Rules of every plan, all of which may be left out.
+
+    Parameters
+    ----------
+    rules
+        The default goals of another tool, with its limits.
+    rack_rule
+        As even as racks allow, one replica per rack, or none.
+    rack_map
+        Which rack stands for which.
+    broker_set
+        Name of a set by the regular expression of the topics that live there alone.
+    keep_topics
+        Regular expression of topics whose replicas stay.
+    locality_scoped
+        Whether no copy crosses racks.
+    only_over_threshold
+        Whether nothing moves but what relieves brokers over a threshold.
+    low_utilization
+        Fraction by resource; one of which less is used is not balanced.
+    max_replicas_per_broker
+        Most replicas of any broker.
+    potential_out, leader_in
+        Whether these goals count.
+    """
+
+    rules: Literal["cruise-control"]
+    rack_rule: Literal["distribution", "strict", "off"]
+    rack_map: Mapping[str, str]
+    broker_set: Mapping[str, str]
+    keep_topics: str
+    locality_scoped: bool
+    only_over_threshold: bool
+    low_utilization: Mapping[str, float]
+    max_replicas_per_broker: int
+    potential_out: bool
+    leader_in: bool
+
+
+def rules_of(options: Mapping[str, Any]) -> RuleRequest:
+    """Return the rules among options, as the command would have read them."""
+    given: dict[str, Any] = {
+        name: _texts(value) if isinstance(value, Mapping) else value
+        for name, value in options.items()
+        if name in RULE_NAMES
+    }
+    return RuleRequest(**given)
+
+
+def _texts(pairs: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for name, value in pairs.items())
