@@ -18,7 +18,7 @@ from placement.load import (
     first_true,
 )
 from placement.rules.draft import Draft
-from placement.rules.left_alone import is_untouchable
+from placement.rules.left_alone import is_excluded, is_untouchable
 
 RowArray = npt.NDArray[np.int64]
 
@@ -58,7 +58,8 @@ class Demote:
         draft.is_left_alone |= ~concerned & ~untouchable
         may_lead = _may_lead(draft, demoted)
         leading = _choose_leaders(draft, chosen, demoted, may_lead)
-        draft.shortfalls += _still_leading(draft, concerned, demoted, may_lead)
+        asked = concerned & ~is_excluded(draft)
+        draft.shortfalls += _still_leading(draft, asked, demoted, may_lead)
         draft.decide(_ordered(state, chosen, demoted, leading))
 
     def _is_demoted(self, state: ClusterState) -> BoolArray:

@@ -10,7 +10,7 @@ from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.operations.replacing import Replacing, RowArray
 from placement.rules.draft import Draft
-from placement.rules.left_alone import UsableLogDirs, is_untouchable
+from placement.rules.left_alone import UsableLogDirs, is_excluded, is_untouchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class ReplaceBroker:
             return
         concerned = first_true(was_on, before.replicas.start) != ABSENT
         draft.is_left_alone |= ~concerned & ~untouchable
-        left = np.nonzero(was_on & ~placing.is_replaced)[0]
+        asked = ~is_excluded(draft)[before.replicas.partition_idx]
+        left = np.nonzero(was_on & ~placing.is_replaced & asked)[0]
         draft.shortfalls += [placing.reason(int(row)) for row in left]
 
 

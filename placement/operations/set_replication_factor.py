@@ -11,7 +11,7 @@ from placement.core.problem import Movability
 from placement.core.solution import Shortfall
 from placement.operations.resizing import resize
 from placement.rules.draft import Draft, Note
-from placement.rules.left_alone import UsableLogDirs, is_untouchable
+from placement.rules.left_alone import UsableLogDirs, is_excluded, is_untouchable
 
 RowArray = npt.NDArray[np.int64]
 
@@ -69,9 +69,7 @@ def change_factors(draft: Draft, wanted: RowArray) -> None:
     UsableLogDirs().fill(draft)
     untouchable = is_untouchable(draft)
     now = state.replication_factor
-    differs = (wanted > 0) & np.not_equal(wanted, now)
-    if draft.settings.excluded_topics is not None:
-        differs &= ~draft.settings.excluded_topics[state.partitions.topic_idx]
+    differs = (wanted > 0) & np.not_equal(wanted, now) & ~is_excluded(draft)
     chosen = differs & ~untouchable
     resized = resize(draft, np.where(chosen, wanted, state.num_replicas))
     draft.shortfalls += [

@@ -127,12 +127,18 @@ class UsableLogDirs:
 
 def is_untouchable(draft: Draft) -> BoolArray:
     """Return ``(P,)`` partitions to be left alone, excluded topics included."""
-    found = np.zeros(draft.state.num_partitions, dtype=np.bool_)
+    found = is_excluded(draft)
     for chosen, _ in LeaveUnsettled().found_in(draft):
         found |= chosen
-    excluded = draft.settings.excluded_topics
-    if excluded is not None and len(excluded):
-        found |= excluded[draft.state.partitions.topic_idx]
+    return found
+
+
+def is_excluded(draft: Draft) -> BoolArray:
+    """Return ``(P,)`` partitions of excluded topics: nobody asks for them."""
+    excluded, partitions = draft.settings.excluded_topics, draft.state.partitions
+    if excluded is None or not len(excluded):
+        return np.zeros(len(partitions), dtype=np.bool_)
+    found: BoolArray = excluded[partitions.topic_idx]
     return found
 
 

@@ -107,6 +107,16 @@ def test_nobody_is_made_to_lead_over_a_capacity():
     assert found.solution.status is Status.PARTIAL
 
 
+def test_nobody_misses_what_is_left_out_on_purpose():
+    state = make_state({"a": [[0]], "b": [[0, 1]]}, racks="ab")
+    wishes = Settings(excluded_topics=np.array([True, False]))
+
+    found = plan_checked(state, Demote((0,)), wishes)
+
+    assert lists_after(found) == [[0], [1, 0]]
+    assert found.has_met_rules
+
+
 def test_an_excluded_broker_does_not_lead_instead():
     state = make_state([[0, 1, 2]], racks="abc")
     wishes = {"excluded_for_leaders": frozenset({1})}

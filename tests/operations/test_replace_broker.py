@@ -85,6 +85,16 @@ def test_a_demoted_new_broker_hands_leadership_on():
     assert planned(state, ReplaceBroker(((0, 2),))) == [[1, 2]]
 
 
+def test_nobody_misses_what_is_left_out_on_purpose():
+    state = make_state({"a": [[0]], "b": [[0]]}, racks="ab")
+    wishes = Settings(excluded_topics=np.array([True, False]))
+
+    found = plan_checked(state, ReplaceBroker(((0, 1),)), wishes)
+
+    assert lists_after(found) == [[0], [1]]
+    assert found.has_met_rules
+
+
 def test_with_the_rest_freed_what_does_not_fit_goes_elsewhere():
     state = make_state(
         [[0], [0]], racks="abc", size_bytes=10, max_replicas=[5, 1, 5], disk_bytes=100

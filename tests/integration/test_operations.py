@@ -1,0 +1,156 @@
+"""Operations planned on a real cluster, run by Kafka's own tools, and verified."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.kafka.cluster import Cluster, wait_until
+from integration.planner import partitions_of, run_planner, take_snapshot
+from integration.steps import create, execute, replicas_of, verify, write_plan
+from integration.told import told_topics
+
+pytestmark = pytest.mark.kafka
+
+# Clusters on loopback share the disk of the machine, which may be rather full.
+ROOMY = ("--capacity-threshold", "disk=1")
+
+
+def plan_on(
+    cluster: Cluster, folder: Path, topic: str, operation: str, *options: object
+) -> tuple[Path, dict[str, Any]]:
+    """Plan one topic on a snapshot taken now, and have the plan checked."""
+    before, plan = folder / "before.json", folder / "plan"
+    take_snapshot(cluster.bootstrap, before)
+    what = (operation, before, *options, "--topic", topic, *ROOMY)
+    made = run_planner("plan", *what, "-o", plan, "--format", "json")
+    assert made.code == 0, made.err + made.out
+    checked = run_planner("check", plan, "--snapshot", before, *ROOMY)
+    assert checked.code == 0, checked.out
+    return plan, made.document
+
+
+def run_to_its_end(cluster: Cluster, plan: Path) -> None:
+    """Let Kafka's tool run a plan, and have both verify it."""
+    assert verify(cluster, plan)[1]["status"] == "not-started"
+    execute(cluster, plan / "reassignment.json")
+    named = ("--reassignment-json-file", str(plan / "reassignment.json"))
+    told = cluster.reassign("--verify", *named)
+    assert "still in progress" not in told
+    assert "replica set is" not in told
+    code, done = verify(cluster, plan)
+    assert (code, done["status"]) == (0, "completed")
+
+
+def leaders_of(cluster: Cluster, topic: str) -> list[int | None]:
+    told = told_topics(cluster.topics("--describe", "--topic", topic))
+    return [one["leader"] for _, one in sorted(told.items())]
+
+
+def planned_lists(plan: Path) -> dict[int, list[int]]:
+    entries = json.loads((plan / "reassignment.json").read_text())["partitions"]
+    return {entry["partition"]: entry["replicas"] for entry in entries}
+
+
+def test_a_higher_replication_factor(shared_cluster: Cluster, tmp_path):
+    create(shared_cluster, "ops-wider", [[1], [2], [3]])
+    shared_cluster.produce("ops-wider", num_records=3000, record_bytes=100)
+    leaders = leaders_of(shared_cluster, "ops-wider")
+
+    plan, document = plan_on(
+        shared_cluster, tmp_path, "ops-wider", "set-replication-factor",
+        "--replication-factor", 2,
+    )  # fmt: skip
+    run_to_its_end(shared_cluster, plan)
+
+    assert document["moves"]["replicas"] == 3
+    now = replicas_of(shared_cluster, "ops-wider")
+    assert [len(replicas) for replicas in now] == [2, 2, 2]
+    assert [replicas[0] for replicas in now] == [1, 2, 3]
+    assert leaders_of(shared_cluster, "ops-wider") == leaders
+    after = take_snapshot(shared_cluster.bootstrap, tmp_path / "after.json")
+    for one in partitions_of(after, "ops-wider"):
+        assert sorted(one["isr"]) == sorted(one["replicas"])
+    execute(shared_cluster, plan / "rollback.json")
+    assert replicas_of(shared_cluster, "ops-wider") == [[1], [2], [3]]
+
+
+def test_a_lower_replication_factor(shared_cluster: Cluster, tmp_path):
+    create(shared_cluster, "ops-narrower", [[1, 2, 3], [2, 3, 1], [3, 1, 2]])
+    shared_cluster.produce("ops-narrower", num_records=3000, record_bytes=100)
+
+    plan, document = plan_on(
+        shared_cluster, tmp_path, "ops-narrower", "set-replication-factor",
+        "--replication-factor", 1,
+    )  # fmt: skip
+    run_to_its_end(shared_cluster, plan)
+
+    assert document["moves"]["replicas"] == 0
+    now = replicas_of(shared_cluster, "ops-narrower")
+    assert [len(replicas) for replicas in now] == [1, 1, 1]
+    assert now == [planned_lists(plan)[partition] for partition in range(3)]
+    assert leaders_of(shared_cluster, "ops-narrower") == [row[0] for row in now]
+
+
+def test_a_demoted_broker_leads_nothing_once_leaders_are_elected(
+    shared_cluster: Cluster, tmp_path
+):
+    create(shared_cluster, "ops-calm", [[1, 2, 3], [1, 3, 2], [2, 1, 3]])
+    assert leaders_of(shared_cluster, "ops-calm") == [1, 1, 2]
+
+    plan, document = plan_on(
+        shared_cluster, tmp_path, "ops-calm", "demote", "--broker-list", 1
+    )
+    run_to_its_end(shared_cluster, plan)
+    shared_cluster.elect(
+        "--election-type", "preferred",
+        "--path-to-json-file", str(plan / "preferred-election.json"),
+    )  # fmt: skip
+
+    assert document["moves"]["replicas"] == 0
+    assert document["moves"]["leaders"] == 2
+    now = replicas_of(shared_cluster, "ops-calm")
+    assert [replicas[-1] for replicas in now] == [1, 1, 1]
+    wait_until(
+        lambda: 1 not in leaders_of(shared_cluster, "ops-calm"),
+        "broker 1 to lead nothing",
+    )
+    assert leaders_of(shared_cluster, "ops-calm") == [row[0] for row in now]
+    assert verify(shared_cluster, plan)[1]["findings"] == []
+
+
+def test_a_broker_is_replaced_position_by_position(shared_cluster: Cluster, tmp_path):
+    create(shared_cluster, "ops-swap", [[1, 2], [2, 1], [1, 2]])
+    shared_cluster.produce("ops-swap", num_records=3000, record_bytes=100)
+
+    plan, document = plan_on(
+        shared_cluster, tmp_path, "ops-swap", "replace-broker",
+        "--broker", 1, "--with", 3,
+    )  # fmt: skip
+    run_to_its_end(shared_cluster, plan)
+
+    assert document["moves"]["replicas"] == 3
+    assert replicas_of(shared_cluster, "ops-swap") == [[3, 2], [2, 3], [3, 2]]
+    # Who led and has gone gives way to the first replica by itself.
+    assert leaders_of(shared_cluster, "ops-swap") == [3, 2, 3]
+    again = take_snapshot(shared_cluster.bootstrap, tmp_path / "again.json")
+    assert partitions_of(again, "ops-swap")[0]["isr"]
+
+
+def test_a_partition_with_a_factor_of_its_own_is_mended(
+    shared_cluster: Cluster, tmp_path
+):
+    create(shared_cluster, "ops-mixed", [[1, 2], [2, 3], [3, 1]])
+    odd = write_plan(tmp_path / "odd.json", "ops-mixed", {0: [1, 2, 3], 2: [3]})
+    execute(shared_cluster, odd)
+    assert [len(row) for row in replicas_of(shared_cluster, "ops-mixed")] == [3, 2, 1]
+
+    plan, _ = plan_on(
+        shared_cluster, tmp_path, "ops-mixed", "fix", "--only", "replication-factor"
+    )
+    run_to_its_end(shared_cluster, plan)
+
+    # Of factors that are as frequent the largest counts.
+    assert [len(row) for row in replicas_of(shared_cluster, "ops-mixed")] == [3, 3, 3]
+    assert [row[0] for row in replicas_of(shared_cluster, "ops-mixed")] == [1, 2, 3]
