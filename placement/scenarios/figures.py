@@ -261,10 +261,8 @@ def reason_of(failures: Failures, row: int) -> str:
         count = int(failures.damage[name][row])
         if count:
             return f"{words}: {count}"
-    if failures.peaks.num_over[row]:
-        return (
-            f"{int(failures.peaks.num_over[row])} brokers over a threshold by leading"
-        )
+    if count := int(failures.peaks.num_over[row]):
+        return f"brokers over a threshold by leading: {count}"
     for y, r in enumerate(HELD_COLUMNS):
         if failures.even_levels[row, y] > failures.scale.most[r]:
             full = 100 * float(failures.even_levels[row, y])

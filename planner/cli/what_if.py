@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 ScenariosArgument = Annotated[
     Path, typer.Argument(metavar="SCENARIOS", help="Scenarios, TOML.")
 ]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--scenario", metavar="NAME", help="Only this one. Repeatable."),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -73,6 +77,7 @@ def what_if(
     snapshot: SnapshotArgument,
     scenarios: ScenariosArgument,
     *,
+    scenario: Only = None,
     output: Output = None,
     band: Band = None,
     resources: Resources = None,
@@ -99,7 +104,7 @@ def what_if(
     from planner.what_if.folder import check_output
     from planner.what_if.make import WhatIfRequest, read_wishes
     from planner.what_if.make import what_if as play
-    from planner.what_if.read import read_scenarios
+    from planner.what_if.read import only, read_scenarios
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -115,6 +120,7 @@ def what_if(
     file = read_scenarios(
         scenarios, read, state, growth=growth_of(growth, trends, read)
     )
+    file = only(file, scenario or ())
     if output is not None:
         check_output(output, file.scenarios)
     found = play(
@@ -130,7 +136,7 @@ def what_if(
 
         print_json(to_document(found, now=datetime.now(UTC)))
     else:
-        _print_screen(found, snapshot, scenarios)
+        _print_screen(found, snapshot, scenarios, scenario or [])
     raise typer.Exit(exit_code(found))
 
 
@@ -139,11 +145,15 @@ def _tell(done: int, count: int) -> None:
         print_words(f"{done} of {count} scenarios")
 
 
-def _print_screen(found: "WhatIf", snapshot: Path, scenarios: Path) -> None:
+def _print_screen(
+    found: "WhatIf", snapshot: Path, scenarios: Path, chosen: list[str]
+) -> None:
     from planner.what_if.screen import what_if_screen
 
     now = datetime.now(UTC)
-    typer.echo("\n".join(what_if_screen(found, snapshot, scenarios, now=now)))
+    words = [str(snapshot), str(scenarios)]
+    words += [word for name in chosen for word in ("--scenario", name)]
+    typer.echo("\n".join(what_if_screen(found, words, now=now)))
 
 
 def exit_code(found: "WhatIf") -> ExitCode:

@@ -169,9 +169,11 @@ def lasting_texts(lasting: Lasting) -> Iterator[str]:
     """Yield how long today's brokers will do."""
     if lasting.crossings:
         first = lasting.crossings[0]
+        where = f"{first.resource} of broker {first.broker_id}"
         yield (
-            f"as it is {days_text(first.days)}: then {first.resource} of broker "
-            f"{first.broker_id} is over its threshold"
+            f"as it is {days_text(first.days)}, then {where} is over its threshold"
+            if first.days
+            else f"as it is not at all: {where} is over its threshold today"
         )
     else:
         yield "as it is over ten years"
@@ -180,7 +182,12 @@ def lasting_texts(lasting: Lasting) -> Iterator[str]:
         f"rebalanced {days_text(lasting.shown_days)}, shown by a plan; proven: at most "
         f"{days_text(lasting.most_days)}{limit}"
     )
-    yield f"any one loss can be rebuilt for {days_text(lasting.stands_days)}, as it is"
+    stands = days_text(lasting.stands_days)
+    yield (
+        f"any one loss can be rebuilt for {stands}, as it is"
+        if lasting.stands_days
+        else "as it is, some loss cannot be rebuilt even today"
+    )
 
 
 def days_text(days: float) -> str:

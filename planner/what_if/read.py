@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +128,32 @@ def understand(
     if names.problems:
         raise _refusal(file, names.problems)
     return ScenariosFile(file=file, scenarios=tuple(scenarios), context=context)
+
+
+def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
+    """
+    Return a file with some of its scenarios, or whole sweeps, by name.
+
+    Raises
+    ------
+    BadInputError
+        With every name that is none.
+    """
+    if not names:
+        return file
+    known = dict.fromkeys(each.sweep or each.name for each in file.scenarios)
+    known |= dict.fromkeys(each.name for each in file.scenarios)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        rule = f"must be a scenario or a sweep of {file.file}"
+        problems = [
+            problem("command line", "--scenario", name, rule, near(name, known))
+            for name in unknown
+        ]
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    chosen = [each for each in file.scenarios if {each.name, each.sweep} & set(names)]
+    return replace(file, scenarios=tuple(chosen))
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:

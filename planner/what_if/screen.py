@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from planner.plan.words import (
@@ -33,9 +32,20 @@ WORDS = {
 
 
 def what_if_screen(
-    found: WhatIf, path: Path, scenarios: Path, *, now: datetime
+    found: WhatIf, given: Sequence[str], *, now: datetime
 ) -> Iterator[str]:
-    """Yield the lines, each at most 80 columns wide."""
+    """
+    Yield the lines, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    found
+        Today and the scenarios.
+    given
+        Arguments that ask for them: snapshot, file, names of scenarios.
+    now
+        With a zone: what the age of the data is counted to.
+    """
     yield from wrapped(_headline(found, now))
     yield from table_lines([found.today, *found.scenarios])
     yield from legend()
@@ -49,8 +59,10 @@ def what_if_screen(
     yield from labelled("Assumed", assumed_text(found))
     for note in dict.fromkeys(n for row in found.scenarios for n in row["notes"]):
         yield from labelled("Note", note)
-    words = ["kafka-planner", "what-if", str(path), str(scenarios), "-o", "what-if"]
-    yield from command_lines("Next", words)
+    planned = [row for row in found.scenarios if row["status"] != "as-is"]
+    words = ["kafka-planner", "what-if", *given]
+    more = ["-o", "what-if"] if planned else ["--format", "json"]
+    yield from command_lines("Next", [*words, *more])
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -164,10 +176,17 @@ def _reasons(row: Row) -> Iterator[str]:
         found = row["survives"][kind]
         if found["survives"] is False:
             yield f"without {name} {found['hardest']}: {found['reason'] or 'no quorum'}"
-    full = row["full"]
-    if full is not None and full["days"] is not None:
-        where = f"{full['resource']} of broker {full['broker']}"
+    yield from _until_full(row["full"])
+
+
+def _until_full(full: Row | None) -> Iterator[str]:
+    if full is None or full["days"] is None:
+        return
+    where = f"{full['resource']} of broker {full['broker']}"
+    if full["days"]:
         yield f"{where} is first over its threshold, in {full['days']:.0f} days"
+    else:
+        yield f"{where} is over its threshold today"
 
 
 def binding_text(binding: Row) -> str:
