@@ -1,6 +1,11 @@
 """The planner from Python: what the commands do, as functions and tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
+from planner.api.new_partitions import (
+    NewPartitionsResult,
+    add_partitions,
+    new_topic,
+)
 from planner.api.operations import (
     demote,
     fix,
@@ -28,18 +33,21 @@ from planner.api.table import Table
 
 __all__ = [
     "CheckResult",
+    "NewPartitionsResult",
     "PlanOptions",
     "PlanResult",
     "SizeResult",
     "Table",
     "WhatIfResult",
     "add_brokers",
+    "add_partitions",
     "apply_plan",
     "check_plan",
     "demote",
     "fix",
     "leaders",
     "log_dirs",
+    "new_topic",
     "play_scenarios",
     "propose_assignment",
     "read_snapshot",

@@ -9,6 +9,7 @@ import numpy as np
 
 from placement.check import CustomRule, Finding, check, is_ok
 from planner.api.result import PlanResult
+from planner.plan.check_new import GOALS, check_new_plan
 from planner.plan.document import to_document
 from planner.plan.folder import rollback_lists, target_lists
 from planner.plan.plan_input import (
@@ -92,6 +93,8 @@ def check_plan(
         allow_replication_factor_change=allow_replication_factor_change,
     )
     settings = replace(settings, custom=tuple(rules))
+    if given.goal in GOALS and len(given.reassignment):
+        return CheckResult(check_new_plan(given, state, settings))
     return CheckResult(check(state, given.target, settings))
 
 

@@ -231,11 +231,21 @@ def plan_of(
     own: Mapping[str, Any] = MappingProxyType({}),
 ) -> PlanResult:
     """Plan as the command does: the same request, the same function."""
+    whole = {"broker_list": _id_list(broker_ids), "rebalance": rebalance, **own}
+    request = request_of(goal, options, whole)
+    with named_as_arguments():
+        planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
+    return PlanResult(planned)
+
+
+def request_of(
+    goal: str, options: PlanOptions, own: Mapping[str, Any] = MappingProxyType({})
+) -> PlanRequest:
+    """Return the request that the command would make of the same options."""
     _refuse_unknown(options)
-    request = PlanRequest(
+    return PlanRequest(
         goal=goal,
         rules=rules_of(options),
-        broker_list=_id_list(broker_ids),
         band=_fractions(options.get("band", {})),
         capacity_threshold=_fractions(options.get("capacity_threshold", {})),
         resources=",".join(options["resources"]) if "resources" in options else None,
@@ -249,7 +259,6 @@ def plan_of(
         exclude_brokers_for_leaders=_id_list(
             options.get("exclude_brokers_for_leaders")
         ),
-        rebalance=rebalance,
         max_moves=options.get("max_moves"),
         max_bytes=_text(options.get("max_bytes")),
         prefer=options.get("prefer", "bytes"),
@@ -260,9 +269,6 @@ def plan_of(
         deadline=options.get("deadline"),
         **own,
     )
-    with named_as_arguments():
-        planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
-    return PlanResult(planned)
 
 
 def _text(value: int | None) -> str | None:

@@ -61,6 +61,7 @@ def check(
     """
     from placement.check import check as check_target
     from placement.check import is_ok
+    from planner.plan.check_new import GOALS, check_new_plan
     from planner.plan.plan_input import check_settings, read_plan
     from planner.plan.rule_request import with_rack_map
     from planner.plan.wave_input import read_waves
@@ -81,7 +82,10 @@ def check(
         capacity_thresholds=thresholds or {},
         allow_replication_factor_change=allow_replication_factor_change,
     )
-    findings = check_target(before, given.target, settings)
+    if given.goal in GOALS and len(given.reassignment):
+        findings = check_new_plan(given, before, settings)
+    else:
+        findings = check_target(before, given.target, settings)
     if waves is not None:
         findings = (*findings, *waves.check(before, given.reassignment))
     if output_format is OutputFormat.JSON:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from planner.cli import plan_brokers, plan_factors, plan_fix
+from planner.cli import plan_brokers, plan_factors, plan_fix, plan_new
 from planner.cli.exit_codes import ExitCode
 from planner.cli.gather import Gatherer
 from planner.cli.options import OutputFormat, SnapshotArgument
@@ -125,6 +125,7 @@ def leaders(
 plan_brokers.add_to(app)
 plan_factors.add_to(app)
 plan_fix.add_to(app)
+plan_new.add_to(app)
 
 Empty = Annotated[
     list[str] | None,

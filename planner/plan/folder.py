@@ -59,7 +59,30 @@ def write_plan(plan: Plan, path: Path) -> list[str]:
         If something else stands there, or nothing can be written there.
     """
     check_plan_output(path)
-    files = dict(plan_files(plan))
+    return replace_plan(dict(plan_files(plan)), path)
+
+
+def replace_plan(files: dict[str, str], path: Path) -> list[str]:
+    """
+    Put the files of a plan in place of what stands there, all of them or none.
+
+    Parameters
+    ----------
+    files
+        Texts by name.
+    path
+        The folder.
+
+    Returns
+    -------
+    The names of the files, sorted.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    check_plan_output(path)
     try:
         _replace_folder(path, files)
     except OSError as error:

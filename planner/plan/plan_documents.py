@@ -148,6 +148,11 @@ class SettingsRecord(Record):
     new_broker: list[str] | None = None
     order_followers: bool = False
     empty: list[str] | None = None
+    partitions: int | None = None
+    in_bytes_per_s: float | None = None
+    out_bytes_per_s: float | None = None
+    size_bytes: int | None = None
+    replica_assignment: str | None = None
 
 
 class MovesRecord(Record):
@@ -247,6 +252,15 @@ class LogDirLoadRecord(Record):
     deviation_after: float
 
 
+class NewPartitionsRecord(Record):
+    """Partitions that do not exist yet, and how many replicas they have together."""
+
+    topic: str
+    first: int
+    partitions: int
+    replicas: int
+
+
 class SecondsRecord(Record):
     """Time spent."""
 
@@ -288,6 +302,7 @@ class PlanRecord(Record):
     notes: list[NoteRecord]
     waves: list[WaveSummaryRecord]
     log_dirs: list[LogDirLoadRecord] | None = None
+    new_partitions: NewPartitionsRecord | None = None
     seconds: SecondsRecord | None = None
     peak_memory_bytes: int | None = None
 

@@ -1,0 +1,206 @@
+"""`plan new-topic` and `plan add-partitions` as a shell sees them."""
+
+import json
+
+import pytest
+
+import planner
+from planner.plan.documents import CheckRecord
+from planner.plan.plan_documents import ErrorRecord, PlanRecord
+from support.commands import run
+from support.plans import contents, lists_in, skewed_document, write_document
+
+
+@pytest.fixture
+def snap(tmp_path):
+    return write_document(skewed_document(), tmp_path / "s.json")
+
+
+NEW = ("new-topic", "--topic", "new", "--partitions", 6, "--replication-factor", 3)
+MORE = ("add-partitions", "--topic", "a", "--partitions", 20)
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        pytest.param(NEW, range(6), id="new-topic"),
+        pytest.param((*NEW, "--in-bytes-per-s", "1kB/s"), range(6), id="with-a-rate"),
+        pytest.param(MORE, range(15, 20), id="add-partitions"),
+    ],
+)
+def test_the_folder_and_its_check(words, numbers, snap, tmp_path, capsys):
+    plan = tmp_path / "p"
+
+    made = run(
+        capsys, "plan", words[0], snap, *words[1:], "-o", plan, "--format", "json"
+    )
+    checked = run(capsys, "check", plan, "--snapshot", snap, "--format", "json")
+
+    document = PlanRecord.model_validate(made.document)
+    assert made.code == 0
+    assert document.goal == words[0]
+    lists = lists_in(plan / "reassignment.json")
+    topic = words[2]
+    assert sorted(lists) == [(topic, number) for number in numbers]
+    assert document.new_partitions.replicas == sum(map(len, lists.values()))
+    assert document.moves.replicas == document.moves.partitions == 0
+    assert (checked.code, CheckRecord.model_validate(checked.document).ok) == (0, True)
+    assert json.loads((plan / "rollback.json").read_text())["partitions"] == []
+    text = (plan / "replica-assignment.txt").read_text().strip().split(",")
+    tail = [[int(b) for b in row.split(":")] for row in text[-len(lists) :]]
+    assert tail == [lists[topic, number] for number in numbers]
+    assert len(text) == numbers.stop
+
+
+def test_the_same_plan_again(snap, tmp_path, capsys):
+    for name in ("p", "q"):
+        run(capsys, "plan", NEW[0], snap, *NEW[1:], "-o", tmp_path / name)
+
+    assert contents(tmp_path / "p") == contents(tmp_path / "q")
+
+
+def test_a_topic_that_has_come_makes_the_plan_stale(snap, tmp_path, capsys):
+    plan, document = tmp_path / "p", skewed_document()
+    run(capsys, "plan", NEW[0], snap, *NEW[1:], "-o", plan)
+    document["topics"].append(
+        {"name": "new", "partitions": [{"partition": 0, "replicas": [1]}]}
+    )
+    now = write_document(document, tmp_path / "now.json")
+
+    checked = run(capsys, "check", plan, "--snapshot", now, "--format", "json")
+
+    assert checked.code == 3
+    assert {one["rule"] for one in checked.document["findings"]} == {"stale"}
+
+
+def test_by_hand(snap, tmp_path, capsys):
+    words = ("--topic", "new", "--replica-assignment", "1:2:3,2:3:1")
+
+    made = run(capsys, "plan", "new-topic", snap, *words, "-o", tmp_path / "p")
+
+    assert made.code == 0, made.err
+    assert "2 partitions from 0" in made.out
+    assert all(len(line) <= 80 for line in made.out.splitlines() if "/" not in line)
+    assert lists_in(tmp_path / "p" / "reassignment.json") == {
+        ("new", 0): [1, 2, 3],
+        ("new", 1): [2, 3, 1],
+    }
+
+
+def test_by_hand_against_the_rack_rule_is_a_finding(snap, capsys):
+    # Brokers 1 and 4 are on one rack.
+    words = ("--topic", "new", "--replica-assignment", "1:4,2:3")
+
+    made = run(capsys, "plan", "new-topic", snap, *words, "--quiet")
+
+    assert made.code in {3, 4}
+    assert "rack" in made.out
+
+
+@pytest.mark.parametrize(
+    ("words", "problems"),
+    [
+        pytest.param(
+            ["new-topic", "--topic", "a", "--partitions", "0"],
+            [
+                ("--topic", "Topic 'a' already exists."),
+                ("--partitions", "Number of partitions must be larger than 0."),
+                ("--replication-factor", "the replication factor must be given"),
+            ],
+            id="new-topic-all-wrong",
+        ),
+        pytest.param(
+            ["new-topic", "--topic", "x y", "--partitions", "1"],
+            [
+                (
+                    "--topic",
+                    "Topic name is invalid: 'x y' contains one or more characters "
+                    "other than ASCII alphanumerics, '.', '_' and '-'",
+                ),
+                ("--replication-factor", "the replication factor must be given"),
+            ],
+            id="bad-name",
+        ),
+        pytest.param(
+            ["add-partitions", "--topic", "a", "--partitions", "15"],
+            [("--partitions", "Topic already has 15 partition(s).")],
+            id="no-growth",
+        ),
+        pytest.param(
+            ["add-partitions", "--topic", "a", "--partitions", "3"],
+            [
+                (
+                    "--partitions",
+                    "The topic a currently has 15 partition(s); 3 would not be an "
+                    "increase.",
+                )
+            ],
+            id="shrinking",
+        ),
+        pytest.param(
+            ["add-partitions", "--topic", "z", "--partitions", "3"],
+            [("--topic", "Topic 'z' does not exist as expected")],
+            id="no-such-topic",
+        ),
+        pytest.param(
+            ["new-topic", "--topic", "n", "--replica-assignment", "1:9,1:1,x"],
+            [
+                (
+                    "--replica-assignment",
+                    "Partition replica lists may not contain duplicate entries: 1",
+                ),
+                ("--replica-assignment", 'For input string: "x"'),
+                (
+                    "--replica-assignment",
+                    "The manual partition assignment includes broker 9, but no such "
+                    "broker is registered.",
+                ),
+            ],
+            id="by-hand-all-wrong",
+        ),
+        pytest.param(
+            ["new-topic", "--apply", "--validate-only", "--topic", "n"],
+            [
+                ("--apply", "stands against --validate-only"),
+                ("--bootstrap-server", "must name a broker"),
+                ("--bootstrap-server", "must name a broker"),
+                ("--partitions", "the number of partitions must be given"),
+                ("--replication-factor", "the replication factor must be given"),
+            ],
+            id="live-options",
+        ),
+        pytest.param(
+            ["new-topic", "--partitions", "1", "--replication-factor", "1"],
+            [("--topic", "one topic must be named")],
+            id="no-topic",
+        ),
+    ],
+)
+def test_what_is_refused_is_said_all_at_once(words, problems, snap, capsys):
+    refused = run(capsys, "plan", words[0], snap, *words[1:], "--format", "json")
+
+    record = ErrorRecord.model_validate(refused.document)
+    assert refused.code == 2
+    assert [(one.place, one.rule) for one in record.problems] == problems
+
+
+def test_python_does_the_same(snap, tmp_path, capsys):
+    run(capsys, "plan", NEW[0], snap, *NEW[1:], "-o", tmp_path / "c")
+    run(capsys, "plan", MORE[0], snap, *MORE[1:], "-o", tmp_path / "d")
+    snapshot = planner.read_snapshot(snap)
+
+    new = planner.new_topic(snapshot, "new", 6, 3)
+    more = planner.add_partitions(snapshot, "a", 20)
+    new.write(tmp_path / "p")
+    more.write(tmp_path / "q")
+
+    assert contents(tmp_path / "p") == contents(tmp_path / "c")
+    assert contents(tmp_path / "q") == contents(tmp_path / "d")
+    assert new.is_ok
+    assert new.lists == {
+        number: tuple(row)
+        for (_, number), row in lists_in(tmp_path / "p" / "reassignment.json").items()
+    }
+    by_hand = planner.new_topic(snapshot, "h", replica_assignment=[[1, 2], [2, 3]])
+    assert by_hand.replica_assignment == "1:2,2:3"
+    assert planner.check_plan(tmp_path / "q", snapshot).ok
