@@ -35,6 +35,7 @@ class PotentialOut:
                 name=self.name,
                 weight=weight,
                 role_weight=np.zeros_like(weight),
+                lower=np.zeros(len(most), dtype=np.int64),
                 upper=np.where(known, np.floor(most), NO_LIMIT).astype(np.int64),
                 unit=np.where(known, most, 0.0),
             )
@@ -62,7 +63,86 @@ class LeaderIn:
                 name=self.name,
                 weight=np.zeros_like(weight),
                 role_weight=weight,
+                lower=np.zeros(len(leads), dtype=np.int64),
                 upper=np.where(leads, np.ceil(most), NO_LIMIT).astype(np.int64),
                 unit=np.where(leads, mean, 0.0),
             )
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpreadTopics:
+    """
+    Replicas of each of some topics lie on all brokers in about equal numbers.
+
+    Soft, and by count alone: the mean per broker ± `gap` of it, at least `least_gap`
+    and at most `most_gap` replicas. The defaults are those of Cruise Control's
+    ``TopicReplicaDistributionGoal``: a threshold of 3 less its margin of 0.9.
+
+    Parameters
+    ----------
+    topics
+        Rows of the topics; a column of the problem each.
+    """
+
+    topics: tuple[int, ...]
+    gap: float = 1.8
+    least_gap: int = 2
+    most_gap: int = 40
+    name: str = "spread-topics"
+
+    def fill(self, draft: Draft) -> None:
+        """Count the replicas of each topic."""
+        state = draft.state
+        count = max(int(draft.holds.sum()), 1)
+        for topic in self.topics:
+            weight = np.equal(state.partitions.topic_idx, topic).astype(np.int64)
+            mean = float((weight * state.num_replicas).sum()) / count
+            gap = min(max(mean * self.gap, self.least_gap), self.most_gap)
+            lower, upper = max(np.floor(mean - gap), 0), np.ceil(mean + gap)
+            draft.columns.append(
+                SoftColumn(
+                    name=f"{self.name}:{state.topics.names[topic]}",
+                    weight=weight,
+                    role_weight=np.zeros_like(weight),
+                    lower=np.where(draft.holds, lower, 0).astype(np.int64),
+                    upper=np.where(draft.holds, upper, NO_LIMIT).astype(np.int64),
+                    unit=np.where(draft.holds, max(mean, 1.0), 0.0),
+                )
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinTopicLeaders:
+    """
+    Every broker that may lead leads some partitions of each of some topics.
+
+    Soft. Where there are too few partitions for that, as many as there are for each.
+
+    Parameters
+    ----------
+    least
+        Leaders per broker by the row of the topic; a column of the problem each.
+    """
+
+    least: tuple[tuple[int, int], ...]
+    name: str = "min-topic-leaders"
+
+    def fill(self, draft: Draft) -> None:
+        """Count the leaders of each topic."""
+        state = draft.state
+        leads = draft.leads & draft.holds
+        count = max(int(leads.sum()), 1)
+        for topic, wanted in self.least:
+            weight = np.equal(state.partitions.topic_idx, topic).astype(np.int64)
+            least = min(wanted, int(weight.sum()) // count)
+            draft.columns.append(
+                SoftColumn(
+                    name=f"{self.name}:{state.topics.names[topic]}",
+                    weight=np.zeros_like(weight),
+                    role_weight=weight,
+                    lower=np.where(leads, least, 0).astype(np.int64),
+                    upper=np.full(len(leads), NO_LIMIT),
+                    unit=np.where(leads, max(float(least), 1.0), 0.0),
+                )
+            )

@@ -286,7 +286,7 @@ class Draft:
             return False
         self.note(
             Note(
-                what="not-balanced",
+                what="little-used",
                 message=f"{resource} is used to {use:.1%} and not balanced: that is "
                 f"less than {least:.1%}",
                 where={"resource": str(resource)},

@@ -142,6 +142,26 @@ def is_excluded(draft: Draft) -> BoolArray:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Say:
+    """
+    Only say something about what was asked for.
+
+    Parameters
+    ----------
+    what, message
+        As a note has them.
+    """
+
+    what: str
+    message: str
+    name: str = "say"
+
+    def fill(self, draft: Draft) -> None:
+        """Note it."""
+        draft.note(Note(what=self.what, message=self.message))
+
+
 def _freeze(draft: Draft, chosen: BoolArray, why: str) -> None:
     chosen = chosen & ~draft.is_left_alone
     count = int(chosen.sum())

@@ -112,7 +112,7 @@ def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Li
     more = {
         "fixed": [nothing for _ in columns],
         "capacity": [anything for _ in columns],
-        "lower": [nothing for _ in columns],
+        "lower": [column.lower for column in columns],
         "upper": [column.upper for column in columns],
         "target": [column.unit for column in columns],
     }

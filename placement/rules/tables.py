@@ -32,7 +32,7 @@ class Eligibility:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SoftColumn:
     """
-    A load besides the six resources, with a soft upper end.
+    A load besides the six resources, with a band of its own.
 
     Parameters
     ----------
@@ -40,15 +40,16 @@ class SoftColumn:
         For messages.
     weight, role_weight
         ``(P,)`` what each replica adds to its broker, and the leader besides.
-    upper
-        ``(B,)`` what a broker should not exceed.
+    lower, upper
+        ``(B,)`` the band. Soft.
     unit
-        ``(B,)`` in which distances above it are measured; 0: no limit.
+        ``(B,)`` in which distances from it are measured; 0: no band.
     """
 
     name: str
     weight: WeightArray
     role_weight: WeightArray
+    lower: WeightArray
     upper: WeightArray
     unit: RateArray
 

@@ -32,6 +32,10 @@ class RuleOptions(TypedDict, total=False):
         Most replicas of any broker.
     potential_out, leader_in
         Whether these goals count.
+    spread_topics
+        Regular expression of topics whose replicas are spread by count.
+    min_topic_leaders
+        Leaders of each topic on every broker, by the topics' regular expression.
     """
 
     rules: Literal["cruise-control"]
@@ -45,6 +49,8 @@ class RuleOptions(TypedDict, total=False):
     max_replicas_per_broker: int
     potential_out: bool
     leader_in: bool
+    spread_topics: str
+    min_topic_leaders: Mapping[str, int]
 
 
 def rules_of(options: Mapping[str, Any]) -> RuleRequest:

@@ -95,6 +95,22 @@ LeaderIn = Annotated[
         help="Keep what producers write to leaders near its mean; soft.",
     ),
 ]
+SpreadTopics = Annotated[
+    str | None,
+    typer.Option(
+        "--spread-topics",
+        metavar="REGEX",
+        help="Spread replicas of each over all brokers, by count; 32 at most; soft.",
+    ),
+]
+MinTopicLeaders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--min-topic-leaders",
+        metavar="REGEX=N",
+        help="Every broker leads so many of each; 32 topics at most; soft. Repeatable.",
+    ),
+]
 
 
 def rule_options(
@@ -110,6 +126,8 @@ def rule_options(
     max_replicas_per_broker: MaxReplicas = None,
     potential_out: PotentialOut = False,
     leader_in: LeaderIn = False,
+    spread_topics: SpreadTopics = None,
+    min_topic_leaders: MinTopicLeaders = None,
 ) -> dict[str, Any]:
     """Gather the options about rules; its signature is their list."""
     return dict(locals())

@@ -34,6 +34,8 @@ EXAMPLES: Mapping[str, str] = {
     "rack_map": '{ "us-east-1a" = "a", "us-east-1b" = "b" }',
     "broker_set": '["orders.*=gold", ".*=silver"]',
     "keep_topics": '["__.*"]',
+    "spread_topics": '"orders[.].*"',
+    "min_topic_leaders": '{ "__consumer_offsets" = 1 }',
     "low_utilization": "{ disk = 0.2 }",
     "max_replicas_per_broker": "4000",
     "broker_list": "[4, 5]",

@@ -138,6 +138,8 @@ class SettingsRecord(Record):
     max_replicas_per_broker: int | None
     potential_out: bool
     leader_in: bool
+    spread_topics: str | None
+    min_topic_leaders: list[str]
     waves: WaveSettingsRecord | None
     broker: list[Int32] | None = None
     with_broker: list[Int32] | None = None

@@ -1,7 +1,7 @@
 """Rules that a plan keeps where they are asked for: read, recorded, and checked."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,23 @@ from placement.check.chosen_rules import (
 from placement.cluster import BoolArray, ClusterState
 from placement.load import Resource
 from placement.rules.broker_sets import BrokerSets, home_sets
-from placement.rules.columns import LeaderIn, PotentialOut
+from placement.rules.columns import (
+    LeaderIn,
+    MinTopicLeaders,
+    PotentialOut,
+    SpreadTopics,
+)
 from placement.rules.draft import Settings
 from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.left_alone import Say
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
 from planner.plan.option_reader import OptionReader
 
 CRUISE_CONTROL = "cruise-control"
+MOST_TOPICS = 32
+"""Topics with goals of their own: each takes a column of the problem."""
+MOST_LEADERS = 1_000_000
 NO_SET = ""
 """Names the brokers without a set."""
 
@@ -56,6 +65,10 @@ class RuleRequest:
         ``RESOURCE=FRACTION`` texts.
     max_replicas_per_broker
         Most replicas of any broker.
+    spread_topics
+        Regular expression of topics whose replicas are spread over all brokers.
+    min_topic_leaders
+        ``REGEX=N`` texts: every broker leads so many partitions of such a topic.
     """
 
     rules: str | None = None
@@ -69,6 +82,8 @@ class RuleRequest:
     max_replicas_per_broker: int | None = None
     potential_out: bool = False
     leader_in: bool = False
+    spread_topics: str | None = None
+    min_topic_leaders: Sequence[str] = ()
 
 
 RULE_NAMES = {one.name for one in fields(RuleRequest)}
@@ -76,7 +91,7 @@ RULE_NAMES = {one.name for one in fields(RuleRequest)}
 
 def rule_request(given: Mapping[str, Any]) -> RuleRequest:
     """Return a request of what the command line gave, by the names of its fields."""
-    texts = {"rack_map", "broker_set", "low_utilization"}
+    texts = {"rack_map", "broker_set", "low_utilization", "min_topic_leaders"}
     words = {"rules", "rack_rule"}
     read: dict[str, Any] = {
         name: tuple(value or ()) if name in texts else value
@@ -123,13 +138,16 @@ class RuleWishes:
 
 def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     """Read the rules for the reader's cluster; problems are the reader's."""
-    request = with_preset(request)
     state = reader.state
+    num_topics = 0 if state is None else len(state.topics.names)
+    request = with_preset(request, num_topics)
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
     sets = _read_sets(reader, request.broker_set)
     low = reader.fractions("--low-utilization", request.low_utilization)
     most = reader.count("--max-replicas-per-broker", request.max_replicas_per_broker)
+    spread = reader.pattern("--spread-topics", request.spread_topics)
+    least = _read_leaders(reader, request.min_topic_leaders)
     chosen: list[Rule] = []
     set_of_topic: dict[str, str] | None = None
     if state is not None and not reader.problems:
@@ -139,6 +157,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             rule = BrokerSets(_sets_of_topics(reader, state, sets))
             chosen.append(rule)
             set_of_topic = _named_sets(state, rule)
+        chosen += _topic_columns(reader, state, spread, least)
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
         (request.locality_scoped, WithinRack),
         (request.potential_out, PotentialOut),
@@ -146,6 +165,9 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.only_over_threshold, OnlyOverThreshold),
     )
     chosen += [make() for is_wanted, make in plain if is_wanted]
+    if request.rules == CRUISE_CONTROL and request.spread_topics is None:
+        message = f"no goal for each of {num_topics} topics: {MOST_TOPICS} at most"
+        chosen.append(Say("no-goal", f"{message}; name some in --spread-topics"))
     rack_rule = request.rack_rule or "distribution"
     return RuleWishes(
         chosen=tuple(chosen),
@@ -164,21 +186,34 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "max_replicas_per_broker": most,
             "potential_out": request.potential_out,
             "leader_in": request.leader_in,
+            "spread_topics": request.spread_topics,
+            "min_topic_leaders": sorted(request.min_topic_leaders),
         },
     )
 
 
-def with_preset(request: RuleRequest) -> RuleRequest:
-    """Return a request with what its preset says, where it does not say otherwise."""
+def with_preset(request: RuleRequest, num_topics: int) -> RuleRequest:
+    """
+    Return a request with what its preset says, where it does not say otherwise.
+
+    Parameters
+    ----------
+    request
+        As given.
+    num_topics
+        Of the cluster: many of them cannot each have a goal.
+    """
     if request.rules != CRUISE_CONTROL:
         return request
     most = request.max_replicas_per_broker
+    every = ".*" if num_topics <= MOST_TOPICS else None
     return replace(
         request,
         rack_rule=request.rack_rule or "strict",
         max_replicas_per_broker=10_000 if most is None else most,
         potential_out=True,
         leader_in=True,
+        spread_topics=request.spread_topics or every,
     )
 
 
@@ -264,6 +299,53 @@ def _read_sets(
         if pattern is not None:
             found.append((pattern, name))
     return found
+
+
+def _read_leaders(
+    reader: OptionReader, texts: Sequence[str]
+) -> list[tuple[re.Pattern[str], int]]:
+    """Return patterns of topics, and how many of each every broker shall lead."""
+    found = []
+    for text in texts:
+        regex, _, number = text.rpartition("=")
+        if not regex or not number.isdecimal() or not 0 < int(number) < MOST_LEADERS:
+            rule = f"must be REGEX=N, N from 1 to {MOST_LEADERS - 1}"
+            reader.refuse("--min-topic-leaders", text, rule, "write orders=1")
+            continue
+        pattern = reader.pattern("--min-topic-leaders", regex)
+        if pattern is not None:
+            found.append((pattern, int(number)))
+    return found
+
+
+def _topic_columns(
+    reader: OptionReader,
+    state: ClusterState,
+    spread: re.Pattern[str] | None,
+    least: Sequence[tuple[re.Pattern[str], int]],
+) -> Iterator[Rule]:
+    """Yield goals about single topics, of which there may be a few."""
+    names = list(enumerate(state.topics.names))
+    if spread is not None:
+        rows = tuple(row for row, name in names if spread.fullmatch(name))
+        if _are_few(reader, "--spread-topics", len(rows)):
+            yield SpreadTopics(rows)
+    wanted = {
+        row: number
+        for pattern, number in reversed(least)
+        for row, name in names
+        if pattern.fullmatch(name)
+    }
+    if wanted and _are_few(reader, "--min-topic-leaders", len(wanted)):
+        yield MinTopicLeaders(tuple(sorted(wanted.items())))
+
+
+def _are_few(reader: OptionReader, option: str, count: int) -> bool:
+    if count <= MOST_TOPICS:
+        return True
+    rule = f"may match {MOST_TOPICS} topics: each is a load to be balanced"
+    reader.refuse(option, f"{count} topics", rule, "choose those that matter most")
+    return False
 
 
 def _sets_of_topics(

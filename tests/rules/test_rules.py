@@ -21,14 +21,21 @@ from placement.load import RESOURCES, Resource, broker_loads, weigh
 from placement.operations import Rebalance, RemoveBrokers
 from placement.planning import plan
 from placement.rules.broker_sets import BrokerSets, home_sets
-from placement.rules.columns import LeaderIn, PotentialOut
+from placement.rules.columns import (
+    LeaderIn,
+    MinTopicLeaders,
+    PotentialOut,
+    SpreadTopics,
+)
 from placement.rules.draft import Settings, mean_use
 from placement.rules.keep import KeepTopics, OnlyOverThreshold
 from placement.rules.racks import WithinRack
 from placement.rules.tables import Eligibility, class_tables
+from planner.errors import BadInputError
 from planner.plan.make import make
+from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest, with_rack_map
+from planner.plan.rule_request import RuleRequest, read_rack_map, with_rack_map
 from support.clusters import clusters, make_state
 from support.naive import key_of, lists_of, rack_of
 
@@ -363,6 +370,148 @@ def test_leaders_share_what_comes_in():
     assert not found.reassignment.is_copied.any()
 
 
+def test_a_topic_is_spread_over_all_brokers():
+    state = make_state({"a": [[0]] * 12, "b": [[1]] * 12}, ids=[0, 1], racks="ab")
+    rule = SpreadTopics((0,), gap=0.1, least_gap=1)
+
+    found = planned(state, rule, resources=())
+
+    held = Counter(
+        row[0] for (topic, _), row in lists_of(after(found)).items() if topic == "a"
+    )
+    assert found.solution.status in MET
+    assert max(held.values()) <= 7
+    assert {row[0] for (topic, _), row in lists_of(after(found)).items()
+            if topic == "b"} == {1}  # fmt: skip
+
+
+def test_topics_within_the_usual_gap_stay():
+    state = make_state({"a": [[0]] * 3 + [[1]]}, ids=[0, 1], racks="ab")
+
+    found = planned(state, SpreadTopics((0,)), resources=())
+
+    assert found.is_nothing
+
+
+def test_every_broker_leads_some_of_a_topic():
+    state = make_state(
+        {"a": [[0, 1, 2]] * 6, "b": [[0, 1, 2]] * 3}, ids=[0, 1, 2], racks="abc"
+    )
+
+    found = planned(state, MinTopicLeaders(((0, 2),)), resources=())
+
+    led = Counter(
+        row[0] for (topic, _), row in lists_of(after(found)).items() if topic == "a"
+    )
+    assert led == {0: 2, 1: 2, 2: 2}
+    assert not found.reassignment.is_copied.any()
+    assert {row[0] for (topic, _), row in lists_of(after(found)).items()
+            if topic == "b"} == {0}  # fmt: skip
+
+
+BAD_RULES = {
+    "--rack-map": ["a", "=b", "nowhere.txt"],
+    "--broker-set": ["gold", "x=nope", "(=gold"],
+    "--keep-topics": ["("],
+    "--low-utilization": ["disk", "leaders=0.1"],
+    "--max-replicas-per-broker": [-1],
+    "--spread-topics": ["["],
+    "--min-topic-leaders": ["a", "a=0", "a=x", "[=1"],
+}
+
+
+def test_every_bad_rule_is_named_at_once():
+    state = make_state([[0], [1]], broker_sets=SETS)
+    rules = RuleRequest(
+        rack_map=[*BAD_RULES["--rack-map"]],
+        broker_set=BAD_RULES["--broker-set"],
+        keep_topics="(",
+        low_utilization=BAD_RULES["--low-utilization"],
+        max_replicas_per_broker=-1,
+        spread_topics="[",
+        min_topic_leaders=BAD_RULES["--min-topic-leaders"],
+    )
+
+    with pytest.raises(BadInputError) as refused:
+        make(state, PlanRequest(goal="rebalance", rules=rules))
+
+    named = Counter(problem.place for problem in refused.value.problems)
+    assert named == {option: len(values) for option, values in BAD_RULES.items()}
+    assert all(problem.remedy for problem in refused.value.problems)
+
+
+@pytest.mark.parametrize(("num_topics", "spreads"), [(32, ".*"), (33, None)])
+def test_the_goals_of_cruise_control(num_topics, spreads):
+    state = make_state({f"t{n:02}": [[0]] for n in range(num_topics)}, ids=[0, 1])
+    rules = RuleRequest(rules="cruise-control", max_replicas_per_broker=500)
+
+    made = make(state, PlanRequest(goal="rebalance", effort="quick", rules=rules))
+
+    said = made.plan.settings
+    assert said["band"] == dict.fromkeys(
+        ["disk", "in", "out", "cpu", "replicas", "leaders"], 0.09
+    )
+    assert said["capacity_threshold"] == {
+        "disk": 0.8,
+        "in": 0.8,
+        "out": 0.8,
+        "cpu": 0.7,
+    }
+    assert (said["rack_rule"], said["max_replicas_per_broker"]) == ("strict", 500)
+    assert (said["potential_out"], said["leader_in"]) == (True, True)
+    assert said["spread_topics"] == spreads
+    told = [n for n in made.plan.placed.notes if n.message.startswith("no goal for")]
+    assert len(told) == (spreads is None)
+
+
+def test_what_is_given_goes_before_the_goals_of_cruise_control():
+    state = make_state([[0], [1]], racks="ab")
+    request = PlanRequest(
+        goal="rebalance",
+        band=["disk=0.2"],
+        rules=RuleRequest(rules="cruise-control", rack_rule="distribution"),
+    )
+
+    said = make(state, request).plan.settings
+
+    assert said["rack_rule"] == "distribution"
+    assert (said["band"]["disk"], said["band"]["in"]) == (0.2, 0.09)
+
+
+def test_goals_for_too_many_topics_are_refused():
+    topics = {f"t{n:02}": [[0]] for n in range(33)}
+    state = make_state(topics, ids=[0, 1])
+    rules = RuleRequest(spread_topics=".*", min_topic_leaders=[".*=1"])
+
+    with pytest.raises(BadInputError) as refused:
+        make(state, PlanRequest(goal="rebalance", rules=rules))
+
+    assert [problem.place for problem in refused.value.problems] == [
+        "--spread-topics", "--min-topic-leaders",
+    ]  # fmt: skip
+
+
+def test_a_rack_map_is_read_from_a_file(tmp_path):
+    path = tmp_path / "racks.txt"
+    path.write_text("# zones\na1 = a\n\na2=a  # the old hall\n")
+    reader = OptionReader(None)
+
+    assert read_rack_map(reader, [str(path), "b1=b"]) == {
+        "a1": "a",
+        "a2": "a",
+        "b1": "b",
+    }
+    assert not reader.problems
+
+
+def test_a_rack_stands_for_one_other():
+    reader = OptionReader(None)
+
+    read_rack_map(reader, ["a1=a", "a1=b"])
+
+    assert [problem.value for problem in reader.problems] == ["a1=b"]
+
+
 # The checker knows them too ---------------------------------------------------------
 
 STATE = make_state(
@@ -411,6 +560,8 @@ CHOICES = st.builds(
     broker_set=st.sampled_from([(), (".*=",)]),
     rack_map=st.sampled_from([(), ("a=b",)]),
     rules=st.sampled_from([None, "cruise-control"]),
+    spread_topics=st.sampled_from([None, "t0"]),
+    min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
 )
 
 
