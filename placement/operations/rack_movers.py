@@ -36,12 +36,17 @@ def rack_movers(
     """
     state = draft.state
     found = np.zeros(len(state.replicas), dtype=np.bool_)
+    if "rack" in draft.settings.lifted:
+        return found
     moves = first_true(is_moving, state.replicas.start) >= 0
-    suspects = is_concerned & (moves | rack_broken(state, draft.holds))
+    strict = draft.settings.is_rack_strict
+    suspects = is_concerned & (moves | strict | rack_broken(state, draft.holds))
     in_rack = np.bincount(
         state.brokers.rack_idx[draft.holds], minlength=state.num_racks
     )
     limit = rack_limit(state.num_replicas, in_rack)
+    if strict:
+        limit = np.minimum(limit, 1)
     ease = _ease(draft)
     for p in np.nonzero(suspects)[0].tolist():
         rows = np.arange(*state.replicas.start[p : p + 2])

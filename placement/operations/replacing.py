@@ -16,7 +16,7 @@ from placement.load import (
     first_true,
     preferred_leaders,
 )
-from placement.rules.draft import Draft
+from placement.rules.draft import Draft, start_draft
 from placement.rules.levels import hard_capacities
 from placement.targets import rack_limit
 
@@ -55,6 +55,27 @@ class Replacing:
         )
         self.in_rack = in_rack
         self.rack_limit = rack_limit(state.replication_factor, in_rack)
+        self.is_even = not draft.settings.is_rack_strict
+        if not self.is_even:
+            self.rack_limit = np.minimum(self.rack_limit, 1)
+        self._ask_chosen_rules()
+
+    def _ask_chosen_rules(self) -> None:
+        """Keep what the rules of the user's choice say of partitions and brokers."""
+        asked = start_draft(self.draft.state, self.draft.settings)
+        for rule in self.draft.settings.rules:
+            rule.fill(asked)
+        self.eligibility = asked.eligibility
+        if asked.rack_cap is not None:
+            self.rack_limit, self.is_even = asked.rack_cap, False
+
+    def _is_eligible(self, rows: RowArray, new: int) -> BoolArray:
+        """Return true for rows whose partition may lie on the new broker at all."""
+        found = np.ones(len(rows), dtype=np.bool_)
+        of = self.partition_idx[rows]
+        for table in self.eligibility:
+            found &= table.allowed[table.partition_class[of], new]
+        return found
 
     def replace(self, old: int, new: int) -> int:
         """Put a broker in the place of another where rules allow; return how often."""
@@ -63,6 +84,7 @@ class Replacing:
         if not self.draft.may_receive[new]:
             rows = rows[:0]
         rows = rows[~self._is_on(new)[self.partition_idx[rows]]]
+        rows = rows[self._is_eligible(rows, new)]
         rows = rows[self._keeps_racks(rows, new)]
         rows = rows[self._is_led(rows, new)]
         rows = self._fitting(rows, new)
@@ -73,20 +95,31 @@ class Replacing:
     def reason(self, row: int) -> Shortfall:
         """Say why a replica cannot go to the broker that replaces its own."""
         p, new = int(self.partition_idx[row]), int(self.new_of[self.broker_of[row]])
-        new_id = int(self.draft.state.brokers.ids[new])
-        if self.is_untouchable[p]:
-            return self._lacking(row, "is left alone, see the notes", is_proven=False)
-        if not self.draft.may_receive[new]:
-            return self._lacking(row, f"stays: broker {new_id} gets no replicas")
-        if self._is_on(new)[p]:
-            return self._lacking(row, f"has a replica on broker {new_id} already")
-        if not self._keeps_racks(np.array([row]), new)[0]:
+        new_id, rows = int(self.draft.state.brokers.ids[new]), np.array([row])
+        is_alone = bool(self.is_untouchable[p])
+        reasons = (
+            (is_alone, "is left alone, see the notes"),
+            (
+                not self.draft.may_receive[new],
+                f"stays: broker {new_id} gets no replicas",
+            ),
+            (self._is_on(new)[p], f"has a replica on broker {new_id} already"),
+            (
+                not self._is_eligible(rows, new)[0],
+                f"may not lie on broker {new_id}, by a rule",
+            ),
+            (
+                not self._is_led(rows, new)[0],
+                f"would be led by nobody: broker {new_id} may not lead",
+            ),
+        )
+        for applies, why in reasons:
+            if applies:
+                return self._lacking(row, why, is_proven=not is_alone)
+        if not self._keeps_racks(rows, new)[0]:
             rack = self.draft.state.brokers.racks[self._rack(new)]
-            message = f"would have too many replicas in rack {rack} on broker {new_id}"
-            return replace(self._lacking(row, message), what="spread", level="rack")
-        if not self._is_led(np.array([row]), new)[0]:
-            message = f"would be led by nobody: broker {new_id} may not lead"
-            return self._lacking(row, message)
+            why = f"would have too many replicas in rack {rack} on broker {new_id}"
+            return replace(self._lacking(row, why), what="spread", level="rack")
         return self._over(row, new)
 
     def _lacking(self, row: int, why: str, *, is_proven: bool = True) -> Shortfall:
@@ -132,6 +165,8 @@ class Replacing:
 
         Inside a rack always: what is wrong with such a partition was so before.
         """
+        if "rack" in self.draft.settings.lifted:
+            return np.ones(len(rows), dtype=np.bool_)
         same = [self._rack(int(b)) == self._rack(new) for b in self.broker_of[rows]]
         after = self.new_of[self.broker_of]
         keeps = [
@@ -150,7 +185,8 @@ class Replacing:
         )
         free = held < self.in_rack
         is_level = not free.any() or held.max() - held[free].min() <= 1
-        return bool(held.max() <= self.rack_limit[p] and is_level)
+        is_few = held.max(initial=0) <= self.rack_limit[p]
+        return bool(is_few and (is_level or not self.is_even))
 
     def can_lead(self) -> BoolArray:
         """Return ``(R,)`` true for old replicas in sync where they may lead."""

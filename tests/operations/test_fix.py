@@ -12,6 +12,7 @@ from placement.cluster import BrokerState, ClusterState, LogDirState
 from placement.core.solution import Status
 from placement.operations import Defect, Fix
 from placement.operations.fix import usual_factors
+from placement.rules.draft import Settings
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, live_ids
 from support.operations import lists_after, lists_of, plan_checked, planned
@@ -76,6 +77,16 @@ def test_racks_are_mended_by_the_fewest_copies(lists, racks, copies):
 
     assert found.reassignment.is_copied.sum() == copies
     assert not is_rack_broken(state, lists_after(found)[0])
+
+
+def test_a_strict_rack_rule_is_mended_where_there_are_racks_enough():
+    state = make_state([[0, 1, 2], [0, 2]], racks="aabc")
+    strict = Settings(is_rack_strict=True)
+
+    found = plan_checked(state, RACKS, strict)
+
+    assert members(lists_after(found))[1] == {0, 2}
+    assert len({"aabc"[b] for b in lists_after(found)[0]}) == 3
 
 
 def test_of_a_crowded_rack_the_leader_stays():

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
 from placement.operations import ReplaceBroker
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
+from placement.rules.racks import WithinRack
 from support.clusters import clusters, make_state
 from support.operations import lists_after, lists_of, plan_checked, planned
 
@@ -83,6 +85,37 @@ def test_a_demoted_new_broker_hands_leadership_on():
     state = make_state([[0, 1]], racks="aba", states={2: BrokerState.DEMOTED})
 
     assert planned(state, ReplaceBroker(((0, 2),))) == [[1, 2]]
+
+
+CHOSEN = [
+    pytest.param({}, [[1, 2]], True, id="by-default"),
+    pytest.param(
+        {"rules": (BrokerSets(np.array([0])),)}, [[0, 2]], False, id="another-set"
+    ),
+    pytest.param({"rules": (WithinRack(),)}, [[0, 2]], False, id="another-rack"),
+    pytest.param({"excluded_for_replicas": {1}}, [[0, 2]], False, id="takes-nothing"),
+]
+
+
+@pytest.mark.parametrize(("wishes", "after", "is_met"), CHOSEN)
+def test_rules_of_the_users_choice_hold_for_a_replacement(wishes, after, is_met):
+    state = make_state([[0, 2]], racks="acb", broker_sets={0: "x", 1: "y", 2: "x"})
+
+    found = plan_checked(state, ReplaceBroker(((0, 1),)), Settings(**wishes))
+
+    assert lists_after(found) == after
+    assert found.has_met_rules == is_met
+
+
+def test_a_strict_rack_rule_holds_for_a_replacement():
+    state = make_state([[0, 1, 2]], racks="abbab")
+    strict = Settings(is_rack_strict=True)
+
+    # Inside its rack a replica may always be replaced; into another one it may not.
+    inside = plan_checked(state, ReplaceBroker(((0, 3),)), strict)
+    across = plan_checked(state, ReplaceBroker(((0, 4),)), strict)
+
+    assert (lists_after(inside), lists_after(across)) == ([[3, 1, 2]], [[0, 1, 2]])
 
 
 def test_nobody_misses_what_is_left_out_on_purpose():
