@@ -10,7 +10,7 @@ from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.operations.replacing import Replacing, RowArray
 from placement.rules.draft import Draft
-from placement.rules.left_alone import UsableLogDirs, is_excluded, is_untouchable
+from placement.rules.left_alone import UsableLogDirs, is_untouchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class ReplaceBroker:
         # What one pair frees may let another one go on.
         while sum(placing.replace(*pair) for pair in pairs):
             pass
+        left = [one for old in olds.tolist() for one in placing.reasons(old)]
         was_on = np.isin(before.replicas.broker_idx, olds)
         draft.decide(reassign(before, placing.broker_of, _leading(draft, placing)))
         if draft.settings.frees_the_rest:
@@ -52,9 +53,7 @@ class ReplaceBroker:
             return
         concerned = first_true(was_on, before.replicas.start) != ABSENT
         draft.is_left_alone |= ~concerned & ~untouchable
-        asked = ~is_excluded(draft)[before.replicas.partition_idx]
-        left = np.nonzero(was_on & ~placing.is_replaced & asked)[0]
-        draft.shortfalls += [placing.reason(int(row)) for row in left]
+        draft.shortfalls += left
 
 
 def _say_who_leaves(draft: Draft, olds: IndexArray, news: IndexArray) -> None:

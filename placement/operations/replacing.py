@@ -17,6 +17,7 @@ from placement.load import (
     preferred_leaders,
 )
 from placement.rules.draft import Draft, start_draft
+from placement.rules.left_alone import is_excluded
 from placement.rules.levels import hard_capacities
 from placement.targets import rack_limit
 
@@ -92,37 +93,44 @@ class Replacing:
         self.is_replaced[rows] = True
         return len(rows)
 
-    def reason(self, row: int) -> Shortfall:
-        """Say why a replica cannot go to the broker that replaces its own."""
-        p, new = int(self.partition_idx[row]), int(self.new_of[self.broker_of[row]])
-        new_id, rows = int(self.draft.state.brokers.ids[new]), np.array([row])
-        is_alone = bool(self.is_untouchable[p])
-        reasons = (
-            (is_alone, "is left alone, see the notes"),
+    def reasons(self, old: int) -> list[Shortfall]:
+        """Say of every replica left on an old broker what keeps it there."""
+        new = int(self.new_of[old])
+        rows = np.nonzero(np.equal(self.broker_of, old))[0]
+        rows = rows[~is_excluded(self.draft)[self.partition_idx[rows]]]
+        new_id = int(self.draft.state.brokers.ids[new])
+        rack = self.draft.state.brokers.racks[self._rack(new)]
+        of = self.partition_idx[rows]
+        closed = np.full(len(rows), not self.draft.may_receive[new])
+        why = [
+            (self.is_untouchable[of], "is left alone, see the notes"),
+            (closed, f"stays: broker {new_id} gets no replicas"),
+            (self._is_on(new)[of], f"has a replica on broker {new_id} already"),
             (
-                not self.draft.may_receive[new],
-                f"stays: broker {new_id} gets no replicas",
-            ),
-            (self._is_on(new)[p], f"has a replica on broker {new_id} already"),
-            (
-                not self._is_eligible(rows, new)[0],
+                ~self._is_eligible(rows, new),
                 f"may not lie on broker {new_id}, by a rule",
             ),
             (
-                not self._is_led(rows, new)[0],
+                ~self._is_led(rows, new),
                 f"would be led by nobody: broker {new_id} may not lead",
             ),
-        )
-        for applies, why in reasons:
-            if applies:
-                return self._lacking(row, why, is_proven=not is_alone)
-        if not self._keeps_racks(rows, new)[0]:
-            rack = self.draft.state.brokers.racks[self._rack(new)]
-            why = f"would have too many replicas in rack {rack} on broker {new_id}"
-            return replace(self._lacking(row, why), what="spread", level="rack")
-        return self._over(row, new)
+        ]
+        crowds = ~self._keeps_racks(rows, new)
+        too_many = f"would have too many replicas in rack {rack} on broker {new_id}"
+        brought = self.load[new] + self._weights(rows)
+        found = []
+        for i, row in enumerate(rows.tolist()):
+            words = next((text for applies, text in why if applies[i]), None)
+            if words is not None:
+                found.append(self._lacking(row, words))
+            elif crowds[i]:
+                lacking = self._lacking(row, too_many)
+                found.append(replace(lacking, what="spread", level="rack"))
+            else:
+                found.append(self._over(row, new, brought[i]))
+        return found
 
-    def _lacking(self, row: int, why: str, *, is_proven: bool = True) -> Shortfall:
+    def _lacking(self, row: int, why: str) -> Shortfall:
         p = int(self.partition_idx[row])
         return Shortfall(
             what="bins",
@@ -132,15 +140,14 @@ class Replacing:
             group=p,
             bin=int(self.new_of[self.broker_of[row]]),
             level="broker",
-            is_proven=is_proven,
+            is_proven=not self.is_untouchable[p],
             message=f"{self.draft.state.name_of(p)} {why}",
         )
 
-    def _over(self, row: int, new: int) -> Shortfall:
+    def _over(self, row: int, new: int, load: WeightArray) -> Shortfall:
         """Say which capacity of the new broker a replica would exceed."""
-        loads = self.load[new] + self._weights(np.array([row]))[0]
-        r = int(np.argmax(loads > self.capacity[new]))
-        need, have = int(loads[r]), int(self.capacity[new, r])
+        r = int(np.argmax(load > self.capacity[new]))
+        need, have = int(load[r]), int(self.capacity[new, r])
         resource, unit = str(RESOURCES[r]), UNITS[RESOURCES[r]]
         why = (
             f"does not fit: broker {self.draft.state.brokers.ids[new]} would carry "
