@@ -1,9 +1,8 @@
 """
-Levels that brokers decide: cluster, rack, broker, log dir.
+The scores of snapshots, from what was added up of their partitions.
 
-What Spark has added up per place is handed, one snapshot at a time, to the very
-functions that score one in memory: rows as many as brokers and log dirs, never as
-replicas.
+It is handed, one snapshot at a time, to the very functions that score one in memory:
+rows as many as brokers, log dirs and topics, never as replicas.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +31,6 @@ from placement.score.cluster import ClusterScore
 from placement.score.levels import (
     level_of_log_dirs,
     rack_level,
-    topic_level,
 )
 from placement.score.placed import Measured, score_of, threshold_limits
 from placement.targets import (
@@ -43,22 +41,19 @@ from placement.targets import (
     rack_limit,
     share_capacities,
 )
-from planner.score.tables import SCHEMA, level_table
-from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
-from planner.spark.facts import BROKEN, KNOWN
+from planner.score.tables import LEVELS, SCHEMA, level_table
+from planner.snapshot.columns import BROKERS, LOG_DIRS, TOPICS, ArrowTable
+from planner.spark.adding import FIRSTS, HEAVIEST, LOADS
 from planner.spark.fleet import KEY, Fleet
 from planner.spark.ground import part_of, union_of
 from planner.spark.problems import PROBLEM, found_in_snapshot
-from planner.spark.sums import FIRSTS, HEAVIEST, LOADS, PLACE, WHOLE
+from planner.spark.topics import BROKEN_AS, TopicSums, totals_of
 
 BROKER_COLUMNS = tuple(
     column.name for column in BROKERS.columns if column.name not in {"configs", "tags"}
 )
 DIR_COLUMNS = tuple(column.name for column in LOG_DIRS.columns)
-TOTALS = ("partitions", "replicas", *KNOWN, *BROKEN, *WHOLE)
-BROKEN_AS = {"rack": "rack_broken"}
-"""Columns that have another name than their rule: a score's `rack` is a name."""
-LEVELS = ("cluster", "rack", "broker", "log_dir")
+PLACE = ("broker_id", "log_dir", "future_log_dir", "factor")
 PROBLEM_TYPE = pa.struct([(name, pa.string()) for name in PROBLEM])
 FOUND_SCHEMA = SCHEMA.append(pa.field("problem", PROBLEM_TYPE))
 
@@ -87,25 +82,19 @@ class ScoreSettings:
 
 
 def balance_rows(
-    fleet: Fleet,
-    places: DataFrame,
-    totals: DataFrame,
-    found: DataFrame,
-    settings: ScoreSettings,
+    fleet: Fleet, partial: DataFrame, twice: DataFrame, settings: ScoreSettings
 ) -> DataFrame:
     """
-    Return the scores of clusters, racks, brokers and log dirs, or what is wrong.
+    Return the scores of every level, or what is wrong.
 
     Parameters
     ----------
     fleet
         Canonical tables.
-    places
-        What `place_sums` gives.
-    totals
-        Per snapshot, sums of what `topic_sums` gives: `TOTALS`.
-    found
-        What is wrong with partitions: `found_in_topics`.
+    partial
+        What `partial_sums` gives of them.
+    twice
+        Partitions that stand twice: `found_twice`.
     settings
         Bands and thresholds.
 
@@ -116,12 +105,12 @@ def balance_rows(
         something is wrong there are rows of that kind alone.
     """
     parts = [
+        partial,
         _tagged(fleet.clusters, "cluster", KEY[:1]),
         _tagged(fleet.brokers, "broker", BROKER_COLUMNS),
         _tagged(fleet.log_dirs, "dir", DIR_COLUMNS),
-        _tagged(places, "place", (*PLACE, *LOADS, *HEAVIEST, *FIRSTS)),
-        _tagged(totals, "total", TOTALS),
-        _tagged(found, "found", PROBLEM),
+        _tagged(fleet.topics, "listed", ("topic",)),
+        _tagged(twice, "found", PROBLEM),
     ]
     balance = _balancer(dict(settings.bands), dict(settings.thresholds))
     return union_of(parts).groupBy(*KEY).applyInArrow(balance, _output(FOUND_SCHEMA))
@@ -155,24 +144,22 @@ def _balance(
     rows: ArrowTable, bands: Mapping[str, float], thresholds: Mapping[str, float]
 ) -> ArrowTable:
     """Score one snapshot from what was added up, or say what is wrong with it."""
-    problems = list(found_in_snapshot(rows))
+    listed = part_of(rows, "listed").column("topic")
+    topics = TopicSums(part_of(rows, "topic"), listed)
+    places = _together(part_of(rows, "place"))
+    problems = list(found_in_snapshot(rows, topics, places))
     if problems:
         return _refused(rows, problems)
-    places = part_of(rows, "place")
-    state = _state(part_of(rows, "broker"), part_of(rows, "dir"), places)
+    state = _state(part_of(rows, "broker"), part_of(rows, "dir"), places, topics.names)
     sums = _Sums(state, places)
-    total = part_of(rows, "total")
-    totals = {
-        name: int(_numbers(total, name).sum()) for name in TOTALS if name not in WHOLE
-    }
+    totals = totals_of(topics)
     measured = _measured(state, sums, totals, bands, thresholds)
-    placed = score_of(measured)
     score = ClusterScore(
         measured=measured,
-        placed=placed,
+        placed=score_of(measured),
         racks=rack_level(measured),
         log_dirs=level_of_log_dirs(state, sums.dir_loads),
-        topics=topic_level(measured),
+        topics=topics.level(),
         hot_spots=(),
         num_hot_spots=0,
         min_bytes_to_balance=0,
@@ -182,6 +169,15 @@ def _balance(
     table = level_table(score, rows.column("cluster_id")[0].as_py(), taken_at, LEVELS)
     nothing = pa.nulls(len(table), PROBLEM_TYPE)
     return _with_totals(table, totals).append_column("problem", nothing)
+
+
+def _together(parts: ArrowTable) -> ArrowTable:
+    """Return each place once; parts of it were added up by several tasks."""
+    figures = [(name, "sum") for name in (*LOADS, *FIRSTS)]
+    figures += [(name, "max") for name in HEAVIEST]
+    found = parts.group_by(list(PLACE)).aggregate(figures)
+    plain = {f"{name}_{how}": name for name, how in figures}
+    return found.rename_columns([plain.get(name, name) for name in found.column_names])
 
 
 def _refused(rows: ArrowTable, problems: list[dict[str, str]]) -> ArrowTable:
@@ -205,8 +201,10 @@ def _numbers(table: ArrowTable, name: str) -> Any:  # noqa: ANN401 - an int64 ar
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _state(brokers: ArrowTable, dirs: ArrowTable, places: ArrowTable) -> ClusterState:
-    """Return a cluster of these brokers and log dirs, without partitions."""
+def _state(
+    brokers: ArrowTable, dirs: ArrowTable, places: ArrowTable, topics: list[str]
+) -> ClusterState:
+    """Return a cluster of these brokers, log dirs and topics, without partitions."""
     from planner.snapshot import Snapshot
 
     named = _named_dirs(places)
@@ -231,7 +229,10 @@ def _state(brokers: ArrowTable, dirs: ArrowTable, places: ArrowTable) -> Cluster
         for c in BROKERS.columns
     ]
     table = pa.Table.from_arrays(arrays, schema=BROKERS.schema)
+    names = pa.array(topics, pa.string())
+    nulls = [pa.nulls(len(names), column.type) for column in TOPICS.columns[1:]]
     return Snapshot(
+        topics=pa.Table.from_arrays([names, *nulls], schema=TOPICS.schema),
         brokers=table.sort_by("id").combine_chunks(),
         log_dirs=full.sort_by(
             [("broker_id", "ascending"), ("path", "ascending")]

@@ -1,7 +1,7 @@
 """What the commands on Spark do, once there is a session."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -90,14 +90,7 @@ def score_snapshots(
     opened = [_open(spark, path, str(place)) for place, path in enumerate(paths)]
     together = opened[0][0]
     for more, _ in opened[1:]:
-        tables = more.tables()
-        together = replace(
-            together,
-            **{
-                name: table.unionByName(tables[name])
-                for name, table in together.tables().items()
-            },
-        )
+        together = together.together(more)
     found = score_fleet(together, settings)
     problems = problem_rows(found)
     if problems:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -69,6 +70,30 @@ def table_schema(columns: TableColumns) -> T.StructType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionFile:
+    """
+    A file of partitions that the tasks can read by themselves.
+
+    Parameters
+    ----------
+    root, name
+        The folder, and the file's path inside it.
+    row_groups
+        Rows of each of its row groups.
+    key
+        Cluster id and time in microseconds, where the file does not say.
+    hidden
+        Keys of snapshots of which the rows count no longer.
+    """
+
+    root: str
+    name: str
+    row_groups: tuple[int, ...]
+    key: tuple[str, int] | None = None
+    hidden: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """
     Snapshots of clusters, each named by ``cluster_id`` and ``taken_at``.
@@ -80,6 +105,9 @@ class Fleet:
     brokers, log_dirs, topics, partitions
         The tables of snapshots, with ``cluster_id string, taken_at timestamp`` besides.
         Columns that are absent are null; others are left alone.
+    partition_files
+        The files that `partitions` is read from, where tasks can read them; `None`:
+        they cannot.
     """
 
     clusters: DataFrame
@@ -87,6 +115,7 @@ class Fleet:
     log_dirs: DataFrame
     topics: DataFrame
     partitions: DataFrame
+    partition_files: tuple[PartitionFile, ...] | None = None
 
     def canonical(self) -> Self:
         """Return the tables with all their columns and no others, in their types."""
@@ -109,22 +138,17 @@ class Fleet:
             "partitions": self.partitions,
         }
 
-    def only(self, snapshots: DataFrame) -> Self:
-        """Return the snapshots that a table of keys names."""
-        return self._joined(snapshots, "left_semi")
-
-    def without(self, snapshots: DataFrame) -> Self:
-        """Return all snapshots but those that a table of keys names."""
-        return self._joined(snapshots, "left_anti")
-
-    def _joined(self, snapshots: DataFrame, how: str) -> Self:
-        keys = snapshots.select(*KEY).distinct()
+    def together(self, other: Self) -> Self:
+        """Return the snapshots of both."""
+        mine, theirs = self.partition_files, other.partition_files
         return replace(
             self,
-            **{
-                name: table.join(keys, on=list(KEY), how=how)
-                for name, table in self.tables().items()
-            },
+            clusters=self.clusters.unionByName(other.clusters),
+            brokers=self.brokers.unionByName(other.brokers),
+            log_dirs=self.log_dirs.unionByName(other.log_dirs),
+            topics=self.topics.unionByName(other.topics),
+            partitions=self.partitions.unionByName(other.partitions),
+            partition_files=None if mine is None or theirs is None else mine + theirs,
         )
 
 
@@ -165,10 +189,11 @@ def open_fleet(
     if folder.startswith(CATALOG):
         schema = folder.removeprefix(CATALOG)
         tables = {name: spark.table(f"{schema}.{name}") for name in TABLE_NAMES}
-        return Fleet(**tables).canonical()
-    from planner.spark.layout import read_tables
+        return _fleet_of(tables)
+    from planner.spark.layout import partition_files, read_tables
 
-    return Fleet(**read_tables(spark, folder, days)).canonical()
+    files = partition_files(spark, folder, days)
+    return _fleet_of(read_tables(spark, folder, days), files)
 
 
 def fleet_of_snapshots(
@@ -200,7 +225,7 @@ def fleet_of_snapshots(
         for name in TABLE_NAMES
     }
     frames = {name: spark.createDataFrame(table) for name, table in together.items()}
-    return Fleet(**frames).canonical()
+    return _fleet_of(frames)
 
 
 def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
@@ -216,7 +241,8 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
     name
         What to call it where it has no cluster id.
     """
-    from planner.fleet.tables import header_table, read_header
+    from planner.fleet.tables import EPOCH, header_table, read_header
+    from planner.spark.layout import row_groups
 
     header = header_table(read_header(folder), name=name)
     clusters = spark.createDataFrame(header)
@@ -236,4 +262,35 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
         )
         for table, frame in frames.items()
     }
-    return Fleet(**keyed).canonical()
+    micros = (key["taken_at"] - EPOCH) // timedelta(microseconds=1)
+    files = tuple(
+        PartitionFile(
+            root=str(folder.absolute()),
+            name=str(path.relative_to(folder)),
+            row_groups=row_groups(path),
+            key=(key["cluster_id"], micros),
+        )
+        for path in _parts(folder / PARTITIONS.file)
+    )
+    return _fleet_of(keyed, files)
+
+
+def _parts(path: Path) -> list[Path]:
+    """Return the files of a table: itself, or what is in it, as Spark writes."""
+    if not path.is_dir():
+        return [path] if path.exists() else []
+    return sorted(p for p in path.glob("*") if not p.name.startswith((".", "_")))
+
+
+def _fleet_of(
+    tables: Mapping[str, DataFrame], files: tuple[PartitionFile, ...] | None = None
+) -> Fleet:
+    """Return a fleet of tables by name, in their canonical columns."""
+    return Fleet(
+        clusters=tables["clusters"],
+        brokers=tables["brokers"],
+        log_dirs=tables["log_dirs"],
+        topics=tables["topics"],
+        partitions=tables["partitions"],
+        partition_files=files,
+    ).canonical()

@@ -1,6 +1,8 @@
 """Read the fleet tables that commit markers name, from any path that Spark reads."""
 
 from collections.abc import Collection
+from datetime import datetime, timedelta
+from pathlib import Path
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -9,8 +11,9 @@ from pyspark.sql import types as T  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
+from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
-from planner.spark.fleet import CLUSTERS, KEY, table_schema
+from planner.spark.fleet import CLUSTERS, KEY, PartitionFile, table_schema
 
 _FILES = ", ".join(f"{table}: array<string>" for table in TABLES)
 MARKER_SCHEMA = (
@@ -57,6 +60,59 @@ def read_tables(
         table = reader.parquet(*files) if files else empty(spark, schemas[name])
         tables[name] = _without_hidden(spark, table, visible, root)
     return tables
+
+
+def partition_files(
+    spark: SparkSession, folder: str, days: Collection[str] | None = None
+) -> tuple[PartitionFile, ...] | None:
+    """
+    Return the files of partitions, where tasks can read them by themselves.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        A path that Spark reads.
+    days
+        As for `read_tables`.
+
+    Returns
+    -------
+    `None` where the folder is not on this machine's file system: how to get at others
+    is Spark's own setting.
+    """
+    root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
+    if "://" in root or not Path(root).is_dir():
+        return None
+    visible = read_visible(spark, folder.rstrip("/"))
+    return tuple(
+        PartitionFile(
+            root=root,
+            name=file,
+            row_groups=row_groups(Path(root) / file),
+            hidden=tuple(
+                (cluster_id, micros_of(taken_at))
+                for cluster_id, taken_at in sorted(visible.hidden.get(name, ()))
+            ),
+        )
+        for name, commit in sorted(visible.commits.items())
+        for file in commit.files["partitions"]
+        if days is None or day_of_file(file) in days
+    )
+
+
+def row_groups(path: Path) -> tuple[int, ...]:
+    """Return the rows of each row group of a Parquet file."""
+    from pyarrow import parquet
+
+    footer = parquet.read_metadata(path)
+    return tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))
+
+
+def micros_of(taken_at: str) -> int:
+    """Return a time of a marker in microseconds since 1970."""
+    return (datetime.fromisoformat(taken_at) - EPOCH) // timedelta(microseconds=1)
 
 
 def day_of_file(file: str) -> str:

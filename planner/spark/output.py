@@ -14,7 +14,7 @@ from planner.fleet.tables import EPOCH
 from planner.score.tables import SCHEMA
 from planner.spark.balance import output_schema
 from planner.spark.fleet import KEY, conform
-from planner.spark.layout import read_visible
+from planner.spark.layout import micros_of, read_visible
 from planner.spark.scoring import FleetScores
 
 SCORES = "scores"
@@ -139,11 +139,6 @@ def new_days(spark: SparkSession, folder: str, output: str) -> set[str]:
         for cluster_id, taken_at in snapshots
         if (cluster_id, micros_of(taken_at)) not in known
     }
-
-
-def micros_of(taken_at: str) -> int:
-    """Return a time of a marker in microseconds since 1970."""
-    return (datetime.fromisoformat(taken_at) - EPOCH) // timedelta(microseconds=1)
 
 
 def _scored(spark: SparkSession, folder: str) -> DataFrame | None:

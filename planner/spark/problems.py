@@ -3,13 +3,16 @@
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from placement.load import MOST_LOAD
 from planner.snapshot.columns import ArrowTable
+from planner.spark.adding import LOADS
 from planner.spark.fleet import KEY, Fleet
-from planner.spark.ground import part_of, union_of
+from planner.spark.ground import part_of
+from planner.spark.topics import TopicSums
 
 PROBLEM = ("table", "place", "value", "rule")
 """Which table, where in it, what stands there, what must hold."""
@@ -18,20 +21,20 @@ ONCE = "a row must stand once"
 _RULES = {
     "lacks_replicas": "a partition must have replicas",
     "is_twice": "replicas of a partition must be on distinct brokers",
-    "unnumbered": "a partition must have its number",
+    "unnumbered": "a partition must have its topic and its number",
 }
 
 
-def found_in_topics(fleet: Fleet, sums: DataFrame) -> DataFrame:
+def found_twice(fleet: Fleet, partial: DataFrame) -> DataFrame:
     """
-    Return what is wrong with topics and partitions, the columns `PROBLEM` and the key.
+    Return partitions that stand twice, the columns `PROBLEM` and the key.
 
     Parameters
     ----------
     fleet
         Canonical tables.
-    sums
-        What `topic_sums` gives of them.
+    partial
+        What `partial_sums` gives of them.
 
     Notes
     -----
@@ -39,14 +42,32 @@ def found_in_topics(fleet: Fleet, sums: DataFrame) -> DataFrame:
     a row that stands twice shows in how many there are, in their largest number, or in
     their sums.
     """
-    named = F.coalesce("topic", F.lit("without a topic"))
-    rows = [
-        _problem(sums.where(F.col(name) > 0), "partitions", named, F.col(name), rule)
-        for name, rule in _RULES.items()
-    ]
-    listed = sums.where(F.col("listed") > 1)
-    rows.append(_problem(listed, "topics", named, F.col("listed"), ONCE))
-    return union_of([*rows, _twice(fleet, sums)])
+    added = partial.where(F.col("topic").isNotNull()).select(*KEY, "topic.*")
+    sums = added.groupBy(*KEY, "topic").agg(
+        F.min("first_number").alias("first_number"),
+        F.max("last_number").alias("last_number"),
+        *(F.sum(n).alias(n) for n in ("partitions", "sum_number", "sum_square")),
+    )
+    count, last = F.col("partitions").cast("double"), F.col("last_number")
+    is_plain = (
+        (F.col("first_number") == 0)
+        & (last == count - 1)
+        & (F.col("sum_number") == count * last / 2)
+        & (F.col("sum_square") == count * last * (2 * count - 1) / 6)
+    )
+    odd = sums.where(~is_plain).select(*KEY, "topic")
+    if odd.isEmpty():
+        # Most fleets: partitions need not be read again.
+        return _problem(odd, "partitions", F.col("topic"), F.lit(0), ONCE).limit(0)
+    rows = fleet.partitions.select(*KEY, "topic", "partition")
+    counted = (
+        rows.join(F.broadcast(odd), on=[*KEY, "topic"], how="left_semi")
+        .groupBy(*KEY, "topic", "partition")
+        .agg(F.count("*").alias("n"))
+        .where(F.col("n") > 1)
+    )
+    place = F.concat("topic", F.lit("-"), F.col("partition").cast("string"))
+    return _problem(counted, "partitions", place, F.col("n"), ONCE)
 
 
 def _problem(
@@ -61,29 +82,24 @@ def _problem(
     )
 
 
-def _twice(fleet: Fleet, sums: DataFrame) -> DataFrame:
-    count, last = F.col("partitions").cast("double"), F.col("last_number")
-    is_plain = (
-        (F.col("first_number") == 0)
-        & (last == count - 1)
-        & (F.col("sum_number") == count * last / 2)
-        & (F.col("sum_square") == count * last * (2 * count - 1) / 6)
-    )
-    odd = sums.where((F.col("partitions") > 0) & ~is_plain).select(*KEY, "topic")
-    rows = fleet.partitions.select(*KEY, "topic", "partition")
-    counted = (
-        rows.join(F.broadcast(odd), on=[*KEY, "topic"], how="left_semi")
-        .groupBy(*KEY, "topic", "partition")
-        .agg(F.count("*").alias("n"))
-        .where(F.col("n") > 1)
-    )
-    place = F.concat("topic", F.lit("-"), F.col("partition").cast("string"))
-    return _problem(counted, "partitions", place, F.col("n"), ONCE)
+def found_in_snapshot(
+    rows: ArrowTable, topics: TopicSums, places: ArrowTable
+) -> Iterator[dict[str, str]]:
+    """
+    Yield what is wrong with one snapshot.
 
-
-def found_in_snapshot(rows: ArrowTable) -> Iterator[dict[str, str]]:
-    """Yield what is wrong with one snapshot, from all that was added up of it."""
-    yield from part_of(rows, "found").to_pylist()
+    Parameters
+    ----------
+    rows
+        All that is known of it.
+    topics, places
+        Of that, what was added up.
+    """
+    seen = {
+        tuple(found.values()): found for found in part_of(rows, "found").to_pylist()
+    }
+    yield from seen.values()
+    yield from _in_topics(topics)
     count = len(part_of(rows, "cluster"))
     if count != 1:
         rule = "a snapshot must have one row in clusters"
@@ -96,17 +112,23 @@ def found_in_snapshot(rows: ArrowTable) -> Iterator[dict[str, str]]:
         for name, times in Counter(names).items():
             if times > 1:
                 yield _row(table, name, times, ONCE)
-    total = part_of(rows, "total")
-    for name in total.column_names:
-        whole = sum(filter(None, total.column(name).to_pylist()))
-        resource = name.removeprefix("whole_")
-        if resource != name and whole >= MOST_LOAD:
-            rule = f"{resource} is too much to add up"
-            yield _row("partitions", resource, f"{whole:.3g}", rule)
-    named = part_of(rows, "place").column("broker_id").to_pylist()
+    named = places.column("broker_id").to_pylist()
     for broker in sorted(set(named) - set(brokers)):
         rule = "replicas must live on brokers that are listed"
         yield _row("partitions", f"replicas: broker {broker}", broker, rule)
+
+
+def _in_topics(topics: TopicSums) -> Iterator[dict[str, str]]:
+    for name, rule in _RULES.items():
+        counts = topics.counted[name]
+        for row in np.nonzero(counts)[0].tolist():
+            yield _row("partitions", topics.names[row], counts[row], rule)
+    for row in np.nonzero(topics.listed > 1)[0].tolist():
+        yield _row("topics", topics.names[row], topics.listed[row], ONCE)
+    for name in LOADS:
+        if topics.whole(name) >= MOST_LOAD:
+            rule = f"{name} is too much to add up"
+            yield _row("partitions", name, f"{topics.whole(name):.3g}", rule)
 
 
 def _row(table: str, place: str, value: object, rule: str) -> dict[str, str]:

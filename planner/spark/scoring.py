@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.spark.balance import TOTALS, ScoreSettings, balance_rows
-from planner.spark.facts import partition_facts
+from planner.spark.balance import ScoreSettings, balance_rows
 from planner.spark.fleet import KEY, Fleet, open_fleet
-from planner.spark.problems import found_in_topics
-from planner.spark.sums import place_sums, topic_sums
-from planner.spark.topics import topic_rows
+from planner.spark.partial import partial_sums
+from planner.spark.problems import found_twice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,25 +50,19 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
 
     Notes
     -----
-    Partitions are read twice, once added up by topic and once replica by replica by
-    place; what follows is as large as brokers, log dirs and topics. Nothing is
-    collected.
+    Partitions are read once and added up where they are read; what follows is as large
+    as brokers, log dirs and topics. What comes to the driver is as large as brokers.
     """
     tables = fleet.canonical()
-    facts = partition_facts(tables)
-    by_topic = kept(topic_sums(tables, facts))
-    totals = by_topic.groupBy(*KEY).agg(*(F.sum(name).alias(name) for name in TOTALS))
-    found = found_in_topics(tables, by_topic)
+    partial = kept(partial_sums(tables.partitions.sparkSession, tables))
+    twice = found_twice(tables, partial)
     settings = settings or ScoreSettings.defaults()
-    placed = kept(balance_rows(tables, place_sums(facts), totals, found, settings))
+    placed = kept(balance_rows(tables, partial, twice, settings))
     is_sound = F.col("problem").isNull()
-    problems = placed.where(~is_sound).select(*KEY, "problem.*")
-    refused = F.broadcast(problems.select(*KEY).distinct())
-    topics = topic_rows(by_topic).join(refused, on=list(KEY), how="left_anti")
     return FleetScores(
-        scores=placed.where(is_sound).drop("problem").unionByName(topics),
-        problems=problems,
-        sums=(by_topic, placed),
+        scores=placed.where(is_sound).drop("problem"),
+        problems=placed.where(~is_sound).select(*KEY, "problem.*"),
+        sums=(partial, placed),
     )
 
 

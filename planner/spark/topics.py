@@ -1,69 +1,139 @@
-"""The scores of topics: how even the partitions of each are."""
+"""Topics of one snapshot, put together from what was added up of their partitions."""
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from placement.load import UNITS, Resource
 from placement.score import VIOLATIONS
-from planner.spark.balance import BROKEN_AS, output_schema
-from planner.spark.fleet import KEY, conform
-from planner.spark.sums import SPREADS
+from placement.score.levels import TopicLevel
+from placement.score.statistics import Spread
+from planner.snapshot.columns import ArrowTable
+from planner.spark.adding import LOADS
+from planner.spark.chunk import COUNTED
+
+Floats = npt.NDArray[np.float64]
+BROKEN_AS = {"rack": "rack_broken"}
+"""Columns that have another name than their rule: a score's `rack` is a name."""
 
 
-def topic_rows(sums: DataFrame) -> DataFrame:
-    """Return the scores of topics, of what `topic_sums` gives."""
-    rows = sums.withColumn(
-        "figures", F.explode(F.array(*(_figures(name) for name in SPREADS)))
-    )
-    violations = F.struct(
-        *(
-            F.lit(None).cast("bigint").alias(rule)
-            if rule == "over_capacity"
-            else F.col(BROKEN_AS.get(rule, rule)).cast("bigint").alias(rule)
-            for rule in VIOLATIONS
+class TopicSums:
+    """
+    What was added up of the partitions of each topic.
+
+    Parameters
+    ----------
+    parts
+        Rows of `planner.spark.chunk.TOPIC_TYPE`; a topic may stand there several times.
+    listed
+        Names in the table of topics; those without partitions are topics, too.
+    """
+
+    def __init__(self, parts: ArrowTable, listed: ArrowTable) -> None:
+        names = pa.chunked_array([*parts.column("topic").chunks, *listed.chunks])
+        self.names: list[str] = sorted(filter(_is_text, names.unique().to_pylist()))
+        texts = pa.array(self.names, pa.string())
+        self._parts = parts
+        self._row = pc.index_in(parts.column("topic"), value_set=texts).to_numpy()
+        times = pc.index_in(listed.drop_null(), value_set=texts).to_numpy()
+        self.listed = np.bincount(times.astype(np.int64), minlength=len(self.names))
+        self.counted = {name: self._summed(name) for name in COUNTED}
+
+    def _summed(self, name: str) -> Any:  # noqa: ANN401 - (T,) ints or floats
+        values = self._parts.column(name).to_numpy()
+        total = np.zeros(len(self.names), dtype=values.dtype)
+        np.add.at(total, self._row, values)
+        return total
+
+    def whole(self, name: str) -> float:
+        """Return all that a resource weighs, near enough to see that it is too much."""
+        return float(pc.sum(self._parts.column(f"whole_{name}")).as_py() or 0.0)
+
+    def level(self) -> TopicLevel:
+        """Return the figures of the topics."""
+        partitions = self.counted["partitions"]
+        known = [
+            np.where(
+                partitions > 0,
+                self.counted.get(f"knows_{name}", partitions)
+                / np.maximum(partitions, 1),
+                1.0,
+            )
+            for name in LOADS
+        ]
+        return TopicLevel(
+            partitions=partitions,
+            replicas=self.counted["replicas"],
+            spread=tuple(self._spread(name) for name in LOADS),
+            known_fraction=np.stack(known, axis=1),
+            broken={
+                rule: self.counted[BROKEN_AS.get(rule, rule)]
+                for rule in VIOLATIONS
+                if rule != "over_capacity"
+            },
         )
-    )
-    return conform(
-        rows.select(
-            *KEY,
-            F.lit("topic").alias("level"),
-            "topic",
-            "partitions",
-            "replicas",
-            "figures.*",
-            violations.alias("violations"),
-        ),
-        output_schema(),
-    )
+
+    def _spread(self, name: str) -> Spread:
+        unit = UNITS[Resource(name)]
+        count = np.maximum(self.counted["partitions"], 1)
+        total = self._summed(f"sum_{name}") / unit
+        mean = total / count
+        largest, least = (self._end(end, name) / unit for end in ("max", "min"))
+        deviation = np.sqrt(self._squares(name) / count) / unit
+        is_loaded = total > 0
+        squares = count * (deviation**2 + mean**2)
+        return Spread(
+            total=total,
+            mean=mean,
+            max=largest,
+            min=least,
+            max_over_mean=_over(largest, mean, is_loaded, 0.0),
+            cv=_over(deviation, mean, is_loaded, 0.0),
+            jain=_over(total**2, count * squares, is_loaded, 1.0),
+        )
+
+    def _end(self, end: str, name: str) -> Any:  # noqa: ANN401 - (T,) ints
+        values = self._parts.column(f"{end}_{name}").to_numpy()
+        most = np.iinfo(np.int64).max
+        found = np.full(len(self.names), -1 if end == "max" else most, dtype=np.int64)
+        (np.maximum if end == "max" else np.minimum).at(found, self._row, values)
+        return np.where(self.counted["partitions"] > 0, found, 0)
+
+    def _squares(self, name: str) -> Floats:
+        """
+        Return ``(T,)`` sums of squared distances from the mean.
+
+        Each part has that from its own mean; those differ from the mean of all by what
+        is added. Squares of the loads themselves would lose all digits where they are
+        even.
+        """
+        count = self._parts.column("partitions").to_numpy().astype(np.float64)
+        whole = self._parts.column(f"whole_{name}").to_numpy()
+        own = whole / np.maximum(count, 1.0)
+        all_ = self.counted["partitions"]
+        mean = self._summed(f"whole_{name}") / np.maximum(all_, 1)
+        away = own - mean[self._row]
+        total = self._summed(f"square_{name}")
+        np.add.at(total, self._row, count * away * away)
+        squares: Floats = total
+        return squares
 
 
-def _figures(name: str) -> Column:
-    """Return the figures of one resource, from sums of integers."""
-    unit = float(UNITS[Resource(name)])
-    count = F.col("partitions").cast("double")
-    total = F.col(f"sum_{name}").cast("double")
-    mean = F.try_divide(total, count)
-    deviation = F.col(f"std_{name}").cast("double")
-    largest = F.col(f"max_{name}").cast("double")
-    squares = count * (deviation * deviation + mean * mean)
-    is_loaded = total > 0
-    known = (
-        F.try_divide(F.col(f"knows_{name}").cast("double"), count)
-        if name not in {"replicas", "leaders"}
-        else F.lit(1.0)
-    )
+def _is_text(name: str | None) -> bool:
+    return name is not None
 
-    def where_loaded(value: Column, otherwise: float) -> Column:
-        return F.when(is_loaded, value).otherwise(F.lit(otherwise))
 
-    return F.struct(
-        F.lit(name).alias("resource"),
-        (total / unit).alias("total"),
-        F.coalesce(mean / unit, F.lit(0.0)).alias("mean_use"),
-        (largest / unit).alias("max_use"),
-        (F.col(f"min_{name}").cast("double") / unit).alias("min_use"),
-        where_loaded(F.try_divide(largest, mean), 0.0).alias("max_over_mean"),
-        where_loaded(F.try_divide(deviation, mean), 0.0).alias("cv"),
-        where_loaded(F.try_divide(total * total, count * squares), 1.0).alias("jain"),
-        F.coalesce(known, F.lit(1.0)).alias("known_fraction"),
-    )
+def _over(
+    value: Floats, unit: Floats, is_loaded: npt.NDArray[np.bool_], otherwise: float
+) -> Floats:
+    safe = np.where(is_loaded & (unit > 0), unit, 1.0)
+    return np.where(is_loaded, value / safe, otherwise)
+
+
+def totals_of(sums: TopicSums) -> Mapping[str, int]:
+    """Return the sums over all topics of what is counted."""
+    return {name: int(values.sum()) for name, values in sums.counted.items()}

@@ -4,15 +4,20 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 from pyspark.sql import functions as F  # noqa: N812
 
 import planner.spark
 from planner.demo import SNAPSHOT_FILE
+from planner.fleet.append import append, compact
+from planner.fleet.store import Store
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.spark.fleet import KEY, fleet_of_snapshots, snapshot_folder
-from planner.spark.ground import num_slots
+from planner.spark.chunk import READ, Ground, sums_of
+from planner.spark.fleet import fleet_of_snapshots, open_fleet, snapshot_folder
+from planner.spark.partial import partial_sums
 from planner.spark.scoring import score_fleet, scores
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents, small_document
@@ -72,7 +77,7 @@ def test_random_fleets_are_scored_as_in_memory(spark):
                 "taken_at": f"2026-11-{n % 28 + 1:02}T00:00:00Z",
             }
         )
-        for n, document in enumerate(drawn(80))
+        for n, document in enumerate(drawn(40))
     ]
 
     found, problems = scored(fleet_of_snapshots(spark, fleet))
@@ -234,19 +239,105 @@ def test_a_folder_is_read_by_spark_alone(spark, tmp_path):
     assert differences(in_memory([bundled]), by_place(table)) == []
 
 
-def test_replicas_meet_no_python_and_are_not_collected(spark):
-    from planner.spark.facts import partition_facts
-    from planner.spark.sums import place_sums, topic_sums
+def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
+    monkeypatch.setattr("planner.spark.partial.CHUNK_ROWS", 15)
+    snapshot = skewed_snapshot()
+    fleet = fleet_of_snapshots(spark, [snapshot])
 
-    fleet = fleet_of_snapshots(spark, [snapshot()]).canonical()
-    facts = partition_facts(fleet)
+    rows = partial_sums(spark, fleet).collect()
 
-    for sums in (topic_sums(fleet, facts), place_sums(facts)):
-        plan = sums._jdf.queryExecution().optimizedPlan().toString()
-        assert not re.search(r"EvalPython|MapInArrow|MapInPandas", plan)
-        # The one Python step is of brokers, grouped by snapshot: their racks.
-        assert plan.count("FlatMapGroupsInArrow") == 1
-        assert set(KEY) <= set(sums.columns)
+    places = [tuple(row["place"])[:4] for row in rows if row["place"]]
+    state = snapshot.to_state()
+    # A place each for a broker, its log dirs, and the factors of their replicas.
+    assert len(set(places)) < len(state.replicas) / 4
+    topics = {row["topic"]["topic"] for row in rows if row["topic"]}
+    assert topics == set(snapshot.partitions.column("topic").to_pylist())
+    replicas = sum(row["place"]["replicas"] for row in rows if row["place"])
+    assert replicas == len(state.replicas)
+
+
+@settings(max_examples=40)
+@given(documents().map(tamed), st.integers(1, 7))
+def test_chunks_of_any_size_add_up_to_the_whole(document, size):
+    snapshot = Snapshot.from_document(document)
+    table = snapshot.partitions.select(list(READ))
+    ground = ground_of_one(snapshot)
+    chunks = [table.slice(at, size) for at in range(0, len(table), size)]
+
+    whole = totals(sums_of(table, ground))
+    parts = totals(pa.concat_tables([sums_of(each, ground) for each in chunks] or [
+        sums_of(table, ground)
+    ]))  # fmt: skip
+
+    assert parts == whole
+
+
+def ground_of_one(snapshot):
+    topics = snapshot.topics
+    configs = [dict(each or ()) for each in topics.column("configs").to_pylist()]
+    least = [each.get("min.insync.replicas") for each in configs]
+    return Ground(
+        min_isr=int(snapshot.configs.get("min.insync.replicas", 1)),
+        brokers=snapshot.brokers.select(["id", "rack", "state"]),
+        log_dirs=snapshot.log_dirs.select(["broker_id", "path", "state"]),
+        topics=pa.table(
+            {
+                "topic": topics.column("topic"),
+                "is_shared": pa.array(
+                    [each == "shared" for each in topics.column("storage").to_pylist()],
+                    pa.bool_(),
+                ),
+                "min_isr": pa.array(
+                    [None if each is None else int(each) for each in least], pa.int32()
+                ),
+            }
+        ),
+    )
+
+
+def totals(sums):
+    """Sums and extremes of every place and topic; spreads and means do not add up."""
+    found = {}
+    for row in sums.to_pylist():
+        assert row["found"] is None
+        for kind, keys in (
+            ("place", ("broker_id", "log_dir", "future_log_dir", "factor")),
+            ("topic", ("topic",)),
+        ):
+            each = row[kind]
+            if each is None:
+                continue
+            total = found.setdefault((kind, *(each[key] for key in keys)), {})
+            for name, value in each.items():
+                if name.startswith(("max_", "last_")):
+                    total[name] = max(total.get(name, value), value)
+                elif name.startswith(("min_", "first_n")):
+                    total[name] = min(total.get(name, value), value)
+                elif name not in keys and not name.startswith("square_"):
+                    total[name] = total.get(name, 0) + value
+    return found
+
+
+def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("planner.fleet.append.WIDEST_GROUP_ROWS", 17)
+    store = Store(str(tmp_path))
+    snapshots = [skewed_snapshot(), snapshot("tiny")]
+    for each in snapshots:
+        append(each, store)
+    compact(store)
+    # What was said anew since hides rows of the compacted file.
+    changed = snapshot("tiny", kafka_version="4.3.1")
+    changed = replace(changed, partitions=changed.partitions.slice(0, 1))
+    append(changed, store)
+
+    fleet = open_fleet(spark, str(tmp_path))
+    found, problems = scored(fleet)
+
+    assert problems == []
+    assert differences(in_memory([skewed_snapshot(), changed]), found) == []
+    groups = sorted(file.row_groups for file in fleet.partition_files)
+    assert groups == [(1,), (17, 17, 17, 17, 14)]
+    assert differences(found, scored(replace(fleet, partition_files=None))[0]) == []
 
 
 def test_no_part_of_spark_is_used_that_connect_lacks():
@@ -254,21 +345,3 @@ def test_no_part_of_spark_is_used_that_connect_lacks():
     source = "\n".join(path.read_text() for path in folder.glob("*.py"))
 
     assert not re.search(r"sparkContext|\.rdd\b|_jdf|_jvm|_sc\b|toPandas", source)
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        pytest.param([0], id="one"),
-        pytest.param([5, 1, 900], id="small"),
-        pytest.param([0, 2**31 - 1, 2**30, 7], id="wide"),
-        pytest.param(list(range(10**6, 10**7, 10**5)), id="multiples"),
-    ],
-)
-def test_look_ups_by_broker_id_never_clash(ids):
-    import numpy as np
-
-    slots = num_slots(np.array(ids))
-
-    assert len({broker % slots for broker in ids}) == len(ids)
-    assert slots <= max(ids) + 1 or slots < 2**17
