@@ -1,0 +1,57 @@
+import pytest
+
+from benchmarks.spark import (
+    SMOKE_CLUSTERS,
+    SMOKE_REPLICAS,
+    FleetPlanned,
+    Scored,
+    measure_plans,
+    measure_score,
+    plan_table,
+    score_table,
+)
+
+pytestmark = [
+    pytest.mark.spark,
+    # pyspark leaks a socket at exit.
+    pytest.mark.filterwarnings("default"),
+]
+
+
+def test_scores_and_plans_are_measured_small(spark, tmp_path):
+    (tmp_path / "snap").mkdir()
+
+    scored = measure_score(spark, tmp_path / "snap", SMOKE_REPLICAS, 1)
+    planned = measure_plans(spark, tmp_path, SMOKE_CLUSTERS, 2)
+
+    assert scored.replicas == SMOKE_REPLICAS
+    assert min(scored.plain_s, scored.score_s) > 0
+    assert min(scored.driver_bytes, scored.jvm_bytes, scored.worker_bytes) > 10**6
+    assert sum(planned.statuses.values()) == SMOKE_CLUSTERS
+    assert 0 < planned.busy <= 1
+
+
+def test_tables():
+    score = Scored(
+        replicas=10**6,
+        runs=3,
+        plain_s=0.5,
+        score_s=1.25,
+        driver_bytes=10**8,
+        jvm_bytes=2 * 10**9,
+        worker_bytes=3 * 10**8,
+    )
+    plan = FleetPlanned(
+        clusters=2000,
+        replicas=10**6,
+        wall_s=100.0,
+        solve_s=150.0,
+        busy=0.75,
+        statuses={"feasible": 1999, "nothing-to-do": 1},
+    )
+
+    assert "| 1,000,000 | 3 | 0.50 | 1.25 | 2.5 | 800,000 | 100 " in score_table(
+        [score]
+    )
+    expected = "| 20.0 | 150.0 | 75% | 1999 feasible, 1 nothing-to-do |"
+    assert expected in plan_table([plan])
