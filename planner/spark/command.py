@@ -24,7 +24,10 @@ from planner.spark.fleet import (
     snapshot_folder,
 )
 from planner.spark.output import (
+    Scored,
     cluster_documents,
+    contents_of,
+    moment_text,
     new_days,
     problem_rows,
     write_scores,
@@ -155,13 +158,20 @@ def score_folder(
         If the folder is no fleet, or nothing can be written.
     """
     settings = settings_of(request)
-    days = None
-    if not again and not folder.startswith(CATALOG):
-        days = new_days(spark, folder, output)
-        if not days:
-            return FleetScored(documents=[], problems=[])
+    days, contents = None, dict[Scored, str]()
+    if not folder.startswith(CATALOG):
+        contents = contents_of(spark, folder)
+        if not again:
+            days = new_days(spark, contents, output)
+            if not days:
+                return FleetScored(documents=[], problems=[])
     found = score_fleet(open_fleet(spark, folder, days=days), settings)
-    write_scores(found, output)
+    done = {
+        key: content
+        for key, content in contents.items()
+        if days is None or moment_text(key[1])[:10] in days
+    }
+    write_scores(found, output, done=done)
     scored = FleetScored(
         documents=list(cluster_documents(found.scores, datetime.now(UTC)).values()),
         problems=problem_rows(found),

@@ -1,8 +1,11 @@
 """Scores written by Spark, and the few rows of them that people look at."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.errors import AnalysisException
@@ -19,11 +22,17 @@ from planner.spark.scoring import FleetScores
 
 SCORES = "scores"
 PROBLEMS = "problems"
+DONE = "done"
+Scored = tuple[str, int]
+"""A snapshot: its cluster and its time, in microseconds since 1970."""
+NOTHING: Mapping[Scored, str] = MappingProxyType({})
 MOST_PROBLEMS = 1000
 MICROS_PER_DAY = 86_400_000_000
 
 
-def write_scores(found: FleetScores, folder: str) -> None:
+def write_scores(
+    found: FleetScores, folder: str, *, done: Mapping[Scored, str] = NOTHING
+) -> None:
     """
     Write scores and problems as Parquet, a folder per day; days are replaced whole.
 
@@ -33,15 +42,43 @@ def write_scores(found: FleetScores, folder: str) -> None:
         Scores, and what is wrong.
     folder
         A path that Spark writes; `scores/` and `problems/` are made in it.
+    done
+        Hash of the content of each snapshot scored: written last, to `done/`, so that
+        what was killed halfway is not taken for done.
 
     Raises
     ------
     BadInputError
         If nothing can be written there.
     """
+    root = folder.rstrip("/")
+    _forget_problems(root, {moment_text(micros)[:10] for _, micros in done})
     with writing(folder):
         for name, table in ((SCORES, found.scores), (PROBLEMS, found.problems)):
-            _write_days(table, f"{folder.rstrip('/')}/{name}")
+            _write_days(table, f"{root}/{name}")
+        if done:
+            rows = [(*key, content) for key, content in done.items()]
+            spark = found.scores.sparkSession
+            table = spark.createDataFrame(
+                rows, "cluster_id string, n long, content string"
+            )
+            named = table.select(
+                "cluster_id", F.timestamp_micros("n").alias("taken_at"), "content"
+            )
+            _write_days(named, f"{root}/{DONE}")
+
+
+def _forget_problems(root: str, days: Iterable[str]) -> None:
+    """
+    Remove the problems of days that are scored anew.
+
+    Days without any write nothing, and so replace nothing. Only on this machine's file
+    systems: on others Spark cannot be asked to.
+    """
+    path = Path(root.removeprefix("file:")) / PROBLEMS
+    if "://" not in root:
+        for day in days:
+            shutil.rmtree(path / f"date={day}", ignore_errors=True)
 
 
 @contextmanager
@@ -115,12 +152,40 @@ def day_of(moment: str) -> Column:
     return F.date_add(F.lit("1970-01-01").cast("date"), days).cast("string")
 
 
-def new_days(spark: SparkSession, folder: str, output: str) -> set[str]:
+def new_days(
+    spark: SparkSession, snapshots: Mapping[Scored, str], output: str
+) -> set[str]:
     """
-    Return the days of a fleet folder that have a snapshot without scores.
+    Return the days that have a snapshot without scores, or with scores of another.
 
     A day is scored again as a whole, so that writing it again replaces it: what was
     killed halfway is mended, and what is there already is not computed again.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    snapshots
+        Hash of the content of each.
+    output
+        Where scores are.
+    """
+    table = read_rows(spark, f"{output.rstrip('/')}/{DONE}")
+    known: dict[Scored, str] = {}
+    if table is not None:
+        micros = F.unix_micros("taken_at").alias("micros")
+        rows = table.select("cluster_id", micros, "content").collect()
+        known = {(row["cluster_id"], row["micros"]): row["content"] for row in rows}
+    return {
+        moment_text(key[1])[:10]
+        for key, content in snapshots.items()
+        if known.get(key) != content
+    }
+
+
+def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
+    """
+    Return the hash of the content of each snapshot of a fleet folder.
 
     Raises
     ------
@@ -128,32 +193,10 @@ def new_days(spark: SparkSession, folder: str, output: str) -> set[str]:
         If it is no fleet folder.
     """
     snapshots = read_visible(spark, folder.rstrip("/")).snapshots
-    done = _scored(spark, output)
-    known = set()
-    if done is not None:
-        micros = F.unix_micros("taken_at").alias("micros")
-        rows = done.select("cluster_id", micros).collect()
-        known = {(row["cluster_id"], row["micros"]) for row in rows}
     return {
-        taken_at[:10]
-        for cluster_id, taken_at in snapshots
-        if (cluster_id, micros_of(taken_at)) not in known
+        (cluster_id, micros_of(taken_at)): content
+        for (cluster_id, taken_at), content in snapshots.items()
     }
-
-
-def _scored(spark: SparkSession, folder: str) -> DataFrame | None:
-    """Return the snapshots that have scores or problems there; `None`: no folder."""
-    found = []
-    for name in (SCORES, PROBLEMS):
-        table = read_rows(spark, f"{folder.rstrip('/')}/{name}")
-        if table is not None:
-            found.append(table.select(*KEY))
-    if not found:
-        return None
-    together = found[0]
-    for more in found[1:]:
-        together = together.unionByName(more)
-    return together.distinct()
 
 
 def problem_rows(found: FleetScores) -> list[InputProblem]:

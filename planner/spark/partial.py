@@ -27,8 +27,9 @@ from planner.spark.chunk import (
     Ground,
     sums_of,
 )
-from planner.spark.dealing import SLOT, dealt, pack, slots
+from planner.spark.dealing import pack
 from planner.spark.fleet import KEY, Fleet, PartitionFile
+from planner.spark.ground import part_of, union_of
 
 CHUNK_ROWS = 250_000
 """Partitions that are added up together: few enough for any memory."""
@@ -86,20 +87,53 @@ def grounds_of(fleet: Fleet) -> Grounds:
     )
     chosen = {
         "clusters": fleet.clusters.select(*KEY, min_isr),
-        "brokers": fleet.brokers.select(*KEY, "id", "rack", "state").dropDuplicates(
-            [*KEY, "id"]
-        ),
+        "brokers": fleet.brokers.select(*KEY, "id", "rack", "state"),
         "log_dirs": fleet.log_dirs.select(*KEY, "broker_id", "path", "state"),
         "topics": topics.where(F.col("is_shared") | F.col("min_isr").isNotNull()),
     }
+    parts = [_tagged(table, name) for name, table in chosen.items()]
+    # One question to Spark, not four.
+    together = union_of(parts).toArrow()
     order = {"brokers": "id", "log_dirs": "path", "topics": "topic"}
     tables, rows = {}, {}
-    for name, table in chosen.items():
+    for name in chosen:
+        found = _part_with_key(together, name)
         by = [*KEY, *filter(None, [order.get(name)])]
-        found = table.toArrow().sort_by([(column, "ascending") for column in by])
+        found = found.sort_by([(column, "ascending") for column in by])
+        if name == "brokers":
+            found = _once(found)
         rows[name] = _spans(found)
         tables[name] = found.drop_columns(list(KEY)).combine_chunks()
     return Grounds(tables, rows)
+
+
+def _tagged(table: DataFrame, tag: str) -> DataFrame:
+    own = [column for column in table.columns if column not in KEY]
+    return table.select(*KEY, F.struct(*own).alias(tag))
+
+
+def _part_with_key(together: ArrowTable, name: str) -> ArrowTable:
+    """Return the rows of one part of a union, with their keys."""
+    rows = together.filter(pc.is_valid(together.column(name)))
+    part = part_of(rows, name)
+    for at, column in enumerate(KEY):
+        part = part.add_column(at, column, rows.column(column))
+    return part
+
+
+def _once(brokers: ArrowTable) -> ArrowTable:
+    """Return each broker once; that one stands twice is said later."""
+    names = brokers.column("cluster_id").combine_chunks().dictionary_encode()
+    key = np.stack(
+        [
+            names.indices.fill_null(-1).to_numpy().astype(np.int64),
+            _micros(brokers),
+            brokers.column("id").to_numpy().astype(np.int64),
+        ]
+    )
+    is_first = np.ones(len(brokers), dtype=np.bool_)
+    is_first[1:] = np.any(key[:, 1:] != key[:, :-1], axis=0)
+    return brokers.filter(pa.array(is_first))
 
 
 def _spans(table: ArrowTable) -> dict[Key, tuple[int, int]]:
@@ -146,28 +180,22 @@ def partial_sums(spark: SparkSession, fleet: Fleet) -> DataFrame:
         rows = fleet.partitions.select(*KEY, *READ)
         return rows.mapInArrow(_adder(grounds), schema)
     files = fleet.partition_files
-    table, count = _dealt_files(spark, files)
-    return dealt(table, count).mapInArrow(_reader(grounds, files), schema)
+    tasks = _dealt_files(files)
+    count = max(len(tasks), 1)
+    # A row for each task, and nothing to shuffle.
+    numbers = spark.range(0, count, 1, count)
+    return numbers.mapInArrow(_reader(grounds, files, tasks), schema)
 
 
-def _dealt_files(
-    spark: SparkSession, files: Sequence[PartitionFile]
-) -> tuple[DataFrame, int]:
-    """Deal row groups to tasks, small ones together."""
+def _dealt_files(files: Sequence[PartitionFile]) -> list[list[tuple[int, int]]]:
+    """Deal row groups, by file and number, to tasks; small ones together."""
     groups = [
         (place, group, rows)
         for place, file in enumerate(files)
         for group, rows in enumerate(file.row_groups)
     ]
     tasks = pack([rows for *_, rows in groups], least=CHUNK_ROWS)
-    slot = slots(spark, len(tasks)) if tasks else [0]
-    rows = [
-        (slot[task], *groups[piece][:2])
-        for task, pieces in enumerate(tasks)
-        for piece in sorted(pieces)
-    ]
-    names = f"{SLOT} int, file int, row_group int"
-    return spark.createDataFrame(rows, names), max(len(tasks), 1)
+    return [[groups[piece][:2] for piece in sorted(pieces)] for pieces in tasks]
 
 
 def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
@@ -178,30 +206,35 @@ def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
 
 
 def _reader(
-    grounds: Grounds, files: Sequence[PartitionFile]
+    grounds: Grounds,
+    files: Sequence[PartitionFile],
+    tasks: Sequence[Sequence[tuple[int, int]]],
 ) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
-        yield from _added(_tables(batches, files), grounds)
+        for batch in batches:
+            for task in batch.column("id").to_pylist():
+                groups = tasks[task] if tasks else ()
+                yield from _added(_tables(files, groups), grounds)
 
     return read
 
 
-def _tables(batches: Batches, files: Sequence[PartitionFile]) -> Iterator[ArrowTable]:
+def _tables(
+    files: Sequence[PartitionFile], groups: Sequence[tuple[int, int]]
+) -> Iterator[ArrowTable]:
     """Read row groups; what of them counts no longer is left out."""
     from pyarrow import parquet
 
-    for batch in batches:
-        names = (batch.column(name).to_pylist() for name in ("file", "row_group"))
-        for place, group in zip(*names, strict=True):
-            file = files[place]
-            store = Store(file.root)
-            with store.files.open_input_file(store.path(file.name)) as opened:
-                coded = ["topic"] if file.key else ["topic", "cluster_id"]
-                reader = parquet.ParquetFile(opened, read_dictionary=coded)
-                known = set(reader.schema_arrow.names)
-                wanted = [name for name in (*KEY, *READ) if name in known]
-                table = reader.read_row_group(group, wanted, use_threads=False)
-            yield _conformed(table, file)
+    for place, group in groups:
+        file = files[place]
+        store = Store(file.root)
+        with store.files.open_input_file(store.path(file.name)) as opened:
+            coded = ["topic"] if file.key else ["topic", "cluster_id"]
+            reader = parquet.ParquetFile(opened, read_dictionary=coded)
+            known = set(reader.schema_arrow.names)
+            wanted = [name for name in (*KEY, *READ) if name in known]
+            table = reader.read_row_group(group, wanted, use_threads=False)
+        yield _conformed(table, file)
 
 
 def _conformed(table: ArrowTable, file: PartitionFile) -> ArrowTable:

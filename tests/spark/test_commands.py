@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,9 @@ pytestmark = [
     # pyspark leaks a socket at exit.
     pytest.mark.filterwarnings("default"),
 ]
+
+
+LESS = Snapshot.from_document(small_document()).log_dirs.slice(0, 4)
 
 
 def snapshot(cluster_id, taken_at="2026-11-21T08:00:00Z"):
@@ -86,6 +90,14 @@ def test_a_fleet_is_scored_once_and_new_days_are_added(spark, tmp_path, capsys):
     assert score() == ["007", "b"]
     run(capsys, "fleet", "compact", fleet)
     assert score() == []
+    # Said anew since: that day again, and what was wrong with it is of before.
+    old = out / "problems" / "date=2026-11-22" / "part-0.parquet"
+    old.parent.mkdir(parents=True)
+    old.write_text("")
+    snapshots[2] = replace(snapshots[2], kafka_version="4.3.1", log_dirs=LESS)
+    append(snapshots[2])
+    assert score() == ["007"]
+    assert not old.exists()
 
     assert differences(in_memory(snapshots), written(spark, out)) == []
 
