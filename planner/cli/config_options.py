@@ -11,8 +11,13 @@ from typer.models import OptionInfo
 
 from planner.config.option import ConfigOption, Kind
 
-NOT_CONFIGURED = {"output", "output_format", "quiet", "verbose", "config", "yes"}
-"""What is said anew each time: files, formats, words, and consent."""
+NOT_CONFIGURED = {
+    *("output", "output_format", "quiet", "verbose", "config", "yes"),
+    *("apply", "validate_only", "partitions", "replica_assignment"),
+    *("in_bytes_per_s", "out_bytes_per_s", "size_bytes"),
+    *("bootstrap_server", "command_config", "resolve", "timeout"),
+}
+"""What is said anew each time: files, formats, words, places, and consent."""
 
 
 @cache

@@ -127,7 +127,7 @@ def add_partitions(
     options: PlanOptions,
 ) -> None:
     """
-    Place more partitions of a topic; those that exist stay, and so do their keys not.
+    Place more partitions of a topic; those that exist stay, but keys may go elsewhere.
 
     --topic names it, --partitions says how many it shall have. What the new ones will
     carry is the mean of those that exist, unless it is said.
