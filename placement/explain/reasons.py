@@ -16,10 +16,11 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import BoolArray, BrokerState, IndexArray, RateArray
-from placement.core.problem import NO_LIMIT, Movability
+from placement.core.problem import NO_LIMIT
 from placement.explain.moves import Moves
 from placement.explain.racks import RackCounts
 from placement.load import RESOURCES, Resource, WeightArray
+from placement.operations.evacuate import in_offline_dirs
 from placement.rules.draft import Draft
 from placement.targets import Targets
 
@@ -33,6 +34,7 @@ class Reason(StrEnum):
     BROKER_DEAD = "broker-dead"
     BROKER_LEAVES = "broker-leaves"
     LOG_DIR_OFFLINE = "log-dir-offline"
+    BROKER_SET = "broker-set"
     DEMOTED = "demoted"
     REPLICA_LEFT = "replica-left"
     RACK = "rack"
@@ -56,6 +58,7 @@ class Undone(IntEnum):
     OVER_CAPACITY = 3
     OUT_OF_BAND = 4
     OLD_FACTOR = 5
+    STILL_LEADS = 6
 
     @property
     def word(self) -> str:
@@ -233,17 +236,26 @@ def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
     is_dead = np.equal(draft.state.brokers.state, BrokerState.DEAD)
     must = np.zeros(len(moves), dtype=np.bool_)
     if draft.decided is None:
-        forced = np.equal(draft.movability[moves.origin], Movability.MUST)
-        must = moves.is_copy & forced
+        must = moves.is_copy & in_offline_dirs(draft)[moves.origin]
     leads = ~moves.is_copy & ~moves.is_drop
     return [
         (Reason.NEW_FACTOR, moves.is_resizing),
         (Reason.BROKER_DEAD, moves.is_copy & is_dead[moves.source]),
         (Reason.BROKER_LEAVES, moves.is_copy & draft.leaves[moves.source]),
         (Reason.LOG_DIR_OFFLINE, must),
+        (Reason.BROKER_SET, moves.is_copy & _is_stray(case)),
         (Reason.REPLICA_LEFT, leads & ~moves.is_free),
         (Reason.DEMOTED, leads & draft.must_release[moves.source]),
     ]
+
+
+def _is_stray(case: _Case) -> BoolArray:
+    """Return ``(M,)`` true where a replica lies on another set than its topic's."""
+    draft, moves = case.draft, case.moves
+    if draft.pool_of_broker is None or draft.pool_of_partition is None:
+        return np.zeros(len(moves), dtype=np.bool_)
+    wanted = draft.pool_of_partition[moves.partition_idx]
+    return np.not_equal(draft.pool_of_broker[moves.source], wanted)
 
 
 def _over(load: WeightArray, capacity: WeightArray) -> RateArray:
@@ -272,11 +284,13 @@ def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray
     is_high = above.max(axis=1, initial=0.0) >= below.max(axis=1, initial=0.0)
     band = np.where(is_high[:, None], above, below)
     leaves = case.draft.leaves[moves.source] & moves.is_copy
+    still_leads = case.draft.must_release[moves.source] & ~moves.is_copy
     ends = np.where(is_high, moves.source, moves.target)
     for what, applies, where, much in (
         (Undone.OUT_OF_BAND, band.max(axis=1, initial=0.0) > 0, ends, band),
         (Undone.OVER_CAPACITY, over.max(axis=1, initial=0.0) > 0, moves.source, over),
         (Undone.RACK, moves.is_copy & case.racks.is_broken_undone(), None, None),
+        (Undone.STILL_LEADS, still_leads, moves.source, None),
         (Undone.NOT_EMPTY, leaves, moves.source, None),
     ):
         applies = applies & moves.is_free & ~moves.is_resizing  # noqa: PLW2901 - narrowed

@@ -36,6 +36,9 @@ class RuleOptions(TypedDict, total=False):
         Regular expression of topics whose replicas are spread by count.
     min_topic_leaders
         Leaders of each topic on every broker, by the topics' regular expression.
+    cpu_weight
+        Cores per MB/s of ``leader_in``, ``leader_out``, ``follower_in``: cpu where
+        nobody measured it.
     """
 
     rules: Literal["cruise-control"]
@@ -51,6 +54,7 @@ class RuleOptions(TypedDict, total=False):
     leader_in: bool
     spread_topics: str
     min_topic_leaders: Mapping[str, int]
+    cpu_weight: Mapping[str, float]
 
 
 def rules_of(options: Mapping[str, Any]) -> RuleRequest:

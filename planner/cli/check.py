@@ -63,7 +63,7 @@ def check(
     from placement.check import is_ok
     from planner.plan.check_new import GOALS, check_new_plan
     from planner.plan.plan_input import check_settings, read_plan
-    from planner.plan.rule_request import with_rack_map
+    from planner.plan.seen_as import seen_as
     from planner.plan.wave_input import read_waves
     from planner.snapshot import read_snapshot
 
@@ -75,7 +75,7 @@ def check(
     inputs.raise_problems()
     if given is None or before is None:  # pragma: no cover - raised just above
         return
-    before = with_rack_map(before, given.settings.rack_map)
+    before = seen_as(before, given.settings.rack_map, given.settings.cpu_weights)
     settings = check_settings(
         given,
         before,

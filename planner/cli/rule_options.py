@@ -111,6 +111,15 @@ MinTopicLeaders = Annotated[
         help="Every broker leads so many of each; 32 topics at most; soft. Repeatable.",
     ),
 ]
+CpuWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cpu-weight",
+        metavar="NAME=CORES",
+        help="Cores per MB/s, to estimate cpu: leader_in, leader_out, follower_in. "
+        "Repeatable.",
+    ),
+]
 
 
 def rule_options(
@@ -128,6 +137,7 @@ def rule_options(
     leader_in: LeaderIn = False,
     spread_topics: SpreadTopics = None,
     min_topic_leaders: MinTopicLeaders = None,
+    cpu_weight: CpuWeight = None,
 ) -> dict[str, Any]:
     """Gather the options about rules; its signature is their list."""
     return dict(locals())

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from planner.config.file import OPERATION, PLAN, Options
+from planner.config.option import ConfigOption, Kind
 
 WIDTH = 80
 HEAD = """\
@@ -34,6 +35,7 @@ EXAMPLES: Mapping[str, str] = {
     "rack_map": '{ "us-east-1a" = "a", "us-east-1b" = "b" }',
     "broker_set": '["orders.*=gold", ".*=silver"]',
     "keep_topics": '["__.*"]',
+    "cpu_weight": "{ leader_in = 0.02, leader_out = 0.01, follower_in = 0.01 }",
     "spread_topics": '"orders[.].*"',
     "min_topic_leaders": '{ "__consumer_offsets" = 1 }',
     "low_utilization": "{ disk = 0.2 }",
@@ -92,17 +94,18 @@ def _settings(options: Options) -> Iterator[str]:
         yield from textwrap.wrap(
             words, WIDTH, initial_indent="# ", subsequent_indent="# "
         )
-        value = EXAMPLES.get(name) or _toml(option.default)
-        if value is not None:
-            yield f"# {name} = {value}"
+        value = EXAMPLES.get(name) or _toml(option)
+        yield f"# {name} = {value}"
         yield ""
     if not options:
         yield ""
 
 
-def _toml(value: object) -> str | None:
+def _toml(option: ConfigOption) -> str:
+    """Return the default of an option, or something of its kind."""
+    value = option.default
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    return None if value is None else str(value)
+    if value is None:
+        return "1" if option.kind is Kind.COUNT else '"…"'
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -12,6 +12,8 @@ from planner.errors import BadInputError, InputProblem
 
 PLAN = "plan"
 OPERATION = "operation"
+CPU, CPU_OPTION = "cpu", "cpu_weight"
+"""A table of its own for one option: ``[cpu]`` is ``cpu_weight`` of ``[plan]``."""
 MOST_SHOWN = 60
 
 Options = Mapping[str, ConfigOption]
@@ -96,6 +98,8 @@ def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
         if all(name in others for others in operations.values())
     }
     plan = dict(reader.settings(PLAN, tables.get(PLAN, {}), common, known))
+    if CPU in tables:
+        plan |= reader.cpu(tables[CPU], common, plan)
     single = tables.get(OPERATION, {})
     own = {}
     for name, table in reader.operations(single, operations):
@@ -132,11 +136,24 @@ class _Reader:
             rule = f"must be TOML: {error}"
             self._refuse("", None, rule, "see `kafka-planner config init`")
             return {}
-        known = (PLAN, OPERATION)
+        known = (PLAN, OPERATION, CPU)
         for name in document:
             if name not in known:
                 self._refuse(name, None, "no such table", _hint(name, known))
         return {name: document[name] for name in known if name in document}
+
+    def cpu(
+        self, table: object, options: Options, plan: Mapping[str, Setting]
+    ) -> dict[str, Setting]:
+        """Return the table of weights as the option that it stands for."""
+        if CPU_OPTION in plan:
+            place = plan[CPU_OPTION].place
+            self._refuse(CPU, None, f"stands as {place} already", "keep one of the two")
+        elif not isinstance(table, dict):
+            self._refuse(CPU, table, "must be a table", f"write [{CPU}]")
+        else:
+            return dict(self._setting(CPU, options[CPU_OPTION], table))
+        return {}
 
     def operations(
         self, table: object, known: Mapping[str, Options]

@@ -14,6 +14,7 @@ ReasonName = Literal[
     "broker-dead",
     "broker-leaves",
     "log-dir-offline",
+    "broker-set",
     "demoted",
     "replica-left",
     "rack",
@@ -32,6 +33,7 @@ class UndoneRecord(Record):
     what: Literal[
         "nothing",
         "not-empty",
+        "still-leads",
         "rack",
         "over-capacity",
         "out-of-band",

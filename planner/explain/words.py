@@ -15,6 +15,7 @@ def why(row: MoveRow) -> str:
         Reason.BROKER_DEAD: f"broker {row.source} is dead",
         Reason.BROKER_LEAVES: f"broker {row.source} is to be emptied",
         Reason.LOG_DIR_OFFLINE: f"its log dir on broker {row.source} is offline",
+        Reason.BROKER_SET: f"broker {row.source} is of another set than its topic",
         Reason.DEMOTED: f"broker {row.source} is to lead nothing",
         Reason.REPLICA_LEFT: f"broker {row.source} gives its replica away",
         Reason.RACK: f"{_rack(row.source_rack)} held more of it than the rack rule "
@@ -41,6 +42,7 @@ def without(row: MoveRow) -> str:
     told = {
         Undone.NOTHING: "nothing would be worse by itself",
         Undone.NOT_EMPTY: f"broker {broker} would not be empty",
+        Undone.STILL_LEADS: f"broker {broker} would lead it still",
         Undone.RACK: "the rack rule would be broken",
         Undone.OVER_CAPACITY: f"broker {broker} would be {much} over what it may "
         f"carry of {resource}",
@@ -64,6 +66,8 @@ def short_without(row: MoveRow) -> str:
         return f"b{row.undone_broker} {row.undone_resource} {much}"
     if kind is Undone.NOT_EMPTY:
         return f"b{row.undone_broker} not empty"
+    if kind is Undone.STILL_LEADS:
+        return f"b{row.undone_broker} leads it"
     if kind is Undone.OLD_FACTOR:
         return "its factor"
     return "-" if kind is Undone.NOTHING else "rack rule"

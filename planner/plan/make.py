@@ -33,11 +33,8 @@ from planner.plan.new_brokers import arrival_notes
 from planner.plan.option_reader import OptionReader
 from planner.plan.plan_input import CHANGES_FACTORS, to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
-from planner.plan.rule_request import (
-    read_rack_map,
-    with_chosen_rules,
-    with_rack_map,
-)
+from planner.plan.rule_request import with_chosen_rules
+from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
 from planner.plan.waves import check_planned, plan_waves
 
 _NOTHING = "nothing"
@@ -87,8 +84,12 @@ def make(
         With every option that is wrong for this cluster.
     """
     identity = state
-    racks = read_rack_map(OptionReader(None), request.rules.rack_map)
-    state = with_rack_map(state, racks)
+    glance = OptionReader(None)
+    state = seen_as(
+        state,
+        read_rack_map(glance, request.rules.rack_map),
+        read_cpu_weights(glance, request.rules.cpu_weight),
+    )
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](wishes.state, wishes)
     placed = plan_placement(wishes.state, operation, wishes.settings)

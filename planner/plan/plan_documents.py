@@ -140,6 +140,7 @@ class SettingsRecord(Record):
     leader_in: bool
     spread_topics: str | None
     min_topic_leaders: list[str]
+    cpu_weights: dict[str, float]
     waves: WaveSettingsRecord | None
     broker: list[Int32] | None = None
     with_broker: list[Int32] | None = None

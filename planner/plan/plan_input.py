@@ -44,6 +44,7 @@ class PlanSettings(BaseModel):
     broker: int | list[int] | None = None
     rack_rule: Literal["distribution", "strict", "off"] = "distribution"
     rack_map: dict[str, str] = {}
+    cpu_weights: dict[str, float] = {}
     broker_sets: dict[str, str] | None = None
     keep_topics: str | None = None
     locality_scoped: bool = False

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from placement.rules.left_alone import Say
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
 from planner.plan.option_reader import OptionReader
+from planner.plan.seen_as import read_cpu_weights, read_rack_map
 
 CRUISE_CONTROL = "cruise-control"
 MOST_TOPICS = 32
@@ -69,6 +69,8 @@ class RuleRequest:
         Regular expression of topics whose replicas are spread over all brokers.
     min_topic_leaders
         ``REGEX=N`` texts: every broker leads so many partitions of such a topic.
+    cpu_weight
+        ``NAME=CORES`` texts: cores per MB/s, to estimate loads that nobody measured.
     """
 
     rules: str | None = None
@@ -84,6 +86,7 @@ class RuleRequest:
     leader_in: bool = False
     spread_topics: str | None = None
     min_topic_leaders: Sequence[str] = ()
+    cpu_weight: Sequence[str] = ()
 
 
 RULE_NAMES = {one.name for one in fields(RuleRequest)}
@@ -91,7 +94,13 @@ RULE_NAMES = {one.name for one in fields(RuleRequest)}
 
 def rule_request(given: Mapping[str, Any]) -> RuleRequest:
     """Return a request of what the command line gave, by the names of its fields."""
-    texts = {"rack_map", "broker_set", "low_utilization", "min_topic_leaders"}
+    texts = {
+        "rack_map",
+        "broker_set",
+        "low_utilization",
+        "min_topic_leaders",
+        "cpu_weight",
+    }
     words = {"rules", "rack_rule"}
     read: dict[str, Any] = {
         name: tuple(value or ()) if name in texts else value
@@ -188,6 +197,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "leader_in": request.leader_in,
             "spread_topics": request.spread_topics,
             "min_topic_leaders": sorted(request.min_topic_leaders),
+            "cpu_weights": read_cpu_weights(reader, request.cpu_weight),
         },
     )
 
@@ -224,59 +234,6 @@ def preset_band(request: RuleRequest) -> float | None:
     Cruise Control's `*.balance.threshold` of 1.10 less its balance margin of 0.9.
     """
     return 0.09 if request.rules == CRUISE_CONTROL else None
-
-
-def read_rack_map(reader: OptionReader, texts: Sequence[str]) -> dict[str, str]:
-    """Return which rack stands for which, from pairs and from files of pairs."""
-    found: dict[str, str] = {}
-    for text in texts:
-        for pair in _lines_of(reader, text):
-            old, has_both, new = (part.strip() for part in pair.partition("="))
-            if not (has_both and old and new):
-                rule = "must be FROM=TO, or a file of such lines"
-                reader.refuse("--rack-map", pair, rule, "write us-east-1a=a")
-            elif found.setdefault(old, new) != new:
-                rule = f"rack {old} stands for {found[old]} already"
-                reader.refuse("--rack-map", pair, rule, "map it once")
-    return dict(sorted(found.items()))
-
-
-def _lines_of(reader: OptionReader, text: str) -> list[str]:
-    if "=" in text:
-        return [text]
-    try:
-        lines = Path(text).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        rule = f"the file cannot be read: {error}"
-        reader.refuse("--rack-map", text, rule, "write FROM=TO, or name a file")
-        return []
-    kept = [line.partition("#")[0].strip() for line in lines]
-    return [line for line in kept if line]
-
-
-def with_rack_map(state: ClusterState, racks: Mapping[str, str]) -> ClusterState:
-    """Return a cluster in which racks that stand for another are that one."""
-    if not racks:
-        return state
-    brokers = state.brokers
-    named = [None if rack is None else racks.get(rack, rack) for rack in brokers.racks]
-    names: list[str | None] = []
-    row_of: dict[str, int] = {}
-    rows = np.zeros(len(named), dtype=np.int32)
-    for old, name in enumerate(named):
-        if name is not None and name in row_of:
-            rows[old] = row_of[name]
-            continue
-        rows[old] = len(names)
-        if name is not None:
-            row_of[name] = len(names)
-        names.append(name)
-    mapped = replace(
-        brokers,
-        rack_idx=rows[brokers.rack_idx] if len(rows) else brokers.rack_idx,
-        racks=tuple(names),
-    )
-    return replace(state, brokers=mapped)
 
 
 def _read_sets(

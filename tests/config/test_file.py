@@ -59,6 +59,28 @@ def test_values(line, name, value, tmp_path):
     assert values(config.plan) == {name: value}
 
 
+def test_weights_of_cpu_have_a_table_of_their_own(tmp_path):
+    config = read(tmp_path, "[cpu]\nleader_in = 0.02\nfollower-in = 0.01\n")
+
+    assert config.problems == ()
+    assert config.plan["cpu_weight"].value == ["leader_in=0.02", "follower-in=0.01"]
+    assert config.plan["cpu_weight"].place == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("cpu = 1", "must be a table"),
+        ("[plan]\ncpu_weight = 'leader_in=1'\n[cpu]\n", "stands as plan.cpu_weight"),
+    ],
+)
+def test_tables_of_cpu_that_are_refused(text, rule, tmp_path):
+    (problem,) = read(tmp_path, text).problems
+
+    assert problem.place == "cpu"
+    assert problem.rule.startswith(rule)
+
+
 def test_an_operation_goes_before_all_of_them(tmp_path):
     config = read(
         tmp_path,

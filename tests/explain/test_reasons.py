@@ -19,6 +19,7 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.planning import draft_shares, loads_of, make_draft, plan
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
 from planner.explain.from_file import explain_file
 from planner.plan.reassignment_file import ReassignmentFile
@@ -68,7 +69,7 @@ CASES = [
     pytest.param(
         make_state([[0, 1], [2, 3]], racks="aabb", states={2: BrokerState.DEMOTED}),
         lists((0, 1), (3, 2)), Rebalance(),
-        [(Reason.DEMOTED, Undone.NOTHING)], id="demoted",
+        [(Reason.DEMOTED, Undone.STILL_LEADS)], id="demoted",
     ),
     pytest.param(
         make_state([[0, 1], [1, 2]], racks="aabb"),
@@ -116,6 +117,16 @@ def test_reasons(state, target, operation, wanted):
     ] == wanted
 
 
+def test_a_replica_on_another_set_than_its_topic():
+    sets = {0: "gold", 1: "silver"}
+    state = make_state([[0], [1]], racks="ab", broker_sets=sets)
+    wishes = Settings(resources=(RESOURCES[4],), rules=(BrokerSets(np.array([1])),))
+
+    _, found = explained(state, lists((1,)), Rebalance(), wishes)
+
+    assert REASONS[found.reason[0]] == Reason.BROKER_SET
+
+
 def test_leadership_goes_with_its_replica():
     state = make_state([[0, 1], [1, 0]], racks="abc")
 
@@ -146,6 +157,7 @@ def test_every_reason_but_one_has_a_case():
     named |= {Reason.NEW_FACTOR}
 
     assert set(Reason) - named == {
+        Reason.BROKER_SET,
         Reason.REPLICA_LEFT,
         Reason.WITH_OTHERS,
     }
@@ -195,6 +207,8 @@ def test_each_move_undone_by_hand(state, operation):
             assert worse.max(initial=0.0) <= 1e-6
         elif kind == Undone.NOT_EMPTY:
             assert int(state.brokers.ids[moves.source[m]]) in leaving
+        elif kind == Undone.STILL_LEADS:
+            assert placed.draft.must_release[moves.source[m]]
         elif kind == Undone.RACK:
             assert is_rack_broken(state, undone, leaving)
             assert not is_rack_broken(state, now[key], leaving)

@@ -80,6 +80,7 @@ def test_files_tell_one_story(goal, tmp_path):
         "bytes": sum(int(row["bytes"]) for row in moves),
         "leaders": sum(target[key][0] != before[key][0] for key in target),
         "log_dirs": 0,
+        "log_dir_bytes": 0,
         "partitions": len(target),
     }
     assert added, "the case is worth nothing if nothing moves"

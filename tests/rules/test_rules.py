@@ -35,7 +35,8 @@ from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest, read_rack_map, with_rack_map
+from planner.plan.rule_request import RuleRequest
+from planner.plan.seen_as import read_rack_map, with_cpu_weights, with_rack_map
 from support.clusters import clusters, make_state
 from support.naive import key_of, lists_of, rack_of
 
@@ -417,6 +418,7 @@ BAD_RULES = {
     "--max-replicas-per-broker": [-1],
     "--spread-topics": ["["],
     "--min-topic-leaders": ["a", "a=0", "a=x", "[=1"],
+    "--cpu-weight": ["leader_in", "leader_in=-1", "leadr_in=1", "x=nan"],
 }
 
 
@@ -430,6 +432,7 @@ def test_every_bad_rule_is_named_at_once():
         max_replicas_per_broker=-1,
         spread_topics="[",
         min_topic_leaders=BAD_RULES["--min-topic-leaders"],
+        cpu_weight=BAD_RULES["--cpu-weight"],
     )
 
     with pytest.raises(BadInputError) as refused:
@@ -510,6 +513,32 @@ def test_a_rack_stands_for_one_other():
     read_rack_map(reader, ["a1=a", "a1=b"])
 
     assert [problem.value for problem in reader.problems] == ["a1=b"]
+
+
+def test_cpu_is_estimated_where_nobody_measured_it():
+    state = make_state(
+        [[0, 1, 2], [0], [1]], in_rate=[10e6, 2e6, np.nan], out_rate=[5e6, 1e6, 1e6],
+        leader_cpu=[np.nan, 7.0, np.nan],
+    )  # fmt: skip
+    weights = {"leader_in": 0.1, "leader_out": 0.01, "follower_in": 0.02}
+
+    partitions = with_cpu_weights(state, weights).partitions
+
+    # 10 MB/s in; out are 5 MB/s to consumers and twice 10 MB/s to followers.
+    assert partitions.leader_cpu_cores[:2].tolist() == pytest.approx([1.25, 7.0])
+    assert partitions.follower_cpu_cores[:2].tolist() == pytest.approx([0.2, 0.04])
+    assert np.isnan(partitions.leader_cpu_cores[2])
+    assert with_cpu_weights(state, {}) is state
+
+
+def test_estimated_cpu_is_balanced_and_recorded():
+    state = make_state([[0], [0], [1]], in_rate=1e6, out_rate=0.0, racks="ab")
+    rules = RuleRequest(cpu_weight=["leader-in=0.5", "leader_out=0"])
+
+    made = make(state, PlanRequest(goal="rebalance", rules=rules))
+
+    assert Resource.CPU in made.plan.placed.balanced
+    assert made.plan.settings["cpu_weights"] == {"leader_in": 0.5, "leader_out": 0.0}
 
 
 # The checker knows them too ---------------------------------------------------------
