@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from placement.choosing_many import Batches, Flat
 from placement.cluster import IndexArray
 from placement.core.problem import NO_LIMIT, Limits
 from placement.load import (
@@ -37,6 +38,8 @@ OVER = 1e6
 LEAST_GAIN = 1e-12
 """Gains below this are rounding."""
 MOST_SWEEPS = 10
+FEW = 2000
+"""Partitions up to which each looks at the loads as the one before left them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,7 +107,15 @@ def choose(options: Options, load: WeightArray, limits: Limits) -> RowArray:
     -------
     ``(G,)`` the option of each, a row of `options`.
     """
-    return _Chooser(options, load, limits).run()
+    if len(options.start) - 1 <= FEW:
+        return _Chooser(options, load, limits).run()
+    flat = Flat(
+        start=options.start,
+        change_start=options.change_start,
+        broker_idx=options.broker_idx,
+        change=options.change.astype(np.float64),
+    )
+    return Batches(flat, load, limits, OVER, LEAST_GAIN).run(MOST_SWEEPS)
 
 
 class _Chooser:

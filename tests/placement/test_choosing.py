@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.choosing import OVER, Options, choose
+from placement.choosing import FEW, LEAST_GAIN, OVER, Options, choose
+from placement.choosing_many import Batches, Flat
 from placement.core.problem import NO_LIMIT, Limits
 
 
@@ -99,3 +100,58 @@ def test_no_other_option_of_one_partition_is_better(groups, load, lower):
         for option in range(len(group)):
             other = [*chosen[:g], option, *chosen[g + 1 :]]
             assert penalty(total(groups, other, load), limits) >= worth * (1 - 1e-9)
+
+
+def in_batches(groups, load, limits: Limits) -> Batches:
+    made = make_options(groups)
+    flat = Flat(
+        start=made.start,
+        change_start=made.change_start,
+        broker_idx=made.broker_idx,
+        change=made.change.astype(np.float64),
+    )
+    return Batches(flat, np.array(load), limits, OVER, LEAST_GAIN)
+
+
+@settings(max_examples=60)
+@given(st.lists(options, min_size=1, max_size=6), loads, loads)
+def test_batches_choose_one_option_each_and_know_their_loads(groups, load, lower):
+    limits = make_limits(lower, (np.array(lower) + 2).tolist())
+    starts = np.cumsum([0, *map(len, groups)])
+    batches = in_batches(groups, load, limits)
+
+    found = batches.run(most_sweeps=5)
+
+    chosen = [int(o) - int(s) for o, s in zip(found, starts, strict=False)]
+    assert all(0 <= o < len(g) for o, g in zip(chosen, groups, strict=True))
+    assert batches.load.tolist() == total(groups, chosen, load).tolist()
+
+
+@settings(max_examples=60)
+@given(st.lists(options, min_size=1, max_size=6), loads, loads)
+def test_more_sweeps_are_never_worse(groups, load, lower):
+    limits = make_limits(lower, (np.array(lower) + 2).tolist())
+
+    worth = []
+    for sweeps in (0, 1, 5):
+        batches = in_batches(groups, load, limits)
+        batches.run(sweeps)
+        worth.append(penalty(batches.load, limits))
+
+    assert worth == sorted(worth, reverse=True)
+
+
+def test_many_partitions_come_into_bands_that_few_would_reach():
+    rng = np.random.default_rng(1)
+    groups = [
+        [[(int(b), [int(size)])] for b in rng.permutation(20)[:3]]
+        for size in rng.integers(1, 50, size=FEW + 1)
+    ]
+    mean = sum(group[0][0][1][0] for group in groups) // 20
+    limits = make_limits([[int(0.97 * mean)]] * 20, [[int(1.03 * mean)]] * 20)
+
+    found = choose(make_options(groups), np.zeros((20, 1), dtype=np.int64), limits)
+
+    starts = np.cumsum([0, *map(len, groups)])
+    chosen = [int(o) - int(s) for o, s in zip(found, starts, strict=False)]
+    assert penalty(total(groups, chosen, np.zeros((20, 1))), limits) == 0
