@@ -123,7 +123,7 @@ def _refuse_resized(reassignment: Reassignment) -> None:
         place="--waves",
         value="",
         rule="waves keep every replication factor, and this plan changes some",
-        remedy="leave the options of waves out; cap the plan by --topics instead",
+        remedy="leave the options of waves out",
     )
     msg = "bad options"
     raise BadInputError(msg, [problem])
