@@ -14,7 +14,7 @@ load of it. A replica whose log dir is not known is part of that, and stays.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -340,7 +340,7 @@ class _Found:
         self.shortfalls: list[Shortfall] = []
         self.capped: dict[str, Shortfall] = {}
 
-    def caps_left(self) -> dict[str, int]:
+    def caps_left(self) -> dict[str, Any]:
         """Return what is left of the caps on all moves."""
         settings = self.table.draft.settings
         values = [one.certificate for one in self.solutions.values()]

@@ -9,6 +9,7 @@ the problem is solved again with these.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ from placement.load import (
 )
 from placement.log_dirs import PlannedDirs, plan_dirs
 from placement.operations import Operation
+from placement.plan_notes import plan_notes
 from placement.rules.draft import Draft, Note, Settings, start_draft
 from placement.rules.left_alone import (
     ExcludeTopics,
@@ -50,6 +52,7 @@ from placement.rules.levels import (
 )
 from placement.rules.rule import Rule
 from placement.rules.tables import class_tables
+from placement.rules.topic_spread import topic_caps
 from placement.targets import Members, Shares, Targets, find_targets, share_out
 
 RULES = (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs(), SayUnknownRacks())
@@ -226,9 +229,7 @@ def _settle(
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
-    notes = (*draft.notes, *_band_notes(best), *_cap_notes(best))
-    if deadline.has_cut:
-        notes = (*notes, _cut_note(draft.settings.deadline_s))
+    notes = plan_notes(best, is_cut=deadline.has_cut)
     return replace(best, notes=notes, seconds=spent)
 
 
@@ -349,6 +350,7 @@ def build_problem(
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own
     leading = leading_replicas(draft)
+    collection_of, collection_cap = topic_caps(draft, targets)
     home = state.replicas.broker_idx
     if draft.is_unplaced is not None:
         home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
@@ -377,6 +379,8 @@ def build_problem(
         levels=(brokers, RackSpread().level(draft)),
         is_transient=np.append(_is_transient(draft)[keep], [False] * len(soft)),
         price_per_move=price_per_move(draft),
+        collection_of=collection_of,
+        collection_cap=collection_cap,
         **_caps(draft.settings),
     )
 
@@ -397,7 +401,7 @@ def price_per_move(draft: Draft) -> int:
     return held // max(int(counts.sum()), 1)
 
 
-def _caps(settings: Settings) -> dict[str, int]:
+def _caps(settings: Settings) -> dict[str, Any]:
     most = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
     return {name: cap for name, cap in most.items() if cap is not None}
 
@@ -433,60 +437,3 @@ def _same_bands(aimed: Targets, reached: Targets) -> bool:
         np.allclose(aimed.lower[counts], reached.lower[counts], rtol=1e-9)
         and np.allclose(aimed.upper[counts], reached.upper[counts], rtol=1e-9)
     )
-
-
-def _cut_note(seconds: float | None) -> Note:
-    return Note(
-        what="cut",
-        message=f"the search was cut short after the {seconds:g} s it was given: this "
-        "is the best plan found by then, and another run may find another",
-        have=seconds,
-    )
-
-
-def _cap_notes(found: PlannedPlacement) -> list[Note]:
-    """Say that a cap left brokers out of band, or replicas where they must not be."""
-    settings = found.draft.settings
-    value = found.solution.certificate
-    if settings.max_moves is None and settings.max_bytes is None:
-        return []
-    if value.deviation.value <= 0 and found.has_met_rules:
-        return []
-    caps = {
-        "copies": (settings.max_moves, value.moves.value),
-        "bytes": (settings.max_bytes, value.cost.value),
-    }
-    return [
-        Note(
-            what="capped",
-            message=f"at most {cap:,} {unit} were allowed: {used:,} are used, and the "
-            f"worst broker stays {value.deviation.value:.1%} of its share out of band",
-            have=float(used),
-            need=float(cap),
-        )
-        for unit, (cap, used) in caps.items()
-        if cap is not None
-    ]
-
-
-def _band_notes(found: PlannedPlacement) -> list[Note]:
-    """Say which bands were widened for a heavy replica."""
-    targets, brokers = found.targets, found.draft.state.brokers
-    notes = []
-    for r, resource in enumerate(RESOURCES):
-        if resource not in found.balanced or resource in {"replicas", "leaders"}:
-            continue
-        widened = (targets.heaviest[:, r] > targets.target[:, r]) & (
-            targets.target[:, r] > 0
-        )
-        for broker in np.nonzero(widened | targets.is_aside[:, r])[0]:
-            broker_id = int(brokers.ids[broker])
-            notes.append(
-                Note(
-                    what="band-widened",
-                    message=f"broker {broker_id} holds a replica heavier than its "
-                    f"share of {resource}; its band was widened to fit",
-                    where={"broker": broker_id, "resource": str(resource)},
-                )
-            )
-    return notes

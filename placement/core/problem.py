@@ -39,6 +39,14 @@ EXACT = 2.0**52
 """Up to here sums of integers as floats are exact."""
 
 
+def _no_rows() -> IndexArray:
+    return np.zeros(0, dtype=np.int32)
+
+
+def _no_caps() -> IntArray:
+    return np.zeros(0, dtype=np.int64)
+
+
 class Movability(IntEnum):
     """What may happen to an item."""
 
@@ -158,6 +166,11 @@ class Problem:
         Of a move whose ends share no level, per unit of cost.
     price_per_move
         Of any move, in units of cost.
+    collection_of
+        ``(G,)`` the collection each group belongs to (a topic); empty: none.
+    collection_cap
+        ``(C,)`` soft: the search brings no more items of a collection into one bin
+        as long as it gets into the bands without.
     max_cost, max_moves
         Hard caps on the cost of all moves together (without the price per move) and
         on their number.
@@ -183,6 +196,8 @@ class Problem:
     is_transient: BoolArray
     price_across: int = 1
     price_per_move: int = 0
+    collection_of: IndexArray = field(default_factory=_no_rows)
+    collection_cap: IntArray = field(default_factory=_no_caps)
     max_cost: int = NO_LIMIT
     max_moves: int = NO_LIMIT
     group_of: IndexArray = field(init=False)
@@ -272,6 +287,8 @@ class Problem:
         ]
         if self.extra.shape not in {(0, resources), (items, resources)}:
             wrong.append(f"extra must have shape ({items} or 0, {resources})")
+        if len(self.collection_cap) and len(self.collection_of) != groups:
+            wrong.append(f"collection_of must have shape ({groups},)")
         if not self.levels or self.levels[0].num_nodes != bins:
             wrong.append("level 0 must be the bins themselves")
         if (self.weight < 0).any() or (self.cost < 0).any():

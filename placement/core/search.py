@@ -19,6 +19,7 @@ from placement.core.kernels.jit import compiled, is_at_hand
 from placement.core.kernels.layout import (
     BASE_PRICE,
     IS_FULL,
+    MINDS_SPREAD,
     NOISE,
     NUM_NODES,
     PENALTY,
@@ -232,8 +233,18 @@ class Searcher:
             self._balance(state, 64, is_thorough=True)
             if self._is_in_band(state) or self._deadline.is_over():
                 break
+        self._balance_anyhow(state)
         self._tidy(state)
         return settled(self._problem, arrangement_of(state, self._problem))
+
+    def _balance_anyhow(self, state: Memory) -> None:
+        """Get into the bands without minding how collections are spread."""
+        if not len(self._problem.collection_cap) or self._is_in_band(state):
+            return
+        state.ints[MINDS_SPREAD] = 0
+        for scan in SCANS:
+            self._balance(state, scan)
+        state.ints[MINDS_SPREAD] = 1
 
     def _is_in_band(self, state: Memory) -> bool:
         first = int(state.ints[PENALTY])

@@ -80,6 +80,9 @@ class Settings:
         ``quick``, ``normal`` or ``thorough``.
     seed
         Of the random numbers.
+    topic_slack
+        Replicas of one topic above a broker's share of it that a plan may bring there
+        without need; `None`: any.
     is_disk_transient
         Whether a replica that leaves still fills its old disk until all is copied, so
         that disks keep to their threshold even if all copies are made at once.
@@ -113,6 +116,7 @@ class Settings:
     max_bytes: int | None = None
     effort: str = "normal"
     seed: int = 1
+    topic_slack: int | None = 2
     is_disk_transient: bool = False
     deadline_s: float | None = None
     lifted: frozenset[str] = frozenset()

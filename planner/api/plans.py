@@ -47,6 +47,9 @@ class PlanOptions(RuleOptions, total=False):
         How much work the search may do.
     seed
         Of its random numbers.
+    topic_slack
+        Replicas of a topic above a broker's share of it that may come there without
+        need; `None`: any.
     transient_disk
         Whether what leaves a disk counts there until all is copied.
     deadline
@@ -68,6 +71,7 @@ class PlanOptions(RuleOptions, total=False):
     move_cost_bytes: int
     effort: Literal["quick", "normal", "thorough"]
     seed: int
+    topic_slack: int | None
     transient_disk: bool
     deadline: float
 
@@ -265,6 +269,7 @@ def request_of(
         move_cost_bytes=_text(options.get("move_cost_bytes")),
         effort=options.get("effort", "normal"),
         seed=options.get("seed", 1),
+        topic_slack=options.get("topic_slack", 2),
         transient_disk=options.get("transient_disk", False),
         deadline=options.get("deadline"),
         **own,

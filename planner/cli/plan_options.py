@@ -166,6 +166,15 @@ MoveCost = Annotated[
         help="Price of a move, on top of its bytes.",
     ),
 ]
+TopicSlack = Annotated[
+    int,
+    typer.Option(
+        "--topic-slack",
+        metavar="N",
+        min=0,
+        help="Replicas of a topic above a broker's share of it that are no harm.",
+    ),
+]
 TransientDisk = Annotated[
     bool,
     typer.Option(
@@ -315,6 +324,7 @@ def _common(
     move_cost_bytes: MoveCost = None,
     effort: EffortOption = Effort.NORMAL,
     seed: Seed = 1,
+    topic_slack: TopicSlack = 2,
     transient_disk: TransientDisk = False,
     deadline: DeadlineOption = None,
     trade_off: TradeOffOption = False,

@@ -123,6 +123,7 @@ class SettingsRecord(Record):
     prefer: Literal["bytes", "moves"] = "bytes"
     move_cost_bytes: int | None = None
     rebalance: bool
+    topic_slack: int | None = None
     transient_disk: bool = False
     deadline: float | None = None
     effort: Literal["quick", "normal", "thorough"]

@@ -54,6 +54,8 @@ class PlanRequest:
         Caps on copies and on their bytes; bytes with or without a unit.
     prefer, move_cost_bytes
         ``bytes`` or ``moves``, and the price of a move in bytes.
+    topic_slack
+        Replicas of a topic above a broker's share of it that may come there; or `None`.
     transient_disk
         Whether what leaves a disk counts there until all is copied.
     effort, seed
@@ -97,6 +99,7 @@ class PlanRequest:
     move_cost_bytes: str | None = None
     effort: str = "normal"
     seed: int = 1
+    topic_slack: int | None = 2
     transient_disk: bool = False
     deadline: float | None = None
     waves: bool = False
@@ -204,6 +207,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         effort=request.effort,
         seed=request.seed,
         is_disk_transient=request.transient_disk,
+        topic_slack=request.topic_slack,
         deadline_s=read.deadline_s,
     )
     settings = read.rules.applied(settings)
@@ -351,6 +355,7 @@ def _document(
         "prefer": request.prefer,
         "move_cost_bytes": settings.price_per_move_bytes or None,
         "rebalance": request.rebalance,
+        "topic_slack": request.topic_slack,
         "transient_disk": request.transient_disk,
         "deadline": settings.deadline_s,
         "effort": request.effort,

@@ -25,6 +25,7 @@ from placement.core.kernels.memory import (
     lay_again,
     lay_out,
 )
+from placement.core.kernels.spread import collection_counts
 from placement.core.problem import NOWHERE, Arrangement, Problem, home_arrangement
 from placement.core.value import move_costs
 from support.oracles import (
@@ -42,7 +43,10 @@ def any_levels() -> st.SearchStrategy[Problem]:
     """Weights that depend on the bin, or else racks that have limits of their own."""
     return st.booleans().flatmap(
         lambda flag: problems(
-            has_extra=flag, has_transient=flag, has_loaded_racks=not flag
+            has_extra=flag,
+            has_transient=flag,
+            has_loaded_racks=not flag,
+            has_collections=flag,
         )
     )
 
@@ -83,6 +87,10 @@ def assert_consistent(problem: Problem, memory: Memory) -> None:
     assert first[:, 0].reshape(shape).tolist() == naive_loads(problem, at)
     assert first[:, 1].reshape(shape).tolist() == naive_peaks(problem, at)
     assert memory.ints[layout.COST] == move_costs(problem, at).sum()
+    counted = len(collection_counts(problem, at))
+    assert column(memory, "COLLECTION_COUNT", counted) == column(
+        fresh, "COLLECTION_COUNT", counted
+    )
     slots = column(memory, "SLOT_OF", problem.num_items)
     for place in range(problem.num_bins):
         found = items_in(memory, place)

@@ -146,6 +146,7 @@ def problems(
     has_loaded_racks: bool = False,
     has_transient: bool = False,
     has_extra: bool = True,
+    has_collections: bool = False,
 ) -> Problem:
     """
     Draw any small problem.
@@ -155,7 +156,8 @@ def problems(
     weights, two classes of bins, prices. `is_plain`: one that an exact model takes.
     `has_loaded_racks`: racks have capacities and bands, too. `has_transient`: items
     that leave may fill their old bin until all is done. `has_extra`: items may weigh
-    more or less at home than elsewhere.
+    more or less at home than elsewhere. `has_collections`: groups belong to
+    collections with soft caps.
     """
     shape = _draw_shape(draw, max_bins, max_groups, max_items)
     groups, items = len(shape.sizes), sum(shape.sizes)
@@ -196,10 +198,20 @@ def problems(
         bin_class=_choices(draw, shape.num_bins, num_classes),
         is_eligible=~_flags(draw, num_classes**2, 5).reshape(num_classes, -1),
         levels=(bin_level(shape.num_bins, groups, limits), racks),
+        **(_draw_collections(draw, groups) if has_collections else {}),
         is_transient=_flags(draw, shape.num_resources, 1) & has_transient,
         price_across=1 if is_plain else draw(st.integers(1, 2)),
         price_per_move=draw(st.sampled_from([0, 0, 3])),
     )
+
+
+def _draw_collections(draw: Any, groups: int) -> dict[str, Any]:
+    count = draw(st.integers(1, 2))
+    caps = [draw(st.integers(1, 3)) for _ in range(count)]
+    return {
+        "collection_of": _choices(draw, groups, count),
+        "collection_cap": np.array(caps, dtype=np.int64),
+    }
 
 
 def _flags(draw: Any, length: int, others: int) -> Any:

@@ -7,6 +7,8 @@ from placement.core.kernels.layout import (
     BIN_RECEIVES,
     BIN_WIDTH,
     BINS,
+    COLLECTION_COUNT,
+    COLLECTION_OF,
     GROUP_COST,
     GROUP_START,
     GROUP_WEIGHTS,
@@ -22,6 +24,7 @@ from placement.core.kernels.layout import (
     LIST_WIDTH,
     LISTS,
     NOISE,
+    NUM_BINS,
     NUM_LOAD_LEVELS,
     NUM_RESOURCES,
     PENALTY,
@@ -148,3 +151,15 @@ def is_receiving(m: Memory, place: int) -> bool:
 def cost_of(m: Memory, item: int) -> int:
     """Return what copying an item costs, before the price."""
     return m.ints[m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_COST]
+
+
+@inner
+def collection_of(m: Memory, item: int) -> int:
+    """Return the collection of an item's group, or -1 where none is counted."""
+    return m.ints[m.ints[COLLECTION_OF] + group_of(m, item)]
+
+
+@inner
+def collection_cell(m: Memory, collection: int, place: int) -> int:
+    """Return where the items of a collection in a bin are counted."""
+    return m.ints[COLLECTION_COUNT] + collection * m.ints[NUM_BINS] + place

@@ -2,6 +2,8 @@
 
 from placement.core.kernels.access import (
     bin_of,
+    collection_cell,
+    collection_of,
     group_of,
     holder_of,
     home_of,
@@ -111,6 +113,18 @@ def add_item(m: Memory, node: int, item: int, place: int, sign: int) -> None:
 
 
 @inner
+def count_collection(m: Memory, item: int, source: int, target: int) -> None:
+    """Count an item of a collection where it comes to, no more where it was."""
+    collection = collection_of(m, item)
+    if collection < 0:
+        return
+    if source >= 0:
+        m.ints[collection_cell(m, collection, source)] -= 1
+    if target >= 0:
+        m.ints[collection_cell(m, collection, target)] += 1
+
+
+@inner
 def apply_move(m: Memory, item: int, target: int) -> None:
     """Move an item, its role with it, and bring loads and penalties up to date."""
     source = bin_of(m, item)
@@ -130,6 +144,7 @@ def apply_move(m: Memory, item: int, target: int) -> None:
     write_log(m, item, source)
     unlist(m, item)
     enlist(m, item, target)
+    count_collection(m, item, source, target)
     m.ints[m.ints[BIN_OF] + item] = target
 
 

@@ -57,7 +57,9 @@ BIN_OF, ROLE_OF, LOADS, SLOTS, SLOT_OF, LISTS, LOG, SHORT = (
 STUCK, HUNGRY, FAT = 44, 45, 46
 # ... and each column of floats
 SCALE, FILL_UNIT, DISTANCE, PENALTY, WORTH, EXCESS = 47, 48, 49, 50, 51, 52
-HEADER = 58
+# ... and those of the collections, with whether their soft caps are minded.
+COLLECTION_OF, COLLECTION_COUNT, COLLECTION_CAP, MINDS_SPREAD = 58, 59, 60, 61
+HEADER = 62
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 

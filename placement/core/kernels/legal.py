@@ -6,6 +6,8 @@ from placement.core.kernels.access import (
     bin_of,
     cap_node,
     cap_of,
+    collection_cell,
+    collection_of,
     first_item,
     group_of,
     holder_of,
@@ -22,6 +24,7 @@ from placement.core.kernels.layout import (
     BIN_RECEIVES,
     BIN_WIDTH,
     BINS,
+    COLLECTION_CAP,
     COST,
     GROUP_CLASS,
     GROUP_ROLE_HOME,
@@ -45,6 +48,7 @@ from placement.core.kernels.layout import (
     LOADS,
     MAX_COST,
     MAX_MOVES,
+    MINDS_SPREAD,
     MOVED,
     NUM_BIN_CLASSES,
     NUM_CAP_LEVELS,
@@ -179,8 +183,25 @@ def is_vacated(m: Memory, item: int, target: int) -> bool:
 
 
 @inner
+def keeps_spread(m: Memory, item: int, target: int) -> bool:
+    """
+    Tell whether a bin is under the soft cap of an item's collection.
+
+    One that has more of it than the bin would have may give away in any case.
+    """
+    collection = collection_of(m, item)
+    if collection < 0 or m.ints[MINDS_SPREAD] == 0 or target == home_of(m, item):
+        return True
+    held = m.ints[collection_cell(m, collection, target)]
+    if held < m.ints[m.ints[COLLECTION_CAP] + collection]:
+        return True
+    source = bin_of(m, item)
+    return source >= 0 and m.ints[collection_cell(m, collection, source)] > held + 1
+
+
+@inner
 def may_move(m: Memory, item: int, target: int) -> bool:
-    """Tell whether every hard rule lets `item` go to the bin `target`."""
+    """Tell whether all rules, soft spread included, let `item` go to `target`."""
     kind = kind_of(m, item)
     source = bin_of(m, item)
     if kind == NEVER or target == source:
@@ -207,6 +228,7 @@ def may_move(m: Memory, item: int, target: int) -> bool:
         keeps_caps(m, item, target)
         and has_room(m, group, item, target, 1, role)
         and is_affordable(m, item, target)
+        and keeps_spread(m, item, target)
         and has_slot(m, target)
     )
 

@@ -43,6 +43,7 @@ from placement.core.kernels.layout import (
     SHORT_LIST,
     SLOT_TOP,
 )
+from placement.core.kernels.spread import collection_columns, collection_counts
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
@@ -165,6 +166,7 @@ def _start_counters(
     ints[COST] = move_costs(problem, at).sum()
     ints[layout.MOVED] = is_moved(problem, at).sum()
     ints[IS_FULL] = ints[LOGGED] = ints[IS_LOGGING] = 0
+    ints[layout.MINDS_SPREAD] = 1
 
 
 def _problem_columns(
@@ -189,6 +191,7 @@ def _problem_columns(
             [open_bins(level) for level in capped] or [np.zeros(0, np.int64)]
         ),
         "PRICE": np.array([level.price for level in problem.levels], dtype=np.int64),
+        **collection_columns(problem),
     }
     return ints, {"SCALE": scale, "FILL_UNIT": _fill_units(problem)}
 
@@ -207,6 +210,7 @@ def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]
         "LISTS": lists,
         "LOG": np.zeros(LOG_WIDTH * LOG_SIZE, dtype=np.int64),
         "SHORT": np.zeros(SHORT_LIST, dtype=np.int64),
+        "COLLECTION_COUNT": collection_counts(problem, at),
         **dict.fromkeys(
             ("STUCK", "HUNGRY", "FAT"), np.zeros(problem.num_bins, dtype=np.int64)
         ),

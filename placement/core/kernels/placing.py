@@ -17,6 +17,7 @@ from placement.core.kernels.changes import apply_move, apply_role
 from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (
     IS_EVEN,
+    MINDS_SPREAD,
     NODE_FIRST,
     NUM_BINS,
     NUM_RECEIVERS,
@@ -80,6 +81,12 @@ def best_heir(m: Memory, group: int) -> int:
 def put(m: Memory, item: int) -> bool:
     """Put an item where it fits best; without its role where that goes nowhere."""
     target = best_bin(m, item)
+    if target < 0:
+        # What must go somewhere goes where too many of its collection are, at worst.
+        minds = m.ints[MINDS_SPREAD]
+        m.ints[MINDS_SPREAD] = 0
+        target = best_bin(m, item)
+        m.ints[MINDS_SPREAD] = minds
     if target < 0 and role_of(m, item) == 1:
         group = group_of(m, item)
         heir = best_heir(m, group)
@@ -163,6 +170,11 @@ def respread_group(m: Memory, level: int, group: int) -> bool:
         if item < 0:
             return not short
         target = best_spread_bin(m, item, level, short)
+        if target < 0:
+            minds = m.ints[MINDS_SPREAD]
+            m.ints[MINDS_SPREAD] = 0
+            target = best_spread_bin(m, item, level, short)
+            m.ints[MINDS_SPREAD] = minds
         if target < 0:
             return False
         apply_move(m, item, target)

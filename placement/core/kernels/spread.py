@@ -1,0 +1,53 @@
+"""Tables of how many items of each collection lie in each bin."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.problem import Arrangement, Problem
+
+MOST_CELLS = 2**23
+"""Collections times bins that are counted at most, the largest collections first."""
+
+
+def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
+    """
+    Return the collections that are counted: one row each, by size.
+
+    Returns
+    -------
+    ``COLLECTION_OF`` (G,) the row of each group's collection, or -1, and
+    ``COLLECTION_CAP`` (rows,). A collection that fits under its cap even if all of it
+    lies in one bin needs no count.
+    """
+    if not len(problem.collection_cap):
+        none = np.full(problem.num_groups, -1, dtype=np.int32)
+        return {"COLLECTION_OF": none, "COLLECTION_CAP": np.zeros(0, dtype=np.int64)}
+    count = len(problem.collection_cap)
+    size = np.bincount(
+        problem.collection_of,
+        weights=np.diff(problem.group_start),
+        minlength=count,
+    )
+    chosen = np.nonzero(size > problem.collection_cap)[0]
+    chosen = chosen[np.argsort(-size[chosen], kind="stable")]
+    chosen = chosen[: MOST_CELLS // max(problem.num_bins, 1)]
+    row = np.full(count, -1, dtype=np.int32)
+    row[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return {
+        "COLLECTION_OF": row[problem.collection_of],
+        "COLLECTION_CAP": problem.collection_cap[chosen],
+    }
+
+
+def collection_counts(problem: Problem, at: Arrangement) -> npt.NDArray[Any]:
+    """Return ``(rows, N)`` items of each counted collection in each bin."""
+    columns = collection_columns(problem)
+    rows = len(columns["COLLECTION_CAP"])
+    if not rows:
+        return np.zeros(0, dtype=np.int64)
+    row = columns["COLLECTION_OF"][problem.group_of]
+    counts = (row >= 0) & (at.bin_of >= 0)
+    cell = row[counts].astype(np.int64) * problem.num_bins + at.bin_of[counts]
+    return np.bincount(cell, minlength=rows * problem.num_bins)

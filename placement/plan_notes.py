@@ -1,0 +1,92 @@
+"""What a reader of a plan should know: what was widened, capped, cut or left."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from placement.load import RESOURCES
+from placement.rules.draft import Note
+from placement.rules.topic_spread import spread_notes
+
+if TYPE_CHECKING:
+    from placement.planning import PlannedPlacement
+
+
+def plan_notes(found: "PlannedPlacement", *, is_cut: bool) -> tuple[Note, ...]:
+    """
+    Return the notes of a plan: those of its draft, then those of its outcome.
+
+    Parameters
+    ----------
+    found
+        The plan.
+    is_cut
+        Whether a deadline ended the search.
+    """
+    draft = found.draft
+    notes = [
+        *draft.notes,
+        *_band_notes(found),
+        *_cap_notes(found),
+        *spread_notes(draft, found.targets, found.reassignment),
+    ]
+    if is_cut:
+        notes.append(_cut_note(draft.settings.deadline_s))
+    return tuple(notes)
+
+
+def _cut_note(seconds: float | None) -> Note:
+    return Note(
+        what="cut",
+        message=f"the search was cut short after the {seconds:g} s it was given: this "
+        "is the best plan found by then, and another run may find another",
+        have=seconds,
+    )
+
+
+def _cap_notes(found: "PlannedPlacement") -> list[Note]:
+    """Say that a cap left brokers out of band, or replicas where they must not be."""
+    settings = found.draft.settings
+    value = found.solution.certificate
+    if settings.max_moves is None and settings.max_bytes is None:
+        return []
+    if value.deviation.value <= 0 and found.has_met_rules:
+        return []
+    caps = {
+        "copies": (settings.max_moves, value.moves.value),
+        "bytes": (settings.max_bytes, value.cost.value),
+    }
+    return [
+        Note(
+            what="capped",
+            message=f"at most {cap:,} {unit} were allowed: {used:,} are used, and the "
+            f"worst broker stays {value.deviation.value:.1%} of its share out of band",
+            have=float(used),
+            need=float(cap),
+        )
+        for unit, (cap, used) in caps.items()
+        if cap is not None
+    ]
+
+
+def _band_notes(found: "PlannedPlacement") -> list[Note]:
+    """Say which bands were widened for a heavy replica."""
+    targets, brokers = found.targets, found.draft.state.brokers
+    notes = []
+    for r, resource in enumerate(RESOURCES):
+        if resource not in found.balanced or resource in {"replicas", "leaders"}:
+            continue
+        widened = (targets.heaviest[:, r] > targets.target[:, r]) & (
+            targets.target[:, r] > 0
+        )
+        for broker in np.nonzero(widened | targets.is_aside[:, r])[0]:
+            broker_id = int(brokers.ids[broker])
+            notes.append(
+                Note(
+                    what="band-widened",
+                    message=f"broker {broker_id} holds a replica heavier than its "
+                    f"share of {resource}; its band was widened to fit",
+                    where={"broker": broker_id, "resource": str(resource)},
+                )
+            )
+    return notes

@@ -1,0 +1,114 @@
+"""Topics do not pile up on a few brokers."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from placement.load import RESOURCES
+from placement.operations import RemoveBrokers
+from placement.planning import plan
+from placement.rules.draft import Settings
+from placement.synthetic import SIZES, make_instance
+from planner.plan.make import make
+from planner.plan.request import PlanRequest
+from support.clusters import clusters, make_state
+
+BANDS = dict.fromkeys(RESOURCES, 0.05)
+
+
+def held(state) -> Counter[tuple[int, int]]:
+    """Replicas by topic and broker, counted one by one."""
+    replicas = state.replicas
+    return Counter(
+        (int(state.partitions.topic_idx[partition]), int(broker))
+        for partition, broker in zip(
+            replicas.partition_idx, replicas.broker_idx, strict=True
+        )
+    )
+
+
+def most_beyond(state, after, num_brokers: int) -> int:
+    """How far a plan brings a topic on a broker above its share, rounded up."""
+    size = Counter(topic for topic, _ in held(state).elements())
+    before = held(state)
+    return max(
+        (
+            count - -(-size[topic] // num_brokers)
+            for (topic, broker), count in held(after).items()
+            if count > before[topic, broker]
+        ),
+        default=0,
+    )
+
+
+@pytest.mark.parametrize("family", ["a", "a'", "b", "c"])
+def test_no_topic_piles_up_and_nothing_more_is_copied(family: str):
+    instance = make_instance(family, SIZES["XS"], seed=3, band=0.05)
+    state, operation = instance.state, instance.operation
+
+    spread = plan(state, operation, Settings(bands=BANDS))
+    anyhow = plan(state, operation, Settings(bands=BANDS, topic_slack=None))
+
+    stays = int(spread.draft.holds.sum())
+    assert most_beyond(state, spread.reassignment.after(), stays) <= 2
+    near, far = spread.solution.certificate, anyhow.solution.certificate
+    assert near.deviation.value <= far.deviation.value + 1e-9
+    assert near.cost.value <= far.cost.value * 1.05
+
+
+def test_new_brokers_get_some_of_every_topic_not_all_of_a_few():
+    instance = make_instance("a'", SIZES["M"], seed=3, band=0.05)
+    found = {
+        slack: plan(
+            instance.state,
+            instance.operation,
+            Settings(bands=BANDS, topic_slack=slack),
+        )
+        for slack in (2, None)
+    }
+
+    beyond = {
+        slack: most_beyond(instance.state, made.reassignment.after(), 110)
+        for slack, made in found.items()
+    }
+
+    assert beyond[2] <= 2 < 5 < beyond[None]
+    cost = {slack: made.solution.certificate.cost for slack, made in found.items()}
+    assert cost[2].value <= cost[2].lower_bound * 1.005
+
+
+def test_what_must_go_somewhere_goes_there_and_that_is_said():
+    # One topic of 12 on brokers 0 and 1; broker 1 leaves, and 2 gets nothing.
+    state = make_state([[0], [1]] * 6, racks="aaa")
+    request = PlanRequest(
+        goal="remove-brokers", broker_list="1", exclude_brokers_for_replicas="2"
+    )
+
+    planned = make(state, request)
+
+    placed = planned.plan.placed
+    after = placed.reassignment.after()
+    assert placed.has_met_rules
+    assert planned.is_ok
+    assert np.bincount(after.replicas.broker_idx, minlength=3).tolist() == [12, 0, 0]
+    assert "topic-spread" in [note.what for note in placed.notes]
+
+
+@settings(max_examples=60)
+@given(clusters(min_brokers=2, all_live=True))
+def test_a_soft_rule_breaks_no_hard_one(state):
+    for slack in (0, 2, None):
+        request = PlanRequest(goal="rebalance", effort="quick", topic_slack=slack)
+
+        assert make(state, request).is_ok
+
+
+def test_a_topic_that_one_broker_may_hold_is_not_counted():
+    instance = make_instance("c", SIZES["XS"], seed=3, band=0.05)
+    emptied = RemoveBrokers((0,))
+
+    made = plan(instance.state, emptied, Settings(bands=BANDS, topic_slack=10**6))
+
+    assert not [note for note in made.notes if note.what == "topic-spread"]
