@@ -15,7 +15,7 @@ from enum import Enum
 import numpy as np
 
 from placement.cluster import LogDirState
-from placement.core.impossible import prove_impossible
+from placement.core.impossible import is_impossible
 from placement.core.problem import NO_LIMIT, Movability, Problem
 from placement.core.solution import Status
 from placement.listing import kept_on_removed
@@ -140,13 +140,17 @@ def explain_impossible(
     Notes
     -----
     Proofs take time in proportion to the replicas for each rule; plans are looked for
-    in clusters of up to `MOST_SOLVED` replicas.
+    in clusters of up to `MOST_SOLVED` replicas. In larger ones of which nothing is
+    proven, the reason is all rules.
     """
     if found.has_met_rules:
         return None
     filtered = _Filter(found.draft, operation, settings)
     active = [name for name in HARD_RULES if is_active(name, found.draft)]
     is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
+    if not is_proven and not filtered.is_small:
+        nothing = (None,) * len(active)
+        return Because(tuple(active), nothing, is_proven=False, is_irreducible=False)
     rules, doubts = filtered.reduce(active)
     helps = tuple(filtered.helps(active, rule) for rule in rules)
     return Because(
@@ -212,7 +216,7 @@ class _Filter:
         is_tiny = len(draft.state.replicas) <= MOST_EXACT
         effort = "normal" if is_tiny else "quick"
         self._settings = replace(settings, effort=effort, deadline_s=None)
-        self._is_small = len(draft.state.replicas) <= MOST_SOLVED
+        self.is_small = len(draft.state.replicas) <= MOST_SOLVED
         self._known: dict[frozenset[str], _Verdict] = {}
 
     def reduce(self, active: list[str]) -> tuple[list[str], bool]:
@@ -246,9 +250,9 @@ class _Filter:
         draft = make_draft(self._state, self._operation, settings)
         if draft.shortfalls or kept_on_removed(draft):
             return _Verdict.IMPOSSIBLE
-        if prove_impossible(_bare_problem(draft)):
+        if is_impossible(_bare_problem(draft)):
             return _Verdict.IMPOSSIBLE
-        if not self._is_small:
+        if not self.is_small:
             return _Verdict.UNKNOWN
         status = plan(self._state, self._operation, settings).solution.status
         if status in MET:

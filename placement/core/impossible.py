@@ -52,12 +52,19 @@ def prove_impossible(problem: Problem) -> list[Shortfall]:
     -------
     Shortfalls, each of which alone makes the problem impossible.
     """
-    return [
-        *_beyond_caps(problem),
-        *_without_places(problem),
-        *_too_heavy(problem),
-        *_overfull_sets(problem),
-    ]
+    return list(_proofs(problem))
+
+
+def is_impossible(problem: Problem) -> bool:
+    """Tell whether anything is proven to be missing; stops at the first proof."""
+    return next(_proofs(problem), None) is not None
+
+
+def _proofs(problem: Problem) -> Iterator[Shortfall]:
+    yield from _beyond_caps(problem)
+    yield from _without_places(problem)
+    yield from _too_heavy(problem)
+    yield from _overfull_sets(problem)
 
 
 def _beyond_caps(problem: Problem) -> Iterator[Shortfall]:

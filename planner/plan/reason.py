@@ -48,6 +48,8 @@ def reason_text(placed: PlannedPlacement, because: Because) -> str:
     told = [_rule_text(rule, placed.draft) for rule in because.rules]
     if not told:
         return "no option helps: what lacks must be added, or waited for"
+    if not because.is_proven and not any(because.helps):
+        return "not found, and not proven; what stands in the way may be any hard rule"
     verb = "cannot" if because.is_proven else "could not, as far as was searched,"
     them = "be kept" if len(told) == 1 else "be kept together"
     text = f"{verb} {them}: {'; '.join(told)}"

@@ -5,16 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import LogDirState
+from placement.cluster import BrokerState, LogDirState
 from placement.core.solution import Status
 from placement.impossible import HARD_RULES, explain_impossible, is_active
 from placement.operations import AddBrokers, Rebalance, RemoveBrokers
 from placement.planning import plan
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
+from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.racks import WithinRack
 from support.clusters import Dir, clusters, make_state
 
 TWO = {"racks": "ab"}
 CORDONED = [Dir("/d", state=LogDirState.CORDONED)]
+
+# Of broker 0, which is dead, 30 must go; broker 1 has room for 20, broker 2 for 24.
+FULL = make_state(
+    {"t": [[0]], "u": [[1], [1], [1]]}, ids=[0, 1, 2], racks="abc",
+    states={0: BrokerState.DEAD}, size_bytes=[30, 20, 20, 20],
+    disk_bytes=[100, 100, 30],
+)  # fmt: skip
 
 
 def because(state, operation, wishes):
@@ -92,6 +102,25 @@ CASES = [
         RemoveBrokers((0,)), Settings(max_bytes=19), {"max-bytes"}, id="max-bytes",
     ),
     pytest.param(
+        FULL, Rebalance(), Settings(rules=(KeepTopics(np.array([False, True])),)),
+        {"keep-topics", "capacity-disk"}, id="kept-topics",
+    ),
+    pytest.param(
+        FULL, Rebalance(), Settings(rules=(OnlyOverThreshold(),)),
+        {"only-over-threshold", "capacity-disk"}, id="only-over-threshold",
+    ),
+    pytest.param(
+        make_state([[0], [1]], racks="abb", states={0: BrokerState.DEAD}),
+        Rebalance(), Settings(rules=(WithinRack(),)), {"locality-scoped"},
+        id="no-other-broker-in-the-rack",
+    ),
+    pytest.param(
+        make_state([[0], [1]], racks="abb", states={0: BrokerState.DEAD},
+                   broker_sets={0: "gold", 1: "silver", 2: "silver"}),
+        Rebalance(), Settings(rules=(BrokerSets(np.array([0])),)), {"broker-set"},
+        id="no-other-broker-in-the-set",
+    ),
+    pytest.param(
         make_state([[0, 1]], **TWO), RemoveBrokers((1,)), Settings(), set(),
         id="too-few-brokers-and-no-option-helps",
     ),
@@ -141,6 +170,22 @@ def test_no_plan_is_looked_for_in_a_large_cluster(monkeypatch):
     assert (why.rules, why.helps) == (("max-moves",), (None,))
     assert why.is_proven
     assert not why.is_irreducible
+
+
+def test_of_a_large_cluster_nothing_is_said_that_is_not_proven(monkeypatch):
+    monkeypatch.setattr("placement.impossible.MOST_SOLVED", 1)
+    # Each disk may hold 80; 90 must go on one, and no sum is over its limit.
+    state = make_state(
+        [[0], [0], [1], [1]], racks="ab", size_bytes=[50, 40, 30, 30], disk_bytes=100
+    )
+    wishes = Settings(max_moves=0)
+
+    found, why = because(state, Rebalance(), wishes)
+
+    assert found.solution.status == Status.PARTIAL
+    assert why.rules == ("capacity-disk", "rack", "max-moves")
+    assert why.helps == (None, None, None)
+    assert not why.is_proven
 
 
 OPERATIONS = st.sampled_from([Rebalance(), AddBrokers(), RemoveBrokers((0, 1, 2))])
