@@ -34,7 +34,7 @@ from placement.load import (
     heaviest_replicas,
     weigh,
 )
-from placement.log_dirs import PlannedDirs, plan_dirs
+from placement.log_dirs import PlannedDirs, plan_dirs, plan_dirs_after
 from placement.operations import Operation
 from placement.plan_notes import plan_notes
 from placement.rules.draft import Draft, Note, Settings, start_draft
@@ -138,7 +138,35 @@ def plan(
     deadline = Deadline(draft.settings.deadline_s)
     if draft.is_emptied_dir is not None:
         return _inside_brokers(draft, deadline)
-    return _settle(draft, draft_shares(draft), balanced, deadline)
+    found = _settle(draft, draft_shares(draft), balanced, deadline)
+    if draft.settings.names_log_dirs:
+        return _with_log_dirs(found, deadline)
+    return found
+
+
+def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
+    """Give copies their log dirs, and balance those where copies may come."""
+    draft, solution = found.draft, found.solution
+    effort = EFFORTS[draft.settings.effort]
+    dirs = plan_dirs_after(draft, found.reassignment, effort, deadline)
+    status = solution.status
+    if found.has_met_rules and dirs.status in {Status.PARTIAL, Status.INFEASIBLE}:
+        # That other brokers would have room in their log dirs is not ruled out.
+        status = Status.PARTIAL
+    return replace(
+        found,
+        reassignment=replace(found.reassignment, log_dir_idx=dirs.log_dir_idx),
+        solution=replace(
+            solution,
+            status=status,
+            shortfalls=(*solution.shortfalls, *dirs.shortfalls),
+        ),
+        seconds={
+            name: found.seconds[name] + dirs.seconds.get(name, 0.0)
+            for name in found.seconds
+        },
+        log_dirs=dirs,
+    )
 
 
 def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:

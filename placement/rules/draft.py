@@ -88,6 +88,9 @@ class Settings:
         that disks keep to their threshold even if all copies are made at once.
     deadline_s
         Seconds after which the search ends with what it has; `None`: none.
+    names_log_dirs
+        Whether copies are given a log dir of their broker, and log dirs are balanced
+        where copies may come.
     lifted
         Hard rules that are not kept: ``rack``, ``max-replicas``, ``log-dirs``.
     is_rack_strict
@@ -119,6 +122,7 @@ class Settings:
     topic_slack: int | None = 2
     is_disk_transient: bool = False
     deadline_s: float | None = None
+    names_log_dirs: bool = False
     lifted: frozenset[str] = frozenset()
     is_rack_strict: bool = False
     max_replicas: int | None = None

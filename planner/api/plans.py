@@ -76,7 +76,12 @@ class PlanOptions(RuleOptions, total=False):
     deadline: float
 
 
-def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
+def rebalance(
+    snapshot: Snapshot,
+    *,
+    with_log_dirs: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
     """
     Plan to bring every broker into its band with the fewest bytes.
 
@@ -84,6 +89,9 @@ def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
     ----------
     snapshot
         The cluster.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well, and log dirs are
+        balanced where copies may come.
     options
         See `PlanOptions`.
 
@@ -100,7 +108,8 @@ def rebalance(snapshot: Snapshot, **options: Unpack[PlanOptions]) -> PlanResult:
     >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
     'feasible'
     """
-    return plan_of(snapshot, "rebalance", options)
+    own = {"with_log_dirs": with_log_dirs}
+    return plan_of(snapshot, "rebalance", options, own=own)
 
 
 def add_brokers(

@@ -34,9 +34,24 @@ app = typer.Typer(
 )
 
 
+WithLogDirs = Annotated[
+    bool,
+    typer.Option(
+        "--with-log-dirs/--no-with-log-dirs",
+        help="Also name the log dir of each copy, and balance log dirs where copies "
+        "may come.",
+    ),
+]
+
+
 @app.command("rebalance")
 @with_plan_options
-def rebalance(snapshot: SnapshotArgument, *, options: PlanOptions) -> None:
+def rebalance(
+    snapshot: SnapshotArgument,
+    *,
+    with_log_dirs: WithLogDirs = False,
+    options: PlanOptions,
+) -> None:
     """
     Bring every broker into its band with the fewest bytes; empty dead brokers.
 
@@ -44,7 +59,8 @@ def rebalance(snapshot: SnapshotArgument, *, options: PlanOptions) -> None:
 
     Example: kafka-planner plan rebalance prod.json --band 0.05 -o plan
     """
-    run_plan("rebalance", snapshot, options)
+    own = {"with_log_dirs": with_log_dirs}
+    run_plan("rebalance", snapshot, options, own)
 
 
 @app.command("add-brokers")
@@ -55,6 +71,7 @@ def add_brokers(
     broker_list: BrokerList = None,
     new_broker: NewBrokers = None,
     rebalance: RebalanceToo = False,
+    with_log_dirs: WithLogDirs = False,
     options: PlanOptions,
 ) -> None:
     """
@@ -69,6 +86,7 @@ def add_brokers(
         "broker_list": broker_list,
         "new_broker": tuple(new_broker or ()),
         "rebalance": rebalance,
+        "with_log_dirs": with_log_dirs,
     }
     run_plan("add-brokers", snapshot, options, own)
 
@@ -80,6 +98,7 @@ def remove_brokers(
     *,
     broker_list: BrokerList = None,
     rebalance: RebalanceToo = False,
+    with_log_dirs: WithLogDirs = False,
     options: PlanOptions,
 ) -> None:
     """
@@ -89,7 +108,11 @@ def remove_brokers(
 
     Example: kafka-planner plan remove-brokers prod.json --broker-list 4 -o plan
     """
-    own = {"broker_list": broker_list, "rebalance": rebalance}
+    own = {
+        "broker_list": broker_list,
+        "rebalance": rebalance,
+        "with_log_dirs": with_log_dirs,
+    }
     run_plan("remove-brokers", snapshot, options, own)
 
 

@@ -91,6 +91,8 @@ def make(
         read_cpu_weights(glance, request.rules.cpu_weight),
     )
     wishes = read_request(request, state)
+    if wishes.waves is not None and wishes.request.with_log_dirs:
+        raise _waves_name_no_dirs()
     operation = OPERATIONS[request.goal](wishes.state, wishes)
     placed = plan_placement(wishes.state, operation, wishes.settings)
     to_come = arrival_notes(wishes.state, wishes.arrivals)
@@ -102,7 +104,7 @@ def make(
         settings=wishes.document,
         identity=identity,
         because=None
-        if placed.log_dirs is not None
+        if request.goal == "log-dirs"
         else explain_impossible(operation, wishes.settings, placed),
     )
     findings = check_plan(plan, wishes)
@@ -258,6 +260,17 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
 
 def _fix(state: ClusterState, wishes: Wishes) -> Operation:
     return Fix(wishes.own.defects)
+
+
+def _waves_name_no_dirs() -> BadInputError:
+    problem = InputProblem(
+        file="command line",
+        place="--with-log-dirs",
+        value="",
+        rule="the files of waves name no log dirs",
+        remedy="leave out the waves, or the log dirs",
+    )
+    return BadInputError("bad options", [problem])
 
 
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:

@@ -77,6 +77,8 @@ class PlanRequest:
         Options of this operation alone.
     empty
         Log dirs that `log-dirs` empties: ``3:/data/d1``.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well.
     rules
         Options about rules that hold where they are asked for.
     """
@@ -111,6 +113,7 @@ class PlanRequest:
     order_followers: bool = False
     own: OwnOptions = field(default_factory=OwnOptions)
     empty: Sequence[str] = ()
+    with_log_dirs: bool = False
     rules: RuleRequest = field(default_factory=RuleRequest)
 
 
@@ -206,6 +209,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         price_per_move_bytes=read.move_cost_bytes or 0,
         effort=request.effort,
         seed=request.seed,
+        names_log_dirs=request.with_log_dirs,
         is_disk_transient=request.transient_disk,
         topic_slack=request.topic_slack,
         deadline_s=read.deadline_s,
@@ -346,6 +350,8 @@ def _document(
         document["order_followers"] = request.order_followers
     if request.goal == "log-dirs":
         document["empty"] = sorted(request.empty)
+    if request.with_log_dirs:
+        document["with_log_dirs"] = True
     return document | {
         "topic": sorted(request.topic),
         "topics": request.topics,

@@ -24,6 +24,7 @@ GOALS = [
     pytest.param(["rebalance"], id="rebalance"),
     pytest.param(["add-brokers"], id="add-brokers"),
     pytest.param(["remove-brokers", "--broker-list", "1"], id="remove-brokers"),
+    pytest.param(["rebalance", "--with-log-dirs"], id="rebalance-with-log-dirs"),
     pytest.param(["leaders"], id="leaders"),
     pytest.param(["log-dirs", "--band", "0.02", "--empty", "1:/d1"], id="log-dirs"),
     pytest.param(["leaders", "--order-followers"], id="leaders-and-followers"),

@@ -12,7 +12,7 @@ from placement.check import CheckSettings, Target, check, is_ok
 from placement.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState
 from placement.core.solution import Status
 from placement.load import Resource
-from placement.operations import LogDirs
+from placement.operations import LogDirs, Rebalance, RemoveBrokers
 from placement.planning import plan
 from placement.rules.draft import Settings
 from planner.plan.reason import shortfall_text
@@ -262,3 +262,48 @@ def test_caps_hold_for_all_brokers_together():
     assert placed.solution.status in {Status.PARTIAL, Status.INFEASIBLE}
     for shortfall in placed.solution.shortfalls:
         assert shortfall_text(placed, shortfall)
+
+
+OPERATIONS = st.one_of(
+    st.just(Rebalance()),
+    st.builds(RemoveBrokers, st.just((1, 3, 5, 7, 9))),
+)
+
+
+@settings(max_examples=60)
+@given(clusters(), OPERATIONS, st.sampled_from([0.05, 0.3]))
+def test_copies_get_a_log_dir_that_may_have_them(state, operation, band):
+    wishes = Settings(bands={Resource.DISK: band}, names_log_dirs=True)
+    plain = plan(state, operation, Settings(bands={Resource.DISK: band}))
+
+    placed = plan(state, operation, wishes)
+
+    reassignment = placed.reassignment
+    assert (reassignment.broker_idx == plain.reassignment.broker_idx).all()
+    goes = reassignment.log_dir_idx
+    named = goes != ABSENT
+    owner = state.log_dirs.broker_idx
+    assert (owner[goes[named]] == reassignment.broker_idx[named]).all()
+    assert (state.log_dirs.state[goes[named]] == LogDirState.ONLINE).all()
+    lost = {shortfall.item for shortfall in placed.solution.shortfalls}
+    for row in np.nonzero(reassignment.is_copied & ~named)[0].tolist():
+        broker = int(reassignment.broker_idx[row])
+        assert row in lost or not (owner == broker).any()
+    size = state.log_dirs.size_bytes
+    dirs = placed.log_dirs
+    over = (size != UNKNOWN) & (dirs.after > 0.8 * size * (1 + 1e-9))
+    came = np.isin(np.arange(len(size)), goes[named])
+    if placed.has_met_rules:
+        assert (dirs.after <= dirs.before)[over & came].all()
+
+
+@settings(max_examples=40)
+@given(clusters(), OPERATIONS)
+def test_planning_twice_with_log_dirs_finds_nothing_more(state, operation):
+    wishes = Settings(names_log_dirs=True)
+    once = plan(state, operation, wishes)
+
+    again = plan(once.reassignment.after(), operation, wishes)
+
+    if once.has_met_rules:
+        assert not again.reassignment.is_changed.any()
