@@ -138,7 +138,7 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
 
 def kept_on_removed(draft: Draft) -> list[Shortfall]:
     """Return the replicas on brokers to be emptied that are left alone."""
-    replicas = draft.state.replicas
+    state, replicas = draft.state, draft.state.replicas
     stays = draft.to_empty[replicas.broker_idx]
     stays &= draft.is_left_alone[replicas.partition_idx]
     return [
@@ -150,6 +150,9 @@ def kept_on_removed(draft: Draft) -> list[Shortfall]:
             group=int(replicas.partition_idx[row]),
             bin=int(replicas.broker_idx[row]),
             level="broker",
+            message=f"{state.name_of(int(replicas.partition_idx[row]))} keeps a "
+            f"replica on broker {state.brokers.ids[replicas.broker_idx[row]]}: it is "
+            "left alone, see the notes",
         )
         for row in np.nonzero(stays)[0][:MAX_SHORTFALLS]
     ]

@@ -28,6 +28,7 @@ from placement.load import (
     RESOURCES,
     Resource,
     WeightArray,
+    Weights,
     add_to,
     broker_loads,
     first_live_replica,
@@ -107,6 +108,14 @@ class PlannedPlacement:
     def is_nothing(self) -> bool:
         """Whether no partition's list changes."""
         return not self.reassignment.is_changed.any()
+
+    @property
+    def weights_before(self) -> Weights:
+        """What the replicas of the cluster before weigh, row by row."""
+        draft = self.draft
+        # What an operation has decided has rows, and factors, of its own.
+        is_as_before = draft.decided is None
+        return draft.weights if is_as_before else weigh(self.reassignment.before)
 
     @property
     def has_met_rules(self) -> bool:

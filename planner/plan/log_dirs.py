@@ -34,7 +34,7 @@ def counted(placed: PlannedPlacement) -> dict[str, int]:
 
 def _sizes(placed: PlannedPlacement) -> Any:  # noqa: ANN401 - (R,) int64
     """Return ``(R,)`` bytes of each place of the lists, where it lies now."""
-    weights = placed.draft.weights
+    weights = placed.weights_before
     size = weights.copy_bytes[placed.reassignment.partition_idx]
     return size + weights.own[placed.reassignment.origin] if len(weights.own) else size
 

@@ -110,7 +110,7 @@ def make(
     findings = check_plan(plan, wishes)
     if wishes.waves is not None:
         _refuse_resized(placed.reassignment)
-        waves = plan_waves(placed.reassignment, placed.draft.weights, wishes.waves)
+        waves = plan_waves(placed.reassignment, placed.weights_before, wishes.waves)
         plan = replace(plan, waves=waves)
         findings = (*findings, *check_planned(waves))
     return Planned(plan=plan, findings=findings)

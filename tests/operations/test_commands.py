@@ -248,6 +248,28 @@ def test_a_broken_cluster_is_mended(capsys, snapshot):
     assert again.document["moves"]["replicas"] == 0
 
 
+def test_a_repair_is_cut_into_waves(capsys, snapshot):
+    document = broken_document()
+    document["brokers"][0]["state"] = "alive"
+    write_document(document, Path(snapshot))
+    what = ("--only", "log-dirs", "--waves", *ROOMY, "-o", "p")
+
+    made = run(capsys, "plan", "fix", snapshot, *what)
+
+    assert made.code == 0, made.out
+    assert run(capsys, "check", "p", "--snapshot", snapshot).code == 0
+
+
+def test_what_has_two_defects_is_not_mended_by_half(capsys, snapshot):
+    write_document(broken_document(), Path(snapshot))
+
+    made = run(capsys, "plan", "fix", snapshot, "--only", "offline", *ROOMY)
+
+    # Some partitions have lost a log dir as well: these are named, and wait.
+    assert made.code == 4
+    assert "left alone, see the notes" in " ".join(made.out.split())
+
+
 @pytest.mark.parametrize("defect", ["offline", "log-dirs", "racks"])
 def test_one_kind_of_defect_is_mended_alone(capsys, snapshot, defect):
     write_document(broken_document(), Path(snapshot))
