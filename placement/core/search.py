@@ -200,12 +200,21 @@ class Searcher:
         """
         price = self._problem.price_per_move
         if self._problem.num_items > (PRICED_ITEMS if price else SMALL_ITEMS):
-            found = self._attempt(at, BASE_PRICES)
+            found = self._attempt(at, BASE_PRICES, is_anyhow=True)
             worth = evaluate(self._problem, found)
             return (found, worth) if worth < value else (at, value)
-        best, best_value = at, value
+        best, best_value = self._by_prices(at, (at, value), is_anyhow=False)
+        if best_value.is_in_band or not len(self._problem.collection_cap):
+            return best, best_value
+        return self._by_prices(at, (best, best_value), is_anyhow=True)
+
+    def _by_prices(
+        self, at: Arrangement, known: tuple[Arrangement, Value], *, is_anyhow: bool
+    ) -> tuple[Arrangement, Value]:
+        """Try the base prices one by one, each from the start."""
+        best, best_value = known
         for base_price in BASE_PRICES:
-            found = self._attempt(at, (base_price,))
+            found = self._attempt(at, (base_price,), is_anyhow=is_anyhow)
             worth = evaluate(self._problem, found)
             is_same = worth == best_value
             if worth < best_value:
@@ -213,11 +222,13 @@ class Searcher:
             if self._deadline.is_over():
                 break
             # With a price on every move, being in band is but half of it.
-            if is_same or (worth.is_in_band and not price):
+            if is_same or (worth.is_in_band and not self._problem.price_per_move):
                 break
         return best, best_value
 
-    def _attempt(self, at: Arrangement, base_prices: Sequence[float]) -> Arrangement:
+    def _attempt(
+        self, at: Arrangement, base_prices: Sequence[float], *, is_anyhow: bool
+    ) -> Arrangement:
         state = self._state(at)
         self._meet_rules(state)
         if not self._problem.has_caps:
@@ -233,7 +244,8 @@ class Searcher:
             self._balance(state, 64, is_thorough=True)
             if self._is_in_band(state) or self._deadline.is_over():
                 break
-        self._balance_anyhow(state)
+        if is_anyhow:
+            self._balance_anyhow(state)
         self._tidy(state)
         return settled(self._problem, arrangement_of(state, self._problem))
 

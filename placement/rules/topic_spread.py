@@ -46,19 +46,16 @@ def spread_notes(
     _, cap = topic_caps(draft, targets)
     if not len(cap) or not reassignment.is_copied.any():
         return []
-    after = reassignment.after()
-    held, before = _held(after), _held(draft.state)
     brokers = draft.state.num_brokers
-    pairs, counts = np.unique(held, return_counts=True)
-    was, was_counts = np.unique(before, return_counts=True)
-    over = counts > cap[pairs // brokers]
-    pairs, counts = pairs[over], counts[over]
-    row = np.minimum(np.searchsorted(was, pairs), max(len(was) - 1, 0))
-    known = was[row] == pairs if len(was) else np.zeros(len(pairs), dtype=np.bool_)
-    grown = counts > np.where(known, was_counts[row] if len(was) else 0, 0)
-    if not grown.any():
+    was, was_counts = np.unique(_held(draft.state), return_counts=True)
+    most = np.zeros(len(cap), dtype=np.int64)
+    np.maximum.at(most, was // brokers, was_counts)
+    pairs, counts = np.unique(_held(reassignment.after()), return_counts=True)
+    # Where a broker held still more of the topic, the plan has spread it.
+    over = counts > np.maximum(cap, most)[pairs // brokers]
+    if not over.any():
         return []
-    pairs, counts = pairs[grown], counts[grown]
+    pairs, counts = pairs[over], counts[over]
     worst = int((counts - cap[pairs // brokers]).argmax())
     topic, broker = divmod(int(pairs[worst]), brokers)
     name = draft.state.topics.names[topic]
@@ -68,7 +65,7 @@ def spread_notes(
             what="topic-spread",
             message=f"broker {broker_id} gets to {counts[worst]:,} replicas of topic "
             f"{name}, {cap[topic]:,} would spread it well: other rules and bands came "
-            f"first ({len(pairs):,} pairs of topic and broker in all)",
+            f"first (pairs of topic and broker that are so: {len(pairs):,})",
             where={"topic": name, "broker": broker_id},
             have=float(counts[worst]),
             need=float(cap[topic]),
