@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +41,8 @@ from planner.snapshot.rows import Rows, as_array, find_in_rows
 if TYPE_CHECKING:
     from planner.snapshot.document import Snapshot
 
-_NO_CONFIGS: Mapping[str, str] = MappingProxyType({})
+_NO_CONFIGS: Mapping[str, str] = {}
+"""Shared by all topics without: a state goes to other processes, proxies do not."""
 
 
 def state_of(snapshot: "Snapshot") -> ClusterState:
@@ -167,7 +167,7 @@ def _configs(maps: ArrowArray) -> tuple[Mapping[str, str], ...]:
     )
     start = rows.start.tolist()
     return tuple(
-        MappingProxyType(dict(pairs[low:high])) if high > low else _NO_CONFIGS
+        dict(pairs[low:high]) if high > low else _NO_CONFIGS
         for low, high in pairwise(start)
     )
 
