@@ -106,7 +106,8 @@ def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:
     deadline
         When to end with what there is; what must move is seen to first.
     """
-    return _plan(Tables(draft, as_now(draft)), effort, deadline)
+    table = Tables(draft, as_now(draft))
+    return _plan(table, table, effort, deadline)
 
 
 def plan_dirs_after(
@@ -125,15 +126,17 @@ def plan_dirs_after(
         As in `plan_dirs`; copies are seen to whatever the time.
     """
     table = Tables(draft, as_reassigned(draft, reassignment))
-    return _plan(table, effort, deadline)
+    return _plan(table, Tables(draft, as_now(draft)), effort, deadline)
 
 
-def _plan(table: Tables, effort: Effort, deadline: Deadline) -> PlannedDirs:
+def _plan(
+    table: Tables, now: Tables, effort: Effort, deadline: Deadline
+) -> PlannedDirs:
     found = _Found(table)
     for broker in table.worst_first():
         if not deadline.is_over() or table.must_move[broker]:
             found.add(broker, _plan_broker(table, broker, found, effort, deadline))
-    return found.conclude()
+    return found.conclude(now)
 
 
 def _plan_broker(
@@ -223,8 +226,8 @@ class _Found:
                 )
             )
 
-    def conclude(self) -> PlannedDirs:
-        """Return all answers as one."""
+    def conclude(self, now: Tables) -> PlannedDirs:
+        """Return all answers as one, beside what there is now."""
         table = self.table
         targets = table.targets_at(self.place)
         after = table.loads(self.place)
@@ -234,9 +237,9 @@ class _Found:
         spent = [one.seconds for one in self.solutions.values()]
         return PlannedDirs(
             log_dir_idx=np.where(moved, self.place, ABSENT).astype(np.int32),
-            before=table.load,
+            before=now.load,
             after=after,
-            targets_before=table.targets,
+            targets_before=now.targets,
             targets=targets,
             is_member=table.is_member,
             cost=self._cost(int(table.cost[moved].sum())),
