@@ -7,12 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.core.solution import Status
 from placement.load import weigh
 from placement.operations import Operation, Rebalance, RemoveBrokers
 from placement.planning import PlannedPlacement, plan
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions, Figures, figures_of
 from placement.scenarios.variant import Data, Variant, held_by, without_brokers
+from placement.sizing.demand import Need, Wanted, demand_of, fleet_of, needs_of
 
 
 class Afterwards(StrEnum):
@@ -62,16 +64,22 @@ class Outcome:
         Of the cluster in the end.
     copying
         What it takes to get there.
+    proof
+        Where nothing was planned because no placement would do: what is over its
+        threshold whatever the placement.
     """
 
     variant: Variant
     placed: PlannedPlacement | None
     figures: Figures
     copying: Copying
+    proof: Need | None = None
 
     @property
     def status(self) -> str:
         """Status of the plan; ``as-is`` where there is none."""
+        if self.proof is not None:
+            return str(Status.INFEASIBLE)
         return "as-is" if self.placed is None else str(self.placed.solution.status)
 
 
@@ -122,6 +130,16 @@ def play(
         return weighed(variant, None, assumptions)
     wanted = settings_of(settings, variant, afterwards)
     return weighed(variant, plan(variant.state, operation, wanted), assumptions)
+
+
+def impossible(variant: Variant, assumptions: Assumptions) -> Need | None:
+    """Return what no placement on a variant's brokers keeps to, `None` if unknown."""
+    wanted = Wanted(thresholds=assumptions.thresholds, survives=frozenset())
+    fleet = fleet_of(variant.state, variant.leaving)
+    if not len(fleet):
+        return None
+    found = needs_of(demand_of(variant.state), fleet, wanted)
+    return found[0] if found and not found[0].is_met else None
 
 
 def weighed(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.failures.domains import DomainKind
 from placement.scenarios.figures import CAPPED
 from placement.sizing.demand import Need
 from placement.sizing.lasting import Lasting
@@ -159,10 +160,30 @@ def shown_text(answer: SizeAnswer) -> str:
         for resource in CAPPED
         if (use := shown.figures.use[resource]).is_known
     ]
-    lost = " and ".join(sorted(answer.task.wanted.survives))
-    stands = f"; any {lost} may be lost" if lost else ""
     checked = "ok" if answer.is_checked else "findings"
+    stands = "".join(f"; {text}" for text in stands_texts(answer))
     return f"by a placement: {', '.join(uses)}{stands}; separate code: {checked}"
+
+
+def stands_texts(answer: SizeAnswer) -> Iterator[str]:
+    """Yield what may be lost; and what of it harms, however many brokers there are."""
+    shown = answer.sizing.shown
+    if shown is None:  # pragma: no cover - the caller has looked
+        return
+    verdicts = {
+        kind: shown.figures.verdicts[kind]
+        for kind in DomainKind
+        if kind in answer.task.wanted.survives
+    }
+    fine = [str(kind) for kind, verdict in verdicts.items() if verdict.answer]
+    if fine:
+        yield f"any {' and '.join(fine)} may be lost"
+    for kind, verdict in verdicts.items():
+        if verdict.answer is False:
+            yield (
+                f"without {kind} {verdict.hardest}, {verdict.reason}: no number of "
+                "brokers helps, a higher replication factor may"
+            )
 
 
 def lasting_texts(lasting: Lasting) -> Iterator[str]:

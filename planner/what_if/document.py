@@ -11,6 +11,7 @@ from placement.scenarios.outcome import Outcome
 from planner.failures.controllers import Voter, keeps_majority, over_all
 from planner.plan.document import shortfall_document
 from planner.plan.numbers import rounded
+from planner.plan.words import percent_text
 from planner.what_if.scenarios import Scenario
 
 BROKEN = frozenset({"partial", "infeasible"})
@@ -55,7 +56,7 @@ def outcome_document(
         },
         "full": full_document(figures),
         "is_checked": None,
-        "shortfalls": _shortfalls(placed),
+        "shortfalls": _shortfalls(outcome),
         "notes": list(variant.notes),
     }
 
@@ -176,7 +177,11 @@ def full_document(figures: Figures) -> dict[str, Any] | None:
     }
 
 
-def _shortfalls(placed: PlannedPlacement | None) -> list[str]:
+def _shortfalls(outcome: Outcome) -> list[str]:
+    placed, proof = outcome.placed, outcome.proof
+    if proof is not None:
+        use, most = percent_text(proof.level), percent_text(proof.threshold)
+        return [f"whatever the placement, {proof.resource} is at least {use} of {most}"]
     if placed is None:
         return []
     found = [shortfall_document(placed, s) for s in placed.solution.shortfalls]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from placement.load import RESOURCES
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions
-from placement.scenarios.outcome import Outcome, play, weighed
+from placement.scenarios.outcome import Afterwards, Outcome, impossible, play, weighed
 from placement.scenarios.variant import Variant, variant_of
 from planner.errors import BadInputError
 from planner.failures.controllers import Voter, voters_of
@@ -92,12 +92,15 @@ class WhatIfWishes:
 
     Parameters
     ----------
+    request
+        As given.
     plan
         Of the plans.
     bandwidth_bytes_per_s
         What a broker copies.
     """
 
+    request: WhatIfRequest
     plan: Wishes
     bandwidth_bytes_per_s: int
 
@@ -134,7 +137,7 @@ def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
     if problems or not bandwidth:
         msg = "bad options"
         raise BadInputError(msg, problems)
-    return WhatIfWishes(plan=wishes, bandwidth_bytes_per_s=bandwidth)
+    return WhatIfWishes(request=request, plan=wishes, bandwidth_bytes_per_s=bandwidth)
 
 
 def what_if(
@@ -240,15 +243,16 @@ class Player:
         return (
             self._snapshot,
             self._context,
-            self._wishes,
+            self._wishes.request,
             self._output,
         )
 
     @classmethod
     def unpickled(cls, given: tuple[Any, ...]) -> "Player":
         """Return the player that another process described."""
-        snapshot, context, wishes, output = given
-        return cls(snapshot, snapshot.to_state(), context, wishes, output)
+        snapshot, context, request, output = given
+        state = snapshot.to_state()
+        return cls(snapshot, state, context, read_wishes(request, state), output)
 
     @property
     def voters(self) -> list[Voter]:
@@ -280,9 +284,17 @@ class Player:
         return variant
 
     def outcome(self, scenario: Scenario) -> Outcome:
-        """Play one scenario."""
+        """
+        Play one scenario.
+
+        A point of a sweep that no placement can hold is not planned: there are many.
+        """
         variant = self.variant(scenario)
         assumptions = self.assumptions(variant.state)
+        if scenario.sweep is not None and scenario.then is not Afterwards.NOTHING:
+            proof = impossible(variant, assumptions)
+            if proof is not None:
+                return replace(weighed(variant, None, assumptions), proof=proof)
         return play(variant, scenario.then, self._wishes.settings, assumptions)
 
     def plan(self, scenario: Scenario, placed: PlannedPlacement) -> Plan:

@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clusters import write_cluster
+from benchmarks.sizing_cases import (
+    MEDIUM,
+    prepare_sweep,
+    run_size,
+    run_sweep,
+    snapshot_of,
+)
 from placement.cluster import ClusterState
 from placement.load import Resource
 from placement.operations import Leaders
@@ -145,5 +152,7 @@ CASES = (
         _to_write(".json"),
         lambda given: write_snapshot(*given),
     ),
+    Case("what-if, 99 scenarios", MEDIUM, prepare_sweep, run_sweep),
+    Case("size", MEDIUM, snapshot_of, run_size),
     Case("demo, whole command", 0, lambda folder, _: folder, _demo),
 )

@@ -1,5 +1,6 @@
 """Sizing whole clusters: the number, its proof, and the placement that shows it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -275,3 +276,15 @@ def test_every_problem_of_a_list_of_types_is_told():
     remedies = [each.remedy for each in caught.value.problems]
     assert len(remedies) == 3
     assert "did you mean price?" in remedies
+
+
+def test_what_no_number_of_brokers_helps_is_said(capsys, tmp_path: Path):
+    document = skewed_document()
+    document["topics"][0]["configs"] = {"min.insync.replicas": "3"}
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+    outcome = run(capsys, "size", path, "--survive", "broker")
+
+    assert outcome.code == 0
+    assert "no number of brokers helps" in " ".join(outcome.out.split())

@@ -226,3 +226,17 @@ def test_an_unchanged_variant_holds_all_that_was_there():
     state = skewed().to_state()
 
     assert not variant_of(state).data.any()
+
+
+@pytest.mark.parametrize("traffic", [1.0, 20.0, 90.0])
+def test_points_that_are_not_planned_have_no_plan(traffic: float):
+    """What a sweep leaves out, for no placement does, planning does not find either."""
+    change = {"change": "traffic", "factor": traffic}
+
+    swept = played(sweeps=[{"name": "s", "traffic": [traffic]}]).scenarios[0]
+    planned = played(scenario("s", change)).scenarios[0]
+
+    assert swept["holds"] == planned["holds"]
+    if swept["shortfalls"] and swept["is_checked"] is None:
+        assert planned["status"] in {"partial", "infeasible"}
+    assert (traffic == 90.0) == (swept["is_checked"] is None)
