@@ -80,6 +80,28 @@ def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
         value = str(value) if isinstance(value, StrEnum) else value
         row = {"value": value, "source": SOURCES[source], "place": place}
         rows.append({"name": name, **row})
+    return _with_preset(rows)
+
+
+def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with the rules of another tool, where nothing else is given."""
+    from planner.plan.rule_request import (
+        RULE_NAMES,
+        RuleRequest,
+        preset_band,
+        with_preset,
+    )
+
+    (chosen,) = (row["value"] for row in rows if row["name"] == "rules")
+    if chosen is None:
+        return rows
+    preset = with_preset(RuleRequest(rules=chosen), num_topics=0)
+    for row in rows:
+        value = [str(preset_band(preset))] if row["name"] == "band" else None
+        if row["name"] in RULE_NAMES:
+            value = getattr(preset, row["name"]) or None
+        if row["source"] == "default" and value is not None:
+            row |= {"value": value, "place": f"--rules {chosen}"}
     return rows
 
 
@@ -88,6 +110,8 @@ def _default(name: str, declared: object) -> object:
     from placement.rules.draft import DEFAULT_THRESHOLDS
     from placement.targets import DEFAULT_BAND
 
+    if name == "rack_rule":
+        return "distribution"
     if name == "band":
         return [str(DEFAULT_BAND)]
     if name == "capacity_threshold":

@@ -159,6 +159,26 @@ def test_show_says_what_holds_and_why(config, tmp_path, capsys, monkeypatch):
     assert max(map(len, lines)) <= 94
 
 
+def test_show_says_what_the_rules_of_another_tool_are(config, tmp_path, capsys):
+    path = config("[plan]\nrules = 'cruise-control'\nmax_replicas_per_broker = 7\n")
+
+    found = run(
+        capsys, "config", "show", "--config", tmp_path / path, "--format", "json"
+    )
+
+    ConfigRecord.model_validate(found.document)
+    settings = found.document["settings"]
+    place = "--rules cruise-control"
+    assert settings["band"] == {"value": ["0.09"], "source": "default", "place": place}
+    assert settings["rack_rule"] == {
+        "value": "strict", "source": "default", "place": place,
+    }  # fmt: skip
+    assert settings["max_replicas_per_broker"]["value"] == 7
+    assert settings["locality_scoped"] == {
+        "value": False, "source": "default", "place": "",
+    }  # fmt: skip
+
+
 def test_show_refuses_what_a_plan_would(config, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = config("[plan]\nband = 99\nbnad = 1\n")
