@@ -213,9 +213,9 @@ class _Filter:
 
     def __init__(self, draft: Draft, operation: Operation, settings: Settings) -> None:
         self._state, self._operation = draft.state, operation
+        self._settings = replace(settings, deadline_s=None)
         is_tiny = len(draft.state.replicas) <= MOST_EXACT
-        effort = "normal" if is_tiny else "quick"
-        self._settings = replace(settings, effort=effort, deadline_s=None)
+        self._efforts = ("quick", "normal") if is_tiny else ("quick",)
         self.is_small = len(draft.state.replicas) <= MOST_SOLVED
         self._known: dict[frozenset[str], _Verdict] = {}
 
@@ -252,10 +252,15 @@ class _Filter:
             return _Verdict.IMPOSSIBLE
         if is_impossible(_bare_problem(draft)):
             return _Verdict.IMPOSSIBLE
-        if not self.is_small:
-            return _Verdict.UNKNOWN
-        status = plan(self._state, self._operation, settings).solution.status
-        if status in MET:
-            return _Verdict.POSSIBLE
-        is_proven = status is Status.INFEASIBLE
-        return _Verdict.IMPOSSIBLE if is_proven else _Verdict.UNKNOWN
+        return self._search(settings) if self.is_small else _Verdict.UNKNOWN
+
+    def _search(self, settings: Settings) -> _Verdict:
+        """Look for a plan, with more effort where the cluster is tiny."""
+        for effort in self._efforts:
+            wishes = replace(settings, effort=effort)
+            status = plan(self._state, self._operation, wishes).solution.status
+            if status in MET:
+                return _Verdict.POSSIBLE
+            if status is Status.INFEASIBLE:
+                return _Verdict.IMPOSSIBLE
+        return _Verdict.UNKNOWN
