@@ -41,6 +41,9 @@ class BrokerBound:
         What is lost in the case that decides: "", ``broker`` or ``rack``.
     need
         What one broker fewer would break, where that is a level.
+    is_in_order
+        Whether it holds only for brokers that go in the order told: where those there
+        are differ, others might do with fewer.
     """
 
     brokers: int
@@ -48,6 +51,7 @@ class BrokerBound:
     resource: str = ""
     lost: str = ""
     need: Need | None = None
+    is_in_order: bool = False
 
 
 def least_brokers(

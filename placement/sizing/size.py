@@ -34,6 +34,8 @@ from placement.sizing.successors import spread_successors
 CountArray = npt.NDArray[np.int64]
 STEPS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)
 """How far above the bound a placement is looked for."""
+MOST_MORE = 1000
+"""So many more brokers than there are may be found to be needed."""
 TIGHTER = (1.0, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32)
 """By how much a mix is made larger than it must be, until a placement is found."""
 
@@ -193,8 +195,12 @@ def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
     state = task.variant.state
     kind = usual_kind(state, broker_id)
     demand = demand_of(state)
-    bound = least_brokers(
-        demand, kind.capacity, len(task.racks), task.wanted, kind.max_replicas
+    bound = (
+        least_brokers(
+            demand, kind.capacity, len(task.racks), task.wanted, kind.max_replicas
+        )
+        if _is_uniform(task.variant, kind)
+        else _least_in_order(task, demand, broker_id)
     )
     attempts: list[Attempt] = []
     shown = None
@@ -218,6 +224,50 @@ def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
         demand=demand,
         wanted=task.wanted,
         today=_today(task, demand),
+    )
+
+
+def _is_uniform(variant: Variant, kind: BrokerKind) -> bool:
+    """Tell whether all brokers that stay are of one kind."""
+    fleet = fleet_of(variant.state, variant.leaving)
+    same = np.equal(fleet.capacity, kind.capacity[None, :]).all()
+    return bool(same and np.equal(fleet.max_replicas, kind.max_replicas).all())
+
+
+def _least_in_order(task: SizingTask, demand: Demand, broker_id: int) -> BrokerBound:
+    """
+    Bound the brokers where those there are differ.
+
+    Fewer are always some of more, so what a number cannot carry, none below it can.
+    """
+
+    def hardest(count: int) -> Need | None:
+        after = with_count(task.variant, count, like=broker_id)
+        needs = needs_of(demand, fleet_of(after.state, after.leaving), task.wanted)
+        return needs[0] if needs and not needs[0].is_met else None
+
+    extra = 1 if "broker" in task.wanted.survives else 0
+    least = max(demand.largest_factor + extra, 1)
+    count = max(len(fleet_of(task.variant.state, task.variant.leaving)), least)
+    most = count + MOST_MORE
+    while count < most and hardest(count) is not None:
+        count += 1
+    if count == most:
+        return BrokerBound(brokers=MOST_BROKERS, kind="volume", is_in_order=True)
+    fewer = hardest(count - 1) if count > least else None
+    while count > least and fewer is None:
+        count -= 1
+        fewer = hardest(count - 1) if count > least else None
+    if fewer is None:
+        kind = "replication-factor"
+        return BrokerBound(brokers=count, kind=kind, is_in_order=True)
+    return BrokerBound(
+        brokers=count,
+        kind="volume",
+        resource=fewer.resource,
+        lost=fewer.lost,
+        need=fewer,
+        is_in_order=True,
     )
 
 

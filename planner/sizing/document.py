@@ -96,6 +96,7 @@ def _bound(answer: SizeAnswer, bound: BrokerBound) -> dict[str, Any]:
         "kind": bound.kind,
         "resource": bound.resource or None,
         "lost": bound.lost or None,
+        "in_order": bound.is_in_order,
         "one_fewer": None if bound.need is None else need_document(bound.need),
     }
 
@@ -216,6 +217,7 @@ class BoundRecord(Record):
     kind: str
     resource: str | None
     lost: str | None
+    in_order: bool
     one_fewer: NeedRecord | None
 
 

@@ -61,11 +61,14 @@ def answer_text(answer: SizeAnswer) -> str:
         if row.sum()
     )
     price = "" if sizing.bound is not None else f" for {sizing.value:g}"
+    order = ""
+    if sizing.bound is not None and sizing.bound.is_in_order:
+        order = " if brokers go in this order (they differ)"
     if sizing.is_exact:
-        return f"{fleet}{price}; proven: nothing less will do"
+        return f"{fleet}{price}; proven: nothing less will do{order}"
     what = "no fewer than" if sizing.bound is not None else "nothing for less than"
     gap = percent_text(sizing.gap or 0.0)
-    return f"{fleet}{price}; proven: {what} {sizing.least:g} (gap {gap})"
+    return f"{fleet}{price}; proven: {what} {sizing.least:g}{order} (gap {gap})"
 
 
 def _kind_text(name: str) -> str:

@@ -288,3 +288,22 @@ def test_what_no_number_of_brokers_helps_is_said(capsys, tmp_path: Path):
 
     assert outcome.code == 0
     assert "no number of brokers helps" in " ".join(outcome.out.split())
+
+
+def test_brokers_that_differ_are_counted_as_they_are():
+    state = make_state(
+        [[0], [1], [2], [2]],
+        racks="abc",
+        size_bytes=[50, 50, 200, 200],
+        in_rate=0.0,
+        out_rate=0.0,
+        disk_bytes=[100, 100, 1000],
+    )
+
+    sizing = fewest_like(a_task(state), 0)
+
+    # Seven like broker 0 would be needed; the large one carries nearly all.
+    assert sizing.bound is not None
+    assert sizing.bound.is_in_order
+    assert sizing.least <= sizing.brokers <= 3
+    assert sizing.shown is not None
