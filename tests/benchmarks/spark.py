@@ -9,6 +9,7 @@ the same session; a fleet's plans against the sum of the searches alone.
 """
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -49,6 +50,9 @@ class Scored:
         How many.
     plain_s, score_s
         Seconds of the plain sum, and of all scores; medians.
+    plain_cpu_s, score_cpu_s
+        Likewise of CPU: of this process, of Spark's JVM and its workers together. On a
+        machine that is busy with other things they tell more.
     driver_bytes, jvm_bytes, worker_bytes
         High-water marks: of this process, of Spark's JVM, of the largest worker.
     """
@@ -57,6 +61,8 @@ class Scored:
     runs: int
     plain_s: float
     score_s: float
+    plain_cpu_s: float
+    score_cpu_s: float
     driver_bytes: int
     jvm_bytes: int
     worker_bytes: int
@@ -148,14 +154,17 @@ def measure_score(spark: Any, folder: Path, replicas: int, runs: int) -> Scored:
         _run(found.scores)
         found.release()
 
-    pairs = [(_seconds(lambda: _run(plain)), _seconds(score)) for _ in range(runs + 1)]
+    pairs = [(_spent(lambda: _run(plain)), _spent(score)) for _ in range(runs + 1)]
     jvm, worker = _peaks()
+    # The first ones compile and start what the others use.
+    plains, scores = zip(*pairs[1:], strict=True)
     return Scored(
         replicas=replicas,
         runs=runs,
-        # The first ones compile and start what the others use.
-        plain_s=median(first for first, _ in pairs[1:]),
-        score_s=median(second for _, second in pairs[1:]),
+        plain_s=median(wall for wall, _ in plains),
+        score_s=median(wall for wall, _ in scores),
+        plain_cpu_s=median(cpu for _, cpu in plains),
+        score_cpu_s=median(cpu for _, cpu in scores),
         driver_bytes=_peak("self"),
         jvm_bytes=jvm,
         worker_bytes=worker,
@@ -166,10 +175,24 @@ def _run(table: Any) -> None:
     table.write.format("noop").mode("overwrite").save()
 
 
-def _seconds(work: Callable[[], None]) -> float:
-    began = time.perf_counter()
+def _spent(work: Callable[[], None]) -> tuple[float, float]:
+    """Return the seconds of wall and of CPU that work takes."""
+    began, used = time.perf_counter(), _cpu_s()
     work()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, _cpu_s() - used
+
+
+def _cpu_s() -> float:
+    """Return the seconds of CPU of this process and all below it, ended ones too."""
+    ticks = 0
+    for process in (str(os.getpid()), *_descendants()):
+        try:
+            stat = Path("/proc", process, "stat").read_text()
+        except OSError:
+            continue
+        # Fields 14 to 17 of proc(5): its own time, and that of its ended children.
+        ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _peak(process: str) -> int:
@@ -200,8 +223,6 @@ def _descendants() -> list[str]:
             parents[path.parent.name] = path.read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue
-    import os
-
     found = [str(os.getpid())]
     for each in found:
         found += [child for child, parent in parents.items() if parent == each]
@@ -253,14 +274,15 @@ def _cluster(number: int) -> Snapshot:
 def score_table(found: Sequence[Scored]) -> str:
     """Return the scores as a table in Markdown."""
     rows = [
-        "| replicas | runs | plain sum, s | scores, s | ratio | replicas/s "
-        "| driver, MB | JVM, MB | largest worker, MB |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| replicas | runs | plain sum, s | scores, s | ratio | plain sum, CPU s "
+        "| scores, CPU s | ratio | replicas/s | driver, MB | JVM, MB | worker, MB |",
+        f"|{'---:|' * 12}",
         *(
             f"| {s.replicas:,} | {s.runs} | {s.plain_s:.2f} | {s.score_s:.2f} "
-            f"| {s.score_s / s.plain_s:.1f} | {s.replicas / s.score_s:,.0f} "
-            f"| {s.driver_bytes / 1e6:.0f} | {s.jvm_bytes / 1e6:.0f} "
-            f"| {s.worker_bytes / 1e6:.0f} |"
+            f"| {s.score_s / s.plain_s:.1f} | {s.plain_cpu_s:.2f} "
+            f"| {s.score_cpu_s:.2f} | {s.score_cpu_s / s.plain_cpu_s:.1f} "
+            f"| {s.replicas / s.score_s:,.0f} | {s.driver_bytes / 1e6:.0f} "
+            f"| {s.jvm_bytes / 1e6:.0f} | {s.worker_bytes / 1e6:.0f} |"
             for s in found
         ),
     ]

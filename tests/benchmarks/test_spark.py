@@ -25,7 +25,7 @@ def test_scores_and_plans_are_measured_small(spark, tmp_path):
     planned = measure_plans(spark, tmp_path, SMOKE_CLUSTERS, 2)
 
     assert scored.replicas == SMOKE_REPLICAS
-    assert min(scored.plain_s, scored.score_s) > 0
+    assert min(scored.plain_s, scored.score_s, scored.score_cpu_s) > 0
     assert min(scored.driver_bytes, scored.jvm_bytes, scored.worker_bytes) > 10**6
     assert sum(planned.statuses.values()) == SMOKE_CLUSTERS
     assert 0 < planned.busy <= 1
@@ -37,6 +37,8 @@ def test_tables():
         runs=3,
         plain_s=0.5,
         score_s=1.25,
+        plain_cpu_s=1.0,
+        score_cpu_s=2.0,
         driver_bytes=10**8,
         jvm_bytes=2 * 10**9,
         worker_bytes=3 * 10**8,
