@@ -11,12 +11,12 @@ from placement.check import Finding
 from planner.api.errors import named_as_arguments
 from planner.api.plans import PlanOptions, request_of
 from planner.plan.new_partitions import (
-    NewRequest,
     PlannedNew,
     make_new,
     new_document,
     write_new,
 )
+from planner.plan.new_request import NewRequest
 from planner.snapshot import Snapshot
 
 Lists = Iterable[Sequence[int]]

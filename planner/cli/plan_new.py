@@ -155,12 +155,8 @@ def _run(
     """Read, plan, check, write, try or do, print, exit."""
     from planner.cli.plan import plan_request
     from planner.plan.folder import check_plan_output
-    from planner.plan.new_partitions import (
-        NewRequest,
-        check_new_request,
-        make_new,
-        write_new,
-    )
+    from planner.plan.new_partitions import check_new_request, make_new, write_new
+    from planner.plan.new_request import NewRequest
     from planner.snapshot import read_snapshot
 
     began = time.perf_counter()
