@@ -7,11 +7,12 @@ loads of a few brokers; the sum of :math:`(d / T)^2` is made small, with :math:`
 broker's distance outside its band and :math:`T` its target, capacities before all.
 
 *Algorithm*: the heaviest partitions first, each by the option that is best then; then
-each again, until nothing gets better. Ties go to the option that comes first. Takes
+each again, until nothing gets better; then the option that comes first of those that
+are as good, so that no leader changes for nothing. Takes
 time in proportion to the options, a few times over.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -156,10 +157,30 @@ class _Chooser:
         for g in order:
             chosen[g] = self._best(groups[g])
             self._apply(chosen[g], 1)
+        self._sweep(order, groups, chosen)
+        for g in order:
+            self._prefer(g, groups[g], chosen)
+        self._sweep(order, groups, chosen)
+        return np.array(chosen, dtype=np.int64)
+
+    def _sweep(
+        self, order: Sequence[int], groups: Sequence[range], chosen: list[int]
+    ) -> None:
+        """Let partitions take better options until none does."""
         for _ in range(MOST_SWEEPS):
             if not sum(self._better(g, groups[g], chosen) for g in order):
                 break
-        return np.array(chosen, dtype=np.int64)
+
+    def _prefer(self, g: int, group: range, chosen: list[int]) -> None:
+        """Take the first option of a partition that is as good as its own."""
+        old = chosen[g]
+        if old == group.start:
+            return
+        self._apply(old, -1)
+        most = self._cost(old) + LEAST_GAIN
+        as_good = (o for o in range(group.start, old) if self._cost(o) <= most)
+        chosen[g] = next(as_good, old)
+        self._apply(chosen[g], 1)
 
     def _better(self, g: int, group: range, chosen: list[int]) -> bool:
         """Take the best option of a partition, the others being what they are."""

@@ -91,6 +91,8 @@ class Batches:
         for _ in range(most_sweeps):
             if not sum(self._improve(first, last, chosen) for first, last in spans):
                 break
+        for first, last in spans:
+            self._prefer(first, last, chosen)
         found = np.empty(groups, dtype=np.int64)
         # An option's place inside its partition is the same in both orders.
         place = chosen - self.options.start[:-1]
@@ -143,15 +145,44 @@ class Batches:
         better = np.nonzero((best != old) & (gain < -self.least_gain))[0]
         if not len(better):
             return 0
-        before = self._total()
-        self._apply(old[better], -1.0)
-        self._apply(best[better], 1.0)
-        if self._total() > before - self.least_gain:
-            self._apply(best[better], -1.0)
-            self._apply(old[better], 1.0)
+        if not self._exchange(old[better], best[better], -self.least_gain):
             return 0
         chosen[first:last][better] = best[better]
         return len(better)
+
+    def _exchange(self, old: RowArray, new: RowArray, most: float) -> bool:
+        """Take options for others; take that back if the sum grows by more."""
+        before = self._total()
+        self._apply(old, -1.0)
+        self._apply(new, 1.0)
+        if self._total() <= before + most:
+            return True
+        self._apply(new, -1.0)
+        self._apply(old, 1.0)
+        return False
+
+    def _prefer(self, first: int, last: int, chosen: RowArray) -> None:
+        """Take the first options that are as good, by halves where not all can."""
+        starts = self.options.start[first : last + 1]
+        old = chosen[first:last]
+        least = self._added(old, -1.0)
+        costs = self._costs(first, last)
+        as_good = costs + np.repeat(least, np.diff(starts)) <= self.least_gain
+        found = first_true(as_good, starts - starts[0])
+        better = np.nonzero((found >= 0) & (found + starts[0] < old))[0]
+        self._take(first, better, (found + starts[0])[better], chosen)
+
+    def _take(
+        self, first: int, better: RowArray, new: RowArray, chosen: RowArray
+    ) -> None:
+        if not len(better):
+            return
+        if self._exchange(chosen[first + better], new, self.least_gain):
+            chosen[first + better] = new
+        elif len(better) > 1:
+            half = len(better) // 2
+            self._take(first, better[:half], new[:half], chosen)
+            self._take(first, better[half:], new[half:], chosen)
 
     def _total(self) -> float:
         brokers = np.arange(len(self.load), dtype=np.int32)

@@ -25,6 +25,7 @@ from placement.core.solution import (
 )
 from placement.core.value import evaluate
 from placement.load import first_live_replica, first_true
+from placement.racks import rack_broken
 from placement.rules.draft import Draft
 
 MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
@@ -79,7 +80,22 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     if draft.decided is None:
         return found
     whole = draft.decided.then(found).without(is_homeless[found.origin])
-    return whole.reverted(_names_dead(whole))
+    whole = whole.reverted(_names_dead(whole))
+    short = first_true(is_homeless, state.replicas.start) != ABSENT
+    if not short.any():
+        return whole
+    return whole.reverted(short & _is_crowded_anew(draft, whole))
+
+
+def _is_crowded_anew(draft: Draft, found: Reassignment) -> BoolArray:
+    """
+    Return ``(P,)`` true for lists that break the rack rule and did not before.
+
+    Copies that were found places for more replicas may stand too close for fewer.
+    """
+    was_crowded = rack_broken(found.before, draft.holds)
+    is_crowded: BoolArray = rack_broken(found.after(), draft.holds) & ~was_crowded
+    return is_crowded
 
 
 def _names_dead(found: Reassignment) -> BoolArray:

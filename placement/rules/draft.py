@@ -1,12 +1,18 @@
 """The tables that rules and operations fill before the core's problem is made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from placement.change import Reassignment
-from placement.cluster import BoolArray, BrokerState, ClusterState, CodeArray
+from placement.cluster import (
+    BoolArray,
+    BrokerState,
+    ClusterState,
+    CodeArray,
+    LogDirState,
+)
 from placement.core.problem import Movability
 from placement.core.solution import Shortfall
 from placement.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
@@ -242,6 +248,7 @@ class Draft:
         self.movability = np.full(len(state.replicas), Movability.NEVER, dtype=np.int8)
         self.may_lead_anew = np.zeros(state.num_partitions, dtype=np.bool_)
         if is_unplaced is not None:
+            self.state = _with_room(decided, is_unplaced, self.weights)
             self.is_unplaced = is_unplaced
             self.movability[is_unplaced] = Movability.MUST
 
@@ -303,6 +310,30 @@ class Draft:
             )
         )
         return True
+
+
+def _with_room(
+    decided: Reassignment, is_unplaced: BoolArray, weights: Weights
+) -> ClusterState:
+    """
+    Return where a reassignment leads, with room for copies that lie nowhere yet.
+
+    They take nothing of what is free where they only stand: a log dir of that broker
+    is larger by them, so that what no replica explains stays what it is.
+    """
+    state, without = decided.after(), decided.without(is_unplaced).after()
+    rows = np.nonzero(is_unplaced)[0]
+    extra = np.zeros(state.num_brokers, dtype=np.int64)
+    size = weights.copy_bytes[state.replicas.partition_idx[rows]]
+    np.add.at(extra, state.replicas.broker_idx[rows], size)
+    dirs = without.log_dirs
+    is_known = (dirs.size_bytes >= 0) & (dirs.usable_bytes >= 0)
+    is_known &= np.not_equal(dirs.state, LogDirState.OFFLINE)
+    known = np.nonzero(is_known)[0]
+    owners, first = np.unique(dirs.broker_idx[known], return_index=True)
+    sizes = dirs.size_bytes.copy()
+    sizes[known[first]] += extra[owners]
+    return replace(state, log_dirs=replace(dirs, size_bytes=sizes))
 
 
 def mean_use(

@@ -174,8 +174,10 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield from log_dir_lines(plan)
     ordered = _ordered(plan)
     if ordered:
-        why = ", to spread who leads next" if plan.goal == "leaders" else " changes"
-        yield from labelled(" order", f"{plural(ordered, 'other list')}{why}")
+        why = (
+            "to spread who leads next" if plan.goal == "leaders" else "followers alone"
+        )
+        yield from labelled(" order", f"{plural(ordered, 'other list')}, {why}")
     dropped = plan.placed.reassignment.is_dropped
     if dropped.any():
         yield from labelled(" drops", plural(int(dropped.sum()), "replica"))

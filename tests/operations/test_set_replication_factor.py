@@ -9,7 +9,7 @@ from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
 from placement.operations import SetReplicationFactor
 from placement.rules.draft import Settings
-from support.clusters import clusters, make_state
+from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken
 from support.operations import lists_after, lists_of, plan_checked, planned
 
@@ -107,6 +107,19 @@ def test_a_copy_that_fits_nowhere_is_missing_and_said():
     found = plan_checked(state, set_to(2))
 
     assert sorted(map(len, lists_after(found))) == [1, 2]
+    assert not found.has_met_rules
+
+
+def test_a_copy_to_come_takes_no_room_where_it_does_not_lie():
+    # 60 of 100 bytes are taken by what no replica explains, on either broker.
+    dirs = {b: [Dir("/d", size_bytes=100, usable_bytes=40)] for b in (1, 2)}
+    state = make_state(
+        [[0]], racks="abc", size_bytes=50, log_dirs=dirs, disk_bytes=[500, 100, 100]
+    )
+
+    found = plan_checked(state, set_to(2))
+
+    assert lists_after(found) == [[0]]
     assert not found.has_met_rules
 
 
