@@ -10,7 +10,7 @@ from pydantic import Field
 from placement.cluster import ClusterState
 from placement.failures.domains import DomainKind
 from placement.scenarios.figures import CAPPED, Figures
-from placement.sizing.demand import Need
+from placement.sizing.demand import SIZED, Need
 from placement.sizing.lasting import Lasting
 from placement.sizing.least import MOST_BROKERS, BrokerBound
 from placement.sizing.size import Sizing, headroom
@@ -38,6 +38,7 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
             "months": rounded(float(answer.request.months)),
             "scenario": answer.request.scenario,
             "growth": answer.has_growth,
+            "unknown": unsized(sizing),
         },
         "status": status_of(sizing),
         "brokers": sizing.brokers,
@@ -58,6 +59,16 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
         ],
         "lasts": None if answer.lasting is None else lasting_document(answer.lasting),
     }
+
+
+def unsized(sizing: Sizing) -> list[str]:
+    """Return the resources that nothing is sized by: loads or capacities unknown."""
+    return [
+        str(resource)
+        for y, resource in enumerate(SIZED)
+        if not sizing.demand.is_known[y]
+        or not all(np.isfinite(kind.capacity[y]) for kind in sizing.kinds)
+    ]
 
 
 def status_of(sizing: Sizing) -> str:
@@ -191,6 +202,7 @@ class SizeAssumptionsRecord(Record):
     months: float
     scenario: str | None
     growth: bool
+    unknown: list[str]
 
 
 class FleetRecord(Record):

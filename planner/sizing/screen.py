@@ -21,7 +21,7 @@ from planner.plan.words import (
     plural,
     wrapped,
 )
-from planner.sizing.document import removable
+from planner.sizing.document import removable, unsized
 from planner.sizing.make import SizeAnswer
 from planner.what_if.screen import age_text
 
@@ -165,7 +165,8 @@ def shown_text(answer: SizeAnswer) -> str:
     ]
     checked = "ok" if answer.is_checked else "findings"
     stands = "".join(f"; {text}" for text in stands_texts(answer))
-    return f"by a placement: {', '.join(uses)}{stands}; separate code: {checked}"
+    told = f": {', '.join(uses)}" if uses else ""
+    return f"by a placement{told}{stands}; separate code: {checked}"
 
 
 def stands_texts(answer: SizeAnswer) -> Iterator[str]:
@@ -234,9 +235,11 @@ def assumed_text(answer: SizeAnswer) -> str:
     scenario = answer.request.scenario
     after = f'; after scenario "{scenario}"' if scenario else ""
     rate = bytes_text(answer.wishes.bandwidth_bytes_per_s)
+    unknown = ", ".join(unsized(answer.sizing))
+    blind = f"; not sized by what is not known: {unknown}" if unknown else ""
     return (
         f"at most {most}; to be survived and rebuilt: {lost}; brokers evenly in "
-        f"racks{ahead}{after}; {rate}/s per broker"
+        f"racks{ahead}{after}; {rate}/s per broker{blind}"
     )
 
 
