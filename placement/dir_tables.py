@@ -220,7 +220,7 @@ class Tables:
         items: IntArray,
         rows: IntArray,
         targets: Targets,
-        caps: dict[str, int],
+        caps: dict[str, Any],
     ) -> Problem:
         """Return one broker as the core's problem: replicas on log dirs."""
         count, width = len(items), len(rows)
