@@ -1,7 +1,7 @@
 """What the problems of log dirs are cut from: one for each broker."""
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
