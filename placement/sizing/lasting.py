@@ -12,7 +12,8 @@ from placement.scenarios.outcome import Afterwards, play
 from placement.scenarios.variant import Variant
 from placement.sizing.demand import Need, demand_of, fleet_of, needs_of
 from placement.sizing.growth import HORIZON_DAYS, Crossing, Growth, crossings
-from placement.sizing.size import SizingTask, unfit
+from placement.sizing.size import SizingTask
+from placement.sizing.standing import unfit
 
 HALVINGS = 24
 MOST_GROWTH = 1e5
@@ -85,7 +86,8 @@ def lasting_of(task: SizingTask, growth: Growth) -> Lasting:
     return Lasting(
         crossings=tuple(crossings(state, growth, thresholds, holds)),
         stands_days=_last_day(
-            lambda days: not unfit(on_day(variant, growth, days).state, task), horizon
+            lambda days: not unfit(on_day(variant, growth, days).state, task.wanted),
+            horizon,
         ),
         shown_days=_shown(task, growth, most, horizon),
         most_days=most,

@@ -15,87 +15,24 @@ fewer. Every mix that carries the load meets this, so its least price is a bound
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.cluster import RateArray
 from placement.load import Resource
 from placement.sizing.demand import (
     HELD,
     SIZED,
     Demand,
-    Fleet,
     Wanted,
     bins_needed,
 )
+from placement.sizing.kinds import BrokerKind, Mix
 from placement.sizing.least import least_with_rack_lost
 from placement.targets import rack_limit
 
 NODE_LIMIT = 200_000
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class BrokerKind:
-    """
-    A kind of broker that can be had.
-
-    Parameters
-    ----------
-    name
-        Told once.
-    capacity
-        ``(4,)`` of disk, in, out, cpu; infinite where it has no limit.
-    price
-        Of one; any currency, any time.
-    max_replicas
-        Most replicas, infinite where there is no limit.
-    available
-        How many can be had; `None`: any number.
-    """
-
-    name: str
-    capacity: RateArray
-    price: float
-    max_replicas: float = np.inf
-    available: int | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Mix:
-    """
-    A mix of brokers.
-
-    Parameters
-    ----------
-    counts
-        ``(T, K)`` brokers of each kind in each rack.
-    price
-        Of all of them.
-    least_price
-        No mix that carries the load costs less.
-    """
-
-    counts: npt.NDArray[np.int64]
-    price: float
-    least_price: float
-
-
-def mix_fleet(kinds: Sequence[BrokerKind], mix: Mix) -> Fleet:
-    """Return the brokers of a mix, rack by rack."""
-    rows = [
-        (t, k)
-        for k in range(mix.counts.shape[1])
-        for t in range(len(kinds))
-        for _ in range(int(mix.counts[t, k]))
-    ]
-    return Fleet(
-        capacity=np.array([kinds[t].capacity for t, _ in rows]).reshape(-1, len(SIZED)),
-        rack_idx=np.array([k for _, k in rows], dtype=np.int32),
-        max_replicas=np.array([kinds[t].max_replicas for t, _ in rows]),
-    )
 
 
 def cheapest_mix(

@@ -6,29 +6,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import UNKNOWN, BrokerState, ClusterState, RateArray
-from placement.failures.domains import DomainKind
-from placement.failures.outlook import outlook
-from placement.failures.singles import single_failures
-from placement.load import RESOURCES
+from placement.cluster import ClusterState
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Settings
-from placement.scenarios.brokers import next_ids, with_count
-from placement.scenarios.figures import Assumptions, Figures, figures_of, reason_of
-from placement.scenarios.hardware import BrokerRow, broker_rows, dir_rows, rebuilt
+from placement.scenarios.brokers import with_count
+from placement.scenarios.figures import Assumptions, Figures, figures_of
 from placement.scenarios.outcome import Afterwards, play
 from placement.scenarios.variant import Variant
 from placement.sizing.demand import (
     Demand,
     Need,
     Wanted,
-    capacity_of,
     demand_of,
     fleet_of,
     needs_of,
 )
+from placement.sizing.kinds import BrokerKind, Mix, usual_kind
 from placement.sizing.least import MOST_BROKERS, BrokerBound, least_brokers
-from placement.sizing.mix import BrokerKind, Mix, cheapest_mix
+from placement.sizing.mix import cheapest_mix
+from placement.sizing.newcomers import replaced
+from placement.sizing.standing import unfit
 from placement.sizing.successors import spread_successors
 
 CountArray = npt.NDArray[np.int64]
@@ -167,24 +164,6 @@ class SizingTask:
     racks: tuple[str, ...]
 
 
-def usual_kind(state: ClusterState, broker_id: int) -> BrokerKind:
-    """Return a broker of today as a kind that can be had any number of times."""
-    row = int(state.brokers.rows_of([broker_id])[0])
-    brokers = state.brokers
-    most = int(brokers.max_replicas[row])
-    return BrokerKind(
-        name=f"like broker {broker_id}",
-        capacity=capacity_of(
-            float(brokers.disk_bytes[row]),
-            float(brokers.in_bytes_per_s[row]),
-            float(brokers.out_bytes_per_s[row]),
-            float(brokers.cpu_cores[row]),
-        ),
-        price=1.0,
-        max_replicas=np.inf if most == UNKNOWN else float(most),
-    )
-
-
 def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
     """
     Return the fewest brokers like one of today's; those there are stay.
@@ -292,7 +271,7 @@ def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
         if mix.counts.tobytes() in tried:
             continue
         tried.add(mix.counts.tobytes())
-        tried_now = _try(task, _replaced(task, kinds, mix))
+        tried_now = _try(task, replaced(task.variant, kinds, mix, task.racks))
         attempts.append(Attempt(int(mix.counts.sum()), tried_now[1]))
         if not tried_now[1]:
             shown = tried_now[0]
@@ -377,7 +356,7 @@ def _try(task: SizingTask, variant: Variant) -> tuple[Shown | None, str]:
             reason = f"the plan is {outcome.status}"
             continue
         state = spread_successors(outcome.figures.state)
-        reason = unfit(state, task)
+        reason = unfit(state, task.wanted)
         if reason:
             continue
         figures = figures_of(state, task.assumptions)
@@ -395,29 +374,6 @@ def _efforts(settings: Settings) -> Iterator[Settings]:
     yield replace(settings, bands=narrow)
 
 
-def unfit(state: ClusterState, task: SizingTask) -> str:
-    """Return what keeps a placement from doing; nothing where it does."""
-    given = outlook(state, thresholds=task.wanted.thresholds)
-    scale = given.scale
-    use = given.load / scale.unit
-    live = state.brokers.is_live
-    over = np.argwhere((use > scale.most * (1 + 1e-9)) & live[:, None])
-    if len(over):
-        b, r = over[0].tolist()
-        name = RESOURCES[r]
-        return f"broker {state.brokers.ids[b]} uses {100 * use[b, r]:.0f} % of {name}"
-    for kind in (DomainKind.BROKER, DomainKind.RACK):
-        if str(kind) not in task.wanted.survives:
-            continue
-        failures = single_failures(given, kind)
-        bad = failures.is_overfull | (failures.peaks.num_over > 0)
-        if bad.any():
-            row = int(np.nonzero(bad)[0][0])
-            name = failures.domains.name(state, int(failures.first[row]))
-            return f"without {kind} {name}: {reason_of(failures, row)}"
-    return ""
-
-
 def _counts_of(state: ClusterState, racks: Sequence[str]) -> CountArray:
     """Return ``(1, K)`` live brokers of each rack; one column without racks."""
     live = state.brokers.is_live
@@ -425,43 +381,6 @@ def _counts_of(state: ClusterState, racks: Sequence[str]) -> CountArray:
         return np.array([[int(live.sum())]], dtype=np.int64)
     names = [state.brokers.racks[k] for k in state.brokers.rack_idx[live].tolist()]
     return np.array([[names.count(rack) for rack in racks]], dtype=np.int64)
-
-
-def _replaced(task: SizingTask, kinds: Sequence[BrokerKind], mix: Mix) -> Variant:
-    """Return the cluster with new brokers of a mix, from which all old ones leave."""
-    state = task.variant.state
-    total = int(mix.counts.sum())
-    ids = iter(next_ids(state, total))
-    added = [
-        _row_of(kinds[t], next(ids), task.racks[k] if task.racks else None)
-        for k in range(mix.counts.shape[1])
-        for t in range(len(kinds))
-        for _ in range(int(mix.counts[t, k]))
-    ]
-    old = frozenset(int(b) for b in state.brokers.ids[state.brokers.is_live])
-    grown = rebuilt(state, [*broker_rows(state), *added], dir_rows(state))
-    return replace(task.variant, state=grown, leaving=old)
-
-
-def _row_of(kind: BrokerKind, broker_id: int, rack: str | None) -> BrokerRow:
-    disk, inbound, outbound, cpu = _known(kind.capacity)
-    most = kind.max_replicas
-    return BrokerRow(
-        broker_id=broker_id,
-        rack=rack,
-        host=None,
-        broker_set=None,
-        state=BrokerState.NEW,
-        disk_bytes=UNKNOWN if np.isnan(disk) else int(disk),
-        in_bytes_per_s=inbound,
-        out_bytes_per_s=outbound,
-        cpu_cores=cpu,
-        max_replicas=int(most) if np.isfinite(most) else UNKNOWN,
-    )
-
-
-def _known(capacity: RateArray) -> list[float]:
-    return [float(each) for each in np.where(np.isfinite(capacity), capacity, np.nan)]
 
 
 def headroom(sizing: Sizing) -> float | None:

@@ -13,8 +13,8 @@ from placement.scenarios.figures import Assumptions
 from placement.scenarios.variant import Variant, variant_of
 from placement.sizing.demand import Wanted
 from placement.sizing.growth import DAYS_PER_MONTH
+from placement.sizing.kinds import BrokerKind
 from placement.sizing.lasting import Lasting, lasting_of, on_day
-from placement.sizing.mix import BrokerKind
 from placement.sizing.size import (
     Shown,
     Sizing,

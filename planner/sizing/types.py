@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from placement.sizing.demand import capacity_of
-from placement.sizing.mix import BrokerKind
+from placement.sizing.kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.problems import problem
 from planner.what_if.amounts import Bytes, Rate

@@ -19,8 +19,9 @@ from placement.sizing.demand import (
     fleet_of,
     needs_of,
 )
+from placement.sizing.kinds import BrokerKind, mix_fleet
 from placement.sizing.least import MOST_BROKERS, least_brokers, least_with_rack_lost
-from placement.sizing.mix import BrokerKind, cheapest_mix, mix_fleet
+from placement.sizing.mix import cheapest_mix
 from support.clusters import make_state
 
 ALL = dict.fromkeys(SIZED, 1.0)
@@ -190,7 +191,7 @@ def brute_force(demand: Demand, racks: int, wanted: Wanted, most: int) -> float:
 
 
 def _fleet(counts: Any) -> Any:
-    from placement.sizing.mix import Mix
+    from placement.sizing.kinds import Mix
 
     return mix_fleet(KINDS, Mix(counts=counts, price=0.0, least_price=0.0))
 

@@ -16,7 +16,8 @@ from placement.scenarios.variant import variant_of
 from placement.sizing.demand import Wanted
 from placement.sizing.growth import steady_growth
 from placement.sizing.lasting import lasting_of
-from placement.sizing.size import SizingTask, fewest_like, headroom, unfit
+from placement.sizing.size import SizingTask, fewest_like, headroom
+from placement.sizing.standing import unfit
 from placement.sizing.successors import spread_successors
 from placement.synthetic import Size, make_instance
 from planner.demo import SNAPSHOT_FILE
@@ -65,7 +66,7 @@ def test_the_demo_needs(demo: Snapshot, survives: str, brokers: int, lost: str):
     assert not sizing.bound.need.is_met
     assert answer.is_checked is True
     assert sizing.shown is not None
-    assert unfit(sizing.shown.state, answer.task) == ""
+    assert unfit(sizing.shown.state, answer.task.wanted) == ""
 
 
 def test_one_broker_fewer_than_proven_has_no_plan():
@@ -103,7 +104,7 @@ def test_what_is_shown_is_sound_and_not_below_its_bound(seed: int, family: str):
     assert sizing.shown is not None
     assert sizing.value >= sizing.least
     assert is_sound(sizing.shown, task)
-    assert unfit(sizing.shown.state, task) == ""
+    assert unfit(sizing.shown.state, task.wanted) == ""
     assert sizing.shown.figures.num_over == 0
 
 
