@@ -414,7 +414,10 @@ def build_problem(
         bin_class=classes.bin_class,
         is_eligible=classes.is_eligible,
         levels=(brokers, RackSpread().level(draft)),
-        is_transient=np.append(_is_transient(draft)[keep], [False] * len(soft)),
+        # Else appending nothing at all makes numbers of truth values.
+        is_transient=np.append(
+            _is_transient(draft)[keep], np.zeros(len(soft), dtype=np.bool_)
+        ),
         price_per_move=price_per_move(draft),
         collection_of=collection_of,
         collection_cap=collection_cap,
