@@ -175,7 +175,9 @@ def test_every_partition_gets_its_factor_or_is_named(case):
         if wanted is None:
             assert after == before
         elif p not in named:
-            assert len(after) == wanted
+            # While copies are being added, the list is longer than the factor.
+            is_so_already = after == before and state.replication_factor[p] == wanted
+            assert is_so_already or len(after) == wanted
 
 
 @settings(max_examples=40)
