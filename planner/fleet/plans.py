@@ -7,7 +7,7 @@ to a row that says so; it stops no other.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any
 
@@ -170,21 +170,29 @@ def _request(
     from pydantic import ConfigDict, ValidationError, create_model
 
     kinds: dict[str, Any] = {
-        each.name: (each.type, ... if each.default is MISSING else each.default)
-        for each in fields(PlanRequest)
+        each.name: (each.type, _default(each)) for each in fields(PlanRequest)
     }
     model = create_model(
         "Request", __config__=ConfigDict(extra="forbid", strict=True), **kinds,
         name=(str, ...),
     )  # fmt: skip
     try:
-        read = model.model_validate(value).model_dump()
+        # As JSON, for there an object may stand for options that belong together.
+        read: Any = model.model_validate_json(json.dumps(value))
     except ValidationError as error:
         for each in error.errors(include_url=False):
             at = ".".join(map(str, (place, *each["loc"])))
             problems.append((at, "", each["msg"]))
         return None
-    return NamedRequest(name=read.pop("name"), request=PlanRequest(**read))
+    options = {name: getattr(read, name) for name in kinds}
+    return NamedRequest(name=read.name, request=PlanRequest(**options))
+
+
+def _default(option: "Field[Any]") -> Any:  # noqa: ANN401 - of any option
+    """Return the default of a request's option, `...` where it must be given."""
+    if option.default_factory is not MISSING:
+        return option.default_factory()
+    return ... if option.default is MISSING else option.default
 
 
 def plan_row(
