@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import ClusterState
+from placement.cluster import BoolArray, ClusterState
 from placement.core.problem import Movability
 from placement.rules.draft import Draft, Note
 from placement.rules.keep import keep_still
@@ -20,7 +20,8 @@ class WithinRack:
     No copy crosses racks: each partition has as many replicas per rack as before.
 
     Where a partition has more replicas in one of its racks than in another, only what
-    must go moves, since the core could trade one rack for the other.
+    must go moves, and only in its own rack, since the core could trade one rack for
+    the other; where it could do so even then, nothing of it has a legal place.
     """
 
     name: str = "locality-scoped"
@@ -31,9 +32,15 @@ class WithinRack:
         counts = _replicas_per_rack(state)
         most = counts.max(axis=1, initial=0)
         is_even = np.equal(np.where(counts > 0, counts, most[:, None]), most[:, None])
-        of = state.replicas.partition_idx
-        keep_still(draft, ~is_even.all(axis=1)[of])
-        held, partition_class = np.unique(counts > 0, axis=0, return_inverse=True)
+        is_uneven = ~is_even.all(axis=1)
+        keep_still(draft, is_uneven[state.replicas.partition_idx])
+        must = (
+            _replicas_per_rack(state, np.equal(draft.movability, Movability.MUST)) > 0
+        )
+        could_trade = (must.sum(axis=1) > 1) & (must & ~is_even).any(axis=1)
+        must[could_trade] = False
+        own = np.where(is_uneven[:, None], must, counts > 0)
+        held, partition_class = np.unique(own, axis=0, return_inverse=True)
         if held.shape[0] * state.num_brokers > MOST_CELLS:
             keep_still(draft, np.equal(draft.movability, Movability.MAY))
             message = "there are too many racks to move within them: nothing moves"
@@ -45,9 +52,10 @@ class WithinRack:
 
 
 def _replicas_per_rack(
-    state: ClusterState,
+    state: ClusterState, chosen: BoolArray | slice = slice(None)
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+    """Return ``(P, racks)`` replicas of each partition; of chosen ones alone."""
     counts = np.zeros((state.num_partitions, state.num_racks), dtype=np.int32)
-    rack = state.brokers.rack_idx[state.replicas.broker_idx]
-    np.add.at(counts, (state.replicas.partition_idx, rack), 1)
+    rack = state.brokers.rack_idx[state.replicas.broker_idx[chosen]]
+    np.add.at(counts, (state.replicas.partition_idx[chosen], rack), 1)
     return counts
