@@ -65,10 +65,14 @@ def _group_assignment() -> dict[str, Any]:
     return GroupAssignmentRecord.model_json_schema()
 
 
-def _group_show() -> dict[str, Any]:
-    from planner.group.show_records import GroupShowRecord
+def _group_show(name: str) -> dict[str, Any]:
+    from planner.group.show_records import GroupListRecord, GroupShowRecord
 
-    return GroupShowRecord.model_json_schema()
+    models: dict[str, type[BaseModel]] = {
+        "group-list": GroupListRecord,
+        "group-show": GroupShowRecord,
+    }
+    return models[name].model_json_schema()
 
 
 def _group_what_if(name: str) -> dict[str, Any]:
@@ -120,7 +124,8 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "group": _group,
     "group-assignment": _group_assignment,
     "group-events": partial(_group_what_if, "group-events"),
-    "group-show": _group_show,
+    "group-list": partial(_group_show, "group-list"),
+    "group-show": partial(_group_show, "group-show"),
     "group-what-if": partial(_group_what_if, "group-what-if"),
     "plan": partial(_document, "plan"),
     "preferred-election": partial(_document, "preferred-election"),

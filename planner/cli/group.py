@@ -8,6 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.exit_codes import ExitCode
+from planner.cli.group_source import (
+    BootstrapServer,
+    CommandConfig,
+    GroupArgument,
+    GroupName,
+    Resolve,
+    SampleSeconds,
+    SnapshotOption,
+    Source,
+    Timeout,
+    Weights,
+    enrich,
+)
 from planner.cli.group_text import MAX_SHOWN, count, cut, ranges, row, some
 from planner.cli.options import Format, OutputFormat, Quiet, Verbose
 from planner.cli.output import print_json, print_words
@@ -25,22 +38,14 @@ app = typer.Typer(
     help="Look at consumer groups, and assign their partitions.",
 )
 
-GroupArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="GROUP",
-        help="Group file, or what kafka-consumer-groups --describe printed.",
-    ),
-]
 Texts = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Argument(
-        metavar="TEXT...", help="What kafka-consumer-groups --describe printed."
+        metavar="TEXT...",
+        help="What kafka-consumer-groups --describe printed; none where "
+        "--bootstrap-server and --group are given.",
+        show_default=False,
     ),
-]
-GroupName = Annotated[
-    str | None,
-    typer.Option("--group", metavar="NAME", help="Which group of a text with several."),
 ]
 AssignorName = Annotated[
     str,
@@ -66,21 +71,6 @@ Tolerance = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of the random assignor.")]
-SnapshotOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--snapshot", metavar="SNAP", help="Knows partitions, racks and rates."
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        "--weights",
-        metavar="lag|in|FILE",
-        help="What partitions weigh: lag, bytes in (of --snapshot), or a table of "
-        "topic,partition,weight.",
-    ),
-]
 Output = Annotated[
     Path,
     typer.Option("-o", "--output", metavar="GROUP", help="Group file to write."),
@@ -96,6 +86,13 @@ def assign(
     group_name: GroupName = None,
     tolerance: Tolerance = 0.05,
     seed: Seed = 0,
+    snapshot: SnapshotOption = None,
+    weights: Weights = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -106,20 +103,31 @@ def assign(
     Exits 0, or 3 if the assignment breaks a rule: Kafka's own assignors can.
     """
     from assignment.errors import AssignmentError
-    from planner.group import read_group
     from planner.group.answer import answer, refuse_other_kinds
     from planner.group.assignors import find_assignor
 
     started = time.perf_counter()
     chosen = find_assignor(assignor, seed=seed, tolerance=tolerance)
-    document = read_group(group, group_id=group_name)
-    refuse_other_kinds(document, str(group))
-    columns = _columns(document, str(group), java_order=java_order)
+    source = Source(
+        group=group,
+        group_name=group_name,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        snapshot=snapshot,
+        weights=weights,
+        sample_seconds=sample_seconds,
+        note=be_silent if quiet else say_note,
+    )
+    document = source.read()
+    refuse_other_kinds(document, source.label)
+    columns = _columns(document, source.label, java_order=java_order)
     read = time.perf_counter()
     try:
         answered = answer(columns, chosen, document.notes)
     except AssignmentError as error:
-        raise refusal(error, str(group), assignor) from error
+        raise refusal(error, source.label, assignor) from error
     if output_format is OutputFormat.JSON:
         seconds = {"read": read - started, **answered.seconds}
         seconds["total"] = time.perf_counter() - started
@@ -132,30 +140,43 @@ def assign(
 
 @app.command("import")
 def import_group(
-    texts: Texts,
+    texts: Texts = None,
     *,
     output: Output,
     group_name: GroupName = None,
     snapshot: SnapshotOption = None,
     weights: Weights = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a group file from what kafka-consumer-groups printed.
+    Write a group file from what kafka-consumer-groups printed, or from a cluster.
 
     Give any of --describe, --describe --members --verbose and --describe --state; which
-    is which is seen from their headings.
+    is which is seen from their headings. Or --bootstrap-server and --group.
     """
     from planner.group import write_group
-    from planner.group.files import check_output, read_text
-    from planner.group.importers.describe import import_texts
+    from planner.group.files import check_output
 
     check_output(output)
-    document = import_texts(
-        {str(path): read_text(path) for path in texts}, group_id=group_name
+    source = Source(
+        group=None,
+        group_name=group_name,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        snapshot=snapshot,
+        weights=weights,
+        sample_seconds=sample_seconds,
+        note=be_silent if quiet else say_note,
     )
-    document = _enrich(document, snapshot, weights)
+    document = _read_texts(texts, source) if texts else _read_live(source)
     write_group(document, output)
     counts = {
         "topics": len(document.record.topics),
@@ -170,31 +191,34 @@ def import_group(
             print_words(f"note: {note}")
 
 
-def _enrich(
-    document: "GroupDocument", snapshot: Path | None, weights: str | None
-) -> "GroupDocument":
-    from planner.group.enrich import (
-        WeightSource,
-        with_cluster,
-        with_lag_weights,
-        with_table_weights,
-    )
+def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
     from planner.group.files import read_text
+    from planner.group.importers.describe import import_texts
 
-    if snapshot is not None:
-        from planner.snapshot import read_snapshot
-
-        state = read_snapshot(snapshot).to_state()
-        by_rate = weights == WeightSource.IN
-        document = with_cluster(document, state, weigh_by_rate=by_rate)
-    elif weights == WeightSource.IN:
-        msg = "--weights in needs --snapshot, which knows bytes in"
+    if source.is_live:
+        msg = "texts and --bootstrap-server: give one of them"
         raise typer.BadParameter(msg)
-    if weights == WeightSource.LAG:
-        return with_lag_weights(document)
-    if weights is None or weights == WeightSource.IN:
-        return document
-    return with_table_weights(document, read_text(Path(weights)), weights)
+    source.check()
+    document = import_texts(
+        {str(path): read_text(path) for path in texts}, group_id=source.group_name
+    )
+    return enrich(document, source.snapshot, source.weights)
+
+
+def _read_live(source: Source) -> "GroupDocument":
+    if not source.is_live:
+        msg = "give texts to import, or --bootstrap-server and --group"
+        raise typer.BadParameter(msg)
+    return source.read()
+
+
+def be_silent(_: str) -> None:
+    """Say nothing."""
+
+
+def say_note(text: str) -> None:
+    """Say on stderr what was ignored."""
+    print_words(f"note: {text}")
 
 
 def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any:  # noqa: ANN401 - columns

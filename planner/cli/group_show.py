@@ -6,9 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.group import GroupArgument, GroupName
+from planner.cli.group import be_silent, say_note
+from planner.cli.group_source import (
+    BootstrapServer,
+    CommandConfig,
+    GroupName,
+    OptionalGroup,
+    Resolve,
+    SampleSeconds,
+    SnapshotOption,
+    Source,
+    Timeout,
+    Weights,
+)
 from planner.cli.group_text import MAX_SHOWN, count, cut, row
-from planner.cli.options import Format, OutputFormat
+from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -35,26 +47,68 @@ InPerSecond = Annotated[
 
 
 def show(
-    group: GroupArgument,
+    group: OptionalGroup = None,
     *,
     group_name: GroupName = None,
     catch_up_within: CatchUp = None,
     reads_per_s: ReadsPerSecond = None,
     in_per_s: InPerSecond = 0.0,
+    snapshot: SnapshotOption = None,
+    weights: Weights = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
 ) -> None:
-    """Show a group: who reads what, how far behind it is, and what would help."""
-    from planner.group import read_group
+    """
+    Show a group: who reads what, how far behind it is, and what would help.
+
+    With --bootstrap-server alone, the groups of the cluster are listed.
+    """
     from planner.group.advice import advise
     from planner.group.summary import summarize
 
     aim = _aim(catch_up_within, reads_per_s, in_per_s)
-    document = read_group(group, group_id=group_name)
+    source = Source(
+        group=group,
+        group_name=group_name,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        snapshot=snapshot,
+        weights=weights,
+        sample_seconds=sample_seconds,
+        note=be_silent if quiet else say_note,
+    )
+    if source.is_live and group is None and group_name is None:
+        _show_list(source, output_format)
+        return
+    document = source.read()
     summary = {**summarize(document), "advice": advise(document, aim)}
     if output_format is OutputFormat.JSON:
         print_json(summary)
     else:
         typer.echo("\n".join(_summary_lines(summary)))
+
+
+def _show_list(source: Source, output_format: OutputFormat) -> None:
+    """List the groups of the cluster."""
+    from planner.kafka.groups import list_groups
+
+    with source.open_cluster() as client:
+        groups = list_groups(client)
+    if output_format is OutputFormat.JSON:
+        print_json({"groups": [one.to_dict() for one in groups]})
+        return
+    typer.echo(f"{'group':<40} {'type':<9} {'state':<19} coordinator")
+    for one in groups:
+        state = one.state or "unknown"
+        name = cut(one.group_id, 40)
+        typer.echo(f"{name:<40} {one.kind:<9} {state:<19} {one.coordinator}")
 
 
 def _aim(
@@ -104,7 +158,8 @@ def _partitions_text(summary: dict[str, Any]) -> str:
     text = f"{summary['num_partitions']}, {members}"
     extras = {
         "owned by nobody": summary["unowned"],
-        "claimed twice": summary["claimed_twice"],
+        # In a share group that is what partitions are for.
+        "claimed twice": summary["claimed_twice"] * (summary["type"] != "share"),
         "members idle": len(summary["idle_members"]),
     }
     return ", ".join([text, *(f"{n} {what}" for what, n in extras.items() if n)])

@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.exit_codes import ExitCode
-from planner.cli.group import GroupArgument, GroupName, JavaOrder, refusal
-from planner.cli.options import Format, OutputFormat
+from planner.cli.group import JavaOrder, be_silent, refusal, say_note
+from planner.cli.group_source import (
+    BootstrapServer,
+    CommandConfig,
+    GroupArgument,
+    GroupName,
+    Resolve,
+    SampleSeconds,
+    SnapshotOption,
+    Source,
+    Timeout,
+    Weights,
+)
+from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -28,23 +40,42 @@ def what_if(
     *,
     java_order: JavaOrder = False,
     group_name: GroupName = None,
+    snapshot: SnapshotOption = None,
+    weights: Weights = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
 ) -> None:
     """
     Play events on a simulated clock: what is revoked, what stands still, what piles up.
 
     Exits 0, or 3 if an assignment breaks a rule: Kafka's own assignors can.
     """
-    from planner.group import read_group
     from planner.group.answer import refuse_other_kinds
     from planner.group.what_if_file import read_events
 
     started = time.perf_counter()
-    document = read_group(group, group_id=group_name)
-    refuse_other_kinds(document, str(group))
+    source = Source(
+        group=group,
+        group_name=group_name,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        snapshot=snapshot,
+        weights=weights,
+        sample_seconds=sample_seconds,
+        note=be_silent if quiet else say_note,
+    )
+    document = source.read()
+    refuse_other_kinds(document, source.label)
     file = read_events(events, document)
     read = time.perf_counter()
-    runs = _play(document, file, str(group), java_order=java_order)
+    runs = _play(document, file, source.label, java_order=java_order)
     done = time.perf_counter()
     seconds = {"read": read - started, "play": done - read, "total": done - started}
     answer = _answer(document, file, runs, seconds)

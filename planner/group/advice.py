@@ -62,6 +62,9 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
         },
         "holds_back": _heaviest(group, lag) if is_lag_known and lag.any() else None,
     }
+    if document.record.type == "share":
+        # One more member helps there, however few partitions there are.
+        return {**found, "sayings": []}
     return {**found, "sayings": list(_sayings(found, aim))}
 
 

@@ -109,3 +109,19 @@ class GroupShowRecord(Record):
     members: list[ShownMemberRecord]
     notes: list[str]
     advice: AdviceRecord
+
+
+class ListedGroupRecord(Record):
+    """A group of a cluster; `coordinator` is a broker."""
+
+    group_id: str
+    type: str
+    protocol_type: str
+    state: str | None
+    coordinator: int
+
+
+class GroupListRecord(Record):
+    """What `group show --bootstrap-server --format json` prints without a group."""
+
+    groups: list[ListedGroupRecord]

@@ -9,7 +9,7 @@ Give each consumer an assignor of its own: it remembers what that consumer had.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -341,11 +341,9 @@ class BalancedAssignor(PlannerAssignor):
         self, topics: Sequence[TopicSpec], members: Sequence[Any]
     ) -> Sequence[TopicSpec]:
         """Return the topics, weighed by who reads them."""
-        told = [data.read_our_data(member.metadata.user_data) for member in members]
-        # Who reads a partition now knows best; then who read it last.
-        told.sort(key=lambda each: each.generation)
-        weights = _flat(each.weights for each in told)
-        weights |= _flat(_of_owned(each) for each in told)
+        weights = data.told_weights(
+            [data.read_our_data(member.metadata.user_data) for member in members]
+        )
         if not weights:
             return topics
         mean = sum(weights.values()) / len(weights)
@@ -360,25 +358,6 @@ class BalancedAssignor(PlannerAssignor):
         rows, owners = group.owned.idx, group.owned.owner
         withheld[rows[member_idx[rows] != owners]] = ABSENT
         return withheld
-
-
-def _of_owned(told: data.OurData) -> dict[str, dict[int, float]]:
-    """Return the weights of what a member owns."""
-    return {
-        topic: {n: of_topic[n] for n in told.owned.get(topic, ()) if n in of_topic}
-        for topic, of_topic in told.weights.items()
-    }
-
-
-def _flat(
-    told: Iterable[Mapping[str, Mapping[int, float]]],
-) -> dict[tuple[str, int], float]:
-    return {
-        (topic, number): weight
-        for weights in told
-        for topic, of_topic in weights.items()
-        for number, weight in of_topic.items()
-    }
 
 
 def _with_weights(

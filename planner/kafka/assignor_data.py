@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -197,3 +197,33 @@ def _known(told: Any) -> OurData:  # noqa: ANN401 - any JSON value
 def _numbers(values: Sequence[Any]) -> list[int]:
     """Return partition numbers, each once."""
     return list(dict.fromkeys(int(value) for value in values))
+
+
+def told_weights(told: Iterable[OurData]) -> dict[tuple[str, int], float]:
+    """
+    Return what partitions cost, by topic and number, as far as members tell.
+
+    Who reads a partition now knows best; then who read it last.
+    """
+    oldest_first = sorted(told, key=lambda each: each.generation)
+    weights = _flat(each.weights for each in oldest_first)
+    return weights | _flat(_of_owned(each) for each in oldest_first)
+
+
+def _of_owned(told: OurData) -> dict[str, dict[int, float]]:
+    """Return the weights of what a member owns."""
+    return {
+        topic: {n: of_topic[n] for n in told.owned.get(topic, ()) if n in of_topic}
+        for topic, of_topic in told.weights.items()
+    }
+
+
+def _flat(
+    told: Iterable[Mapping[str, Mapping[int, float]]],
+) -> dict[tuple[str, int], float]:
+    return {
+        (topic, number): weight
+        for weights in told
+        for topic, of_topic in weights.items()
+        for number, weight in of_topic.items()
+    }

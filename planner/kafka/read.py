@@ -1,7 +1,5 @@
 """A running cluster as the document of a snapshot; nothing is changed."""
 
-import base64
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
@@ -12,7 +10,7 @@ from planner.kafka.dirs import BrokerDirs, Partition
 from planner.kafka.look import Look, take_look, without_topics
 from planner.kafka.rates import sample_rates, with_rates
 from planner.kafka.tasks import Task
-from planner.kafka.topics import find_deleted
+from planner.kafka.topics import find_deleted, kafka_topic_id
 from planner.kafka.visibility import (
     INVISIBLE,
     find_gaps,
@@ -30,14 +28,6 @@ Document = dict[str, Any]
 
 def _be_silent(_: str) -> None:
     """Take no note."""
-
-
-def _topic_id(topic_id: Any) -> str | None:  # noqa: ANN401 - a UUID, or its text
-    """Return a topic's id as Kafka prints it; `None` before topics had one."""
-    number = topic_id if isinstance(topic_id, uuid.UUID) else uuid.UUID(str(topic_id))
-    if not number.int:
-        return None
-    return base64.urlsafe_b64encode(number.bytes).decode().rstrip("=")
 
 
 def _log_dir(one: Mapping[str, Any]) -> Document:
@@ -135,7 +125,7 @@ def _topics(look: Look) -> Iterator[Document]:
         is_tiered = configs.get("remote.storage.enable") == "true"
         yield {
             "name": name,
-            "topic_id": _topic_id(topic["topic_id"]),
+            "topic_id": kafka_topic_id(topic["topic_id"]),
             "storage": "tiered" if is_tiered else "local",
             "configs": configs,
             "partitions": [

@@ -1,7 +1,9 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """Topics and their partitions, and the reassignments under way among them."""
 
+import base64
 import threading
+import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +17,19 @@ _PAUSE_S = 0.2
 
 Topics = dict[str, dict[str, Any]]
 Moves = Mapping[Partition, Mapping[str, Any]]
+
+
+def kafka_topic_id(topic_id: Any) -> str | None:
+    """Return a topic's id as Kafka prints it; `None` before topics had one."""
+    number = as_uuid(topic_id)
+    if not number.int:
+        return None
+    return base64.urlsafe_b64encode(number.bytes).decode().rstrip("=")
+
+
+def as_uuid(topic_id: Any) -> uuid.UUID:
+    """Return a topic's id, which kafka-python gives as itself or as text."""
+    return topic_id if isinstance(topic_id, uuid.UUID) else uuid.UUID(str(topic_id))
 
 
 def _read_pages(

@@ -140,6 +140,13 @@ def test_other_kinds_are_shown_too(tmp_path, capsys, kind):
     assert show(tmp_path, capsys, type=kind)["members"]["now"] == 2
 
 
+def test_members_of_share_groups_are_not_called_too_many(tmp_path, capsys):
+    topics = [{"name": "t", "partitions": 1}]
+
+    assert show(tmp_path, capsys, topics=topics)["sayings"]
+    assert show(tmp_path, capsys, topics=topics, type="share")["sayings"] == []
+
+
 def test_a_group_without_members_is_shown(tmp_path, capsys):
     advice = show(tmp_path, capsys, members=[])
 

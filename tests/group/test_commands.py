@@ -472,3 +472,69 @@ def test_lags_that_nobody_knows_are_no_weights(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["group", "group-assignment", "group-show"])
 def test_all_documents_have_a_schema(name):
     assert json_schema(name)["properties"]
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        pytest.param(("show",), "none", id="show-of-nothing"),
+        pytest.param(
+            ("show", "a", "--group", "b", "--bootstrap-server", "h:1"),
+            "a and b",
+            id="two-groups",
+        ),
+        pytest.param(
+            ("import", "-o", "g.json", "--bootstrap-server", "h:1"),
+            "none",
+            id="import-of-no-group",
+        ),
+    ],
+)
+def test_which_group_must_be_said_once(tmp_path, monkeypatch, capsys, words, value):
+    monkeypatch.chdir(tmp_path)
+
+    done = run(capsys, "group", *words, "--format", "json")
+
+    assert done.code == 2
+    (problem,) = done.document["problems"]
+    assert (problem["place"], problem["value"]) == ("GROUP, --group", value)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        pytest.param((), "give texts to import", id="neither"),
+        pytest.param(
+            ("t.txt", "--bootstrap-server", "h:1"), "give one of them", id="both"
+        ),
+    ],
+)
+def test_import_takes_texts_or_a_cluster(tmp_path, capsys, words, rule):
+    done = run(capsys, "group", "import", *words, "-o", tmp_path / "g.json")
+
+    assert done.code == 2
+    assert rule in " ".join(done.err.split())
+
+
+def test_weights_are_added_where_a_group_is_assigned(tmp_path, capsys):
+    table = tmp_path / "w.csv"
+    table.write_text("t0,0,7\n")
+
+    done = run(
+        capsys,
+        *("group", "assign", group_file(tmp_path), "--weights", table),
+        *("--format", "json"),
+    )
+
+    assert max(done.document["load"].values()) == 7
+
+
+def test_a_cluster_out_of_reach_is_said(capsys):
+    where = ("--bootstrap-server", "127.0.0.1:1", "--timeout", "0.3")
+
+    for words in (("show", "g"), ("assign", "g"), ("show",)):
+        done = run(capsys, "group", *words, *where)
+
+        assert done.code == 5
+        assert "127.0.0.1:1" in done.err

@@ -165,6 +165,20 @@ def test_other_kinds_of_groups_are_recognised(text, kind):
     assert import_texts({"x": text}).record.type == kind
 
 
+def test_a_share_group_has_its_start_offsets():
+    text = (
+        "GROUP  TOPIC  PARTITION  START-OFFSET  LAG\n"
+        "g      t      0          12            3\n"
+        "g      t      1          7             -\n"
+        "g      t      2          -             -\n"
+    )
+
+    (topic,) = import_texts({"x": text}).record.topics
+
+    assert topic.committed_offsets == [12, 7, None]
+    assert topic.log_end_offsets == [15, None, None]
+
+
 @pytest.mark.parametrize(
     "assignment",
     [

@@ -8,6 +8,7 @@ from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, write_archive
 from integration.kafka.jars import kafka_jars, missing_prerequisite
+from integration.readers import Reader
 
 ClusterFactory = Callable[..., Cluster]
 
@@ -71,3 +72,21 @@ def admin(shared_cluster: Cluster) -> Iterator[KafkaAdminClient]:
     """Admin client of the shared cluster, for what a test prepares."""
     with KafkaAdminClient(bootstrap_servers=shared_cluster.bootstrap) as client:
         yield client
+
+
+@pytest.fixture
+def start_reader(
+    shared_cluster: Cluster, tmp_path: Path
+) -> Iterator[Callable[[str, str, str], Reader]]:
+    """Start consumers, and end those that a test leaves behind."""
+    readers: list[Reader] = []
+
+    def started(group: str, pattern: str, kind: str) -> Reader:
+        path = tmp_path / f"reader-{len(readers)}.jsonl"
+        reader = Reader(path, shared_cluster.bootstrap, group, pattern, kind)
+        readers.append(reader)
+        return reader
+
+    yield started
+    for reader in readers:
+        reader.crash()

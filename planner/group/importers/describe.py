@@ -172,10 +172,24 @@ def _gather_offsets(row: Row, gathered: _Gathered) -> None:
         offset = gathered.number(row, heading)
         if offset is not None:
             offsets[number] = offset
+    _gather_share_offsets(row, number, gathered, topic)
     if member is not None:
         owned = member.owned.setdefault(name, [])
         if number not in owned:
             owned.append(number)
+
+
+def _gather_share_offsets(
+    row: Row, number: int, gathered: _Gathered, topic: _Topic
+) -> None:
+    """Take from where a share group reads, and how much it has left."""
+    start = gathered.number(row, "START-OFFSET")
+    if start is None:
+        return
+    topic.committed[number] = start
+    lag = gathered.number(row, "LAG")
+    if lag is not None:
+        topic.ends[number] = start + lag
 
 
 def _gather_member(row: Row, gathered: _Gathered) -> None:

@@ -316,6 +316,23 @@ class Cluster:
         args.append("--include-fenced-brokers")
         return self.run(f"{TOOLS}.ClusterTool", *args)
 
+    def groups(self, *args: str) -> str:
+        """Run `kafka-consumer-groups`."""
+        return self._tool(f"{TOOLS}.consumer.group.ConsumerGroupCommand", args)
+
+    def consume(self, tool: str, *args: str) -> subprocess.Popen[bytes]:
+        """Start one of Kafka's console consumers; what it reads is thrown away."""
+        main = f"{TOOLS}.consumer.{tool}"
+        servers = ("--bootstrap-server", self.bootstrap)
+        return subprocess.Popen(
+            self._java(main, [*servers, *self.tool_options, *args]),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=java_environment(),
+        )
+
     def produce(self, topic: str, *, num_records: int, record_bytes: int) -> None:
         """Write records to a topic, spread over its partitions."""
         sizes = ("--num-records", str(num_records), "--record-size", str(record_bytes))
