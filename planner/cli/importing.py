@@ -32,6 +32,23 @@ Endpoints = Annotated[
         "kafka-cluster cluster-id.",
     ),
 ]
+Configs = Annotated[
+    list[Path] | None,
+    _files(
+        "--configs",
+        "What kafka-configs --describe --entity-type topics (or brokers) printed.",
+    ),
+]
+Features = Annotated[
+    list[Path] | None, _files("--features", "What kafka-features describe printed.")
+]
+Quorum = Annotated[
+    list[Path] | None,
+    _files(
+        "--quorum",
+        "What kafka-metadata-quorum describe --status (or --replication) printed.",
+    ),
+]
 Kcat = Annotated[list[Path] | None, _files("--kcat", "What kcat -L -J printed.")]
 Assignment = Annotated[
     list[Path] | None,
@@ -129,6 +146,9 @@ def import_files(
     topics: Topics = None,
     log_dirs: LogDirs = None,
     list_endpoints: Endpoints = None,
+    configs: Configs = None,
+    features: Features = None,
+    quorum: Quorum = None,
     kcat: Kcat = None,
     assignment: Assignment = None,
     brokers: Brokers = None,
@@ -172,6 +192,9 @@ def import_files(
             "topics": topics or (),
             "log_dirs": log_dirs or (),
             "list_endpoints": list_endpoints or (),
+            "configs": configs or (),
+            "features": features or (),
+            "quorum": quorum or (),
             "kcat": kcat or (),
             "assignment": assignment or (),
             "brokers": brokers or (),

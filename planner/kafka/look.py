@@ -9,33 +9,10 @@ from planner.kafka.brokers import ask_brokers, live_ids, read_cluster
 from planner.kafka.client import ClusterClient, NotAuthorisedError, TooOldError
 from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
 from planner.kafka.topics import read_reassignments, read_topics, settle_moves
+from planner.kept_configs import ALWAYS_KEPT, CLUSTER_CONFIGS
+from planner.throttles import BROKER_THROTTLES
 
 TOPICS_PER_CALL = 200
-
-# What a plan or a score may depend on and that holds for the whole cluster.
-CLUSTER_CONFIGS = (
-    "min.insync.replicas",
-    "default.replication.factor",
-    "unclean.leader.election.enable",
-    "auto.leader.rebalance.enable",
-    "leader.imbalance.per.broker.percentage",
-    "log.retention.bytes",
-    "log.retention.ms",
-    "log.retention.hours",
-    "log.local.retention.bytes",
-    "log.local.retention.ms",
-    "remote.log.storage.system.enable",
-    "follower.fetch.last.tiered.offset.enable",
-    "replica.selector.class",
-)
-# Limits on copies; a broker names them only while they are set.
-BROKER_THROTTLES = (
-    "leader.replication.throttled.rate",
-    "follower.replication.throttled.rate",
-    "replica.alter.log.dirs.io.max.bytes.per.second",
-)
-# Written down even where it is Kafka's default: every verdict on an ISR needs it.
-_ALWAYS = "min.insync.replicas"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +124,7 @@ def _read_cluster_configs(
             own = {
                 key: one
                 for key, one in found[broker_id].items()
-                if key == _ALWAYS or one["config_source"] != "DEFAULT_CONFIG"
+                if key == ALWAYS_KEPT or one["config_source"] != "DEFAULT_CONFIG"
             }
             return _values(own)
     return {}

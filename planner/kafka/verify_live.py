@@ -6,13 +6,10 @@ from typing import Any, Literal, NamedTuple
 from planner.kafka.brokers import live_ids, read_cluster
 from planner.kafka.client import ClusterClient
 from planner.kafka.dirs import Partition
-from planner.kafka.look import (
-    BROKER_THROTTLES,
-    read_broker_configs,
-    read_topic_configs,
-)
+from planner.kafka.look import read_broker_configs, read_topic_configs
 from planner.kafka.read import read_live
 from planner.kafka.topics import read_reassignments, read_topics
+from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 
 __all__ = [
     "Partition",
@@ -22,10 +19,6 @@ __all__ = [
     "read_throttles",
 ]
 
-TOPIC_THROTTLES = (
-    "leader.replication.throttled.replicas",
-    "follower.replication.throttled.replicas",
-)
 # A topic's default is the empty list; a broker names a rate only while it is set.
 _DEFAULTS = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG"}
 

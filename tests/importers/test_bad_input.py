@@ -13,7 +13,16 @@ from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
 from planner.snapshot.importers.kafka_topics import read_topics
 from planner.snapshot.importers.kcat import read_kcat
 from planner.snapshot.importers.rates_table import read_rates
-from support.samples import BROKERS, KCAT, RATES, READERS, SAMPLES, refusal, words
+from support.samples import (
+    BROKERS,
+    KCAT,
+    RATES,
+    READERS,
+    SAMPLES,
+    records_of,
+    refusal,
+    words,
+)
 
 TOPICS = (SAMPLES / "topics-describe.txt").read_bytes()
 LOG_DIRS = (SAMPLES / "log-dirs-describe.txt").read_bytes()
@@ -79,7 +88,7 @@ def told(source):
     columns = source.partitions
     return (
         source.header,
-        [(r.key, r.values) for r in source.brokers + source.log_dirs + source.topics],
+        [(r.key, r.values) for r in records_of(source)],
         columns and (list(columns.topics), list(columns.partitions), columns.values),
     )
 

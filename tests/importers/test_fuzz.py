@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from planner.errors import BadInputError
 from planner.snapshot.importers import Source, merge
 from planner.snapshot.importers.kafka_topics import read_topics
-from support.samples import READERS, SAMPLES
+from support.samples import READERS, SAMPLES, records_of
 
 READER_IDS = [pytest.param(reader, id=reader.__name__) for reader in READERS]
 EVERY = [
@@ -38,7 +38,7 @@ def told(source: Source) -> object:
     columns, replicas = source.partitions, source.replicas
     return (
         dict(source.header),
-        [(r.key, r.values) for r in source.brokers + source.log_dirs + source.topics],
+        [(r.key, r.values) for r in records_of(source)],
         source.default_broker and source.default_broker.values,
         columns and (list(columns.topics), list(columns.partitions), columns.values),
         replicas

@@ -1,6 +1,7 @@
 """What Kafka's own tools print of a cluster makes the snapshot that is taken of it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,11 +9,12 @@ from kafka import KafkaAdminClient, TopicPartition
 
 from integration.kafka.cluster import Cluster, wait_until
 from integration.planner import run_planner, take_snapshot
+from integration.steps import create, write_plan
+from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
 
-# What tools do not print: sizes of log dirs, what a topic has by default only, and what
-# is said once.
+# What tools do not print: sizes of log dirs, and when they were run.
 _BROKER = ("id", "rack", "host", "state")
 _PARTITION = (
     "partition",
@@ -21,18 +23,28 @@ _PARTITION = (
     "isr",
     "elr",
     "last_known_elr",
+    "adding_replicas",
+    "removing_replicas",
     "log_dirs",
-    "size_bytes",
-    "replica_bytes",
+    "future_log_dirs",
 )
+_SIZES = ("size_bytes", "replica_bytes")
+_HEADER = ("cluster_id", "configs", "features")
 
 
-def told(document: dict[str, Any]) -> dict[str, Any]:
+def told(document: dict[str, Any], *, with_sizes: bool = True) -> dict[str, Any]:
     """What of a snapshot the tools tell, too."""
     return {
+        **{key: document[key] for key in _HEADER},
+        "controllers": [known(one) for one in document["controllers"]],
         "brokers": [
             {key: broker.get(key) for key in _BROKER}
-            | {"log_dirs": [(d["path"], d["state"]) for d in broker["log_dirs"]]}
+            | {"configs": broker.get("configs") or {}}
+            | {
+                "log_dirs": [
+                    (d["path"], d["state"]) for d in broker.get("log_dirs") or ()
+                ]
+            }
             for broker in document["brokers"]
         ],
         "topics": [
@@ -40,14 +52,63 @@ def told(document: dict[str, Any]) -> dict[str, Any]:
                 "name": topic["name"],
                 "topic_id": topic["topic_id"],
                 "storage": topic["storage"],
+                "configs": own_configs(topic, document),
                 "partitions": [
-                    {key: one.get(key) for key in _PARTITION}
+                    known({key: one.get(key) or None for key in _PARTITION})
+                    | {key: one.get(key) for key in _SIZES if with_sizes}
                     for one in topic["partitions"]
                 ],
             }
             for topic in document["topics"]
         ],
     }
+
+
+def known(record: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def own_configs(topic: dict[str, Any], document: dict[str, Any]) -> dict[str, str]:
+    """A topic's settings without the cluster's, which `kafka-topics` prints, too."""
+    return dict(topic["configs"].items() - document["configs"].items())
+
+
+def print_all(cluster: Cluster, folder: Path) -> list[object]:
+    """Run the tools; returns the options that read what they printed."""
+    # Of all settings those that a snapshot keeps, also where nobody set them.
+    brokers = ("--describe", "--all", "--entity-type", "brokers")
+    printed = [
+        ("--topics", cluster.topics("--describe")),
+        ("--log-dirs", cluster.describe_log_dirs()),
+        ("--list-endpoints", cluster.endpoints()),
+        ("--configs", cluster.configs("--describe", "--entity-type", "topics")),
+        ("--configs", cluster.configs(*brokers)),
+        ("--features", cluster.features()),
+        ("--quorum", cluster.quorum("--status")),
+    ]
+    folder.mkdir()
+    return [
+        one
+        for number, (option, text) in enumerate(printed)
+        for one in (option, write(folder / f"{number}.txt", text))
+    ]
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def both(
+    cluster: Cluster, folder: Path, *more: object
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Import what the tools print, and take a snapshot: both documents."""
+    files = print_all(cluster, folder)
+    path = folder / "s.json"
+    outcome = run_planner("snapshot", "import", *files, *more, "-o", path)
+    assert outcome.code == 0, outcome.err
+    live = take_snapshot(cluster.bootstrap, folder / "live.json")
+    return json.loads(path.read_text()), live
 
 
 def test_printed_text_makes_the_snapshot_of_the_cluster(
@@ -65,21 +126,66 @@ def test_printed_text_makes_the_snapshot_of_the_cluster(
         admin.alter_partition_reassignments({TopicPartition("import_2", 1): [2]})
         wait_until(lambda: not admin.list_partition_reassignments(), "one copy less")
     shared_cluster.produce("im.port-1", num_records=500, record_bytes=100)
-    printed = {
-        "--topics": shared_cluster.topics("--describe"),
-        "--log-dirs": shared_cluster.describe_log_dirs(),
-        "--list-endpoints": shared_cluster.endpoints(),
-    }
-    options = []
-    for option, text in printed.items():
-        (tmp_path / option).write_text(text)
-        options += [option, tmp_path / option]
 
-    outcome = run_planner("snapshot", "import", *options, "-o", tmp_path / "s.json")
+    set_ones = shared_cluster.configs("--describe", "--entity-type", "brokers")
+    nodes = shared_cluster.quorum("--replication")
+    more = (
+        *("--configs", write(tmp_path / "set.txt", set_ones)),
+        *("--quorum", write(tmp_path / "nodes.txt", nodes)),
+    )
 
-    assert outcome.code == 0, outcome.err
-    live = take_snapshot(shared_cluster.bootstrap, tmp_path / "live.json")
-    imported = json.loads((tmp_path / "s.json").read_text())
+    imported, live = both(shared_cluster, tmp_path / "printed", *more)
+
     assert told(imported) == told(live)
     (topic,) = [one for one in imported["topics"] if one["name"] == "import_2"]
     assert topic["configs"]["cleanup.policy"] == "compact,delete"
+    assert [one["id"] for one in imported["controllers"]] == [100]
+    assert imported["features"]["metadata.version"] > 20
+    assert len(imported["configs"]) > 1
+
+
+def test_the_states_that_the_samples_show_are_imported_as_they_are_read_live(
+    new_cluster, tmp_path
+):
+    cluster = new_cluster(num_brokers=4)
+    create(cluster, "big", [[1, 2], [2, 1]])
+    create(cluster, "safe", [[3, 1, 2], [4, 3, 1]])
+    cluster.produce("big", num_records=3000, record_bytes=1000)
+    plan = write_plan(tmp_path / "plan.json", "big", {0: [3, 4], 1: [2, 3]})
+    throttle = ("--throttle", "1000")
+
+    cluster.reassign("--execute", "--reassignment-json-file", str(plan), *throttle)
+    moving = both(cluster, tmp_path / "moving")
+    cluster.reassign("--cancel", "--reassignment-json-file", str(plan))
+    disk = cluster.log_dirs(4)[1]
+    disk.rename(disk.with_name("gone"))
+    disk.touch()
+    wait_until(lambda: "KafkaStorageException" in cluster.describe_log_dirs(), "a loss")
+    broken = both(cluster, tmp_path / "broken")
+    cluster.kill(1)
+    wait_until(
+        lambda: told_brokers(cluster.endpoints())[1][1] == "fenced", "broker 1 to go"
+    )
+    wait_until(
+        lambda: all(
+            1 not in one["isr"]
+            for one in told_topics(cluster.topics("--describe")).values()
+        ),
+        "broker 1 to leave every ISR",
+    )
+    fenced = both(cluster, tmp_path / "fenced")
+
+    for imported, live in (moving, broken, fenced):
+        # What is being copied grows from one answer to the next.
+        assert told(imported, with_sizes=False) == told(live, with_sizes=False)
+    partitions = {
+        (topic["name"], one["partition"]): one
+        for topic in moving[0]["topics"]
+        for one in topic["partitions"]
+    }
+    assert partitions["big", 0]["adding_replicas"] == [3, 4]
+    configs = {one["id"]: one.get("configs") for one in moving[0]["brokers"]}
+    assert configs[3]["follower.replication.throttled.rate"] == "1000"
+    states = [d["state"] for d in broken[0]["brokers"][3]["log_dirs"]]
+    assert sorted(states) == ["offline", "online"]
+    assert fenced[0]["brokers"][0]["state"] == "fenced"

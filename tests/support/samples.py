@@ -16,11 +16,15 @@ from planner.snapshot.importers.cruise_control import (
     read_partition_load,
 )
 from planner.snapshot.importers.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_configs import read_configs
+from planner.snapshot.importers.kafka_features import read_features
 from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_quorum import read_quorum
 from planner.snapshot.importers.kafka_topics import read_topics
 from planner.snapshot.importers.kcat import read_kcat
 from planner.snapshot.importers.prometheus import read_prometheus
 from planner.snapshot.importers.rates_table import read_rates
+from planner.snapshot.importers.source import Record
 from planner.snapshot.importers.strimzi import read_strimzi
 from support.monitoring import (
     BROKER_SETS,
@@ -72,6 +76,19 @@ COVERED: dict[Reader, tuple[str, ...]] = {
         "cluster-list-endpoints.txt",
         "cluster-list-endpoints-fenced.txt",
     ),
+    read_configs: tuple(
+        f"configs-{name}.txt"
+        for name in (
+            "topics",
+            "topics-throttled",
+            "brokers-after-cancel",
+            "brokers-empty",
+            "brokers-logdir-throttle",
+            "brokers-throttled",
+        )
+    ),
+    read_features: ("features-describe.txt",),
+    read_quorum: ("quorum-status.txt", "quorum-replication.txt"),
     read_assignment: (
         "reassign.json",
         "reassign-rf.json",
@@ -129,6 +146,14 @@ if find_spec("yaml"):
 def sample(reader: Reader, name: str) -> Source:
     """Read one sample."""
     return reader((SAMPLES / name).read_bytes(), file=name)
+
+
+def records_of(source: Source) -> tuple[Record, ...]:
+    """Every record of a source."""
+    return (
+        *(*source.brokers, *source.log_dirs),
+        *(*source.topics, *source.controllers),
+    )
 
 
 def imported(*sources: Source, **options: Any) -> dict[str, Any]:

@@ -44,7 +44,8 @@ def tables_of(
         Where replicas lie.
     """
     names: dict[str, dict[str, Any]] = {topic: {} for topic in partitions.topics}
-    names |= topics.values
+    # Settings may be told of topics that no file lists; `--allow-partial` goes on.
+    names |= {name: one for name, one in topics.values.items() if name in names}
     keys = list(log_dirs.values)
     return {
         "brokers": _table(BROKERS, {"id": list(brokers)}, list(brokers.values())),
@@ -67,7 +68,7 @@ def _table(
     for column in columns.columns:
         values = keys.get(column.name) or [r.get(column.name) for r in records]
         if pa.types.is_map(column.type):
-            values = [v if v is None else list(v.items()) for v in values]
+            values = [v if v is None else sorted(v.items()) for v in values]
         arrays.append(pa.array(values, column.type))
     return pa.Table.from_arrays(arrays, schema=columns.schema)
 

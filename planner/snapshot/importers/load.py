@@ -13,7 +13,10 @@ from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
 from planner.snapshot.importers.cruise_control_folder import read_cruise_control
 from planner.snapshot.importers.files import read_file
 from planner.snapshot.importers.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_configs import read_configs
+from planner.snapshot.importers.kafka_features import read_features
 from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_quorum import read_quorum
 from planner.snapshot.importers.kafka_topics import read_topics
 from planner.snapshot.importers.kcat import read_kcat
 from planner.snapshot.importers.merge import Imported, merge
@@ -28,6 +31,9 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "topics": read_topics,
         "log_dirs": read_log_dirs,
         "list_endpoints": read_endpoints,
+        "configs": read_configs,
+        "features": read_features,
+        "quorum": read_quorum,
         "kcat": read_kcat,
         "assignment": read_assignment,
         "brokers": read_broker_table,

@@ -8,6 +8,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.process import no_garbage_collection
 from planner.snapshot.document import Snapshot
 from planner.snapshot.importers.assemble import SourcePlaces, problems_of, tables_of
+from planner.snapshot.importers.controllers import Quorum, quorum_of
 from planner.snapshot.importers.ledger import PartitionLedger, RecordLedger
 from planner.snapshot.importers.liveness import Verdict, judge
 from planner.snapshot.importers.replicas import ReplicaDirs
@@ -16,7 +17,7 @@ from planner.snapshot.importers.spread import spread_series
 from planner.snapshot.importers.visibility import find_gaps, named
 
 _OPTIONS = "options"
-_SAID_BY_MANY = frozenset(("rates", "controllers"))
+_SAID_BY_MANY = frozenset(("rates",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +86,10 @@ def _merge(
     shared = spread_series(joined.sources, joined.partitions, joined.brokers)
     notes += shared.notes
     joined.problems += joined.partitions.problems
-    snapshot = _snapshot(joined, verdict, joined.header(shared.split))
-    notes += _verdict_notes(verdict)
+    quorum = joined.quorum(verdict)
+    header = joined.header(shared.split, quorum)
+    snapshot = _snapshot(joined, verdict, header)
+    notes += (*_verdict_notes(verdict), *quorum.notes())
     notes += _unknown_notes(snapshot, joined.partitions)
     given = tuple(source for source in sources if source.kind != _OPTIONS)
     return Imported(snapshot=snapshot, sources=given, notes=tuple(notes))
@@ -101,6 +104,7 @@ class _Joined:
         self.brokers = RecordLedger("broker")
         self.log_dirs = RecordLedger("log dir")
         self.topics = RecordLedger("topic")
+        self.controllers = RecordLedger("node")
         self.partitions = PartitionLedger()
         self.dirs = ReplicaDirs(self.partitions)
         self.problems: list[InputProblem] = []
@@ -115,6 +119,7 @@ class _Joined:
             (self.brokers, source.brokers),
             (self.log_dirs, source.log_dirs),
             (self.topics, source.topics),
+            (self.controllers, source.controllers),
         ):
             for record in records:
                 ledger.add(source, record)
@@ -130,7 +135,10 @@ class _Joined:
             if source.partitions is not None and source not in listing:
                 self.partitions.add_measures(source, source.partitions)
         self.problems += self.partitions.missing_partitions()
-        for ledger in (self.cluster, self.brokers, self.log_dirs, self.topics):
+        for ledger in (
+            *(self.cluster, self.brokers, self.log_dirs),
+            *(self.topics, self.controllers),
+        ):
             self.problems += ledger.problems
         self.problems += self.partitions.problems
         self.problems += self._missing_dirs()
@@ -152,7 +160,18 @@ class _Joined:
                 self.dirs.add(source, source.replicas)
         self.problems += self.dirs.problems
 
-    def header(self, split: str | None) -> dict[str, Any]:
+    def quorum(self, verdict: Verdict) -> Quorum:
+        """Return the controllers' quorum."""
+        brokers = {id_: self.brokers.values.get(id_, {}) for id_ in verdict.ids}
+        return quorum_of(
+            self.controllers,
+            brokers,
+            knows_brokers=any(
+                s.lists_live_brokers or s.lists_members for s in self.sources
+            ),
+        )
+
+    def header(self, split: str | None, quorum: Quorum) -> dict[str, Any]:
         """Return what the files say once; `split` is how rates were shared out."""
         said = dict(self.cluster.values.get("", {}))
         rates = [s.header["rates"] for s in self.sources if "rates" in s.header]
@@ -162,9 +181,8 @@ class _Joined:
             said["rates"] = {**merged, "source": "+".join(names)}
             if split is not None:
                 said["rates"]["split"] = split
-        controllers = [c for s in self.sources for c in s.header.get("controllers", ())]
-        if controllers:
-            said["controllers"] = controllers
+        if quorum.controllers:
+            said["controllers"] = quorum.controllers
         return said
 
     def refuse(self) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """
-    What one place of a file says of one broker, log dir or topic.
+    What one place of a file says of one broker, log dir, topic or controller.
 
     Parameters
     ----------
     key
-        Broker id; (broker id, path) of a log dir; name of a topic.
+        Node id; (broker id, path) of a log dir; name of a topic.
     values
         By the names of the snapshot's records; what is not said is left out.
     place
@@ -129,6 +129,8 @@ class Source:
         What a snapshot says once.
     brokers, log_dirs, topics
         Records. The log dirs of a broker are all of its log dirs.
+    controllers
+        Nodes of the controllers' quorum, voters or observers.
     default_broker, default_log_dirs
         What holds for brokers that the file does not name.
     partitions
@@ -141,6 +143,8 @@ class Source:
         Whether it names every live broker, and no other as alive.
     lists_members
         Whether it names every broker that there should be, alive or not.
+    lists_topics
+        Whether it names every topic, though no partitions.
     lists_whole_topics
         Whether a partition of one of its topics that it does not name is not there.
     notes
@@ -155,11 +159,13 @@ class Source:
     default_log_dirs: tuple[Record, ...] = ()
     log_dirs: tuple[Record, ...] = ()
     topics: tuple[Record, ...] = ()
+    controllers: tuple[Record, ...] = ()
     partitions: PartitionColumns | None = None
     replicas: ReplicaColumns | None = None
     series: tuple[Series, ...] = ()
     lists_live_brokers: bool = False
     lists_members: bool = False
+    lists_topics: bool = False
     lists_whole_topics: bool = False
     notes: tuple[str, ...] = ()
 

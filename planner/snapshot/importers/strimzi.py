@@ -197,7 +197,7 @@ class _Cluster:
         self.brokers: dict[int, dict[str, Any]] = {}
         self.places: list[tuple[int, str]] = []
         self.log_dirs: list[Record] = []
-        self.controllers: list[dict[str, Any]] = []
+        self.controllers: list[Record] = []
         self.header: dict[str, Any] = {}
         self.default: dict[str, Any] = {}
         self.overrides: dict[int, dict[str, Any]] = {}
@@ -235,16 +235,15 @@ class _Cluster:
         roles, ids = set(pool["spec"]["roles"]), pool["status"]["nodeIds"]
         self.num_read += 1
         if "controller" in roles:
-            self.controllers += [
-                {"id": i, "voter": True, "combined": "broker" in roles} for i in ids
-            ]
+            values = {"voter": True, "combined": "broker" in roles}
+            self.controllers += [Record(key=i, values=values, place=place) for i in ids]
         if "broker" not in roles:
             return
-        values: dict[str, Any] = {"tags": {"node_pool": pool["metadata"]["name"]}}
-        values |= self._cores(place, pool["spec"].get("resources", {}))
+        told: dict[str, Any] = {"tags": {"node_pool": pool["metadata"]["name"]}}
+        told |= self._cores(place, pool["spec"].get("resources", {}))
         for broker in ids:
             self.places.append((broker, place))
-            self.brokers[broker] = values
+            self.brokers[broker] = told
             self._add_dirs(place, broker, pool["spec"]["storage"])
 
     def _take_name(self, metadata: dict[str, Any], label: str) -> None:
@@ -343,8 +342,6 @@ class _Cluster:
             self.refusal.add("", rule, _HOW)
 
     def source(self) -> Source:
-        if self.controllers:
-            self.header["controllers"] = self.controllers
         places = dict(self.places)
         ids = [*self.brokers, *(self.overrides.keys() - self.brokers.keys())]
         return Source(
@@ -368,6 +365,7 @@ class _Cluster:
             if self.default and not self.brokers
             else None,
             log_dirs=tuple(self.log_dirs),
+            controllers=tuple(self.controllers),
             lists_members=bool(self.brokers),
             notes=self._notes(),
         )

@@ -43,7 +43,15 @@ _LOOKS: tuple[tuple[str, str], ...] = (
         "reassignment JSON, which --assignment takes",
     ),
     (r"^GROUP\s+(TOPIC|CONSUMER-ID|COORDINATOR)", "kafka-consumer-groups --describe"),
-    (r"^(Dynamic|All|Static) configs for ", "kafka-configs --describe"),
+    (
+        r"^(Dynamic|All|Default) configs for (topic|broker)",
+        "kafka-configs --describe, which --configs takes",
+    ),
+    (r"^Feature: \S+\s+SupportedMin", "kafka-features describe, for --features"),
+    (
+        r"^ClusterId:\s|^NodeId\s+(DirectoryId|LogEndOffset)",
+        "kafka-metadata-quorum describe, which --quorum takes",
+    ),
     (r"^(sasl\.|ssl\.|security\.protocol|bootstrap\.servers)", "client properties"),
     (r"^\[?ERROR|Exception\b|^Error ", "an error that a tool printed"),
 )
@@ -180,6 +188,7 @@ def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
             yield number, stripped
     if last.strip():
         yield len(lines) + 1, last.rstrip(" \r\t")
+    if last:
         refusal.add(
             f"line {len(lines) + 1}",
             "the last line has no end, so the file may be cut",

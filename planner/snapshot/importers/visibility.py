@@ -80,11 +80,34 @@ def find_gaps(
     dirs
         Where replicas lie.
     """
+    gaps = list(_config_gaps(sources, set(dirs.ledger.topics)))
     listing = [source for source in sources if source.replicas is not None]
+    if listing:
+        files = ", ".join(source.file for source in listing)
+        gaps += _gaps(files, listing, verdict, log_dirs, dirs)
+    return [gap for gap in gaps if gap.names]
+
+
+def _config_gaps(sources: Sequence[Source], known: set[str]) -> Iterator[Gap]:
+    """Yield topics whose settings nobody lists, and those of which there is no more."""
+    listing = [source for source in sources if source.lists_topics]
     if not listing:
-        return []
+        return
     files = ", ".join(source.file for source in listing)
-    return [gap for gap in _gaps(files, listing, verdict, log_dirs, dirs) if gap.names]
+    told = {record.key for source in listing for record in source.topics}
+    yield Gap(
+        files,
+        "with settings, but not described, topics",
+        sorted(told - known),
+        "give the user Describe on Topic '*', and describe every topic",
+    )
+    yield Gap(
+        files,
+        "no settings of topics",
+        sorted(known - told),
+        "give the user DescribeConfigs on Topic '*', and run kafka-configs without "
+        "--entity-name",
+    )
 
 
 def _gaps(

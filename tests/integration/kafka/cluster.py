@@ -333,6 +333,15 @@ class Cluster:
             env=java_environment(),
         )
 
+    def quorum(self, which: str) -> str:
+        """Run `kafka-metadata-quorum describe`: ``--status`` or ``--replication``."""
+        main = f"{TOOLS}.MetadataQuorumCommand"
+        return self._tool(main, ["describe", which])
+
+    def features(self) -> str:
+        """Run `kafka-features describe`."""
+        return self._tool(f"{TOOLS}.FeatureCommand", ["describe"])
+
     def produce(self, topic: str, *, num_records: int, record_bytes: int) -> None:
         """Write records to a topic, spread over its partitions."""
         sizes = ("--num-records", str(num_records), "--record-size", str(record_bytes))

@@ -1,0 +1,118 @@
+"""
+The lines that ``kafka-features describe`` prints: the levels of a cluster's features.
+
+::
+
+    Feature: NAME  SupportedMinVersion: 0  SupportedMaxVersion: 1  \
+FinalizedVersionLevel: 1  Epoch: 244
+
+Levels are numbers, but that of ``metadata.version`` has a name. Source:
+`FeatureCommand` in Kafka's `tools`, and `MetadataVersion` in its `server-common`.
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from planner.snapshot.columns import MAX_INT32
+from planner.snapshot.importers.source import Source
+from planner.snapshot.importers.text import (
+    Refusal,
+    decode,
+    looks_like,
+    numbered_lines,
+)
+
+KIND = "the output of kafka-features describe"
+_LEVEL = r"(?:UNKNOWN [0-9]{1,5}|[0-9][0-9A-Za-z.-]{0,20}|-)"
+_LINE = re.compile(
+    r"Feature: ?(?P<name>[a-z][a-z.]{0,80})\s+"
+    rf"SupportedMinVersion: ?{_LEVEL}\s+"
+    rf"SupportedMaxVersion: ?{_LEVEL}\s+"
+    rf"FinalizedVersionLevel: ?(?P<level>{_LEVEL})\s+"
+    r"Epoch: ?(?:[0-9]{1,19}|-)",
+    re.ASCII,
+)
+_METADATA = "metadata.version"
+_NAMES = (
+    *("3.0-IV1", "3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3"),
+    *("3.4-IV0", "3.5-IV0", "3.5-IV1", "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2"),
+    *("3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4", "3.8-IV0", "3.9-IV0"),
+    *("4.0-IV0", "4.0-IV1", "4.0-IV2", "4.0-IV3", "4.1-IV0", "4.1-IV1", "4.2-IV0"),
+    *("4.2-IV1", "4.3-IV0", "4.4-IV0"),
+)
+METADATA_LEVELS: Mapping[str, int] = MappingProxyType(
+    {name: level for level, name in enumerate(_NAMES, 1)}
+)
+"""Levels of ``metadata.version`` by their names, as the brokers tell them."""
+
+
+def read_features(data: bytes, *, file: str) -> Source:
+    """
+    Read what ``kafka-features describe`` printed.
+
+    Parameters
+    ----------
+    data
+        The whole output, gzipped or not.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        The finalized levels. One that is 0 is left out, as brokers leave it out.
+
+    Raises
+    ------
+    BadInputError
+        If a line is not of this output, or a feature stands twice.
+    """
+    refusal = Refusal(file, KIND)
+    text = decode(data, refusal)
+    if not re.search(r"^[ \t]*Feature: ?\S", text, re.MULTILINE):
+        remedy = looks_like(text) or f"give {KIND}"
+        refusal.stop("line 1", "the file must hold lines 'Feature: …'", remedy)
+    levels: dict[str, str] = {}
+    for number, line in numbered_lines(text, refusal):
+        _read_line(number, line, levels, refusal)
+    refusal.raise_problems()
+    features = {name: _level(name, level) for name, level in sorted(levels.items())}
+    unknown = [name for name, level in features.items() if level is None]
+    return Source(
+        file=file,
+        kind="kafka-features describe",
+        header={"features": {name: n for name, n in features.items() if n}},
+        notes=tuple(
+            f"{file}: {name} is of a release that is not known here: left out"
+            for name in unknown
+        ),
+    )
+
+
+def _read_line(
+    number: int, line: str, levels: dict[str, str], refusal: Refusal
+) -> None:
+    found = _LINE.fullmatch(line.strip())
+    place = f"line {number}"
+    if found is None:
+        rule = "must be a feature with its supported and finalized levels"
+        remedy = "the line was cut or wrapped, or is of another command: take it anew"
+        refusal.add(place, rule, remedy)
+    elif found["name"] in levels:
+        rule = f"a feature must stand once; {found['name']} stands above, too"
+        refusal.add(place, rule, "two outputs were joined: give both files")
+    else:
+        levels[found["name"]] = found["level"]
+
+
+def _level(name: str, text: str) -> int | None:
+    """Return a level as a number; `None` if its name is not known."""
+    if name == _METADATA:
+        known = METADATA_LEVELS.get(text)
+        if known is not None:
+            return known
+    number = text.removeprefix("UNKNOWN ")
+    if not number.isdigit():
+        return 0 if number == "-" else None
+    return min(int(number), MAX_INT32)

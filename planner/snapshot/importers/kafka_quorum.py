@@ -1,0 +1,176 @@
+r"""
+What ``kafka-metadata-quorum describe`` prints with ``--status`` or ``--replication``.
+
+The first is a list of names and values, of which ``CurrentVoters`` and
+``CurrentObservers`` are JSON: objects since 3.9, ids before. The second is a table with
+a node on each line::
+
+    NodeId  DirectoryId  LogEndOffset  Lag  LastFetchTimestamp  LastCaughtUpTimestamp  \
+Status
+
+Brokers observe the quorum, too: which of the observers are controllers, only a list of
+brokers tells. Source: `MetadataQuorumCommand` in Kafka's `tools`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner.snapshot.columns import MAX_INT32
+from planner.snapshot.importers.source import Record, Source
+from planner.snapshot.importers.text import (
+    Refusal,
+    decode,
+    looks_like,
+    numbered_lines,
+    parse_json,
+    refuse_doubles,
+)
+
+KIND = "the output of kafka-metadata-quorum describe"
+# Fields that later releases add are passed over; their names are of several words.
+_FIELD = re.compile(
+    r"(?P<name>(?:[A-Z][a-z]{1,20}){2,6}):[ \t]*(?P<value>.*)", re.ASCII
+)
+_IS_STATUS = re.compile(r"\s*ClusterId:[ \t]*\S", re.ASCII)
+_NODES = {"CurrentVoters": True, "CurrentObservers": False}
+_STATUS = ("ClusterId", "LeaderId", *_NODES)
+_CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_HEADING = re.compile(
+    r"NodeId\s+(DirectoryId\s+)?LogEndOffset\s+Lag\s+LastFetchTimestamp\s+"
+    r"LastCaughtUpTimestamp\s+Status",
+    re.ASCII,
+)
+_TIME = r"(?:-?[0-9]{1,19}(?: ms ago)?)"
+_ROW = re.compile(
+    r"(?P<id>[0-9]{1,10})\s+(?:[A-Za-z0-9_-]{22}\s+)?[0-9]{1,19}\s+-?[0-9]{1,19}\s+"
+    rf"{_TIME}\s+{_TIME}\s+(?P<status>Leader|Follower|Observer)",
+    re.ASCII,
+)
+_MAX_LINE = 2000
+
+
+def read_quorum(data: bytes, *, file: str) -> Source:
+    """
+    Read what ``kafka-metadata-quorum describe`` printed, in either form.
+
+    Parameters
+    ----------
+    data
+        The whole output, gzipped or not.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        The nodes of the quorum, voters or not, and with ``--status`` the cluster's id.
+
+    Raises
+    ------
+    BadInputError
+        If it is neither of the two, or not all of it.
+    """
+    refusal = Refusal(file, KIND)
+    text = decode(data, refusal)
+    lines = list(numbered_lines(text, refusal))
+    is_table = _HEADING.fullmatch(lines[0][1].strip()) is not None
+    if not is_table and not _IS_STATUS.match(lines[0][1]):
+        rule = "the first line must be 'ClusterId: …' or the heading 'NodeId …'"
+        remedy = looks_like(text) or f"give {KIND} --status"
+        refusal.stop(f"line {lines[0][0]}", rule, remedy)
+    header: Mapping[str, Any] = {}
+    if is_table:
+        nodes = list(_rows(lines, refusal))
+        which = "--replication"
+    else:
+        header, nodes = _status(lines, refusal)
+        which = "--status"
+    refuse_doubles(((one.key, one.place) for one in nodes), refusal)
+    refusal.raise_problems()
+    return Source(
+        file=file,
+        kind=f"kafka-metadata-quorum describe {which}",
+        header=header,
+        controllers=tuple(nodes),
+    )
+
+
+def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
+    """Yield the nodes of the table; one of them leads."""
+    num_leaders = 0
+    for number, line in lines[1:]:
+        row = _ROW.fullmatch(line.strip()) if len(line) <= _MAX_LINE else None
+        if row is None or int(row["id"]) > MAX_INT32:
+            rule = "must be a node with its offset, lag, times and status"
+            remedy = "the line was cut or wrapped: take it anew"
+            refusal.add(f"line {number}", rule, remedy)
+            continue
+        num_leaders += row["status"] == "Leader"
+        is_voter = row["status"] != "Observer"
+        yield _node(int(row["id"]), f"line {number}", is_voter=is_voter)
+    if num_leaders != 1:
+        rule = f"one node must be the leader; {num_leaders} are"
+        refusal.add("", rule, "it was cut, or joined with another: take it anew")
+
+
+def _node(node: int, place: str, *, is_voter: bool) -> Record:
+    return Record(key=node, values={"voter": is_voter}, place=place)
+
+
+def _status(
+    lines: list[tuple[int, str]], refusal: Refusal
+) -> tuple[dict[str, str], list[Record]]:
+    """Return the id of the cluster and the nodes; every field stands once."""
+    places: list[tuple[str, str]] = []
+    header: dict[str, str] = {}
+    nodes: list[Record] = []
+    for number, line in lines:
+        place = f"line {number}"
+        found = _FIELD.fullmatch(line.strip())
+        if found is None:
+            rule = "must be a name and a value of --status"
+            refusal.add(place, rule, "the line was cut or wrapped: take it anew")
+            continue
+        name, value = found["name"], found["value"]
+        places.append((name, place))
+        if name == "ClusterId":
+            header["cluster_id"] = _cluster_id(place, value, refusal)
+        elif name in _NODES:
+            nodes += _listed(value, number, refusal, is_voter=_NODES[name])
+    refuse_doubles(places, refusal)
+    told = {name for name, _ in places}
+    for name in _STATUS:
+        if name not in told:
+            refusal.add("", f"the line '{name}:' is missing", "take it anew, whole")
+    return header, nodes
+
+
+def _cluster_id(place: str, text: str, refusal: Refusal) -> str:
+    if _CLUSTER_ID.fullmatch(text):
+        return text
+    refusal.add(place, "must be the id of a cluster", "take it anew")
+    return ""
+
+
+def _listed(
+    text: str, number: int, refusal: Refusal, *, is_voter: bool
+) -> Iterator[Record]:
+    """Yield the nodes of one list: ``[{"id": 1, …}]``, or ``[1,2]`` before 3.9."""
+    place = f"line {number}"
+    inner = Refusal(refusal.file, KIND)
+    try:
+        parsed = parse_json(text, inner, first_line=number)
+    except ValueError:
+        parsed = None
+    if inner.problems or not isinstance(parsed, list):
+        rule = 'must be a whole list of nodes, as [1, 2] or [{"id": 1}]'
+        refusal.add(place, rule, "the line was cut or wrapped: take it anew")
+        return
+    for one in parsed:
+        node = one.get("id") if isinstance(one, dict) else one
+        if type(node) is int and 0 <= node <= MAX_INT32:
+            yield _node(node, place, is_voter=is_voter)
+        else:
+            rule = "a node must have an id of 0 or more, of 32 bits"
+            refusal.add(place, rule, "take it anew", node)
