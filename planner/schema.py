@@ -66,10 +66,15 @@ def _group_assignment() -> dict[str, Any]:
 
 
 def _group_show(name: str) -> dict[str, Any]:
-    from planner.group.show_records import GroupListRecord, GroupShowRecord
+    from planner.group.show_records import (
+        GroupListRecord,
+        GroupOffsetsRecord,
+        GroupShowRecord,
+    )
 
     models: dict[str, type[BaseModel]] = {
         "group-list": GroupListRecord,
+        "group-offsets": GroupOffsetsRecord,
         "group-show": GroupShowRecord,
     }
     return models[name].model_json_schema()
@@ -125,6 +130,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "group-assignment": _group_assignment,
     "group-events": partial(_group_what_if, "group-events"),
     "group-list": partial(_group_show, "group-list"),
+    "group-offsets": partial(_group_show, "group-offsets"),
     "group-show": partial(_group_show, "group-show"),
     "group-what-if": partial(_group_what_if, "group-what-if"),
     "plan": partial(_document, "plan"),

@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
         fleet_trends,
         generate,
         group,
+        group_offsets,
         group_show,
         group_what_if,
         importing,
@@ -61,6 +62,7 @@ def register(app: typer.Typer) -> None:
     app.command("size")(size.size)
     app.command("what-if")(what_if.what_if)
     group.app.command("show")(group_show.show)
+    group.app.command("offsets")(group_offsets.offsets)
     group.app.command("what-if")(group_what_if.what_if)
     app.add_typer(group.app)
     app.add_typer(config.app)

@@ -125,3 +125,32 @@ class GroupListRecord(Record):
     """What `group show --bootstrap-server --format json` prints without a group."""
 
     groups: list[ListedGroupRecord]
+
+
+class OffsetRowRecord(Record):
+    """
+    A partition; what is not known, not committed or not asked for is null.
+
+    `lag` is counted from the new offset where there is one; `error` is why it was not
+    set.
+    """
+
+    topic: str
+    partition: int
+    current: int | None
+    new: int | None
+    log_start: int | None
+    log_end: int | None
+    lag: int | None
+    error: str | None
+
+
+class GroupOffsetsRecord(Record):
+    """What `group offsets --format json` prints; `target` is an option's name."""
+
+    group_id: str
+    state: str | None
+    target: str | None
+    done: bool
+    offsets: list[OffsetRowRecord]
+    notes: list[str]
