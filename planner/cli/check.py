@@ -58,6 +58,8 @@ def check(
 
     Exits 0 if the plan breaks no rule, 3 if it does; what was wrong before and is none
     of the plan's making is listed too, and does not count.
+
+    Example: kafka-planner check plan --snapshot prod.json
     """
     from placement.check import check as check_target
     from placement.check import is_ok

@@ -41,7 +41,7 @@ def show(
 
     Exits 2 with everything that is wrong with the file or the options.
 
-    Example: kafka-planner config show --config planner.toml --operation add-brokers
+    Example: kafka-planner config show --config planner.toml --operation fix
     """
     from planner.cli.config_options import plan_operations
 

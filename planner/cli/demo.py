@@ -35,6 +35,8 @@ def demo(
 
     Three brokers have just been added to "orders-eu"; broker 4 is too full. Touches no
     Kafka and writes nothing but the plan folder.
+
+    Example: kafka-planner demo -o demo-plan
     """
     from planner.demo import SNAPSHOT_FILE
     from planner.plan.make import make

@@ -22,6 +22,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import print_json, print_words
 from planner.errors import BadInputError, InputProblem
+from planner.progress import stage
 
 if TYPE_CHECKING:
     from planner.kafka.dirs import Partition
@@ -80,7 +81,11 @@ def elect(
 
     Exits 0 if every partition is led as asked for, or would be; 3 if some cannot be.
     An unclean election loses records: each loss is listed.
-    """
+
+    \b
+    Example: kafka-planner elect --election-type preferred \\
+        --all-topic-partitions --bootstrap-server k1:9092
+    """  # noqa: D301 - the first is Click's mark to leave these lines as they are
     from planner.kafka.elect import hold, preview
     from planner.kafka.session import open_cluster
 
@@ -140,8 +145,8 @@ def _say(is_json: bool) -> Callable[[int, int], None]:
     def say(num_done: int, num_all: int) -> None:
         if is_json:
             print_words(json.dumps({"asked_for": num_done, "of": num_all}))
-        elif num_done < num_all:
-            print_words(f"{num_done} of {num_all} asked for")
+        else:
+            stage("asking for elections", num_done, num_all)
 
     return say
 

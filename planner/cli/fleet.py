@@ -52,6 +52,8 @@ def score(
     Score every snapshot of a fleet that has no scores yet; every level, as Parquet.
 
     Exits 3 where a snapshot could not be scored; problems/ says why.
+
+    Example: kafka-planner fleet score fleet -o scores
     """
     from planner.score import ScoreRequest
 
@@ -84,6 +86,8 @@ def compact(
     Put the rows of each day into one file per table, and remove what is left over.
 
     Those who read meanwhile see every row once. Nobody may append meanwhile. No JVM.
+
+    Example: kafka-planner fleet compact fleet
     """
     from planner.fleet.append import compact as put_together
     from planner.fleet.store import Store

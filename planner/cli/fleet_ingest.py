@@ -1,13 +1,15 @@
 """`fleet ingest`: raw dumps of many clusters into the tables of a fleet, on Spark."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.options import Format, OutputFormat, Quiet
-from planner.cli.output import print_json, print_words
+from planner.cli.output import print_json
 from planner.cli.spark_options import Conf, Master, session_of
+from planner.progress import stage
 
 AllowPartial = Annotated[
     bool,
@@ -54,12 +56,12 @@ def ingest(
     session = session_of(master, conf)
     from planner.spark.ingest import ingest_dumps, ingested_document
 
-    def say(done: int, total: int) -> None:
-        if not quiet:
-            print_words(f"{done:,} of {total:,} dumps read")
-
     done = ingest_dumps(
-        session, folder, output, allow_partial=allow_partial, progress=say
+        session,
+        folder,
+        output,
+        allow_partial=allow_partial,
+        progress=partial(stage, "reading dumps"),
     )
     document = ingested_document(done, folder, output)
     if output_format is OutputFormat.JSON:

@@ -101,6 +101,8 @@ def assign(
     Assign the partitions of a group to its members; nothing is changed anywhere.
 
     Exits 0, or 3 if the assignment breaks a rule: Kafka's own assignors can.
+
+    Example: kafka-planner group assign group.json --assignor range
     """
     from assignment.errors import AssignmentError
     from planner.group.answer import answer, refuse_other_kinds
@@ -159,6 +161,8 @@ def import_group(
 
     Give any of --describe, --describe --members --verbose and --describe --state; which
     is which is seen from their headings. Or --bootstrap-server and --group.
+
+    Example: kafka-planner group import group.txt -o group.json
     """
     from planner.group import write_group
     from planner.group.files import check_output

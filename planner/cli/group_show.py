@@ -67,6 +67,8 @@ def show(
     Show a group: who reads what, how far behind it is, and what would help.
 
     With --bootstrap-server alone, the groups of the cluster are listed.
+
+    Example: kafka-planner group show group.json
     """
     from planner.group.advice import advise
     from planner.group.summary import summarize

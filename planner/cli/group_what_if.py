@@ -54,6 +54,8 @@ def what_if(
     Play events on a simulated clock: what is revoked, what stands still, what piles up.
 
     Exits 0, or 3 if an assignment breaks a rule: Kafka's own assignors can.
+
+    Example: kafka-planner group what-if group.json events.toml
     """
     from planner.group.answer import refuse_other_kinds
     from planner.group.what_if_file import read_events

@@ -83,6 +83,8 @@ def live(
 
     Rates are an estimate from two looks: they hold for these seconds alone, and
     what consumers read is not known to brokers' admin protocol.
+
+    Example: kafka-planner snapshot live --bootstrap-server k1:9092 -o prod.json
     """
     from planner.kafka.read import take_snapshot
     from planner.kafka.session import open_cluster

@@ -8,6 +8,8 @@ interrupted; 1 is a crash, never deliberate.
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Annotated, Any, NoReturn
 
@@ -15,8 +17,11 @@ import typer
 from typer.core import TyperOption
 
 from planner.cli.exit_codes import ExitCode
-from planner.cli.output import is_json_wanted, print_failure
+from planner.cli.options import Quiet, Verbose
+from planner.cli.output import is_json_wanted, is_wished, print_failure, print_words
+from planner.cli.progress_line import progress_line
 from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
+from planner.progress import listening
 
 # Typer carries a Click of its own, or uses the installed one, by its version; the base
 # of its public `BadParameter` is the usage error of whichever it is.
@@ -34,9 +39,9 @@ app = typer.Typer(
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        from importlib.metadata import version
+        from planner.version import told
 
-        typer.echo(f"kafka-planner {version('kafka-planner')}")
+        typer.echo(told())
         raise typer.Exit
 
 
@@ -49,11 +54,44 @@ def _root(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print the version.",
+            help="Print the version, and the commit it was built from.",
         ),
     ] = False,
 ) -> None:
-    """Plan where every replica of a Kafka cluster lives, with a proof."""
+    """
+    Plan where every replica of a Kafka cluster lives, with a proof.
+
+    Every option but --yes may also stand in the environment: PLANNER_MAX_BYTES=2TB
+    for --max-bytes 2TB.
+
+    Example: kafka-planner demo
+    """
+
+
+# Options that are not of a command: how it is asked for, or what it is.
+_NOT_IN_ENVIRONMENT = frozenset(
+    ("--yes", "--help", "--version", "--install-completion", "--show-completion")
+)
+
+
+def _common(*, quiet: Quiet = False, verbose: Verbose = False) -> None:
+    """Have the options that every command takes."""
+
+
+def _add_common_options(command: Any) -> None:  # noqa: ANN401 - a Click command
+    """Let every command take the options that all have, also where it needs none."""
+    children = getattr(command, "commands", None)
+    if children is not None:
+        for child in children.values():
+            _add_common_options(child)
+        return
+    common = typer.Typer(add_completion=False)
+    common.command()(_common)
+    known = {name for parameter in command.params for name in parameter.opts}
+    for parameter in typer.main.get_command(common).params:
+        if known.isdisjoint(parameter.opts):
+            parameter.expose_value = False
+            command.params.append(parameter)
 
 
 def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click command
@@ -62,7 +100,7 @@ def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click
         if not isinstance(parameter, TyperOption) or parameter.envvar:
             continue
         names = [name for name in parameter.opts if name.startswith("--")]
-        if names and names[0] not in {"--yes", "--help", "--version"}:
+        if names and names[0] not in _NOT_IN_ENVIRONMENT:
             parameter.envvar = "PLANNER_" + names[0][2:].replace("-", "_").upper()
     for child in getattr(command, "commands", {}).values():
         _name_environment_variables(child)
@@ -75,6 +113,7 @@ def build_command() -> Any:  # noqa: ANN401 - a Click command
 
     commands.register(app)
     command = typer.main.get_command(app)
+    _add_common_options(command)
     _name_environment_variables(command)
     return command
 
@@ -91,11 +130,24 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
     )
 
 
+@contextmanager
+def _shown(arguments: list[str], *, as_json: bool) -> Iterator[None]:
+    """Show what is being done: a line on a terminal, and all of it if asked for."""
+    is_quiet = is_wished("quiet", arguments, os.environ)
+    says_all = is_wished("verbose", arguments, os.environ) and not (is_quiet or as_json)
+    with ExitStack() as stack:
+        stack.enter_context(progress_line(as_json=as_json, is_quiet=is_quiet))
+        if says_all:
+            stack.enter_context(listening(lambda stage: print_words(str(stage))))
+        yield
+
+
 def _run(arguments: list[str], *, as_json: bool) -> int:
     try:
-        outcome = build_command().main(
-            args=arguments, prog_name="kafka-planner", standalone_mode=False
-        )
+        with _shown(arguments, as_json=as_json):
+            outcome = build_command().main(
+                args=arguments, prog_name="kafka-planner", standalone_mode=False
+            )
     except UsageError as error:
         print_failure("usage", [_usage_problem(error)], as_json=as_json)
         return ExitCode.BAD_INPUT
@@ -107,6 +159,11 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
         return ExitCode.CLUSTER_UNAVAILABLE
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
+    except SystemExit as error:
+        # Click would make a crash of a reader that went away.
+        if isinstance(error.__context__, BrokenPipeError):
+            raise error.__context__ from None
+        raise
     return int(outcome) if isinstance(outcome, int) else ExitCode.OK
 
 
@@ -117,8 +174,12 @@ def run() -> NoReturn:
     try:
         code = _run(arguments, as_json=as_json)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`| head`): nothing is left to say, nor to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
         code = ExitCode.OK
     sys.exit(code)

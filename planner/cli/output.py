@@ -1,7 +1,9 @@
 """Data goes to stdout, words to stderr; in json mode stdout is one document."""
 
 import json
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -9,6 +11,7 @@ import typer
 from planner.errors import InputProblem
 
 MAX_PROBLEMS_SHOWN = 100
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -16,8 +19,17 @@ def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
 
 
+def has_colours() -> bool:
+    """Tell whether words on stderr may be coloured: a terminal, and no NO_COLOR."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not is_plain and sys.stderr.isatty()
+
+
 def print_words(text: str) -> None:
-    """Write words for people to stderr."""
+    """Write words for people to stderr; what kind they are is coloured there."""
+    kind, colon, rest = text.partition(":")
+    if colon and kind in _COLOURS and has_colours():
+        text = typer.style(f"{kind}:", fg=_COLOURS[kind], bold=True) + rest
     typer.echo(text, err=True)
 
 
@@ -67,3 +79,11 @@ def is_json_wanted(arguments: Sequence[str], environment: dict[str, str]) -> boo
         elif argument == "--format" and position + 1 < len(arguments):
             wanted = arguments[position + 1]
     return wanted == "json"
+
+
+def is_wished(
+    option: str, arguments: Sequence[str], environment: Mapping[str, str]
+) -> bool:
+    """Tell whether the caller gave a flag, as ``quiet``, before anything is parsed."""
+    wish = environment.get(f"PLANNER_{option.upper()}", "").lower()
+    return f"--{option}" in arguments or wish in {"1", "true", "yes", "on", "t", "y"}

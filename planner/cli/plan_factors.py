@@ -38,8 +38,8 @@ def set_replication_factor(
 
     New ones go where bands and racks want them; the last copy in sync is never dropped.
 
-    Example: kafka-planner plan set-replication-factor prod.json --replication-factor 3
-    --topics "orders[.].*" -o plan
+    Example: kafka-planner plan set-replication-factor prod.json --topics
+    "orders[.].*" --replication-factor 3 -o plan
     """
     from planner.cli.plan import run_plan
 

@@ -15,7 +15,11 @@ def schema(
     *,
     output_format: Format = OutputFormat.TEXT,
 ) -> None:
-    """Print the JSON Schema of a document that kafka-planner reads or writes."""
+    """
+    Print the JSON Schema of a document that kafka-planner reads or writes.
+
+    Example: kafka-planner schema snapshot
+    """
     from planner.schema import SCHEMAS, json_schema
 
     if name == "list" and output_format is OutputFormat.TEXT:

@@ -93,6 +93,8 @@ def score(
 
     Needs no JVM without --spark. Exits 3 where a condition of --fail-on holds. Of
     several snapshots json is a list.
+
+    Example: kafka-planner score prod.json --fail-on 'disk.max_use>0.85'
     """
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions

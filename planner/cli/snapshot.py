@@ -43,7 +43,11 @@ def show(
     *,
     output_format: Format = OutputFormat.TEXT,
 ) -> None:
-    """Show what a snapshot holds: brokers, racks, topics, sizes, rates, health."""
+    """
+    Show what a snapshot holds: brokers, racks, topics, sizes, rates, health.
+
+    Example: kafka-planner snapshot show prod.json
+    """
     from planner.snapshot import read_snapshot
     from planner.snapshot.summary import summarize
 
@@ -64,7 +68,11 @@ def convert(
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
-    """Write a snapshot in another form, by the suffix of the output; or to a fleet."""
+    """
+    Write a snapshot in another form, by the suffix of the output; or to a fleet.
+
+    Example: kafka-planner snapshot convert prod.json -o prod
+    """
     from planner.snapshot import check_output, read_snapshot
 
     if (output is None) == (fleet is None):
@@ -101,7 +109,11 @@ def apply(
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
-    """Write the snapshot that a plan leads to; no cluster is touched."""
+    """
+    Write the snapshot that a plan leads to; no cluster is touched.
+
+    Example: kafka-planner snapshot apply plan prod.json -o after.json
+    """
     from planner.plan.reassignment_file import read_plan_file
     from planner.snapshot import check_output, read_snapshot
     from planner.snapshot.apply import apply_plan
@@ -120,7 +132,11 @@ def anonymize(
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
-    """Write a snapshot of the same shape whose names are hashes, to be shared."""
+    """
+    Write a snapshot of the same shape whose names are hashes, to be shared.
+
+    Example: kafka-planner snapshot anonymize prod.json -o to-share.json
+    """
     from planner.snapshot import check_output, read_snapshot
     from planner.snapshot.anonymize import anonymize as without_names
 

@@ -57,6 +57,8 @@ def verify(
 
     Exits 0 only if it is completed, no throttle is left and every log dir is as
     planned; else 3. Changes nothing, throttles included.
+
+    Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
     from planner.plan.plan_input import read_plan
     from planner.snapshot import read_snapshot

@@ -16,7 +16,7 @@ from planner.cli.options import (
     SnapshotArgument,
     Verbose,
 )
-from planner.cli.output import print_json, print_words
+from planner.cli.output import print_json
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -129,7 +129,6 @@ def what_if(
         wishes,
         jobs=jobs or len(os.sched_getaffinity(0)),
         output=output,
-        told=None if quiet else _tell,
     )
     if output_format is OutputFormat.JSON:
         from planner.what_if.answer import to_document
@@ -138,11 +137,6 @@ def what_if(
     else:
         _print_screen(found, snapshot, scenarios, scenario or [])
     raise typer.Exit(exit_code(found))
-
-
-def _tell(done: int, count: int) -> None:
-    if count >= 20 and done % 10 == 0:
-        print_words(f"{done} of {count} scenarios")
 
 
 def _print_screen(

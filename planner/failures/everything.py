@@ -21,6 +21,7 @@ from placement.load import RESOURCES, UNIT_ROW, Resource, known_fractions
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes
 from planner.plan.numbers import rounded
+from planner.progress import stage
 from planner.snapshot.document import Snapshot
 
 PAIRED = (DomainKind.BROKER, DomainKind.RACK)
@@ -86,6 +87,7 @@ def try_everything(
     sample, seed, most_domains
         With more brokers than `most_domains`, so many pairs are drawn by this seed.
     """
+    stage("losing every broker, log dir and rack")
     given = outlook(
         state,
         thresholds=wishes.thresholds,

@@ -24,6 +24,7 @@ from planner.generate.request import (
 from planner.plan.folder import lists_of
 from planner.plan.plan_input import to_target
 from planner.plan.reassignment_file import ReassignmentFile
+from planner.progress import stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,7 @@ def generate(state: ClusterState, request: GenerateRequest) -> Proposal:
         With everything that Kafka's tool would refuse, in its words.
     """
     _raise(find_refusals(state, request), request)
+    stage("proposing")
     rows = chosen_rows(state, request)
     current = lists_of(state, state.replicas.broker_idx, rows, has_dirs=True)
     if request.is_from_scratch:

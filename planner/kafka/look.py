@@ -10,6 +10,7 @@ from planner.kafka.client import ClusterClient, NotAuthorisedError, TooOldError
 from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
 from planner.kafka.topics import read_reassignments, read_topics, settle_moves
 from planner.kept_configs import ALWAYS_KEPT, CLUSTER_CONFIGS
+from planner.progress import stage
 from planner.throttles import BROKER_THROTTLES
 
 TOPICS_PER_CALL = 200
@@ -165,6 +166,7 @@ def take_look(client: ClusterClient) -> Look:
     Log dirs come before topics: of a topic made in between only the sizes are missing,
     while the other way round it would look like one that may not be seen.
     """
+    stage("asking the brokers")
     refused: dict[str, str] = {}
 
     def unless_refused(what: str, work: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:

@@ -11,6 +11,7 @@ from planner.kafka.client import ClusterClient
 from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
 from planner.kafka.look import Look
 from planner.kafka.tasks import Task
+from planner.progress import stage
 
 if TYPE_CHECKING:
     from planner.snapshot.document import Snapshot
@@ -167,6 +168,7 @@ def sample_rates(client: ClusterClient, look: Look, sample_seconds: float) -> Ra
     -----
     An estimate: retention that deletes while producers write hides a part of it.
     """
+    stage(f"waiting {sample_seconds:g} s for a second look")
     leaders = leaders_of(look)
     due = {broker: one.at_s + sample_seconds for broker, one in look.dirs.items()}
     in_order = sorted(due, key=lambda broker: due[broker])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from placement.change import Reassignment
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
+from planner.interrupts import interrupts_wait
 from planner.plan.document import FORMAT, Plan, elections, to_document
 from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
@@ -30,6 +31,7 @@ from planner.plan.reassignment_file import (
 from planner.plan.wave_document import to_document as waves_document
 from planner.plan.waves import DOCUMENT_NAME as WAVES_NAME
 from planner.plan.waves import PlannedWaves, election_files, wave_files
+from planner.progress import stage
 
 DOCUMENT_NAME = "plan.json"
 MOST_PARTITIONS_PER_FILE = 5000
@@ -83,6 +85,7 @@ def replace_plan(files: dict[str, str], path: Path) -> list[str]:
         If something else stands there, or nothing can be written there.
     """
     check_plan_output(path)
+    stage(f"writing {path}")
     try:
         _replace_folder(path, files)
     except OSError as error:
@@ -101,9 +104,11 @@ def _replace_folder(path: Path, files: dict[str, str]) -> None:
         for name, text in files.items():
             (fresh / name).parent.mkdir(exist_ok=True)
             (fresh / name).write_text(text, encoding="utf-8", newline="")
-        _swap(fresh, path, staging / "old")
+        with interrupts_wait():
+            _swap(fresh, path, staging / "old")
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        with interrupts_wait():
+            shutil.rmtree(staging, ignore_errors=True)
 
 
 def _swap(fresh: Path, path: Path, old: Path) -> None:

@@ -36,6 +36,7 @@ from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.rule_request import with_chosen_rules
 from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
 from planner.plan.waves import check_planned, plan_waves
+from planner.progress import stage
 
 _NOTHING = "nothing"
 
@@ -94,6 +95,7 @@ def make(
     if wishes.waves is not None and wishes.request.with_log_dirs:
         raise _waves_name_no_dirs()
     operation = OPERATIONS[request.goal](wishes.state, wishes)
+    stage(f"planning {request.goal}")
     placed = plan_placement(wishes.state, operation, wishes.settings)
     to_come = arrival_notes(wishes.state, wishes.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))
@@ -107,9 +109,11 @@ def make(
         if request.goal == "log-dirs"
         else explain_impossible(operation, wishes.settings, placed),
     )
+    stage("checking the plan")
     findings = check_plan(plan, wishes)
     if wishes.waves is not None:
         _refuse_resized(placed.reassignment)
+        stage("cutting the plan into waves")
         waves = plan_waves(placed.reassignment, placed.weights_before, wishes.waves)
         plan = replace(plan, waves=waves)
         findings = (*findings, *check_planned(waves))

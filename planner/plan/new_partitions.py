@@ -33,6 +33,7 @@ from planner.plan.reassignment_file import (
     format_reassignment,
 )
 from planner.plan.request import Wishes, read_request
+from planner.progress import stage
 
 ASSIGNMENT_NAME = "replica-assignment.txt"
 
@@ -115,6 +116,7 @@ def make_new(
     asked = Asked(state, request)
     grown = asked.grown
     goal, settings = request.plan.goal, wishes.settings
+    stage("placing new partitions")
     if asked.lists is None:
         placed = place_new(goal, grown, settings)
     else:

@@ -10,6 +10,7 @@ from planner.plan.make import Planned, make
 from planner.plan.numbers import rounded
 from planner.plan.request import PlanRequest
 from planner.plan.words import bytes_text, percent_text
+from planner.progress import stage
 
 PARTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Of the bytes that the whole plan copies: the caps that are tried."""
@@ -66,9 +67,11 @@ def trade_off(
     """
     most = int(whole.plan.moves["bytes"])
     caps = sorted({int(part * most) for part in parts} - {most})
-    points = [
-        _point(cap, make(state, replace(request, max_bytes=str(cap)))) for cap in caps
-    ]
+    points = []
+    for number, cap in enumerate(caps):
+        stage("planning within fewer bytes", number, len(caps))
+        capped = replace(request, max_bytes=str(cap))
+        points.append(_point(cap, make(state, capped)))
     return list(_not_dominated([*points, _point(most, whole)]))
 
 

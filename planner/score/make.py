@@ -6,6 +6,7 @@ from datetime import datetime
 
 from placement.score import ClusterScore, score_cluster
 from planner.plan.request import PlanRequest, read_request
+from planner.progress import stage
 from planner.snapshot import Snapshot
 
 
@@ -69,6 +70,7 @@ def score_snapshot(
     BadInputError
         With every option that is wrong for this cluster.
     """
+    stage("scoring")
     given = request or ScoreRequest()
     state = snapshot.to_state()
     wishes = read_request(

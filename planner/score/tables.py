@@ -23,6 +23,7 @@ from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.levels import Level
 from planner.errors import BadInputError, InputProblem
+from planner.interrupts import interrupts_wait
 from planner.score.document import rack_brokers, score_document
 from planner.score.make import Scored
 from planner.snapshot.columns import ArrowTable
@@ -278,11 +279,13 @@ def write_tables(scored: Sequence[Scored], path: Path) -> None:
             documents = [score_document(each) for each in scored]
             text = json.dumps(documents, ensure_ascii=False, indent=1, allow_nan=False)
             (fresh / DOCUMENTS_NAME).write_text(f"{text}\n", encoding="utf-8")
-            if path.exists():
-                path.rename(staging / "old")
-            fresh.rename(path)
+            with interrupts_wait():
+                if path.exists():
+                    path.rename(staging / "old")
+                fresh.rename(path)
         finally:
-            shutil.rmtree(staging, ignore_errors=True)
+            with interrupts_wait():
+                shutil.rmtree(staging, ignore_errors=True)
     except OSError as error:
         reason = error.strerror or str(error)
         rule = f"the scores cannot be written: {reason}"

@@ -26,6 +26,7 @@ from planner.errors import BadInputError
 from planner.failures.request import election_rules
 from planner.plan.folder import lists_of
 from planner.plan.plan_input import to_target
+from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem
 from planner.what_if.changes import Context
@@ -177,6 +178,7 @@ def size(
     )
     file = read_file(scenarios, snapshot, state, growth)
     refuse_what_cannot_be(request, state, file)
+    stage("sizing")
     now = _of_scenario(state, request, file)
     task = _task(now, request, wishes, file.context)
     later = _grown(task, request, file.context)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError
+from planner.interrupts import interrupts_wait
+from planner.progress import stage
 from planner.snapshot.columns import TABLES
 from planner.snapshot.parquet_folder import (
     HEADER_FILE,
@@ -38,6 +40,7 @@ def read_snapshot(path: Path) -> "Snapshot":
     BadInputError
         If it is not a snapshot; names every problem.
     """
+    stage(f"reading {path}")
     try:
         return read_folder(path) if path.is_dir() else _read_file(path)
     except (OSError, ValueError) as error:
@@ -77,6 +80,7 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
         If something else stands there, or nothing can be written there.
     """
     check_output(path)
+    stage(f"writing {path}")
     try:
         if path.name.endswith(_SUFFIXES):
             _write_file(snapshot, path)
@@ -155,9 +159,10 @@ def _write_folder(snapshot: "Snapshot", path: Path) -> None:
         written = workspace / "new"
         written.mkdir()
         write_folder(snapshot, written)
-        if path.exists():
-            path.rename(workspace / "old")
-        written.rename(path)
+        with interrupts_wait():
+            if path.exists():
+                path.rename(workspace / "old")
+            written.rename(path)
 
 
 @contextmanager
@@ -167,4 +172,5 @@ def _beside(path: Path) -> Iterator[Path]:
     try:
         yield workspace
     finally:
-        shutil.rmtree(workspace, ignore_errors=True)
+        with interrupts_wait():
+            shutil.rmtree(workspace, ignore_errors=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
+from planner.progress import stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,15 +67,18 @@ def start_session(
         # Python's part of a task runs here as well; Spark would take any python3.
         python = chosen.get("spark.pyspark.python", sys.executable)
         os.environ.setdefault("PYSPARK_PYTHON", python)
+    stage("starting Spark")
     builder = SparkSession.builder.appName("kafka-planner")
     for key, value in chosen.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:
         rule = f"Spark does not start: {_first_line(error)}"
         remedy = "check --master and --conf"
         raise _refusal(rule, remedy, value=master or "") from error
+    stage("working on Spark")
+    return session
 
 
 def settings(*, master: str | None, conf: Mapping[str, str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from planner.plan.document import Plan, make_plan
 from planner.plan.make import check_plan
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest, Wishes, read_request
+from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.what_if.changes import Context
 from planner.what_if.document import outcome_document
@@ -166,8 +167,10 @@ def what_if(
     player = Player(snapshot, snapshot.to_state(), file.context, wishes, output)
     scenarios = file.scenarios
     found = []
+    stage("playing scenarios", 0, len(scenarios))
     for row in _played(player, scenarios, jobs):
         found.append(row)
+        stage("playing scenarios", len(found), len(scenarios))
         if told is not None:
             told(len(found), len(scenarios))
     return WhatIf(

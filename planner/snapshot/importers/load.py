@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from planner.errors import BadInputError, InputProblem
+from planner.progress import stage
 from planner.snapshot.importers.assignment import read_assignment
 from planner.snapshot.importers.broker_table import read_broker_table
 from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
@@ -92,6 +93,7 @@ def load(
 
 
 def _one(path: Path, read: Reader) -> list[Source]:
+    stage(f"reading {path}")
     return [read_file(path, read)]
 
 
