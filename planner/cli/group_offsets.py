@@ -111,6 +111,8 @@ def offsets(
 
     Options and results are those of kafka-consumer-groups --reset-offsets. Exits 3 if
     an offset was refused, or is another when it is read back.
+
+    Example: kafka-planner group offsets g --topic t --to-latest --export
     """
     from planner.group.offsets_request import OffsetsOptions, read_offsets_request
 

@@ -190,7 +190,8 @@ def test_words_are_coloured_on_terminals_alone(environment, is_coloured):
     assert code == 2
     assert "the snapshot cannot be read" in words
     assert ("\x1b[31m" in words) == is_coloured
-    assert ("\x1b" in words) == is_coloured
+    # A progress line, where the machine is slow, moves the cursor and has no colours.
+    assert ("\x1b[" in words.replace("\x1b[K", "")) == is_coloured
 
 
 def test_nothing_is_coloured_in_a_pipe():
