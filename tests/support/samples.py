@@ -136,6 +136,7 @@ READERS: dict[Reader, tuple[bytes, ...]] = {
     read_prometheus: (
         vector(({"planner": "in", "topic": "a", "broker_id": "1"}, 7.5)),
         matrix(({"planner": "size", "topic": "a", "partition": "0"}, [(0, "1")])),
+        matrix(({"__name__": "process_cpu_seconds_total"}, [(0, "1"), (9, "3.5")])),
     ),
 }
 if find_spec("yaml"):

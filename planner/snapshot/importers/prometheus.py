@@ -4,7 +4,7 @@ Answers of Prometheus' query API, by the names that exporters give Kafka's metri
 A vector is taken as it is; of a matrix (a range query) a quantile of each series. What
 is measured follows from the label ``planner``, which the printed queries set, or from
 the name of the metric. A series without a topic is the total of a broker, and is
-dropped: with it all load would count twice.
+dropped: with it all load would count twice. Processors alone are measured of brokers.
 """
 
 import re
@@ -25,7 +25,7 @@ from planner.snapshot.importers.text import Refusal, decode, parse_json, validat
 KIND = "an answer of Prometheus' query API"
 LABEL = "planner"
 """Label that the printed queries set to what they measure."""
-MEASURES = ("in", "out", "size", "all-sizes", "weight")
+MEASURES = ("in", "out", "size", "all-sizes", "weight", "cpu")
 BROKER_LABELS = ("broker_id", "kafka_broker_id", "broker", "node_id")
 """Labels that are taken for broker ids where none is named."""
 PRESETS = {
@@ -101,6 +101,8 @@ _METRICS = (
         name="BytesOutPerSec",
     ),
     _metric("size", r"kafka_log_Log_Value", name="Size"),
+    # Of Java's process, which every exporter of JMX tells: seconds, and so cores.
+    _metric("cpu", r"process_cpu_seconds_total", is_counter=True),
     # kminion and kafka_exporter; high watermarks count messages, and grow.
     _metric("all-sizes", r"kminion_kafka_topic_log_dir_size_total_bytes"),
     _metric(
@@ -243,7 +245,7 @@ class _Reader:
             self._refuse_unknown(place, name)
             return
         topic = labels.get("topic") or labels.get("topic_name")
-        if not topic:
+        if not topic and metric.measure != "cpu":
             self.num_totals += 1
             return
         value, growth = self._measure(place, metric, result)
@@ -253,7 +255,7 @@ class _Reader:
         self.series.append(
             Series(
                 measure=metric.measure,
-                topic=topic,
+                topic=topic or "",
                 partition=_as_id(
                     labels.get("partition") or labels.get("partition_id") or ""
                 ),
@@ -330,7 +332,7 @@ class _Reader:
 
     def header(self) -> dict[str, Any]:
         """Return what a snapshot says of its rates."""
-        if not any(one.measure in {"in", "out"} for one in self.series):
+        if not any(one.measure in {"in", "out", "cpu"} for one in self.series):
             return {}
         rates: dict[str, Any] = {"source": "prometheus"}
         if self.window_s:

@@ -20,12 +20,15 @@ def _by(labels: str, expression: str) -> str:
 _LOWER = "kafka_server_brokertopicmetrics_bytes{}_total"
 _JMX = 'kafka_server_BrokerTopicMetrics_OneMinuteRate{{name="Bytes{}PerSec",topic!=""}}'
 _JMX_SIZE = 'kafka_log_Log_Value{name="Size"}'
+# Every process that is scraped has processors: those count that also tell of logs.
+_CPU = "rate(process_cpu_seconds_total[2m]) and on ({0}) {1}"
 _MARKS = "kminion_kafka_topic_partition_high_water_mark"
 _EXPORTERS: dict[str, tuple[str, ...]] = {
     "jmx": (
         _query("in", _by("topic, instance", _JMX.format("In"))),
         _query("out", _by("topic, instance", _JMX.format("Out"))),
         _query("size", _by("topic, partition, instance", _JMX_SIZE)),
+        _query("cpu", _by("instance", _CPU.format("instance", _JMX_SIZE))),
     ),
     "strimzi": (
         _query(
@@ -37,11 +40,13 @@ _EXPORTERS: dict[str, tuple[str, ...]] = {
             _by("topic, pod", f'rate({_LOWER.format("out")}{{topic!=""}}[5m])'),
         ),
         _query("size", _by("topic, partition, pod", "kafka_log_log_size")),
+        _query("cpu", _by("pod", _CPU.format("pod", "kafka_log_log_size"))),
     ),
     "msk": (
         _query("in", _by("topic, instance", _JMX.format("In"))),
         _query("out", _by("topic, instance", _JMX.format("Out"))),
         _query("size", _by("topic, partition, instance", _JMX_SIZE)),
+        _query("cpu", _by("instance", _CPU.format("instance", _JMX_SIZE))),
     ),
     "kminion": (
         _query("weight", f"rate({_MARKS}[5m])"),

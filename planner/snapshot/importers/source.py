@@ -93,9 +93,10 @@ class Series:
     ----------
     measure
         What was measured: ``in`` or ``out`` (bytes/s), ``size`` (bytes of one
-        replica), ``all-sizes`` (bytes of all replicas), ``weight`` (high watermark).
+        replica), ``all-sizes`` (bytes of all replicas), ``weight`` (high watermark),
+        ``cpu`` (cores that a broker takes).
     topic
-        Name of the topic, as the label says it.
+        Name of the topic, as the label says it; empty for what a broker takes.
     partition
         Its number; `None` for all partitions of the topic.
     broker

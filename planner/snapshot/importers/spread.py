@@ -15,8 +15,10 @@ from typing import Any
 
 from planner.snapshot.importers.ledger import PartitionLedger, RecordLedger
 from planner.snapshot.importers.source import PartitionColumns, Series, Source
+from planner.snapshot.importers.spread_cpu import notes_of, share_cpu
 from planner.snapshot.importers.visibility import named
 
+_CPU = "cpu"
 _RATES = {"in": "in_bytes_per_s", "out": "out_bytes_per_s"}
 
 
@@ -58,6 +60,7 @@ def spread_series(
     sharing = _Sharing(measured, partitions, brokers)
     sharing.share_rates()
     sharing.share_sizes()
+    sharing.share_cpu()
     return Spread(sharing.split, tuple(sharing.notes))
 
 
@@ -79,8 +82,11 @@ class _Sharing:
         self.file = ", ".join(source.file for source in sources)
         self.host_ids = _ids_by_host(brokers)
         series = [one for source in sources for one in source.series]
-        self.series = self._with_names(series)
-        self.weights, self.split = self._weights()
+        self.of_brokers = [one for one in series if one.measure == _CPU]
+        self.series = self._with_names(one for one in series if one.measure != _CPU)
+        self.weights, split = self._weights()
+        has_rates = any(one.measure in _RATES for one in self.series)
+        self.split = split if has_rates or not self.of_brokers else None
 
     def _with_names(self, series: Iterable[Series]) -> list[Series]:
         """Find the topic and the broker of each; those without a topic are said."""
@@ -198,6 +204,31 @@ class _Sharing:
                 f"{self.file}: sizes of {len(found)} partitions are an estimate from "
                 "totals of their topics"
             )
+
+    def share_cpu(self) -> None:
+        """Share out what brokers take of their processors, by the rates known now."""
+        if not self.of_brokers:
+            return
+        cores: dict[int, float] = {}
+        num_nameless = 0
+        for one in self.of_brokers:
+            broker = self._id_of(one.broker)
+            if broker is None:
+                num_nameless += 1
+            else:
+                # One process may be scraped twice.
+                cores[broker] = max(cores.get(broker, 0.0), one.value)
+        told = self.partitions.told
+        shares = share_cpu(
+            cores,
+            self.leaders,
+            told("replicas"),
+            told("in_bytes_per_s"),
+            told("out_bytes_per_s"),
+        )
+        self._tell("leader_cpu_cores", shares.leader)
+        self._tell("follower_cpu_cores", shares.follower)
+        self.notes += notes_of(self.file, shares, num_nameless=num_nameless)
 
     def _tell(self, column: str, values: Mapping[int, Any]) -> None:
         rows = sorted(values)
