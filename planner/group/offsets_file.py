@@ -52,7 +52,7 @@ def read_offsets_file(path: Path, group_id: str) -> dict[Name, int]:
     file = str(path)
     found: dict[Name, int] = {}
     problems: list[InputProblem] = []
-    for line, cells in enumerate(csv.reader(io.StringIO(read_text(path))), 1):
+    for line, cells in enumerate(_lines(path), 1):
         if not cells:
             continue
         own = _own_cells(cells, group_id)
@@ -72,6 +72,16 @@ def read_offsets_file(path: Path, group_id: str) -> dict[Name, int]:
         msg = f"{file} has no offsets to set"
         raise BadInputError(msg, problems)
     return found
+
+
+def _lines(path: Path) -> list[list[str]]:
+    try:
+        return list(csv.reader(io.StringIO(read_text(path))))
+    except csv.Error as error:  # a cell that never ends
+        remedy = "write topic,partition,offset"
+        found = problem(str(path), "", None, "must be lines of short cells", remedy)
+        msg = f"{path} has no offsets to set"
+        raise BadInputError(msg, [found]) from error
 
 
 def _own_cells(cells: Sequence[str], group_id: str) -> Sequence[str] | None:

@@ -87,6 +87,11 @@ def _current(text: str, refusal: Refusal) -> tuple[str, int]:
     if heading is None:
         rule = "must be reassignment JSON, or have 'Current partition replica …'"
         refusal.stop("line 1", rule, looks_like(text) or f"give {KIND}")
+    again = _HEADING.search(text, heading.end())
+    if again is not None:
+        rule = "must hold one current assignment; here is another"
+        line = text.count("\n", 0, again.start()) + 1
+        refusal.stop(f"line {line}", rule, "two outputs were joined: give both files")
     rest = text[heading.end() :].lstrip("\r\n \t")
     first_line = text.count("\n", 0, len(text) - len(rest)) + 1
     return rest.partition("\n")[0], first_line

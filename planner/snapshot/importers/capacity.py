@@ -99,6 +99,7 @@ def read_capacity(data: bytes, *, file: str) -> Source:
     entries = validate(_CAPACITIES, document, refusal)["brokerCapacities"]
     read = [_Entry(at, entry, refusal) for at, entry in enumerate(entries)]
     refuse_doubles(((one.broker, one.place) for one in read), refusal)
+    _refuse_two_styles(entries, refusal)
     refusal.raise_problems()
     listed = [one for one in read if one.broker >= 0]
     default = next((one for one in read if one.broker < 0), None)
@@ -110,6 +111,19 @@ def read_capacity(data: bytes, *, file: str) -> Source:
         default_broker=None if default is None else default.record(),
         default_log_dirs=() if default is None else tuple(default.log_dirs()),
     )
+
+
+def _refuse_two_styles(entries: list[dict[str, Any]], refusal: Refusal) -> None:
+    """Refuse processors in cores for some brokers and in percent for others."""
+    styles = [
+        (at, isinstance(entry["capacity"]["CPU"], dict))
+        for at, entry in enumerate(entries)
+        if "CPU" in entry["capacity"]
+    ]
+    for at, has_cores in styles:
+        if has_cores != styles[0][1]:
+            rule = "CPU must be told in one way for all brokers: num.cores, or percent"
+            refusal.add(f"brokerCapacities[{at}].CPU", rule, "mend one of both")
 
 
 class _Entry:

@@ -50,6 +50,9 @@ _PartitionState = TypedDict(
 )
 
 
+_Version = Annotated[int, Field(ge=1, le=1)]
+
+
 @_FOREIGN
 class _Summary(TypedDict):
     Replicas: int
@@ -65,6 +68,7 @@ class _BrokerStates(TypedDict):
 
 @_FOREIGN
 class _ClusterState(TypedDict):
+    version: NotRequired[_Version]
     KafkaBrokerState: _BrokerStates
     KafkaPartitionState: dict[str, list[_PartitionState]]
 
@@ -84,6 +88,7 @@ class _BrokerLoad(TypedDict):
 
 @_FOREIGN
 class _Load(TypedDict):
+    version: NotRequired[_Version]
     brokers: Annotated[list[_BrokerLoad], Field(min_length=1)]
 
 
@@ -101,6 +106,7 @@ class _PartitionRecord(TypedDict):
 
 @_FOREIGN
 class _PartitionLoad(TypedDict):
+    version: NotRequired[_Version]
     records: Annotated[list[_PartitionRecord], Field(min_length=1)]
 
 

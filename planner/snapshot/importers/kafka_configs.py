@@ -30,7 +30,7 @@ from planner.throttles import BROKER_THROTTLES
 
 KIND = "the output of kafka-configs --describe for topics or brokers"
 _HEADING = re.compile(
-    r"(?:(?:Dynamic|All) c|C)onfigs for "
+    r"(?P<style>Dynamic c|All c|C)onfigs for "
     r"(?:topic (?P<topic>[a-zA-Z0-9._-]{1,249})|broker (?P<broker>[0-9]{1,10})) are:"
     r"|(?P<default>Default configs?) for brokers in the cluster are:",
     re.ASCII,
@@ -89,14 +89,26 @@ def read_configs(data: bytes, *, file: str) -> Source:
         )
     entities: dict[str | int | None, _Entity] = {}
     current: _Entity | None = None
+    styles: dict[str, int] = {}
     for number, line in numbered_lines(text, refusal):
         heading = _HEADING.fullmatch(line)
-        if heading is not None:
-            current = _begin(number, heading, entities, refusal)
-        else:
+        if heading is None:
             _add_setting(number, line, current, refusal)
+            continue
+        current = _begin(number, heading, entities, refusal)
+        if heading["style"] is not None:
+            styles.setdefault(heading["style"], number)
+    _refuse_two_styles(styles, refusal)
     refusal.raise_problems()
     return _source(file, list(entities.values()))
+
+
+def _refuse_two_styles(styles: dict[str, int], refusal: Refusal) -> None:
+    """Refuse headings of several releases, or with ``--all`` and without."""
+    for number in [*styles.values()][1:]:
+        rule = "all headings must be alike: Dynamic, All, or neither"
+        remedy = "two outputs were joined: give both files"
+        refusal.add(f"line {number}", rule, remedy)
 
 
 def _begin(

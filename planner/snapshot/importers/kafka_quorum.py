@@ -167,6 +167,9 @@ def _listed(
         rule = 'must be a whole list of nodes, as [1, 2] or [{"id": 1}]'
         refusal.add(place, rule, "the line was cut or wrapped: take it anew")
         return
+    if len({type(one) for one in parsed}) > 1:
+        rule = "nodes must be all ids, or all objects: they are of two releases"
+        refusal.add(place, rule, "two outputs were joined: take it anew")
     for one in parsed:
         node = one.get("id") if isinstance(one, dict) else one
         if type(node) is int and 0 <= node <= MAX_INT32:

@@ -175,7 +175,7 @@ def _load(text: str, refusal: Refusal) -> list[Any]:
         refusal.add(f"line {text.count(chr(10)) + 1}", rule, remedy)
     if "kafka.strimzi.io/" not in text:
         rule = "must hold resources of kafka.strimzi.io"
-        refusal.stop("", rule, looks_like(text) or _HOW)
+        refusal.stop("line 1", rule, looks_like(text) or _HOW)
     return parse_yaml(text, refusal, remedy=f"take it anew: {_HOW}")
 
 
