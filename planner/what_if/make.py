@@ -1,5 +1,6 @@
 """Play scenarios: each planned, weighed, checked, and told in the same words."""
 
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -202,6 +203,8 @@ _worker: list["Player"] = []
 
 
 def _start_worker(given: tuple[Any, ...]) -> None:
+    # Ctrl-C goes to all processes of a terminal: this one ends without a word.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     _worker.append(Player.unpickled(given))
 
 

@@ -9,19 +9,29 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from planner.cli.config import _write_new
 from planner.cli.progress_line import ProgressLine, is_wanted, progress_line
 from planner.demo import SNAPSHOT_FILE
+from planner.errors import BadInputError
+from planner.group.document import GroupDocument
+from planner.group.files import write_group as write_group_file
 from planner.interrupts import interrupts_wait
 from planner.plan.folder import replace_plan
 from planner.progress import Stage, listening, stage
+from planner.score import score_snapshot
+from planner.score.tables import write_tables
 from planner.snapshot import read_snapshot, write_snapshot
+from planner.what_if import make as what_if
 from support.commands import run
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
 WIPE = "\r\x1b[K"
 
 
@@ -267,6 +277,24 @@ def write_plan(path):
     replace_plan(known, path / "plan")
 
 
+def write_scores(path):
+    scored = score_snapshot(read_snapshot(SNAPSHOT_FILE), now=NOW)
+    write_tables([scored], path / "scores")
+
+
+def write_group(path):
+    member = {"member_id": "c0", "topics": ["t"]}
+    topics = [{"name": "t", "partitions": 2}]
+    document = {"format": "kafka-planner/group", "version": 1, "group_id": "g"}
+    document |= {"topics": topics, "members": [member]}
+    write_group_file(GroupDocument.from_document(document, file="g"), path / "g.json")
+
+
+def write_config(path):
+    with suppress(BadInputError):  # one that stands there is kept
+        _write_new(path / "planner.toml", "# nothing\n")
+
+
 @pytest.mark.parametrize(
     ("writer", "number"),
     [
@@ -275,6 +303,10 @@ def write_plan(path):
         pytest.param(write_parquet, 3, id="parquet-fourth-file"),
         pytest.param(write_plan, 0, id="plan-first-file"),
         pytest.param(write_plan, 1, id="plan-second-file"),
+        pytest.param(write_scores, 0, id="scores-first-file"),
+        pytest.param(write_scores, 1, id="scores-second-file"),
+        pytest.param(write_group, 0, id="group"),
+        pytest.param(write_config, 0, id="config"),
     ],
 )
 @pytest.mark.parametrize("is_new", [True, False])
@@ -299,6 +331,7 @@ def test_ctrl_c_while_files_are_written_leaves_what_was(
     monkeypatch.setattr(Path, "write_text", interrupted(Path.write_text))
     monkeypatch.setattr("pyarrow.parquet.write_table", interrupted(_no_write))
     monkeypatch.setattr(Path, "replace", interrupted(Path.replace))
+    monkeypatch.setattr(Path, "write_bytes", interrupted(Path.write_bytes))
     with pytest.raises(KeyboardInterrupt):
         writer(tmp_path)
 
@@ -308,6 +341,19 @@ def test_ctrl_c_while_files_are_written_leaves_what_was(
 
 def _no_write(*_, **__):
     """Stand for a file that was written."""
+
+
+def test_other_processes_end_by_ctrl_c_without_a_word(monkeypatch):
+    monkeypatch.setattr(what_if.Player, "unpickled", lambda given: given)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        what_if._start_worker(())
+        found = signal.getsignal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        what_if._worker.clear()
+
+    assert found is signal.SIG_DFL
 
 
 def test_ctrl_c_between_two_renames_waits_for_the_second():

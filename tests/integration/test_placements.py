@@ -55,7 +55,14 @@ def leaders(cluster: Cluster, topic: str) -> list[tuple[int | None, list[int]]]:
 
 def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
     cluster = new_cluster(num_brokers=2, num_racks=2, first_broker=0)
-    place(cluster, "tp_demo_03", "0:1,1:0,0:1")
+    server = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
+    take_snapshot(cluster.bootstrap, tmp_path / "empty.json")
+    made = run_planner(
+        *("plan", "new-topic", tmp_path / "empty.json", "--topic", "tp_demo_03"),
+        *("--replica-assignment", "0:1,1:0,0:1", "--capacity-threshold", "disk=1"),
+        *(*server, "--apply", "--yes"),
+    )
+    assert made.code == 0, made.err
     assert replicas_of(cluster, "tp_demo_03") == [[0, 1], [1, 0], [0, 1]]
     assert leaders(cluster, "tp_demo_03") == [(0, [0, 1]), (1, [0, 1]), (0, [0, 1])]
 
@@ -70,8 +77,23 @@ def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
         "broker 0 to catch up",
     )
     back = take_snapshot(cluster.bootstrap, tmp_path / "back.json")
-    cluster.elect("--election-type", "preferred", "--all-topic-partitions")
+    everything = ("--election-type", "preferred", "--all-topic-partitions")
+    preview = run_planner("elect", *everything, *server)
+    still = [leader for leader, _ in leaders(cluster, "tp_demo_03")]
+    held = run_planner("elect", *everything, *server, "--yes")
 
+    assert [one["outcome"] for one in preview.document["partitions"]] == [
+        "to-elect",
+        "already-preferred",
+        "to-elect",
+    ]
+    assert still == [1, 1, 1]
+    assert held.code == 0, held.err
+    assert [one["outcome"] for one in held.document["partitions"]] == [
+        "elected",
+        "already-preferred",
+        "elected",
+    ]
     assert [p["leader"] for p in partitions_of(lone, "tp_demo_03")] == [1, 1, 1]
     assert [p["isr"] for p in partitions_of(lone, "tp_demo_03")] == [[1]] * 3
     assert [p["leader"] for p in partitions_of(back, "tp_demo_03")] == [1, 1, 1]

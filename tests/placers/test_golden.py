@@ -1,5 +1,6 @@
 """What Kafka's own classes answered, answered again."""
 
+import gzip
 from typing import Any
 
 import pytest
@@ -124,3 +125,15 @@ def test_reassignments_start_end_and_are_cancelled_as_kafka_does(line):
         unclean = {"unclean": cancelled.is_unclean}
         answered["cancelled"] = settled(cancelled) | unclean
     assert answered == line["output"]
+
+
+def test_vectors_of_another_folder_are_run(monkeypatch, tmp_path):
+    line = '{"case": "own", "input": {}, "output": {}}\n'
+    with gzip.open(tmp_path / "classic.jsonl.gz", "wt") as file:
+        file.write(line)
+    bundled = golden_lines("classic")
+    monkeypatch.setenv("GOLDEN_DIR", str(tmp_path))
+
+    assert [one["case"] for one in golden_lines("classic")] == ["own"]
+    monkeypatch.setenv("GOLDEN_DIR", "")
+    assert golden_lines("classic") == bundled
