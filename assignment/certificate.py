@@ -54,8 +54,9 @@ def bound_busiest(group: Group, assignment: Assignment) -> Bounded:
     if not is_given.any():
         return Bounded(value=value, lower_bound=0.0)
     weight = np.where(is_given, group.partitions.weight, 0.0)
-    bounds = [_spread(group, weight), _heaviest(group, weight)]
-    bounds.append(_pigeonhole(group, weight[is_given]))
+    readers = _readers(group)
+    bounds = [_spread(weight, readers), _heaviest(group, weight)]
+    bounds.append(_pigeonhole(weight[is_given], readers))
     bound, proof = max(bounds, key=lambda each: each[0])
     # A bound is a sum in another order than the value: it is never more than rounding
     # above it, and is not to look as if it were.
@@ -74,21 +75,20 @@ def _readers(group: Group) -> RateArray:
     return np.where(reads, group.members.capacity, 0.0)
 
 
-def _spread(group: Group, weight: RateArray) -> _Bound:
+def _spread(weight: RateArray, readers: RateArray) -> _Bound:
     total = float(weight.sum())
-    capacity = float(_readers(group).sum())
+    capacity = float(readers.sum())
     witness = {"weight": total, "capacity": capacity}
     return total / capacity, Proof(kind="water-fill", witness=witness)
 
 
 def _heaviest(group: Group, weight: RateArray) -> _Bound:
-    subscribers = group.subscribers
+    subscribed, capacity = group.subscribed, group.members.capacity
     roomiest = np.zeros(len(group.topics))
-    np.maximum.at(
-        roomiest,
-        np.repeat(np.arange(len(subscribers)), subscribers.counts),
-        group.members.capacity[subscribers.idx],
-    )
+    if (capacity == capacity[0]).all():
+        roomiest[subscribed.idx] = capacity[0]
+    else:
+        np.maximum.at(roomiest, subscribed.idx, capacity[subscribed.owner])
     at = roomiest[group.partitions.topic_idx]
     use = np.divide(weight, at, out=np.zeros(len(at)), where=at > 0)
     row = int(use.argmax())
@@ -97,9 +97,9 @@ def _heaviest(group: Group, weight: RateArray) -> _Bound:
     )
 
 
-def _pigeonhole(group: Group, weight: RateArray) -> _Bound:
+def _pigeonhole(weight: RateArray, readers: RateArray) -> _Bound:
     weight = np.sort(weight)[::-1]
-    members = int(np.count_nonzero(_readers(group)))
+    members = int(np.count_nonzero(readers))
     running = np.concatenate([[0.0], np.cumsum(weight)])
     each = np.arange(1, (len(weight) - 1) // members + 1)
     ends = each * members + 1
@@ -107,9 +107,7 @@ def _pigeonhole(group: Group, weight: RateArray) -> _Bound:
     best = int(sums.argmax()) if len(sums) else 0
     bound = float(sums[best]) if len(sums) else 0.0
     witness = {"members": members, "partitions": best + 2}
-    return bound / float(group.members.capacity.max()), Proof(
-        kind="count", witness=witness
-    )
+    return bound / float(readers.max()), Proof(kind="count", witness=witness)
 
 
 def bound_moved(

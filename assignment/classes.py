@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.assignors.claims import sole_owners
-from assignment.group import ABSENT, Group, IndexArray
+from assignment.group import ABSENT, Group, IndexArray, order_by
 
 RowArray = npt.NDArray[np.int64]
 
@@ -142,7 +142,7 @@ def hand_out(classes: Classes, count: RowArray) -> IndexArray:
     """
     member_idx = np.full(len(classes.class_idx), ABSENT, dtype=np.int32)
     owned = np.nonzero(np.not_equal(classes.edge_idx, ABSENT))[0]
-    by_edge = owned[np.argsort(classes.edge_idx[owned], kind="stable")]
+    by_edge = owned[order_by(classes.edge_idx[owned], len(count))]
     edge = classes.edge_idx[by_edge]
     at_home = np.bincount(edge, minlength=len(count))
     first = np.cumsum(at_home) - at_home
@@ -151,7 +151,7 @@ def hand_out(classes: Classes, count: RowArray) -> IndexArray:
     member_idx[kept] = classes.owner_idx[kept]
     is_free = np.equal(member_idx, ABSENT) & np.not_equal(classes.class_idx, ABSENT)
     free = np.nonzero(is_free)[0]
-    free = free[np.argsort(classes.class_idx[free], kind="stable")]
+    free = free[order_by(classes.class_idx[free], classes.num_classes)]
     wanted = count - np.minimum(at_home, count)
     member_idx[free] = np.repeat(classes.member_idx, wanted)
     return member_idx

@@ -44,6 +44,31 @@ def _freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
             value.setflags(write=False)
 
 
+_SORTED_BY_DIGITS = 1 << 16
+
+
+def order_by(
+    keys: npt.NDArray[np.integer[Any]], num_keys: int
+) -> npt.NDArray[np.integer[Any]]:
+    """
+    Return rows by key, equal ones as they stand.
+
+    Parameters
+    ----------
+    keys
+        ``(N,)`` from 0 to `num_keys` - 1.
+    num_keys
+        How many there are. Up to 65,536 are sorted digit by digit, which is quicker.
+
+    Examples
+    --------
+    >>> order_by(np.array([1, 0, 1, 0]), 2).tolist()
+    [1, 3, 0, 2]
+    """
+    is_short = num_keys <= _SORTED_BY_DIGITS
+    return np.argsort(keys.astype(np.uint16) if is_short else keys, kind="stable")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """
@@ -85,10 +110,22 @@ class Rows:
 
     def transposed(self, num_rows: int) -> "Rows":
         """Return who lists each of `num_rows` rows, owners ascending."""
-        order = np.argsort(self.idx, kind="stable")
         start = np.zeros(num_rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.idx, minlength=num_rows), out=start[1:])
-        return Rows(start, self.owner[order])
+        if self._are_same:
+            everybody = np.arange(len(self), dtype=np.int32)
+            return Rows(start, np.tile(everybody, len(self.of(0))))
+        return Rows(start, self.owner[order_by(self.idx, num_rows)])
+
+    @property
+    def _are_same(self) -> bool:
+        """Whether all lists are the same, no row in them twice: nothing to sort."""
+        if not len(self) or len(self.idx) != len(self) * len(self.of(0)):
+            return False
+        first, counts = self.of(0), self.counts
+        if (counts != counts[0]).any() or len(np.unique(first)) < len(first):
+            return False
+        return bool((self.idx.reshape(len(self), -1) == first).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from assignment.errors import InvalidGroupError
-from assignment.group import Rows
+from assignment.group import Rows, order_by
 from assignment.making import MemberSpec, TopicSpec, make_group, matches
 from support.groups import group_of, groups
 
@@ -123,3 +124,29 @@ def test_members_come_back_in_their_order(group):
     assert back.members.ids == group.members.ids
     assert back.owned.idx.tolist() == group.owned.idx.tolist()
     assert back.subscribed.start.tolist() == group.subscribed.start.tolist()
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 5), unique=True, max_size=6), max_size=5),
+    st.integers(1, 5),
+    st.booleans(),
+)
+def test_transposed_rows_list_their_owners_in_order(lists, copies, is_same):
+    lists = lists[:1] * copies if is_same else lists
+    start = np.cumsum([0, *map(len, lists)])
+    flat = [row for each in lists for row in each]
+    rows = Rows(start.astype(np.int64), np.array(flat, dtype=np.int32))
+
+    found = rows.transposed(6)
+
+    expected = [
+        [at for at, each in enumerate(lists) if row in each] for row in range(6)
+    ]
+    assert [owners.tolist() for owners in found] == expected
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.sampled_from([10, 2**16 + 1]))
+def test_order_by_keeps_what_is_equal_in_its_order(keys, num_keys):
+    found = order_by(np.array(keys, dtype=np.int64), num_keys)
+
+    assert found.tolist() == sorted(range(len(keys)), key=keys.__getitem__)
