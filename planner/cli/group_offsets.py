@@ -13,7 +13,7 @@ from planner.cli.group_source import (
     BootstrapServer,
     CommandConfig,
     GroupName,
-    OptionalGroup,
+    NamedGroup,
     Resolve,
     Source,
     Timeout,
@@ -81,7 +81,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, it is shown on
 
 
 def offsets(
-    group: OptionalGroup = None,
+    group: NamedGroup = None,
     *,
     group_name: GroupName = None,
     topic: Topics = None,
@@ -112,7 +112,7 @@ def offsets(
     Options and results are those of kafka-consumer-groups --reset-offsets. Exits 3 if
     an offset was refused, or is another when it is read back.
 
-    Example: kafka-planner group offsets g --topic t --to-latest --export
+    Example: kafka-planner group offsets app --bootstrap-server h:9092
     """
     from planner.group.offsets_request import OffsetsOptions, read_offsets_request
 

@@ -20,6 +20,7 @@ __all__ = [
     "CommandConfig",
     "GroupArgument",
     "GroupName",
+    "NamedGroup",
     "OptionalGroup",
     "Resolve",
     "SampleSeconds",
@@ -34,6 +35,10 @@ _GROUP_HELP = (
     "--bootstrap-server the id of a group."
 )
 GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help=_GROUP_HELP)]
+NamedGroup = Annotated[
+    str | None,
+    typer.Argument(metavar="GROUP", help=_GROUP_HELP, show_default=False),
+]
 OptionalGroup = Annotated[
     str | None,
     typer.Argument(

@@ -72,7 +72,7 @@ def read_live_group(client: ClusterClient, group_id: str) -> GroupDocument:
             _topic(name, topic, racks, committed, ends, said.weights)
             for name, topic in topics.items()
         ],
-        "members": said.members,
+        "members": list(said.members),
     }
     return GroupDocument.from_document(
         document,

@@ -59,3 +59,43 @@ def test_a_group_lives_through_everything(
         lambda: len(read([first, second, third])) == 6 * 100 + 3 * 50 + 90,
         "what was written after the crash to be read",
     )
+
+
+JAVA = "org.apache.kafka.clients.consumer"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "RangeAssignor",
+        "RoundRobinAssignor",
+        "StickyAssignor",
+        "CooperativeStickyAssignor",
+    ],
+)
+def test_javas_consumers_share_a_group_with_ours(
+    shared_cluster: Cluster, start_reader: Callable[[str, str, str], Reader], kind: str
+) -> None:
+    topic = name = f"mixed-{kind.lower()}"
+    create(shared_cluster, topic, 4)
+    ours = [start_reader(name, f"^{topic}$", kind) for _ in range(2)]
+    settled(ours, [2, 2])
+    strategy = f"partition.assignment.strategy={JAVA}.{kind}"
+    theirs = shared_cluster.consume(
+        "ConsoleConsumer",
+        *("--topic", topic, "--group", name, "--command-property", strategy),
+    )
+
+    def is_shared() -> bool:
+        owned = [reader.has for reader in ours]
+        return sorted(map(len, owned)) == [1, 1] and len(set.union(*owned)) == 2
+
+    # Whoever leads the group reads what the others ask for, and is understood.
+    try:
+        wait_until(is_shared, "Java's consumer to have the rest")
+        leaving = ours.pop(0)
+        leaving.leave()
+        settled(ours, [2])
+    finally:
+        theirs.kill()
+        theirs.wait(30)

@@ -212,6 +212,37 @@ def test_a_half_visible_cluster_may_be_taken_as_it_is(sasl_cluster, tmp_path):
     assert len(document["brokers"][0]["log_dirs"]) == 2
 
 
+def groups(cluster: Cluster, folder: Path, user: str, *words: object) -> Outcome:
+    """Run a command about groups as a user, and look for secrets in what it says."""
+    config = folder / "groups.properties"
+    lines = login(PLAIN, user, SECRET.format(user)) | {"sasl_mechanism": "PLAIN"}
+    named = {key.replace("_", "."): value for key, value in lines.items()}
+    config.write_text("".join(f"{key}={value}\n" for key, value in named.items()))
+    where = ("--bootstrap-server", cluster.bootstrap, "--command-config", config)
+    outcome = run_planner("group", *words, *where)
+    assert "hush" not in outcome.out + outcome.err
+    return outcome
+
+
+def test_groups_are_for_those_who_may_describe_them(sasl_cluster: Cluster, tmp_path):
+    move = ("offsets", "guarded", "--topic", "t", "--to-earliest")
+
+    made = groups(sasl_cluster, tmp_path, "admin", *move, "--execute", "--yes")
+    shown = groups(sasl_cluster, tmp_path, "admin", "show", "guarded")
+    hidden = groups(sasl_cluster, tmp_path, "reader", "show", "guarded")
+    listed = groups(sasl_cluster, tmp_path, "reader", "show")
+    moved = groups(sasl_cluster, tmp_path, "reader", *move, "--execute", "--yes")
+
+    assert made.code == 0, made.err
+    assert shown.code == 0, shown.err
+    assert "t: 2 partitions, lag 0" in shown.out
+    for refused in (hidden, moved):
+        assert refused.code == 5
+        assert "the user needs Describe on Group guarded" in refused.err
+    assert listed.code == 0
+    assert "guarded" not in listed.out
+
+
 def keytool(*args: object) -> None:
     subprocess.run(["keytool", *map(str, args)], check=True, capture_output=True)
 
