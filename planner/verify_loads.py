@@ -9,6 +9,7 @@ import numpy.typing as npt
 from placement.check.loads import broker_loads
 from placement.check.placed import placed_before
 from placement.cluster import ABSENT, UNKNOWN, ClusterState
+from planner.plan.words import bytes_text
 
 LEAST_KNOWN_FRACTION = 0.95
 """A resource known for fewer partitions is not balanced, so not compared either."""
@@ -41,12 +42,21 @@ class LoadComparison:
     broker_measured: float
 
     def __str__(self) -> str:
-        unit = UNITS.get(self.resource, "")
-        return (
-            f"{self.resource}: {self.measured:,.6g}{unit} measured, "
-            f"{self.predicted:,.6g} predicted; furthest off: broker {self.broker}, "
-            f"{self.broker_measured:,.6g} against {self.broker_predicted:,.6g}"
+        amounts = (
+            *(self.measured, self.predicted),
+            *(self.broker_measured, self.broker_predicted),
         )
+        measured, predicted, here, there = map(self._text, amounts)
+        return (
+            f"{self.resource}: {measured} measured, {predicted} predicted; furthest "
+            f"off: broker {self.broker}, {here} against {there}"
+        )
+
+    def _text(self, amount: float) -> str:
+        unit = UNITS.get(self.resource, "")
+        if unit.startswith(" bytes"):
+            return bytes_text(amount) + unit.removeprefix(" bytes")
+        return f"{amount:,.6g}{unit}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the comparison as it stands in `--format json`."""

@@ -47,7 +47,7 @@ class ProgressLine:
         self._began = time.monotonic()
         self._stage = Stage("working")
         self._told: Stage | None = None
-        self._is_drawn = False
+        self._drawn = ""
         self._lock = threading.RLock()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._draw_on, daemon=True)
@@ -69,9 +69,9 @@ class ProgressLine:
     def wipe(self) -> None:
         """Wipe the line, so that something else may be written."""
         with self._lock:
-            if self._is_drawn:
+            if self._drawn:
                 self._write(_WIPE)
-                self._is_drawn = False
+                self._drawn = ""
 
     def draw(self) -> None:
         """Draw the line once."""
@@ -83,8 +83,9 @@ class ProgressLine:
             text = f"{self._stage} … {seconds} s"
             if len(text) > _WIDTH:
                 text = f"{text[: _WIDTH - 1]}…"
-            self._write(f"{_WIPE}{text}")
-            self._is_drawn = True
+            if text != self._drawn:
+                self._write(f"{_WIPE}{text}")
+                self._drawn = text
 
     def _tell(self) -> None:
         """Write the stage as a line of JSON, if it is another one."""

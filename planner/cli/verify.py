@@ -61,6 +61,7 @@ def verify(
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
     from planner.plan.plan_input import read_plan
+    from planner.plan.words import wrapped
     from planner.snapshot import read_snapshot
     from planner.verify import verify as verify_plan
     from planner.verify_loads import compare_loads
@@ -97,7 +98,8 @@ def verify(
     if output_format is OutputFormat.JSON:
         print_json({**outcome.to_dict(), "loads": [load.to_dict() for load in loads]})
     else:
-        lines = [*_lines(outcome), *map(str, loads)]
+        lines = [*_lines(outcome)]
+        lines += [line for load in loads for line in wrapped(str(load))]
         typer.echo("\n".join(lines))
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
 

@@ -405,6 +405,9 @@ def test_other_threads_never_wait():
         pytest.param(("failures", "s.json"), id="failures"),
         pytest.param(("size", "s.json"), id="size"),
         pytest.param(("demo", "-o", "demo"), id="demo"),
+        pytest.param(("check", "plan", "--snapshot", "s.json"), id="check"),
+        pytest.param(("verify", "plan", "--snapshot", "s.json"), id="verify"),
+        pytest.param(("explain", "plan", "--snapshot", "s.json"), id="explain"),
         pytest.param(("config", "show"), id="config-show"),
         pytest.param(("--help",), id="help"),
     ],
@@ -412,6 +415,8 @@ def test_other_threads_never_wait():
 def test_screens_fit_80_columns(words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_snapshot(read_snapshot(SNAPSHOT_FILE), Path("s.json"))
+    if "plan" in words[1:]:
+        run(capsys, "plan", "add-brokers", "s.json", "-o", "plan")
 
     outcome = run(capsys, *words)
 

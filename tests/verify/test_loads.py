@@ -40,7 +40,7 @@ def test_the_broker_furthest_off_is_named():
         "broker_predicted": 21,
         "broker_measured": 30,
     }
-    assert str(disk).startswith("disk: 60 bytes measured, 55 predicted; furthest off")
+    assert str(disk).startswith("disk: 60 B measured, 55 B predicted; furthest off")
 
 
 def test_the_current_leaders_count():
