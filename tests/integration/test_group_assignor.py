@@ -77,9 +77,9 @@ def test_javas_consumers_share_a_group_with_ours(
     shared_cluster: Cluster, start_reader: Callable[[str, str, str], Reader], kind: str
 ) -> None:
     topic = name = f"mixed-{kind.lower()}"
-    create(shared_cluster, topic, 4)
+    create(shared_cluster, topic, 6)
     ours = [start_reader(name, f"^{topic}$", kind) for _ in range(2)]
-    settled(ours, [2, 2])
+    settled(ours, [3, 3])
     strategy = f"partition.assignment.strategy={JAVA}.{kind}"
     theirs = shared_cluster.consume(
         "ConsoleConsumer",
@@ -88,14 +88,14 @@ def test_javas_consumers_share_a_group_with_ours(
 
     def is_shared() -> bool:
         owned = [reader.has for reader in ours]
-        return sorted(map(len, owned)) == [1, 1] and len(set.union(*owned)) == 2
+        return sorted(map(len, owned)) == [2, 2] and len(set.union(*owned)) == 4
 
     # Whoever leads the group reads what the others ask for, and is understood.
     try:
         wait_until(is_shared, "Java's consumer to have the rest")
         leaving = ours.pop(0)
         leaving.leave()
-        settled(ours, [2])
+        settled(ours, [3])
     finally:
         theirs.kill()
         theirs.wait(30)
