@@ -33,7 +33,6 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Plan where every replica of a Kafka cluster lives, with a proof.",
 )
 
 
@@ -118,14 +117,19 @@ def build_command() -> Any:  # noqa: ANN401 - a Click command
     return command
 
 
+# The message of this usage error of Click is the whole help.
+_NO_COMMAND = "NoArgsIsHelpError"
+
+
 def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click exception
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "kafka-planner"
+    is_bare = type(error).__name__ == _NO_COMMAND
     return InputProblem(
         file="command line",
         place=path,
         value="",
-        rule=error.format_message(),
+        rule="a command must be named" if is_bare else error.format_message(),
         remedy=f"see '{path} --help'",
     )
 
@@ -149,6 +153,9 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
                 args=arguments, prog_name="kafka-planner", standalone_mode=False
             )
     except UsageError as error:
+        if type(error).__name__ == _NO_COMMAND and not as_json:
+            print_words(str(error))
+            return ExitCode.BAD_INPUT
         print_failure("usage", [_usage_problem(error)], as_json=as_json)
         return ExitCode.BAD_INPUT
     except BadInputError as error:

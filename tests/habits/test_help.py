@@ -145,3 +145,31 @@ def test_the_script_that_completes_is_printed(shell):
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "_KAFKA_PLANNER_COMPLETE" in done.stdout
+
+
+def test_the_first_help_tells_where_to_begin(capsys):
+    text = run(capsys, "--help").out
+
+    assert "Example: kafka-planner demo" in text
+    assert "PLANNER_MAX_BYTES=2TB" in text
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("words", [(), ("plan",), ("snapshot",)], ids=" ".join)
+def test_without_a_command_the_help_is_shown(words, capsys):
+    shown = run(capsys, *words)
+    asked = run(capsys, *words, "--help")
+
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err.strip() == asked.out.strip()
+
+
+def test_in_json_mode_a_missing_command_is_one_problem(monkeypatch, capsys):
+    monkeypatch.setenv("PLANNER_FORMAT", "json")
+
+    outcome = run(capsys, "plan")
+
+    assert outcome.code == 2
+    (problem,) = outcome.document["problems"]
+    assert problem["place"] == "kafka-planner plan"
+    assert problem["rule"] == "a command must be named"

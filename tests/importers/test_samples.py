@@ -9,6 +9,7 @@ from planner.errors import BadInputError
 from planner.snapshot.importers import merge
 from planner.snapshot.importers.assignment import read_assignment
 from planner.snapshot.importers.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_configs import read_configs
 from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
 from planner.snapshot.importers.kafka_topics import read_topics
 from support.samples import COVERED, SAMPLES, imported, partitions, refusal, sample
@@ -225,3 +226,78 @@ def test_moments_that_differ_contradict_each_other():
         and "topics-describe.txt: line 2, which says 1, 2" in place
         for place in places
     )
+
+
+@pytest.mark.parametrize("name", COVERED[read_log_dirs])
+def test_every_log_dir_and_replica_is_what_kafka_log_dirs_told(name):
+    (told,) = [
+        json.loads(line)
+        for line in (SAMPLES / name).read_text().splitlines()
+        if line.startswith("{")
+    ]
+
+    source = sample(read_log_dirs, name)
+
+    found = source.replicas
+    assert set(
+        zip(
+            *(found.brokers, found.paths, found.names),
+            *(found.size_bytes, found.is_future),
+            strict=True,
+        )
+    ) == {
+        (b["broker"], d["logDir"], p["partition"], p["size"], p["isFuture"])
+        for b in told["brokers"]
+        for d in b["logDirs"]
+        for p in d["partitions"]
+    }
+    assert {record.key: record.values["state"] for record in source.log_dirs} == {
+        (b["broker"], d["logDir"]): "offline" if d["error"] else "online"
+        for b in told["brokers"]
+        for d in b["logDirs"]
+    }
+
+
+@pytest.mark.parametrize("name", COVERED[read_assignment])
+def test_every_assignment_is_what_kafka_printed(name):
+    text = (SAMPLES / name).read_text()
+    # Of what the tool prints the first line of JSON is what holds now.
+    told = json.loads(next(line for line in text.splitlines() if line[:1] == "{"))
+
+    columns = sample(read_assignment, name).partitions
+
+    keys = list(zip(columns.topics, columns.partitions, strict=True))
+    assert dict(zip(keys, columns.values["replicas"], strict=True)) == {
+        (one["topic"], one["partition"]): one["replicas"] for one in told["partitions"]
+    }
+    dirs = columns.values.get("log_dirs") or [None] * len(keys)
+    assert {
+        key: ["any" if one is None else one for one in paths or ["any"] * len(ids)]
+        for key, paths, ids in zip(keys, dirs, columns.values["replicas"], strict=True)
+    } == {
+        (one["topic"], one["partition"]): one.get(
+            "log_dirs", ["any"] * len(one["replicas"])
+        )
+        for one in told["partitions"]
+    }
+
+
+@pytest.mark.parametrize("name", COVERED[read_configs])
+def test_every_setting_is_what_kafka_configs_told(name):
+    told: dict[str, dict[str, str]] = {}
+    for line in (SAMPLES / name).read_text().splitlines():
+        if not line.startswith("  "):
+            entity = told.setdefault(line.removesuffix(" are:").split()[-1], {})
+        else:
+            key, _, value = line.split(" sensitive=")[0].strip().partition("=")
+            entity[key] = value
+
+    source = sample(read_configs, name)
+
+    found = {str(one.key): one.values["configs"] for one in source.topics}
+    found |= {str(one.key): one.values["configs"] for one in source.brokers}
+    if "brokers" in name:
+        found["cluster"] = source.header["configs"]
+        told = {key: configs for key, configs in told.items() if configs}
+    assert found == told
+    assert source.lists_topics == ("topics" in name)
