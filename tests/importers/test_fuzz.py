@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
@@ -90,7 +90,12 @@ def test_lines_cut_by_a_screen_are_refused_or_said(data, is_screen, width):
         assert [r.key for r in source.topics] == [r.key for r in whole.topics]
 
 
+# Of each importer; together they are two thousand.
+FEWER = settings(max_examples=60)
+
+
 @pytest.mark.parametrize("reader", READER_IDS)
+@FEWER
 @given(st.data())
 def test_mutated_files_do_not_crash(reader, data):
     text = bytearray(data.draw(st.sampled_from(READERS[reader])))
@@ -120,6 +125,7 @@ def _mutate(data: st.DataObject, text: bytearray) -> None:
 
 
 @pytest.mark.parametrize("reader", READER_IDS)
+@FEWER
 @given(st.data())
 def test_lines_shuffled_between_files_do_not_crash(reader, data):
     own = data.draw(st.sampled_from(READERS[reader])).splitlines(keepends=True)
@@ -134,6 +140,7 @@ def test_lines_shuffled_between_files_do_not_crash(reader, data):
 
 
 @pytest.mark.parametrize("reader", READER_IDS)
+@FEWER
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
 def test_anything_else_is_refused(reader, text):
     source = read(reader, text)

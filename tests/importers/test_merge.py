@@ -4,7 +4,7 @@ import json
 
 import polars
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
@@ -581,6 +581,7 @@ def clusters(draw):
     return brokers, rows
 
 
+@settings(max_examples=40)
 @given(clusters(), st.randoms(use_true_random=False))
 def test_the_order_of_files_does_not_matter(cluster, rng):
     brokers, rows = cluster

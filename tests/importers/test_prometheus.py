@@ -4,7 +4,7 @@ import re
 from math import fsum
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.snapshot.importers import merge
@@ -284,6 +284,7 @@ def test_a_host_that_two_brokers_share_tells_neither():
     assert found == {("a", 0): 5, ("a", 1): 5}
 
 
+@settings(max_examples=50)
 @given(st.data())
 def test_nothing_is_lost_and_nothing_doubled(data):
     rows = data.draw(
