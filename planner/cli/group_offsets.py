@@ -160,9 +160,8 @@ def _refuse_half(
         found.append(("--dry-run, --execute", "both", "give one of them"))
     if request.target is None and (execute or dry_run):
         found.append(("--execute, --dry-run", "no target", "say where to: --to-…"))
-    if request.target is not None and not source.is_live:
-        remedy = "give --bootstrap-server H:P"
-        found.append((f"--{request.target}", "a file", remedy))
+    if execute and not source.is_live:
+        found.append(("--execute", "a file", "give --bootstrap-server H:P"))
     if found:
         problems = [
             InputProblem(
@@ -185,11 +184,28 @@ def _answer(
 
     if request.target is None:
         return within(table_of(source.read()), request.scope)
+    if not source.is_live:
+        return _foresee(source, request)
     from planner.kafka import group_offsets
 
     with source.open_cluster() as client:
         table = group_offsets.preview(client, source.group_id(), request)
         return group_offsets.execute(client, table) if is_to_be_done else table
+
+
+def _foresee(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
+    from planner.group.offsets import refuse_kind
+    from planner.group.offsets_offline import foresee
+    from planner.group.offsets_table import table_of
+
+    document = source.read()
+    refuse_kind(document.record.group_id, document.record.type)
+    return foresee(
+        table_of(document),
+        request,
+        num_members=len(document.record.members),
+        file=source.label,
+    )
 
 
 def _print(

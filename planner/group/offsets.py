@@ -36,6 +36,8 @@ class Target(StrEnum):
     FILE = "from-file"
 
 
+INACTIVE = frozenset({"Empty", "Dead"})
+"""States in which a group has no members, so that its offsets may be set."""
 BY_TIME = frozenset({Target.DATETIME, Target.DURATION})
 
 
@@ -181,3 +183,31 @@ def _refuse_uncommitted(logs: LogColumns) -> None:
     if found:
         msg = "offsets that were never committed cannot be shifted"
         raise BadInputError(msg, found)
+
+
+def refuse_kind(group_id: str, kind: str | None) -> None:
+    """
+    Refuse groups whose offsets are not those of a consumer group.
+
+    Raises
+    ------
+    BadInputError
+        If it is a share or a streams group; names the tool for it.
+    """
+    tools = {"share": "kafka-share-groups", "streams": "kafka-streams-groups"}
+    if kind in tools:
+        rule = f"offsets of a {kind} group are not those of a consumer group"
+        msg = f"{group_id} is a {kind} group"
+        found = problem("group", "type", kind, rule, f"use {tools[kind]}")
+        raise BadInputError(msg, [found])
+
+
+def refuse_active(group_id: str, state: str) -> BadInputError:
+    """Return the error that refuses a group with members, in Kafka's words."""
+    rule = (
+        f"Assignments can only be reset if the group '{group_id}' is inactive, but the "
+        f"current state is {state}."
+    )
+    remedy = "stop its members; a static one is out after its session timeout"
+    msg = f"group {group_id} is active"
+    return BadInputError(msg, [problem("group", "state", state, rule, remedy)])

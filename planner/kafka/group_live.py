@@ -7,6 +7,7 @@ they are committed, ends as the leaders have them. It is read-only.
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from planner.errors import ClusterUnavailableError
@@ -94,7 +95,24 @@ def _describe(
         state = listed.state or "Unknown"
         return listed, Described(assignor=None, state=state, notes=[note])
     listed, answer = describe(client, listed)
-    return listed, readers[listed.kind](answer)
+    return listed, _not_dead(listed, readers[listed.kind](answer))
+
+
+def _not_dead(listed: ListedGroup, said: Described) -> Described:
+    """
+    Return a group that is alive as what it is.
+
+    Brokers that do not list types yet describe a group of the new protocol as if there
+    were none.
+    """
+    if said.state != "Dead" or listed.state in {None, "Dead"}:
+        return said
+    note = (
+        "the brokers do not describe this group, as those before Kafka 4.0 do with the "
+        "new protocol: take what kafka-consumer-groups --describe prints instead"
+    )
+    state = listed.state or said.state
+    return replace(said, state=state, notes=[*said.notes, note])
 
 
 def _read_offsets(client: ClusterClient, listed: ListedGroup) -> Offsets:

@@ -8,11 +8,14 @@ import numpy as np
 from planner.errors import BadInputError, InputProblem
 from planner.group.offsets import (
     BY_TIME,
+    INACTIVE,
     UNKNOWN,
     Int64s,
     LogColumns,
     Name,
     Target,
+    refuse_active,
+    refuse_kind,
     reset,
 )
 from planner.group.offsets_request import OffsetsRequest
@@ -29,9 +32,7 @@ from planner.kafka.offsets import (
 )
 from planner.kafka.topics import read_topics
 
-_INACTIVE = frozenset({"Empty", "Dead"})
 _NAMES_SHOWN = 20
-_TOOLS = {"share": "kafka-share-groups", "streams": "kafka-streams-groups"}
 
 
 def preview(
@@ -88,24 +89,16 @@ def inactive_state(client: ClusterClient, group_id: str) -> str | None:
         return None
     _refuse_others(listed)
     _, answer = describe(client, listed)
-    state: str = answer.group_state
-    if state in _INACTIVE:
-        return state
-    rule = (
-        f"Assignments can only be reset if the group '{group_id}' is inactive, but the "
-        f"current state is {state}."
-    )
-    remedy = "stop its members; a static one is out after its session timeout"
-    message = f"group {group_id} is active"
-    raise _refuse(message, "state", state, rule, remedy)
+    described: str = answer.group_state
+    # Old brokers describe a group of the new protocol as dead, and list it as it is.
+    for state in (described, listed.state):
+        if state is not None and state not in INACTIVE:
+            raise refuse_active(group_id, state)
+    return described
 
 
 def _refuse_others(listed: ListedGroup) -> None:
-    if listed.kind in _TOOLS:
-        rule = f"offsets of a {listed.kind} group are not those of a consumer group"
-        remedy = f"use {_TOOLS[listed.kind]}"
-        message = f"{listed.group_id} is a {listed.kind} group"
-        raise _refuse(message, "type", listed.kind, rule, remedy)
+    refuse_kind(listed.group_id, listed.kind)
     if listed.protocol_type not in {"", "consumer"}:
         rule = "its members are no consumers, and it has no offsets of theirs"
         message = f"{listed.group_id} is no consumer group"

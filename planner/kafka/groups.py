@@ -163,7 +163,7 @@ def describe(client: ClusterClient, group: ListedGroup) -> tuple[ListedGroup, An
     ClusterUnavailableError
         If no coordinator answers, or the user may not describe it.
     """
-    needs = f"Describe on Group {group.group_id}"
+    needs = f"Describe on Group {group.group_id}, and on its topics"
     for _ in range(_TRIES):
         try:
             return group, client.call(partial(_ask, group=group), needs=needs)

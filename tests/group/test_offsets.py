@@ -12,13 +12,16 @@ from pydantic import TypeAdapter
 from planner.errors import BadInputError
 from planner.group.offsets import BY_TIME, UNKNOWN, LogColumns, Target, reset
 from planner.group.offsets_file import format_offsets, read_offsets_file
+from planner.group.offsets_offline import foresee
 from planner.group.offsets_request import (
     OffsetsOptions,
+    OffsetsRequest,
     Scope,
     parse_datetime,
     parse_duration,
     read_offsets_request,
 )
+from planner.group.offsets_table import OffsetsTable
 from planner.group.show_records import GroupOffsetsRecord
 from support.commands import run
 
@@ -439,9 +442,11 @@ def test_offsets_of_a_file_are_exported(group_file, capsys, scope, exported):
     ("options", "place"),
     [
         pytest.param(
-            ("--to-latest", "--topic", "orders"), "--to-latest", id="set-in-a-file"
+            ("--to-latest", "--topic", "orders", "--execute", "--yes"),
+            "--execute",
+            id="set-in-a-file",
         ),
-        pytest.param(("--execute",), "--execute, --dry-run", id="nowhere-to"),
+        pytest.param(("--dry-run",), "--execute, --dry-run", id="nowhere-to"),
         pytest.param(
             (
                 *("--dry-run", "--execute", "--to-latest", "--all-topics"),
@@ -473,3 +478,142 @@ def test_many_rows_are_cut_and_said(tmp_path, monkeypatch, capsys):
     assert len(short) == 2 + 50 + 1
     assert "and 10 more" in short[-1]
     assert len(whole) == 2 + 60
+
+
+# -- foreseen without a cluster ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "exported", "words"),
+    [
+        pytest.param(
+            ("--to-latest", "--topic", "orders:0,1"),
+            "orders,0,9\norders,1,4\n",
+            "",
+            id="latest",
+        ),
+        pytest.param(
+            ("--to-current", "--topic", "orders:0,1"),
+            "orders,0,5\norders,1,4\n",
+            "orders-1: nothing was committed; set to 4",
+            id="current",
+        ),
+        pytest.param(
+            ("--shift-by", "3", "--topic", "orders:0"),
+            "orders,0,8\n",
+            "are not known here",
+            id="shift",
+        ),
+        pytest.param(
+            ("--to-offset", "7", "--topic", "orders:0,1"),
+            "orders,0,7\norders,1,4\n",
+            "orders-1: 7 is higher than the latest offset; set to 4",
+            id="offset",
+        ),
+        pytest.param(
+            ("--from-file", "o.csv"),
+            "orders,0,2\norders,1,1\n",
+            "are not known here",
+            id="file",
+        ),
+    ],
+)
+def test_what_a_file_can_tell_is_foreseen(
+    group_file, tmp_path, capsys, options, exported, words
+):
+    (tmp_path / "o.csv").write_text("orders,1,1\norders,0,2\n")
+
+    done = run(capsys, "group", "offsets", group_file, *options, "--export")
+
+    assert (done.code, done.out) == (0, exported), done.err
+    assert words in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "places"),
+    [
+        pytest.param(("--to-earliest", "--all-topics"), ["--to-earliest"], id="start"),
+        pytest.param(
+            ("--by-duration", "PT1H", "--all-topics"), ["--by-duration"], id="time"
+        ),
+        pytest.param(
+            ("--to-latest", "--topic", "orders"), ["orders-2"], id="end-unknown"
+        ),
+        pytest.param(
+            ("--to-latest", "--topic", "nope", "--topic", "orders:0,9"),
+            ["nope-0", "orders-9"],
+            id="not-there",
+        ),
+        pytest.param(("--from-file", "o.csv"), ["orders-7"], id="not-there-by-file"),
+    ],
+)
+def test_what_a_file_cannot_tell_is_refused(
+    group_file, tmp_path, capsys, options, places
+):
+    (tmp_path / "o.csv").write_text("orders,7,1\norders,0,2\n")
+
+    done = run(capsys, "group", "offsets", group_file, *options, "--format", "json")
+
+    assert done.code == 2
+    assert [one["place"] for one in done.document["problems"]] == places
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        pytest.param({"state": "Stable"}, "Stable.", id="state"),
+        pytest.param(
+            {"state": None, "members": [{"member_id": "m"}]},
+            "with members.",
+            id="members",
+        ),
+    ],
+)
+def test_an_active_group_is_refused_in_files_too(
+    group_file, tmp_path, capsys, change, state
+):
+    document = json.loads((tmp_path / "g.json").read_text())
+    (tmp_path / "g.json").write_text(json.dumps({**document, **change}))
+
+    done = run(capsys, "group", "offsets", group_file, "--to-latest", "--all-topics")
+
+    assert done.code == 2
+    assert (
+        "Assignments can only be reset if the group 'billing' is inactive" in done.err
+    )
+    assert state in done.err
+
+
+def test_where_to_must_be_said_in_files_too():
+    table = OffsetsTable(group_id="g", state="Empty")
+
+    with pytest.raises(ValueError, match="says where to"):
+        foresee(table, OffsetsRequest(target=None), num_members=0, file="g.json")
+
+
+@pytest.mark.parametrize("kind", ["share", "streams"])
+def test_other_kinds_have_tools_of_their_own(group_file, tmp_path, capsys, kind):
+    document = json.loads((tmp_path / "g.json").read_text())
+    (tmp_path / "g.json").write_text(json.dumps({**document, "type": kind}))
+    words = ("--to-latest", "--topic", "orders:0", "--format", "json")
+
+    done = run(capsys, "group", "offsets", group_file, *words)
+
+    assert done.code == 2
+    (problem,) = done.document["problems"]
+    assert problem["remedy"] == f"use kafka-{kind}-groups"
+
+
+def test_a_file_says_which_partitions_and_all_that_is_wrong_is_said(tmp_path):
+    path = tmp_path / "o.csv"
+    path.write_text("t,0\n")
+    options = OffsetsOptions(from_file=path, topics=["t", "t:x"], group_id="g")
+
+    with pytest.raises(BadInputError) as raised:
+        read_offsets_request(options)
+
+    assert [problem.place for problem in raised.value.problems] == [
+        "--from-file",
+        "--topic",
+        "line 1",
+    ]

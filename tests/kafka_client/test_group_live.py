@@ -106,6 +106,26 @@ def test_of_a_streams_group_only_offsets_are_read():
     )
 
 
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        pytest.param("Stable", "Stable", id="alive"),
+        pytest.param("Dead", "Dead", id="dead"),
+        pytest.param("", "Dead", id="not-listed"),
+    ],
+)
+def test_what_old_brokers_do_not_describe_is_not_dead(state, shown):
+    cluster = Cluster(answer=described("Dead"))
+    cluster.list_groups = lambda broker_ids: [{"group_id": "g", "group_state": state}]
+
+    found = read_live_group(cluster, "g")
+
+    assert found.record.state == shown
+    assert any("do not describe this group" in note for note in found.notes) == (
+        state == "Stable"
+    )
+
+
 def test_partitions_without_a_leader_have_no_lag_and_are_named():
     cluster = Cluster(leaders=(1, -1))
 
