@@ -18,6 +18,7 @@ from planner.kafka.visibility import (
     is_bound,
     suspects,
 )
+from planner.progress import stage
 
 if TYPE_CHECKING:
     from planner.snapshot.document import Snapshot
@@ -211,6 +212,7 @@ def _note_shared_disks(look: Look, note: Note) -> None:
 
 
 def _first_look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
+    stage(f"connecting to {client.servers}")
     client.reach_brokers()
     look = _look(client, allow_partial=allow_partial, note=note)
     _note_shared_disks(look, note)

@@ -19,7 +19,6 @@ _BROKER = ("id", "rack", "host", "state")
 _PARTITION = (
     "partition",
     "replicas",
-    "leader",
     "isr",
     "elr",
     "last_known_elr",
@@ -55,6 +54,8 @@ def told(document: dict[str, Any], *, with_sizes: bool = True) -> dict[str, Any]
                 "configs": own_configs(topic, document),
                 "partitions": [
                     known({key: one.get(key) or None for key in _PARTITION})
+                    # None is said of a partition without a leader.
+                    | {"leader": one.get("leader", "absent")}
                     | {key: one.get(key) for key in _SIZES if with_sizes}
                     for one in topic["partitions"]
                 ],
@@ -150,6 +151,7 @@ def test_the_states_that_the_samples_show_are_imported_as_they_are_read_live(
     cluster = new_cluster(num_brokers=4)
     create(cluster, "big", [[1, 2], [2, 1]])
     create(cluster, "safe", [[3, 1, 2], [4, 3, 1]])
+    create(cluster, "alone", [[1]])
     cluster.produce("big", num_records=3000, record_bytes=1000)
     plan = write_plan(tmp_path / "plan.json", "big", {0: [3, 4], 1: [2, 3]})
     throttle = ("--throttle", "1000")
@@ -167,8 +169,8 @@ def test_the_states_that_the_samples_show_are_imported_as_they_are_read_live(
     )
     wait_until(
         lambda: all(
-            1 not in one["isr"]
-            for one in told_topics(cluster.topics("--describe")).values()
+            one["leader"] is None if name == ("alone", 0) else 1 not in one["isr"]
+            for name, one in told_topics(cluster.topics("--describe")).items()
         ),
         "broker 1 to leave every ISR",
     )
@@ -187,4 +189,6 @@ def test_the_states_that_the_samples_show_are_imported_as_they_are_read_live(
     assert configs[3]["follower.replication.throttled.rate"] == "1000"
     states = [d["state"] for d in broken[0]["brokers"][3]["log_dirs"]]
     assert sorted(states) == ["offline", "online"]
+    (alone,) = [one for one in broken[0]["topics"] if one["name"] == "alone"]
+    assert alone["partitions"][0]["leader"] is None
     assert broken[0]["brokers"][0]["state"] == "fenced"
