@@ -1,5 +1,7 @@
 """The command, run as a user runs it."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -8,6 +10,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from planner.cli.main import _run, is_json_wanted
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")
 
@@ -40,6 +44,17 @@ def run_planner(*args: object) -> Outcome:
     )
     seconds = time.monotonic() - began
     return Outcome(done.returncode, done.stdout, done.stderr, seconds)
+
+
+def run_here(*args: object) -> Outcome:
+    """Run `kafka-planner` to its end in this process, which spares its start."""
+    words = [str(word) for word in args]
+    out, err = io.StringIO(), io.StringIO()
+    began = time.monotonic()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = _run(words, as_json=is_json_wanted(words, {}))
+    seconds = time.monotonic() - began
+    return Outcome(int(code), out.getvalue(), err.getvalue(), seconds)
 
 
 def take_snapshot(bootstrap: str, path: Path, *options: object) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+from kafka.errors import CoordinatorNotAvailableError, NoError
+from kafka.structs import OffsetAndMetadata
 
 from integration.kafka.cluster import Cluster, wait_until
 
@@ -80,3 +83,21 @@ def create(cluster: Cluster, topic: str, partitions: int) -> None:
             {topic: {"num_partitions": partitions, "replication_factor": 1}},
             wait_for_metadata=True,
         )
+
+
+def commit(cluster: Cluster, group: str, topic: str, offsets: Sequence[int]) -> None:
+    """Let a group without members have read so far."""
+    wanted = {
+        TopicPartition(topic, number): OffsetAndMetadata(offset, "", None)
+        for number, offset in enumerate(offsets)
+    }
+
+    def is_committed() -> bool:
+        try:
+            answers = admin.alter_group_offsets(group, wanted)
+        except CoordinatorNotAvailableError:  # the first group of the cluster
+            return False
+        return set(answers.values()) == {NoError}
+
+    with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
+        wait_until(is_committed, f"offsets of {group} to be committed")

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from assignment.check import check_named
 from integration.kafka.cluster import Cluster, wait_until
-from integration.planner import Outcome, run_planner
-from integration.readers import Reader, create, produce, settled
+from integration.planner import Outcome, run_here
+from integration.readers import Reader, commit, create, produce, settled
 from planner.group import GroupDocument, read_group
 from planner.group.importers.describe import import_texts
 from planner.group.show_records import GroupListRecord, GroupShowRecord
@@ -38,7 +38,7 @@ def consume(shared_cluster: Cluster) -> Iterator[Start]:
 
 def group(cluster: Cluster, *words: object) -> Outcome:
     where = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
-    return run_planner("group", *words, *where)
+    return run_here("group", *words, *where)
 
 
 def show(cluster: Cluster, group_id: str) -> Any:
@@ -144,10 +144,7 @@ def test_lag_weighs_partitions(shared_cluster: Cluster, tmp_path: Path) -> None:
     topic = name = "live-lag"
     create(shared_cluster, topic, 2)
     produce(shared_cluster, topic, range(1), 30)
-    shared_cluster.groups(
-        *("--reset-offsets", "--group", name, "--topic", topic),
-        *("--to-earliest", "--execute"),
-    )
+    commit(shared_cluster, name, topic, [0, 0])
 
     document = show(shared_cluster, name)
     outcome = group(
@@ -167,10 +164,7 @@ def test_lag_weighs_partitions(shared_cluster: Cluster, tmp_path: Path) -> None:
 def test_bytes_in_weigh_partitions(shared_cluster: Cluster, tmp_path: Path) -> None:
     topic = name = "live-in"
     create(shared_cluster, topic, 2)
-    shared_cluster.groups(
-        *("--reset-offsets", "--group", name, "--topic", topic),
-        *("--to-earliest", "--execute"),
-    )
+    commit(shared_cluster, name, topic, [0, 0])
     words = ("import", "--group", name, "--weights", "in", "--sample-seconds", 1)
 
     outcome = group(shared_cluster, *words, "-o", tmp_path / "g.json")
@@ -242,10 +236,7 @@ def test_a_share_group_is_shown_and_not_assigned(
 
 def test_groups_are_listed(shared_cluster: Cluster) -> None:
     create(shared_cluster, "live-listed", 1)
-    shared_cluster.groups(
-        *("--reset-offsets", "--group", "live-listed", "--topic", "live-listed"),
-        *("--to-earliest", "--execute"),
-    )
+    commit(shared_cluster, "live-listed", "live-listed", [0])
 
     outcome = group(shared_cluster, "show")
 
