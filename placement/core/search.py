@@ -58,6 +58,13 @@ STAGES = (
     stages.shake,
 )
 """Stages that any search may need."""
+
+
+def needs_compiling(num_items: int) -> bool:
+    """Tell whether a search of so many items has to compile its kernels first."""
+    return num_items > PLAIN_ITEMS and not is_at_hand(STAGES)
+
+
 MOST_REPACKED = 8
 """How often a stage goes on after its lists had to be laid out anew."""
 ROLE_SWEEPS = 8

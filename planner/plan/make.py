@@ -8,6 +8,7 @@ import numpy as np
 from placement.change import Reassignment
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.core.search import needs_compiling
 from placement.impossible import explain_impossible
 from placement.load import Resource
 from placement.operations import (
@@ -95,7 +96,9 @@ def make(
     if wishes.waves is not None and wishes.request.with_log_dirs:
         raise _waves_name_no_dirs()
     operation = OPERATIONS[request.goal](wishes.state, wishes)
-    stage(f"planning {request.goal}")
+    is_first = needs_compiling(int(wishes.state.replicas.broker_idx.size))
+    once = ", the search compiled once for all" if is_first else ""
+    stage(f"planning {request.goal}{once}")
     placed = plan_placement(wishes.state, operation, wishes.settings)
     to_come = arrival_notes(wishes.state, wishes.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from placement.core import search
+from placement.core.search import PLAIN_ITEMS
 from planner.cli.config import _write_new
 from planner.cli.progress_line import ProgressLine, is_wanted, progress_line
 from planner.demo import SNAPSHOT_FILE
@@ -141,6 +143,28 @@ def test_the_line_is_wiped_before_anything_else_is_written(terminal, monkeypatch
     assert results.getvalue() == "result\n"
     assert wiped.endswith(f" s{WIPE}")
     assert "note\n" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("num_items", "is_at_hand", "expected"),
+    [
+        pytest.param(PLAIN_ITEMS, False, False, id="small"),
+        pytest.param(PLAIN_ITEMS + 1, False, True, id="first-time"),
+        pytest.param(PLAIN_ITEMS + 1, True, False, id="compiled-before"),
+    ],
+)
+def test_who_has_to_wait_for_the_compiler(monkeypatch, num_items, is_at_hand, expected):
+    monkeypatch.setattr(search, "is_at_hand", lambda _: is_at_hand)
+
+    assert search.needs_compiling(num_items) == expected
+
+
+def test_waiting_for_the_compiler_is_said(monkeypatch, capsys):
+    monkeypatch.setattr("planner.plan.make.needs_compiling", lambda _: True)
+
+    outcome = run(capsys, "plan", "rebalance", SNAPSHOT_FILE, "--verbose")
+
+    assert "planning rebalance, the search compiled once for all\n" in outcome.err
 
 
 @pytest.mark.parametrize(
