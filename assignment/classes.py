@@ -51,7 +51,7 @@ def classes_of(group: Group) -> Classes:
     prices = None
     if racks_count(group):
         class_idx, lists, prices = _by_rack(group, class_idx, lists)
-    start = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
+    start = np.cumsum([0, *(len(each) for each in lists)], dtype=np.int64)
     member_idx = np.concatenate([*lists, np.zeros(0, dtype=np.int32)]).astype(np.int64)
     owner_idx, edge_idx = _owners(group, class_idx, start, member_idx)
     price = None if prices is None else np.concatenate([*prices, member_idx[:0]])
@@ -88,17 +88,48 @@ def _by_rack(
     group: Group, class_idx: RowArray, lists: list[IndexArray]
 ) -> tuple[RowArray, list[IndexArray], list[RowArray]]:
     """Split classes by the racks of replicas; price members in other racks."""
-    racks_of = [tuple(sorted(set(racks.tolist()))) for racks in group.partitions.racks]
-    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    rows = np.nonzero(np.not_equal(class_idx, ABSENT))[0]
+    keys = np.column_stack([class_idx[rows], _rack_bits(group)[rows]])
+    first, number = _numbered(keys)
     split = np.full(len(class_idx), ABSENT, dtype=np.int64)
-    for row, first in enumerate(class_idx.tolist()):
-        if first != ABSENT:
-            split[row] = known.setdefault((first, racks_of[row]), len(known))
-    members = [lists[first] for first, _ in known]
-    prices = [
-        _far(group, who, racks) for (_, racks), who in zip(known, members, strict=True)
-    ]
+    split[rows] = number
+    samples = rows[first].tolist()
+    members = [lists[class_idx[row]] for row in samples]
+    racks = [tuple(set(group.partitions.racks.of(row).tolist())) for row in samples]
+    prices = [_far(group, who, near) for near, who in zip(racks, members, strict=True)]
     return split, members, prices
+
+
+_RACKS_PER_WORD = 62
+
+
+def _rack_bits(group: Group) -> RowArray:
+    """Return ``(P, W)`` the racks of each partition, a bit for each."""
+    racks = group.partitions.racks
+    words, bits = np.divmod(racks.idx.astype(np.int64), _RACKS_PER_WORD)
+    num_words = -(-len(group.racks) // _RACKS_PER_WORD)
+    found = np.zeros((group.num_partitions, num_words), dtype=np.int64)
+    np.bitwise_or.at(found, (racks.owner, words), np.left_shift(1, bits))
+    return found
+
+
+def _numbered(keys: RowArray) -> tuple[RowArray, RowArray]:
+    """
+    Give rows that are the same one number, in the order of their first ones.
+
+    Returned are the first row of each number, and ``(N,)`` the number of each row.
+    """
+    order = np.lexsort(keys.T[::-1])
+    is_new = np.ones(len(order), dtype=np.bool_)
+    is_new[1:] = (np.diff(keys[order], axis=0) != 0).any(axis=1)
+    # A stable sort: of the same ones the first comes first.
+    first = order[is_new]
+    by_appearance = np.argsort(first)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[by_appearance] = np.arange(len(first))
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = rank[np.cumsum(is_new) - 1]
+    return first[by_appearance], number
 
 
 def _far(group: Group, members: IndexArray, racks: tuple[int, ...]) -> RowArray:
