@@ -36,6 +36,8 @@ _RETRIED = (
     kafka_errors.KafkaTimeoutError,
     kafka_errors.RequestTimedOutError,
     kafka_errors.InvalidMetadataError,
+    # Who coordinates a group is looked up once in a client's life.
+    kafka_errors.NotCoordinatorError,
     kafka_errors.Cancelled,
 )
 

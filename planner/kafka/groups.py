@@ -102,15 +102,21 @@ def find_group(client: ClusterClient, group_id: str) -> ListedGroup | None:
     ClusterUnavailableError
         If the cluster cannot be reached.
     """
-    found = [one for one in list_groups(client) if one.group_id == group_id]
-    if found:
-        return found[0]
-    # A list leaves out what the user may not see; a question about it is refused.
+    found = _listed(client, group_id)
+    if found is not None:
+        return found
+    # A list leaves out what the user may not see, and what a broker has not loaded yet
+    # since another one died. A question about the group is refused then, or waits.
     client.call(
         lambda admin: admin.list_group_offsets({group_id: None}),
         needs=f"Describe on Group {group_id}",
     )
-    return None
+    return _listed(client, group_id)
+
+
+def _listed(client: ClusterClient, group_id: str) -> ListedGroup | None:
+    found = [one for one in list_groups(client) if one.group_id == group_id]
+    return found[0] if found else None
 
 
 def must_find(client: ClusterClient, group_id: str) -> ListedGroup:

@@ -118,6 +118,28 @@ def share_start_offsets(
     }
 
 
+def _raise_common(errors: set[Any]) -> None:
+    """
+    Raise what is wrong with all partitions at once.
+
+    That is a coordinator that is none, or not yet: to commit again does no harm. And
+    a right that is missing for every one.
+    """
+    from kafka import errors as known
+
+    moved = {
+        known.CoordinatorLoadInProgressError,
+        known.CoordinatorNotAvailableError,
+        known.NotCoordinatorError,
+    }
+    for error in errors & moved:
+        raise error
+    if len(errors) == 1:
+        (error,) = errors
+        if issubclass(error, known.AuthorizationError):
+            raise error
+
+
 def commit_offsets(
     client: ClusterClient, group_id: str, offsets: Mapping[Partition, int]
 ) -> dict[Partition, str]:
@@ -143,10 +165,14 @@ def commit_offsets(
         TopicPartition(*name): OffsetAndMetadata(offset, "", None)
         for name, offset in offsets.items()
     }
-    answers = client.call(
-        lambda admin: admin.alter_group_offsets(group_id, wanted),
-        needs=f"Read on Group {group_id}, and on its topics",
-    )
+
+    def ask(admin: Any) -> Any:
+        found = admin.alter_group_offsets(group_id, wanted)
+        _raise_common(set(found.values()))
+        return found
+
+    needs = f"Read on Group {group_id}, and on its topics"
+    answers = client.call(ask, needs=needs)
     return {
         Partition(*name): error.__name__
         for name, error in answers.items()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka import KafkaAdminClient
 from pydantic import TypeAdapter
 
 from assignment.check import check_named
@@ -251,3 +252,19 @@ def test_a_group_that_is_not_there_is_bad_input(shared_cluster: Cluster) -> None
 
     assert outcome.code == 2
     assert outcome.document["error"] == "no group no-such-group"
+
+
+def test_a_group_outlives_its_coordinator(new_cluster: Callable[..., Cluster]) -> None:
+    cluster = new_cluster(num_brokers=2, num_dirs=1)
+    with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
+        topics = {"t": {"num_partitions": 2, "replication_factor": 2}}
+        admin.create_topics(topics, wait_for_metadata=True)
+    commit(cluster, "g", "t", [0, 0])
+    before = show(cluster, "g")
+
+    cluster.kill(before["coordinator"])
+    after = show(cluster, "g")
+
+    (survivor,) = set(cluster.brokers) - {before["coordinator"]}
+    assert after["coordinator"] == survivor
+    assert after["topics"] == before["topics"]

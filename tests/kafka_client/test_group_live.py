@@ -4,7 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 from kafka import TopicPartition
-from kafka.errors import NoError, UnknownMemberIdError
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    GroupAuthorizationFailedError,
+    NoError,
+    NotCoordinatorError,
+    UnknownMemberIdError,
+)
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp
 
 from planner.errors import BadInputError, ClusterUnavailableError
@@ -193,6 +199,22 @@ def test_what_brokers_refuse_is_told_by_partition():
     found = commit_offsets(cluster, "g", {Partition("t", n): 7 for n in (0, 1)})
 
     assert found == {Partition("t", 1): "UnknownMemberIdError"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotCoordinatorError,
+        CoordinatorLoadInProgressError,
+        GroupAuthorizationFailedError,
+    ],
+)
+def test_what_is_wrong_with_all_partitions_is_raised(error):
+    cluster = Cluster()
+    cluster.refused = {TopicPartition("t", n): error for n in (0, 1)}
+
+    with pytest.raises(error):
+        commit_offsets(cluster, "g", {Partition("t", n): 7 for n in (0, 1)})
 
 
 def test_what_became_of_each_partition_is_told():

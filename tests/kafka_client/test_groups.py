@@ -417,3 +417,11 @@ def test_a_group_that_is_not_there_is_refused_with_those_that_are():
 
     (problem,) = raised.value.problems
     assert "there are: g" in problem.rule
+
+
+def test_a_group_that_its_new_coordinator_is_loading_is_waited_for():
+    cluster = Cluster([3, 1])  # listed by nobody at first: its coordinator has died
+
+    found = must_find(cluster, "g")
+
+    assert (found.group_id, found.coordinator) == ("g", 1)
