@@ -64,7 +64,7 @@ def test_a_group_lives_through_everything(
 JAVA = "org.apache.kafka.clients.consumer"
 
 
-@pytest.mark.parametrize("kind", ["StickyAssignor", "CooperativeStickyAssignor"])
+@pytest.mark.parametrize("kind", ["StickyAssignor"])
 def test_javas_consumers_share_a_group_with_ours(
     shared_cluster: Cluster, start_reader: Callable[[str, str, str], Reader], kind: str
 ) -> None:

@@ -1,7 +1,6 @@
 """Offsets of groups set on a real cluster, beside Kafka's own tool."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from pydantic import TypeAdapter
 
 from integration.kafka.cluster import Cluster, wait_until
 from integration.planner import Outcome, run_here
-from integration.readers import Reader, commit, create, produce, settled
+from integration.readers import commit, create, produce
 from planner.group.show_records import GroupOffsetsRecord
 
 pytestmark = pytest.mark.kafka
@@ -176,56 +175,3 @@ def test_what_cannot_be_set_is_refused_whole(
     assert outcome.code == 2
     assert outcome.document["error"].startswith(error)
     assert committed(shared_cluster, "offsets-none") == {}
-
-
-def refused_as_by_kafka(cluster: Cluster, group: str, topic: str) -> None:
-    before = committed(cluster, group)
-    words = ("--topic", topic, "--to-earliest", "--execute")
-
-    ours = offsets(cluster, group, *words, "--yes", "--format", "json")
-    kafkas = cluster.groups("--reset-offsets", "--group", group, *words)
-
-    assert ours.code == 2
-    (problem,) = ours.document["problems"]
-    assert "is inactive, but the current state is Stable." in problem["rule"]
-    assert f"Error: {problem['rule']}" in kafkas
-    assert committed(cluster, group) == before
-
-
-def test_an_active_classic_group_is_refused_as_by_kafka(
-    shared_cluster: Cluster, start_reader: Callable[[str, str, str], Reader]
-) -> None:
-    topic = group = "offsets-active"
-    create(shared_cluster, topic, 2)
-    produce(shared_cluster, topic, range(2), 5)
-    settled([start_reader(group, f"^{topic}$", "RangeAssignor")], [2])
-    wait_until(
-        lambda: sum(committed(shared_cluster, group).values()) == 10,
-        "everything to be committed",
-    )
-
-    refused_as_by_kafka(shared_cluster, group, topic)
-
-
-def test_an_active_group_of_the_new_protocol_is_refused_as_by_kafka(
-    shared_cluster: Cluster,
-) -> None:
-    topic = group = "offsets-active-new"
-    create(shared_cluster, topic, 1)
-    process = shared_cluster.consume(
-        "ConsoleConsumer",
-        *("--topic", topic, "--group", group),
-        *("--command-property", "group.protocol=consumer"),
-    )
-
-    def is_stable() -> bool:
-        where = ("--bootstrap-server", shared_cluster.bootstrap, "--format", "json")
-        shown = run_here("group", "show", group, *where)
-        return shown.code == 0 and shown.document["unowned"] == 0
-
-    try:
-        wait_until(is_stable, "the group to have its partition")
-        refused_as_by_kafka(shared_cluster, group, topic)
-    finally:
-        process.kill()
-        process.wait(30)

@@ -99,6 +99,21 @@ def assert_same(live: GroupDocument, text: GroupDocument) -> None:
     ]
 
 
+def assert_offsets_are_refused(cluster: Cluster, group_id: str, topic: str) -> None:
+    """Hold our refusal to reset an active group against that of Kafka's own tool."""
+    before = show(cluster, group_id)["topics"]
+    words = ("--topic", topic, "--to-earliest", "--execute")
+
+    ours = group(cluster, "offsets", group_id, *words, "--yes")
+    kafkas = cluster.groups("--reset-offsets", "--group", group_id, *words)
+
+    assert ours.code == 2
+    (problem,) = ours.document["problems"]
+    assert "is inactive, but the current state is Stable." in problem["rule"]
+    assert f"Error: {problem['rule']}" in kafkas
+    assert show(cluster, group_id)["topics"] == before
+
+
 def test_a_classic_group_is_read_in_full(
     shared_cluster: Cluster,
     start_reader: Callable[[str, str, str], Reader],
@@ -139,6 +154,7 @@ def test_a_classic_group_is_read_in_full(
     played = group(shared_cluster, "what-if", name, events)
     assert played.code == 0, played.err + played.out
     assert played.document["runs"]
+    assert_offsets_are_refused(shared_cluster, name, topic)
 
 
 def test_lag_weighs_partitions(shared_cluster: Cluster, tmp_path: Path) -> None:
@@ -212,6 +228,7 @@ def test_a_group_of_the_new_protocol_is_no_dead_one(
     assigned = group(shared_cluster, "assign", name, "--assignor", "server-uniform")
     assert assigned.code == 0, assigned.err
     assert check_named(live.to_group(), assigned.document["assignment"])[1] == []
+    assert_offsets_are_refused(shared_cluster, name, topics[0])
 
 
 def test_a_share_group_is_shown_and_not_assigned(
