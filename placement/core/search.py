@@ -188,7 +188,7 @@ class Searcher:
         kept = (int(memory.ints[NOISE]), float(memory.floats[BASE_PRICE]))
         at = arrangement_of(memory, self._problem)
         assert self._memory is not None  # noqa: S101 - made before any stage
-        again = lay_again(self._memory, self._problem, at)
+        again = lay_again(self._memory, self._problem, at, self._seed)
         again.ints[NOISE], again.floats[BASE_PRICE] = kept
         if not self._is_compiled:
             memory.ints[:], memory.floats[:] = (
@@ -320,7 +320,8 @@ class Searcher:
         if self._memory is None:
             self._memory = lay_out(self._problem, at, self._seed)
         else:
-            self._memory = lay_again(self._memory, self._problem, at)
+            again = lay_again(self._memory, self._problem, at, self._seed)
+            self._memory = again
         return self._memory if self._is_compiled else as_lists(self._memory)
 
     def _balance(self, state: Memory, scan: int, *, is_thorough: bool = False) -> None:

@@ -125,6 +125,8 @@ def _with_departed(problem: Problem, at: Arrangement, load: IntArray) -> IntArra
 
 def _count_over_capacity(problem: Problem, load: IntArray) -> int:
     """Count peaks over capacity; one that has got worse than it was counts twice."""
+    if np.less_equal(load, problem.bins.capacity).all():
+        return 0
     over = over_capacity(problem, load)
     is_worse = over & (load > problem.home_loads)
     return int(over.sum()) + int(is_worse.sum())

@@ -25,8 +25,14 @@ from placement.core.kernels.memory import (
     lay_again,
     lay_out,
 )
-from placement.core.kernels.spread import collection_counts
-from placement.core.problem import NOWHERE, Arrangement, Problem, home_arrangement
+from placement.core.kernels.spread import num_collection_cells
+from placement.core.problem import (
+    NOWHERE,
+    Arrangement,
+    Movability,
+    Problem,
+    home_arrangement,
+)
 from placement.core.value import move_costs
 from support.oracles import (
     illegal_moves,
@@ -71,6 +77,13 @@ def items_in(memory: Memory, place: int) -> list[int]:
     ]
 
 
+def still_in(memory: Memory, place: int) -> list[int]:
+    return [
+        access.still_item(memory, place, step)
+        for step in range(access.num_still_in(memory, place))
+    ]
+
+
 def assert_consistent(problem: Problem, memory: Memory) -> None:
     """Loads, peaks, distances, penalties, lists and cost are the arrangement's."""
     at = arrangement_of(memory, problem)
@@ -87,20 +100,23 @@ def assert_consistent(problem: Problem, memory: Memory) -> None:
     assert first[:, 0].reshape(shape).tolist() == naive_loads(problem, at)
     assert first[:, 1].reshape(shape).tolist() == naive_peaks(problem, at)
     assert memory.ints[layout.COST] == move_costs(problem, at).sum()
-    counted = len(collection_counts(problem, at))
+    counted = num_collection_cells(problem)
     assert column(memory, "COLLECTION_COUNT", counted) == column(
         fresh, "COLLECTION_COUNT", counted
     )
     slots = column(memory, "SLOT_OF", problem.num_items)
     for place in range(problem.num_bins):
         found = items_in(memory, place)
-        assert sorted(found) == np.nonzero(at.bin_of == place)[0].tolist()
+        still = still_in(memory, place)
+        assert all(problem.movability[item] == Movability.NEVER for item in still)
+        assert sorted(found + still) == np.nonzero(at.bin_of == place)[0].tolist()
         assert [slots[item] for item in found] == list(range(len(found)))
 
 
 def random_step(data, problem: Problem, memory: Memory) -> None:
-    """Move any item to any bin, or hand a role to any item of its group."""
+    """Move an item that may move to any bin, or hand a role to one of its group."""
     item = data.draw(st.integers(0, problem.num_items - 1))
+    assume(problem.movability[item] != Movability.NEVER)
     group = int(problem.group_of[item])
     at = arrangement_of(memory, problem)
     holder = at.role_of[group]
@@ -318,7 +334,7 @@ def test_memory_laid_out_again_is_that_of_the_new_start():
     memory = lay_out(problem, at, 1)
     moved = Arrangement(np.array([1, 0, 1, 2, 2, 0], dtype=np.int32), at.role_of)
 
-    again = lay_again(memory, problem, moved)
+    again = lay_again(memory, problem, moved, 1)
 
     fresh = lay_out(problem, moved, 1)
     assert again.ints.tolist() == fresh.ints.tolist()

@@ -80,6 +80,16 @@ def shuffled(document, seed):
 
 
 @pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("most", [0, 10**6], ids=["compiled", "plain"])
+def test_whether_compiled_or_not(most, goal, document, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", most)
+
+    write_plan(planned_for(document, goal, **GOALS[goal]).plan, tmp_path / "p")
+
+    assert contents(tmp_path / "p") == expected[goal]
+
+
+@pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_whatever_the_order_of_rows(seed, goal, document, expected, tmp_path):
     other = shuffled(document, seed)

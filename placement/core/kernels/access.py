@@ -20,6 +20,7 @@ from placement.core.kernels.layout import (
     ITEM_WIDTH,
     ITEMS,
     LIST_COUNT,
+    LIST_CURSOR,
     LIST_START,
     LIST_WIDTH,
     LISTS,
@@ -30,11 +31,16 @@ from placement.core.kernels.layout import (
     PENALTY,
     ROLE_OF,
     SLOTS,
+    STILL_COUNT,
+    STILL_CURSOR,
+    STILL_START,
 )
 from placement.core.kernels.memory import Memory
 
 MAY, MUST, NEVER = 0, 1, 2
 """Codes of `Movability`."""
+LOW_HALF = 0xFFFFFFFF
+"""Counts of collections lie two in a number: most are small, and the table is large."""
 
 
 @inner
@@ -137,8 +143,37 @@ def item_at(m: Memory, place: int, slot: int) -> int:
 
 @inner
 def num_items_in(m: Memory, place: int) -> int:
-    """Return how many items are in a bin."""
+    """Return how many items that may move are in a bin."""
     return m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_COUNT]
+
+
+@inner
+def cursor_of(m: Memory, place: int) -> int:
+    """Return the slot of a bin's list where the next scan starts."""
+    return m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
+
+
+@inner
+def pass_on(m: Memory, place: int, looked: int) -> None:
+    """Let the next scan of a bin's list start after so many items."""
+    row = m.ints[LISTS] + place * LIST_WIDTH
+    count = m.ints[row + LIST_COUNT]
+    if count > 0:
+        m.ints[row + LIST_CURSOR] = (m.ints[row + LIST_CURSOR] + looked) % count
+
+
+@inner
+def still_item(m: Memory, place: int, step: int) -> int:
+    """Return the item so many steps on among those of a bin that never move."""
+    row = m.ints[LISTS] + place * LIST_WIDTH
+    slot = (m.ints[row + STILL_CURSOR] + step) % m.ints[row + STILL_COUNT]
+    return m.ints[m.ints[SLOTS] + m.ints[row + STILL_START] + slot]
+
+
+@inner
+def num_still_in(m: Memory, place: int) -> int:
+    """Return how many items that never move are in a bin."""
+    return m.ints[m.ints[LISTS] + place * LIST_WIDTH + STILL_COUNT]
 
 
 @inner
@@ -160,6 +195,16 @@ def collection_of(m: Memory, item: int) -> int:
 
 
 @inner
-def collection_cell(m: Memory, collection: int, place: int) -> int:
-    """Return where the items of a collection in a bin are counted."""
-    return m.ints[COLLECTION_COUNT] + collection * m.ints[NUM_BINS] + place
+def num_of_collection(m: Memory, collection: int, place: int) -> int:
+    """Return how many items of a collection are in a bin."""
+    cell = collection * m.ints[NUM_BINS] + place
+    return (
+        m.ints[m.ints[COLLECTION_COUNT] + cell // 2] >> (32 * (cell % 2))
+    ) & LOW_HALF
+
+
+@inner
+def add_to_collection(m: Memory, collection: int, place: int, sign: int) -> None:
+    """Count one item more (1) or less (-1) of a collection in a bin."""
+    cell = collection * m.ints[NUM_BINS] + place
+    m.ints[m.ints[COLLECTION_COUNT] + cell // 2] += sign << (32 * (cell % 2))

@@ -1,8 +1,8 @@
 """Doing a move or a role change: loads, penalties, lists, cost; and taking it back."""
 
 from placement.core.kernels.access import (
+    add_to_collection,
     bin_of,
-    collection_cell,
     collection_of,
     group_of,
     holder_of,
@@ -119,9 +119,9 @@ def count_collection(m: Memory, item: int, source: int, target: int) -> None:
     if collection < 0:
         return
     if source >= 0:
-        m.ints[collection_cell(m, collection, source)] -= 1
+        add_to_collection(m, collection, source, -1)
     if target >= 0:
-        m.ints[collection_cell(m, collection, target)] += 1
+        add_to_collection(m, collection, target, 1)
 
 
 @inner

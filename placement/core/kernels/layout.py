@@ -18,9 +18,11 @@ BIN_RECEIVES, BIN_LEADS, BIN_RELEASES, BIN_CLASS, BIN_NODES = 0, 1, 2, 3, 4
 ROW_LOWER, ROW_UPPER, ROW_CAPACITY, ROW_WIDTH = 0, 1, 2, 3
 # loads, of the same rows
 LOAD_NOW, LOAD_PEAK, LOAD_WIDTH = 0, 1, 2
-# lists of bins: items are `slots[start:start + count]`; `cursor` is where the next
-# scan starts, `room` how many the list can take where it is
-LIST_START, LIST_COUNT, LIST_ROOM, LIST_CURSOR, LIST_WIDTH = 0, 1, 2, 3, 4
+# lists of bins: items that may move are `slots[start:start + count]`; `cursor` is where
+# the next scan starts, `room` how many the list can take where it is. Those that never
+# move lie apart, so that no scan has to pass them over.
+LIST_START, LIST_COUNT, LIST_ROOM, LIST_CURSOR = 0, 1, 2, 3
+STILL_START, STILL_COUNT, STILL_CURSOR, LIST_WIDTH = 4, 5, 6, 7
 # entries of the log: item (or -1 - group) and where it was (or who held the role)
 LOG_WHAT, LOG_WAS, LOG_WIDTH = 0, 1, 2
 

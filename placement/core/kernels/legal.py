@@ -6,7 +6,6 @@ from placement.core.kernels.access import (
     bin_of,
     cap_node,
     cap_of,
-    collection_cell,
     collection_of,
     first_item,
     group_of,
@@ -15,6 +14,7 @@ from placement.core.kernels.access import (
     is_away,
     kind_of,
     load_node,
+    num_of_collection,
     role_of,
 )
 from placement.core.kernels.jit import inner
@@ -192,11 +192,11 @@ def keeps_spread(m: Memory, item: int, target: int) -> bool:
     collection = collection_of(m, item)
     if collection < 0 or m.ints[MINDS_SPREAD] == 0 or target == home_of(m, item):
         return True
-    held = m.ints[collection_cell(m, collection, target)]
+    held = num_of_collection(m, collection, target)
     if held < m.ints[m.ints[COLLECTION_CAP] + collection]:
         return True
     source = bin_of(m, item)
-    return source >= 0 and m.ints[collection_cell(m, collection, source)] > held + 1
+    return source >= 0 and num_of_collection(m, collection, source) > held + 1
 
 
 @inner

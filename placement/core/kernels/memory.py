@@ -28,9 +28,11 @@ from placement.core.kernels.layout import (
     HEADER,
     IS_FULL,
     IS_LOGGING,
-    LIST_COUNT,
+    ITEM_GROUP,
+    ITEM_HOME,
+    ITEM_KIND,
+    ITEM_WIDTH,
     LIST_ROOM,
-    LIST_START,
     LIST_WIDTH,
     LOG_SIZE,
     LOG_WIDTH,
@@ -42,19 +44,25 @@ from placement.core.kernels.layout import (
     ROW_WIDTH,
     SHORT_LIST,
     SLOT_TOP,
+    STILL_COUNT,
 )
-from placement.core.kernels.spread import collection_columns, collection_counts
+from placement.core.kernels.lists import list_columns
+from placement.core.kernels.part import Part, plain, table_of, zeros
+from placement.core.kernels.spread import (
+    collection_columns,
+    count_collections,
+    num_collection_cells,
+)
 from placement.core.problem import (
     NO_LIMIT,
     Arrangement,
-    IntArray,
     Level,
     Problem,
     loads,
 )
 from placement.core.value import is_moved, move_costs, open_bins
 
-Columns = Mapping[str, npt.NDArray[Any]]
+Columns = Mapping[str, Part]
 Column = Any
 """A one-dimensional numpy array, or the same as a list."""
 
@@ -86,7 +94,7 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
         {**scales, **state_floats}, FLOAT_HEADER, np.dtype(np.float64)
     )
     cost_resource, cost_unit = _cost_resource(problem)
-    floats[COST_UNIT], floats[BASE_PRICE] = cost_unit, 1.0
+    floats[COST_UNIT] = cost_unit
     scalars = {
         "NUM_ITEMS": problem.num_items,
         "NUM_GROUPS": problem.num_groups,
@@ -97,14 +105,14 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
         "NUM_CAP_LEVELS": len(capped),
         "NUM_PRICE_LEVELS": len(problem.levels),
         "NUM_BIN_CLASSES": problem.is_eligible.shape[1],
-        "GROUP_WIDTH": tables["GROUPS"].shape[1],
-        "BIN_WIDTH": tables["BINS"].shape[1],
+        "GROUP_WIDTH": _group_width(problem, capped),
+        "BIN_WIDTH": tables["BINS"].size // problem.num_bins,
         "HAS_EXTRA": int(len(problem.extra) > 0),
         "PRICE_ACROSS": problem.price_across,
         "PRICE_PER_MOVE": problem.price_per_move,
         "COST_RESOURCE": cost_resource,
-        "NUM_RECEIVERS": len(tables["RECEIVERS"]),
-        "NUM_SLOTS": len(state["SLOTS"]),
+        "NUM_RECEIVERS": tables["RECEIVERS"].size,
+        "NUM_SLOTS": state["SLOTS"].size,
         "HAS_CAPS": int(problem.has_caps),
         "MAX_COST": problem.max_cost,
         "MAX_MOVES": problem.max_moves,
@@ -113,21 +121,20 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
     }
     for name, value in scalars.items():
         ints[getattr(layout, name)] = value
-    ints[NOISE] = (seed * 2 + 1) & 0x7FFFFFFF
-    _start_counters(ints, problem, at, state["LISTS"])
-    return Memory(ints, floats)
+    return _started(Memory(ints, floats), problem, at, seed)
 
 
-def lay_again(memory: Memory, problem: Problem, at: Arrangement) -> Memory:
-    """Return memory in which only the state is new: it starts at `at`."""
+def lay_again(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> Memory:
+    """Return memory as `lay_out` does, where only the state has to be written anew."""
     columns, float_columns = _state_columns(problem, at)
     ints, floats = np.asarray(memory.ints), np.asarray(memory.floats)
     for into, columns_of in ((ints, columns), (floats, float_columns)):
-        for name, values in columns_of.items():
+        for name, part in columns_of.items():
             start = int(ints[getattr(layout, name)])
-            into[start : start + values.size] = values.reshape(-1)
-    _start_counters(ints, problem, at, columns["LISTS"])
-    return Memory(ints, floats)
+            view = into[start : start + part.size]
+            view[:] = 0
+            part.write(view)
+    return _started(Memory(ints, floats), problem, at, seed)
 
 
 def as_lists(memory: Memory) -> Memory:
@@ -148,25 +155,33 @@ def arrangement_of(memory: Memory, problem: Problem) -> Arrangement:
 def _concatenated(
     columns: Columns, header: int, dtype: np.dtype[Any]
 ) -> tuple[npt.NDArray[Any], dict[str, int]]:
-    """Copy columns into one array behind a header; return it and where each starts."""
-    total = header + sum(column.size for column in columns.values())
-    flat = np.zeros(total, dtype=dtype)
+    """Write columns into one array behind a header; return it and where each starts."""
+    total = header + sum(part.size for part in columns.values())
+    # Not `zeros`: numpy asks for huge pages here only, and finding small ones for
+    # tables of this size takes longer than filling them.
+    flat = np.empty(total, dtype=dtype)
+    flat.fill(0)
     starts, first = {}, header
-    for name, column in columns.items():
+    for name, part in columns.items():
         starts[name] = first
-        flat[first : first + column.size] = column.reshape(-1)
-        first += column.size
+        part.write(flat[first : first + part.size])
+        first += part.size
     return flat, starts
 
 
-def _start_counters(
-    ints: IntArray, problem: Problem, at: Arrangement, lists: IntArray
-) -> None:
-    ints[SLOT_TOP] = lists[:, LIST_ROOM].sum()
+def _started(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> Memory:
+    """Return memory with its scalars as they are before the first step."""
+    ints = memory.ints
+    first = int(ints[layout.LISTS])
+    lists = ints[first : first + LIST_WIDTH * problem.num_bins].reshape(-1, LIST_WIDTH)
+    ints[SLOT_TOP] = lists[:, STILL_COUNT].sum() + lists[:, LIST_ROOM].sum()
     ints[COST] = move_costs(problem, at).sum()
     ints[layout.MOVED] = is_moved(problem, at).sum()
     ints[IS_FULL] = ints[LOGGED] = ints[IS_LOGGING] = 0
     ints[layout.MINDS_SPREAD] = 1
+    ints[NOISE] = (seed * 2 + 1) & 0x7FFFFFFF
+    memory.floats[BASE_PRICE] = 1.0
+    return memory
 
 
 def _problem_columns(
@@ -175,70 +190,86 @@ def _problem_columns(
     limits, scale = _limit_columns(problem, loaded)
     ints = {
         "GROUPS": _group_table(problem, capped),
-        "ITEMS": np.stack(
-            [problem.group_of, problem.home, problem.movability.astype(np.int32)], 1
+        "ITEMS": _item_table(problem),
+        "BINS": plain(_bin_table(problem, loaded, capped)),
+        "LIMITS": plain(limits),
+        "EXTRA": plain(problem.extra),
+        "IS_ELIGIBLE": plain(problem.is_eligible),
+        "IS_TRANSIENT": plain(problem.is_transient),
+        "IS_OF_ROLE": plain(np.any(problem.role_weight > 0, axis=0)),
+        "RECEIVERS": plain(np.nonzero(problem.may_receive)[0]),
+        "IS_EVEN": plain(np.array([level.is_even for level in capped], np.int64)),
+        "NODE_FIRST": plain(_first_nodes(capped)),
+        "OPEN_BINS": plain(
+            np.concatenate(
+                [open_bins(level) for level in capped] or [np.zeros(0, np.int64)]
+            )
         ),
-        "BINS": _bin_table(problem, loaded, capped),
-        "LIMITS": limits,
-        "EXTRA": problem.extra,
-        "IS_ELIGIBLE": problem.is_eligible,
-        "IS_TRANSIENT": problem.is_transient,
-        "IS_OF_ROLE": (problem.role_weight > 0).any(axis=0),
-        "RECEIVERS": np.nonzero(problem.may_receive)[0],
-        "IS_EVEN": np.array([level.is_even for level in capped], dtype=np.int64),
-        "NODE_FIRST": _first_nodes(capped),
-        "OPEN_BINS": np.concatenate(
-            [open_bins(level) for level in capped] or [np.zeros(0, np.int64)]
-        ),
-        "PRICE": np.array([level.price for level in problem.levels], dtype=np.int64),
-        **collection_columns(problem),
+        "PRICE": plain(np.array([level.price for level in problem.levels], np.int64)),
+        **{name: plain(one) for name, one in collection_columns(problem).items()},
     }
-    return ints, {"SCALE": scale, "FILL_UNIT": _fill_units(problem)}
+    return ints, {"SCALE": plain(scale), "FILL_UNIT": plain(_fill_units(problem))}
 
 
 def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]:
     now = _node_loads(problem, at)
     peak = now + _departed(problem, at) if problem.is_transient.any() else now
-    slots, slot_of, lists = _lists(at.bin_of, problem.num_bins)
     nodes = len(now) // max(problem.num_resources, 1)
     ints = {
-        "BIN_OF": at.bin_of,
-        "ROLE_OF": at.role_of,
-        "LOADS": np.stack([now, peak], axis=1),
-        "SLOTS": slots,
-        "SLOT_OF": slot_of,
-        "LISTS": lists,
-        "LOG": np.zeros(LOG_WIDTH * LOG_SIZE, dtype=np.int64),
-        "SHORT": np.zeros(SHORT_LIST, dtype=np.int64),
-        "COLLECTION_COUNT": collection_counts(problem, at),
-        **dict.fromkeys(
-            ("STUCK", "HUNGRY", "FAT"), np.zeros(problem.num_bins, dtype=np.int64)
-        ),
+        "BIN_OF": plain(at.bin_of),
+        "ROLE_OF": plain(at.role_of),
+        "LOADS": plain(np.stack([now, peak], axis=1)),
+        **list_columns(problem, at),
+        "LOG": zeros(LOG_WIDTH * LOG_SIZE),
+        "SHORT": zeros(SHORT_LIST),
+        "COLLECTION_COUNT": _counts_of_collections(problem, at),
+        **dict.fromkeys(("STUCK", "HUNGRY", "FAT"), zeros(problem.num_bins)),
     }
     floats = {
-        "DISTANCE": np.zeros(len(now)),
-        "PENALTY": np.zeros(nodes),
-        "WORTH": np.zeros(SHORT_LIST),
-        "EXCESS": np.zeros(problem.num_bins),
+        "DISTANCE": zeros(len(now)),
+        "PENALTY": zeros(nodes),
+        "WORTH": zeros(SHORT_LIST),
+        "EXCESS": zeros(problem.num_bins),
     }
     return ints, floats
 
 
-def _group_table(problem: Problem, capped: Sequence[Level]) -> Any:  # noqa: ANN401
-    width = GROUP_WEIGHTS + 2 * problem.num_resources + len(capped)
-    table = np.zeros((problem.num_groups + 1, width), dtype=np.int64)
-    table[:, GROUP_START] = problem.group_start
-    rows, first = table[:-1], GROUP_WEIGHTS + problem.num_resources
-    rows[:, GROUP_CLASS] = problem.group_class
-    rows[:, GROUP_COST] = problem.cost
-    rows[:, GROUP_ROLE_MOVES] = problem.is_role_movable
-    rows[:, GROUP_ROLE_HOME] = problem.role_home
-    rows[:, GROUP_WEIGHTS:first] = problem.weight
-    rows[:, first : first + problem.num_resources] = problem.role_weight
-    for position, level in enumerate(capped):
+def _group_width(problem: Problem, capped: Sequence[Level]) -> int:
+    return GROUP_WEIGHTS + 2 * problem.num_resources + len(capped)
+
+
+def _group_table(problem: Problem, capped: Sequence[Level]) -> Part:
+    width, resources = _group_width(problem, capped), problem.num_resources
+    first = GROUP_WEIGHTS + resources
+    columns: dict[int, npt.NDArray[Any]] = {
+        GROUP_START: problem.group_start,
+        GROUP_CLASS: problem.group_class,
+        GROUP_COST: problem.cost,
+        GROUP_ROLE_MOVES: problem.is_role_movable,
+        GROUP_ROLE_HOME: problem.role_home,
+        GROUP_WEIGHTS: problem.weight,
+        first: problem.role_weight,
+    }
+    for row, level in enumerate(capped, first + resources):
         if level.group_cap is not None:
-            rows[:, first + problem.num_resources + position] = level.group_cap
-    return table
+            columns[row] = level.group_cap
+    return table_of(problem.num_groups + 1, width, columns)
+
+
+def _item_table(problem: Problem) -> Part:
+    columns: dict[int, npt.NDArray[Any]] = {
+        ITEM_GROUP: problem.group_of,
+        ITEM_HOME: problem.home,
+        ITEM_KIND: problem.movability,
+    }
+    return table_of(problem.num_items, ITEM_WIDTH, columns)
+
+
+def _counts_of_collections(problem: Problem, at: Arrangement) -> Part:
+    def write(into: npt.NDArray[Any]) -> None:
+        count_collections(problem, at, into)
+
+    return Part(num_collection_cells(problem), write)
 
 
 def _bin_table(
@@ -349,23 +380,3 @@ def _departed(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
             np.add.at(total, node[inside], weight[inside])
             parts.append(total.reshape(-1))
     return np.concatenate(parts)
-
-
-def _lists(bin_of: Any, num_bins: int) -> tuple[Any, Any, Any]:  # noqa: ANN401
-    """Return the items of each bin, ascending, with room for a quarter more."""
-    placed = np.nonzero(np.greater_equal(bin_of, 0))[0].astype(np.int32)
-    order = placed[np.argsort(bin_of[placed], kind="stable")]
-    count = np.bincount(bin_of[order], minlength=num_bins).astype(np.int64)
-    room = np.maximum(count, len(bin_of) // max(num_bins, 1)) * 5 // 4 + 16
-    start = np.cumsum(room) - room
-    first = np.cumsum(count) - count
-    within = np.arange(len(order)) - np.repeat(first, count)
-    # Whatever the counts, all rooms fit; the rest is for lists that outgrow theirs.
-    slots = np.full(3 * len(bin_of) + 20 * num_bins + 64, -1, dtype=np.int32)
-    slots[np.repeat(start, count) + within] = order
-    slot_of = np.full(len(bin_of), -1, dtype=np.int32)
-    slot_of[order] = within
-    lists = np.zeros((num_bins, LIST_WIDTH), dtype=np.int64)
-    lists[:, LIST_START], lists[:, LIST_COUNT] = start, count
-    lists[:, LIST_ROOM] = room
-    return slots, slot_of, lists

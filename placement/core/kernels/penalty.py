@@ -162,20 +162,20 @@ def leave_change(m: Memory, item: int, target: int) -> float:
 @inner
 def arrive_change(m: Memory, item: int, target: int) -> float:
     """Return the change of penalty where `item` arrives in the bin `target`."""
-    source = bin_of(m, item)
     change = 0.0
     for level in range(m.ints[NUM_LOAD_LEVELS]):
-        node = load_node(m, level, target)
-        if node >= 0 and (source < 0 or node != load_node(m, level, source)):
-            change += shift(
-                m,
-                node,
-                group_of(m, item),
-                extra_at(m, item, target),
-                1,
-                role_of(m, item),
-            )
+        change += arrive_change_at(m, item, target, level)
     return change
+
+
+@inner
+def arrive_change_at(m: Memory, item: int, target: int, level: int) -> float:
+    """Return the same for the node of one level."""
+    source, node = bin_of(m, item), load_node(m, level, target)
+    if node < 0 or (source >= 0 and node == load_node(m, level, source)):
+        return 0.0
+    extra = extra_at(m, item, target)
+    return shift(m, node, group_of(m, item), extra, 1, role_of(m, item))
 
 
 @inner
@@ -237,22 +237,45 @@ def total_penalty(m: Memory) -> float:
     return total
 
 
+PENALTY_TO_FILL = 1000.0
+"""What a unit of penalty counts against one of squared fill."""
+
+
 @inner
-def fill_change(m: Memory, item: int, target: int) -> float:
-    """Return the change of the summed squared fill of a bin when an item comes."""
-    width = m.ints[NUM_RESOURCES]
-    first = group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
-    role = role_of(m, item)
-    change = 0.0
-    node = load_node(m, 0, target)
+def arrival_score(m: Memory, item: int, target: int) -> float:
+    """
+    Return how badly an item fits into a bin that it is not in: less is better.
+
+    The change of the penalties, and of the bin's summed squared fill with far less
+    weight, both in one pass over the resources.
+    """
+    group, role = group_of(m, item), role_of(m, item)
+    node, width = load_node(m, 0, target), m.ints[NUM_RESOURCES]
+    first = group * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
+    extra = extra_at(m, item, target)
+    change, fill = 0.0, 0.0
     for r in range(width):
-        row = node * width + r
-        weight = (
-            m.ints[m.ints[GROUPS] + first + r]
-            + role * m.ints[m.ints[GROUPS] + first + width + r]
-        )
-        if weight > 0:
-            unit = m.floats[m.ints[SCALE] + row]
+        weight = m.ints[m.ints[GROUPS] + first + r]
+        weight += role * m.ints[m.ints[GROUPS] + first + width + r]
+        if extra >= 0:
+            weight += m.ints[m.ints[EXTRA] + extra * width + r]
+        if weight != 0:
+            row = node * width + r
             load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
-            change += (2.0 * load + weight) * weight * unit * unit
-    return change
+            unit = m.floats[m.ints[SCALE] + row]
+            fill += (2.0 * load + weight) * weight * unit * unit
+            # `distance`, written out here as well.
+            change -= m.floats[m.ints[DISTANCE] + row]
+            load += weight
+            off = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_UPPER]
+            if off <= 0:
+                off = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER] - load
+                if off > 0:
+                    change += (off * unit) * (off * unit)
+            else:
+                over = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_CAPACITY]
+                part = (off + CAPACITY_WEIGHT * max(over, 0)) * unit
+                change += part * part
+    for level in range(1, m.ints[NUM_LOAD_LEVELS]):
+        change += arrive_change_at(m, item, target, level)
+    return PENALTY_TO_FILL * change + fill

@@ -26,8 +26,8 @@ from placement.core.kernels.layout import (
 from placement.core.kernels.legal import count_in, is_short, may_move, may_take_role
 from placement.core.kernels.memory import Memory
 from placement.core.kernels.penalty import (
-    arrive_change,
-    fill_change,
+    PENALTY_TO_FILL,
+    arrival_score,
     leave_change,
     role_change,
 )
@@ -45,7 +45,7 @@ def best_bin(m: Memory, item: int) -> int:
     tries = m.ints[NUM_BINS]
     is_sampled = m.ints[NUM_BINS] > 2 * ALL_BINS
     if is_sampled:
-        tries = 2 * SAMPLE
+        tries = SAMPLE
     for attempt in range(tries + m.ints[NUM_BINS]):
         if attempt < tries and is_sampled and m.ints[NUM_RECEIVERS] > 0:
             target = m.ints[m.ints[RECEIVERS] + draw(m, m.ints[NUM_RECEIVERS])]
@@ -58,8 +58,7 @@ def best_bin(m: Memory, item: int) -> int:
             target = attempt
         if not is_receiving(m, target) and target != home_of(m, item):
             continue
-        score = 1000.0 * arrive_change(m, item, target)
-        score += fill_change(m, item, target)
+        score = arrival_score(m, item, target)
         if (best < 0 or score < best_score) and may_move(m, item, target):
             best, best_score = target, score
     return best
@@ -147,10 +146,8 @@ def best_spread_bin(m: Memory, item: int, level: int, only_short: bool) -> int:
             continue
         if only_short and not is_short(m, level, node, group_of(m, item)):
             continue
-        score = 1000.0 * (
-            arrive_change(m, item, target) + leave_change(m, item, target)
-        )
-        score += fill_change(m, item, target)
+        score = PENALTY_TO_FILL * leave_change(m, item, target)
+        score += arrival_score(m, item, target)
         if best < 0 or score < best_score:
             best, best_score = target, score
     return best

@@ -1,16 +1,16 @@
 """Which move, or pair of moves, brings a bin nearest to its band for its price."""
 
 from placement.core.kernels.access import (
-    NEVER,
     bin_of,
     cost_of,
+    cursor_of,
     draw,
     home_of,
     is_receiving,
     item_at,
-    kind_of,
     load_node,
     num_items_in,
+    pass_on,
     penalty_of,
 )
 from placement.core.kernels.changes import apply_move
@@ -21,9 +21,6 @@ from placement.core.kernels.layout import (
     HUNGRY,
     IS_WIDE,
     LIMITS,
-    LIST_CURSOR,
-    LIST_WIDTH,
-    LISTS,
     LOAD_NOW,
     LOAD_WIDTH,
     LOADS,
@@ -91,25 +88,17 @@ def shorten(m: Memory, kept: int, item: int, worth: float) -> int:
 @inner
 def short_list(m: Memory, place: int, scan: int) -> int:
     """Collect the items of a bin whose leaving gains most; return how many."""
-    kept, count = 0, num_items_in(m, place)
-    cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
-    slot, looked = 0, 0
-    while slot < count and looked < scan:
-        item = item_at(m, place, (cursor + slot) % count)
-        slot += 1
-        if kind_of(m, item) == NEVER:
-            continue
-        looked += 1
+    kept, count, cursor = 0, num_items_in(m, place), cursor_of(m, place)
+    looked = min(scan, count)
+    for step in range(looked):
+        item = item_at(m, place, (cursor + step) % count)
         gain = -leave_change(m, item, -1)
         if gain > 0.0:
             price = m.floats[BASE_PRICE]
             if home_of(m, item) == place:
                 price += cost_of(m, item) + m.ints[PRICE_PER_MOVE]
             kept = shorten(m, kept, item, gain / price)
-    if count > 0:
-        m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR] = (
-            cursor + slot
-        ) % count
+    pass_on(m, place, looked)
     return kept
 
 
@@ -187,17 +176,12 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
     share = max(2, scan // tries)
     for attempt in range(tries):
         source = other_bin(m, attempt, m.ints[FAT], num)
-        count = num_items_in(m, source)
-        if source == place or count == 0:
+        if source == place:
             continue
-        cursor = m.ints[m.ints[LISTS] + source * LIST_WIDTH + LIST_CURSOR]
-        slot, looked = 0, 0
-        while slot < count and looked < share:
-            item = item_at(m, source, (cursor + slot) % count)
-            slot += 1
-            if kind_of(m, item) == NEVER:
-                continue
-            looked += 1
+        count, cursor = num_items_in(m, source), cursor_of(m, source)
+        looked = min(share, count)
+        for step in range(looked):
+            item = item_at(m, source, (cursor + step) % count)
             gain = -arrive_change(m, item, place)
             if gain > 0.0:
                 gain -= leave_change(m, item, place)
@@ -205,9 +189,7 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
                     score = score_of(m, item, place, gain)
                     if score > best_score and may_move(m, item, place):
                         best_item, best_score = item, score
-        m.ints[m.ints[LISTS] + source * LIST_WIDTH + LIST_CURSOR] = (
-            cursor + slot
-        ) % count
+        pass_on(m, source, looked)
     return best_item, best_score
 
 
@@ -277,13 +259,12 @@ def best_follower(
     target = bin_of(m, item)
     best_other, best_end, best_score = -1, -1, 0.0
     scale = m.floats[m.ints[PENALTY] + load_node(m, 0, back)] - first
-    count = num_items_in(m, target)
-    cursor = m.ints[m.ints[LISTS] + target * LIST_WIDTH + LIST_CURSOR]
+    count, cursor = num_items_in(m, target), cursor_of(m, target)
     slot, looked = 0, 0
     while slot < count and looked < scan:
         other = item_at(m, target, (cursor + slot) % count)
         slot += 1
-        if other == item or kind_of(m, other) == NEVER:
+        if other == item:
             continue
         looked += 1
         for choice in range(2):
@@ -313,15 +294,10 @@ def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
     tries = min(m.ints[NUM_BINS], SAMPLE // 2)
     if m.ints[NUM_BINS] <= ALL_BINS:
         tries = m.ints[NUM_BINS]
-    count = num_items_in(m, place)
-    cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
-    slot, looked = 0, 0
-    while slot < count and looked < scan:
-        item = item_at(m, place, (cursor + slot) % count)
-        slot += 1
-        if kind_of(m, item) == NEVER:
-            continue
-        looked += 1
+    count, cursor = num_items_in(m, place), cursor_of(m, place)
+    looked = min(scan, count)
+    for step in range(looked):
+        item = item_at(m, place, (cursor + step) % count)
         for attempt in range(tries):
             target = bin_to_fill(m, attempt, 0)
             if target < 0 or target == place or not may_move(m, item, target):
@@ -334,10 +310,7 @@ def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
             if score > best_score:
                 best_item, best_target, best_score = item, target, score
                 best_other, best_end = other, end
-    if count > 0:
-        m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR] = (
-            cursor + slot
-        ) % count
+    pass_on(m, place, looked)
     if best_item < 0:
         return False
     apply_move(m, best_item, best_target)

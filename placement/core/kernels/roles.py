@@ -2,12 +2,15 @@
 
 from placement.core.kernels.access import (
     bin_of,
+    cursor_of,
     first_item,
     group_of,
     holder_of,
     item_at,
     load_node,
     num_items_in,
+    num_still_in,
+    still_item,
 )
 from placement.core.kernels.changes import apply_role
 from placement.core.kernels.jit import inner
@@ -17,12 +20,12 @@ from placement.core.kernels.layout import (
     GROUP_WIDTH,
     GROUPS,
     IS_OF_ROLE,
-    LIST_CURSOR,
     LIST_WIDTH,
     LISTS,
     NUM_LOAD_LEVELS,
     NUM_RESOURCES,
     PENALTY,
+    STILL_CURSOR,
 )
 from placement.core.kernels.legal import may_take_role
 from placement.core.kernels.memory import Memory
@@ -81,16 +84,29 @@ def improve_role(m: Memory, group: int) -> bool:
 
 @inner
 def improve_roles_of(m: Memory, place: int, scan: int) -> bool:
-    """Improve the roles of groups with an item in a bin, until one gains or `scan`."""
+    """Improve the roles of groups with an item in a bin, of `scan` of each kind."""
     if not wants_roles(m, place):
         return False
-    count = num_items_in(m, place)
-    cursor = m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_CURSOR]
+    count, cursor = num_items_in(m, place), cursor_of(m, place)
     found = False
     for step in range(min(scan, count)):
         slot = (cursor + step) % count
         if improve_role(m, group_of(m, item_at(m, place, slot))):
             found = True
             if not wants_roles(m, place):
+                return True
+    return improve_roles_of_still(m, place, scan) or found
+
+
+@inner
+def improve_roles_of_still(m: Memory, place: int, scan: int) -> bool:
+    """Improve the roles of groups with an item in a bin that never moves."""
+    found, looked = False, min(scan, num_still_in(m, place))
+    for step in range(looked):
+        if improve_role(m, group_of(m, still_item(m, place, step))):
+            found = True
+            if not wants_roles(m, place):
                 break
+    if looked > 0:
+        m.ints[m.ints[LISTS] + place * LIST_WIDTH + STILL_CURSOR] += looked
     return found

@@ -41,13 +41,20 @@ def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def collection_counts(problem: Problem, at: Arrangement) -> npt.NDArray[Any]:
-    """Return ``(rows, N)`` items of each counted collection in each bin."""
-    columns = collection_columns(problem)
-    rows = len(columns["COLLECTION_CAP"])
-    if not rows:
-        return np.zeros(0, dtype=np.int64)
-    row = columns["COLLECTION_OF"][problem.group_of]
-    counts = (row >= 0) & (at.bin_of >= 0)
-    cell = row[counts].astype(np.int64) * problem.num_bins + at.bin_of[counts]
-    return np.bincount(cell, minlength=rows * problem.num_bins)
+def num_collection_cells(problem: Problem) -> int:
+    """Return how many numbers the counts take, two in each."""
+    rows = len(collection_columns(problem)["COLLECTION_CAP"])
+    return (rows * problem.num_bins + 1) // 2
+
+
+def count_collections(
+    problem: Problem, at: Arrangement, into: npt.NDArray[np.int64]
+) -> None:
+    """Count items of each counted collection in each bin, two counts in a number."""
+    if not len(into):
+        return
+    row = collection_columns(problem)["COLLECTION_OF"][problem.group_of]
+    counts = np.nonzero((row >= 0) & (at.bin_of >= 0))[0]
+    # Fits: there are at most `MOST_CELLS`.
+    cell = row[counts] * np.int32(problem.num_bins) + at.bin_of[counts]
+    np.add.at(into, cell >> 1, np.where(cell & 1, 1 << 32, 1))

@@ -5,6 +5,7 @@ from placement.core.kernels.access import (
     NEVER,
     bin_of,
     cost_of,
+    cursor_of,
     group_of,
     home_of,
     item_at,
@@ -20,9 +21,6 @@ from placement.core.kernels.layout import (
     GROUP_WIDTH,
     GROUPS,
     LIMITS,
-    LIST_CURSOR,
-    LIST_WIDTH,
-    LISTS,
     LOAD_NOW,
     LOAD_WIDTH,
     LOADS,
@@ -110,7 +108,7 @@ def replace_by_cheaper(m: Memory, item: int, scan: int) -> bool:
     apply_move(m, item, home)
     best, best_price = -1, price_at(m, item, place)
     count = num_items_in(m, home)
-    cursor = m.ints[m.ints[LISTS] + home * LIST_WIDTH + LIST_CURSOR]
+    cursor = cursor_of(m, home)
     for step in range(min(scan, count)):
         other = item_at(m, home, (cursor + step) % count)
         price = price_at(m, other, place)
