@@ -86,6 +86,6 @@ wheel: env-dev
 unit: wheel
 	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark" $(COVERAGE)
 
-# Apart, one after the other: each of these tests has several JVMs for itself.
+# Those on Kafka one after the other, beside those on Spark: see tests/conftest.py.
 kafka: wheel
-	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -m "kafka or spark" $(COVERAGE) --cov-append
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup -m "kafka or spark" $(COVERAGE) --cov-append

@@ -22,6 +22,30 @@ if "HYPOTHESIS_PROFILE" not in os.environ:
     providers.is_local_module_file = lambda _path: False
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """
+    Keep the tests on Kafka in one process and those on Spark in another.
+
+    While brokers start and elect, Spark has the processor; and each has its cluster, or
+    its session, once.
+    """
+    for item in items:
+        for name in ("kafka", "spark"):
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.xdist_group(name))
+
+
+@pytest.fixture(autouse=True)
+def kernels(monkeypatch):
+    """
+    Search compiled on every cluster, however small: faster, and the answers the same.
+
+    The tests of the core and of the command itself search as users do: small problems
+    uncompiled, so that a wrong index raises and what runs is seen.
+    """
+    monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", -1)
+
+
 @pytest.fixture(scope="session")
 def spark():
     """The one Spark session of a test run."""

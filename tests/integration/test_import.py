@@ -56,11 +56,13 @@ def told(document: dict[str, Any], *, with_sizes: bool = True) -> dict[str, Any]
                     known({key: one.get(key) or None for key in _PARTITION})
                     # None is said of a partition without a leader.
                     | {"leader": one.get("leader", "absent")}
-                    | {key: one.get(key) for key in _SIZES if with_sizes}
+                    | {key: one.get(key) for key in _SIZES if with_sizes and is_ours}
                     for one in topic["partitions"]
                 ],
             }
+            # Kafka itself may write into its own topics between two looks.
             for topic in document["topics"]
+            for is_ours in [not topic["name"].startswith("__")]
         ],
     }
 
