@@ -18,16 +18,11 @@ from placement.cluster import LogDirState
 from placement.core.impossible import is_impossible
 from placement.core.problem import NO_LIMIT, Movability, Problem
 from placement.core.solution import Status
+from placement.draft_problem import build_problem
 from placement.listing import kept_on_removed
 from placement.load import RESOURCES, Resource
 from placement.operations import Operation
-from placement.planning import (
-    PlannedPlacement,
-    build_problem,
-    draft_shares,
-    make_draft,
-    plan,
-)
+from placement.planning import PlannedPlacement, draft_shares, make_draft, plan
 from placement.rules.draft import Draft, Settings
 from placement.rules.levels import hard_capacities
 from placement.targets import find_targets

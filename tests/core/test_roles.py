@@ -18,9 +18,9 @@ from placement.core.verify_roles import (
     proven_distance,
     proves_even_roles,
 )
+from placement.draft_problem import build_problem
 from placement.load import Resource
 from placement.operations import Leaders
-from placement.planning import build_problem
 from placement.rules.draft import Settings, start_draft
 from placement.rules.left_alone import LeaveUnsettled
 from placement.targets import Members, find_targets, share_out

@@ -6,9 +6,10 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from placement.core.bounds import Bands, cost_bound
 from placement.core.problem import NO_LIMIT
+from placement.draft_problem import build_problem, leading_replicas
 from placement.load import RESOURCES, broker_loads, heaviest_replicas
 from placement.operations import Rebalance
-from placement.planning import RULES, build_problem, leading_replicas, plan
+from placement.planning import RULES, plan
 from placement.rules.draft import Settings, start_draft
 from placement.score import score_cluster
 from placement.score.least_bytes import least_bytes

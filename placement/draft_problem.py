@@ -1,0 +1,118 @@
+"""A draft as the core's problem: replicas are items, brokers bins, leading a role."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ABSENT
+from placement.core.problem import NOWHERE, Problem
+from placement.load import RESOURCES, Resource, first_live_replica
+from placement.rules.draft import Draft, Settings
+from placement.rules.levels import (
+    OneReplicaPerBroker,
+    RackSpread,
+    broker_limits,
+    with_columns,
+)
+from placement.rules.tables import class_tables
+from placement.rules.topic_spread import topic_caps
+from placement.targets import Targets
+
+
+def build_problem(
+    draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
+) -> Problem:
+    """
+    Turn a draft into the core's problem: replicas are items, brokers are bins.
+
+    Only resources that have a band or a capacity become columns.
+    """
+    state, weights = draft.state, draft.weights
+    limits = broker_limits(draft, targets, balanced)
+    keep = np.nonzero(
+        (limits.target > 0).any(axis=0) | (limits.capacity < 2**62).any(axis=0)
+    )[0]
+    if not len(keep):
+        keep = np.array([RESOURCES.index(Resource.REPLICAS)])
+    columns = {
+        name: getattr(limits, name)[:, keep]
+        for name in ("fixed", "capacity", "lower", "upper", "target")
+    }
+    soft = draft.columns
+    brokers = OneReplicaPerBroker().level(draft, with_columns(columns, soft))
+    own = weights.own
+    extra = np.zeros((len(own), len(keep) + len(soft)), dtype=np.int64)
+    if len(own) and 0 in keep:
+        extra[:, keep.tolist().index(0)] = own
+    leading = leading_replicas(draft)
+    collection_of, collection_cap = topic_caps(draft, targets)
+    home = state.replicas.broker_idx
+    if draft.is_unplaced is not None:
+        home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
+    classes = class_tables(draft.eligibility, state.num_partitions, state.num_brokers)
+    return Problem(
+        resources=(*(str(RESOURCES[r]) for r in keep), *(one.name for one in soft)),
+        group_start=state.replicas.start,
+        group_class=classes.group_class,
+        weight=np.column_stack(
+            [weights.replica[:, keep], *(one.weight for one in soft)]
+        ),
+        role_weight=np.column_stack(
+            [weights.leader[:, keep], *(one.role_weight for one in soft)]
+        ),
+        cost=weights.copy_bytes,
+        home=home,
+        extra=extra,
+        movability=draft.movability,
+        role_home=np.where(leading == ABSENT, NOWHERE, leading),
+        is_role_movable=draft.may_lead_anew,
+        may_receive=draft.may_receive,
+        may_hold_role=draft.leads,
+        must_release_role=draft.must_release,
+        bin_class=classes.bin_class,
+        is_eligible=classes.is_eligible,
+        levels=(brokers, RackSpread().level(draft)),
+        # Else appending nothing at all makes numbers of truth values.
+        is_transient=np.append(
+            _is_transient(draft)[keep], np.zeros(len(soft), dtype=np.bool_)
+        ),
+        price_per_move=price_per_move(draft),
+        collection_of=collection_of,
+        collection_cap=collection_cap,
+        **_caps(draft.settings),
+    )
+
+
+def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
+    """
+    Return ``(P,)`` the replica that leads, or will where all of them must move.
+
+    That is the first live one. Where none is live and the partition is not left alone,
+    its replicas are evacuated, and the first of them will lead where it ends.
+    """
+    state = draft.state
+    leading = first_live_replica(state)
+    will_lead = (leading == ABSENT) & ~draft.is_left_alone
+    return np.where(will_lead, state.replicas.start[:-1], leading)
+
+
+def _is_transient(draft: Draft) -> npt.NDArray[np.bool_]:
+    """Return ``(6,)`` what a replica that leaves takes up until all copies are made."""
+    is_held = draft.settings.is_disk_transient
+    return np.array([is_held and r == Resource.DISK for r in RESOURCES])
+
+
+def price_per_move(draft: Draft) -> int:
+    """Return the price of a move in bytes, as given or the mean of a replica."""
+    settings = draft.settings
+    if settings.price_per_move_bytes or not settings.prefers_moves:
+        return settings.price_per_move_bytes
+    counts = np.diff(draft.state.replicas.start)
+    held = int((draft.weights.copy_bytes * counts).sum())
+    return held // max(int(counts.sum()), 1)
+
+
+def _caps(settings: Settings) -> dict[str, Any]:
+    most = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
+    return {name: cap for name, cap in most.items() if cap is not None}
