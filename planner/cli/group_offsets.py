@@ -1,7 +1,7 @@
 """`group offsets`: where a group reads on, shown, previewed, exported and set."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -243,22 +243,33 @@ def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:
         word = f", --{table.target}: {'done' if table.is_done else 'preview'}"
     state = table.state or ("no such group yet" if table.target else "state unknown")
     yield f"group {cut(table.group_id, 40)} ({state}){word}"
-    yield (
-        f"{'TOPIC':<24} {'PARTITION':>9} {'CURRENT':>10} {'NEW':>10} "
-        f"{'LOG-END':>10} {'LAG':>10}"
-    )
+    width = _number_width(table.rows)
+    yield _cells("TOPIC", "PARTITION", ["CURRENT", "NEW", "LOG-END", "LAG"], width)
     # What was refused comes first, and is never cut.
     rows = sorted(table.rows, key=lambda row: row.error is None)
     num_failed = sum(row.error is not None for row in rows)
     for row in rows[: max(most, num_failed)]:
-        yield _line(row)
+        yield _line(row, width)
         if row.error is not None:
             yield f"  not set: {row.error}"
     if (rest := len(rows) - max(most, num_failed)) > 0:
         yield f"… and {rest} more; --verbose, --export or --format json lists all"
 
 
-def _line(row: "OffsetRow") -> str:
+def _number_width(rows: "Sequence[OffsetRow]") -> int:
+    """Return how wide offsets are: a busy topic has some of eleven digits and more."""
+    largest = max((row.log_end or row.at or 0 for row in rows), default=0)
+    return max(10, len(str(largest)))
+
+
+def _line(row: "OffsetRow", width: int) -> str:
     numbers = (row.current, row.new, row.log_end, row.lag)
-    cells = " ".join(f"{'-' if n is None else n:>10}" for n in numbers)
-    return f"{cut(row.topic, 24):<24} {row.partition:>9} {cells}"
+    said = ["-" if number is None else str(number) for number in numbers]
+    return _cells(row.topic, str(row.partition), said, width)
+
+
+def _cells(topic: str, number: str, offsets: Sequence[str], width: int) -> str:
+    """Return a line of 80 columns; offsets are never cut, the topic is."""
+    left = max(12, min(24, 80 - 10 - 4 * (width + 1)))
+    cells = " ".join(f"{offset:>{width}}" for offset in offsets)
+    return f"{cut(topic, left):<{left}} {number:>9} {cells}"

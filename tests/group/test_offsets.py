@@ -617,3 +617,20 @@ def test_a_file_says_which_partitions_and_all_that_is_wrong_is_said(tmp_path):
         "--topic",
         "line 1",
     ]
+
+
+@pytest.mark.parametrize("end", [10**9, 10**12, 10**13 - 1])
+def test_large_offsets_are_whole_in_80_columns(tmp_path, monkeypatch, capsys, end):
+    monkeypatch.chdir(tmp_path)
+    topic = {"name": "a-topic-of-a-very-long-name", "partitions": 1}
+    offsets = {"committed_offsets": [0], "log_end_offsets": [end]}
+    document = {"format": "kafka-planner/group", "version": 1, "group_id": "g"}
+    (tmp_path / "g.json").write_text(
+        json.dumps({**document, "topics": [{**topic, **offsets}], "members": []})
+    )
+
+    lines = run(capsys, "group", "offsets", "g.json").out.splitlines()
+
+    assert lines[-1].split()[-2:] == [str(end)] * 2
+    assert lines[-1].startswith("a-topic-of-")
+    assert all(len(line) <= 80 for line in lines)
