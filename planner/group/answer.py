@@ -88,6 +88,9 @@ class Answer:
         return [self.group.members.ids[member] for member in idle]
 
 
+_REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
+
+
 def refuse_other_kinds(document: GroupDocument, file: str) -> None:
     """
     Refuse groups that have no assignment to plan.
@@ -95,13 +98,26 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
     Raises
     ------
     BadInputError
-        If it is a share or a streams group.
+        If it is a share or a streams group, or one amid a rebalance, of which nobody
+        can tell what its members read.
     """
+    _refuse_untold(document, file)
     kind = document.record.type
     if kind in _REASONS:
         rule = f"a {kind} group cannot be assigned: {_REASONS[kind]}"
         found = problem(file, "type", kind, rule, "'group show' shows it")
         msg = f"{document.record.group_id or file} is a {kind} group"
+        raise BadInputError(msg, [found])
+
+
+def _refuse_untold(document: GroupDocument, file: str) -> None:
+    members, state = document.record.members, document.record.state
+    if state not in _REBALANCING or any(one.topics or one.pattern for one in members):
+        return
+    if members:
+        rule = f"what members read must be known; the group is {state}"
+        found = problem(file, "members", None, rule, "ask again once it is Stable")
+        msg = f"{document.record.group_id or file} is amid a rebalance"
         raise BadInputError(msg, [found])
 
 

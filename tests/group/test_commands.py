@@ -268,6 +268,11 @@ def test_unknown_assignors_are_refused(tmp_path, capsys, name, rule):
     [
         pytest.param({"type": "share"}, "a share group cannot be assigned", id="share"),
         pytest.param({"type": "streams"}, "a streams group cannot", id="streams"),
+        pytest.param(
+            {"state": "PreparingRebalance", "members": [{"member_id": "c0"}]},
+            "the group is PreparingRebalance",
+            id="rebalancing",
+        ),
     ],
 )
 def test_groups_of_other_kinds_are_refused(tmp_path, capsys, change, rule):
