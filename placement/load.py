@@ -274,13 +274,29 @@ def broker_loads(
     load = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
     broker, of = state.replicas.broker_idx, state.replicas.partition_idx
     led = np.nonzero(np.not_equal(leader_idx, ABSENT))[0]
-    for r in range(len(RESOURCES)):
+    load[:, 0] = disk_loads(state, weights)
+    for r in range(1, len(RESOURCES)):
         add_to(load[:, r], broker, weights.replica[of, r])
         add_to(load[:, r], leader_idx[led], weights.leader[led, r])
-    if len(weights.own):
-        add_to(load[:, 0], broker, weights.own)
-    load[:, 0] += fixed_disk_bytes(state)
     return load
+
+
+def disk_loads(state: ClusterState, weights: Weights) -> WeightArray:
+    """
+    Return ``(B,)`` bytes on the disks of each broker, fixed loads included.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster and what its replicas weigh. A leader's disk holds no more than a
+        follower's.
+    """
+    load = np.zeros(state.num_brokers, dtype=np.int64)
+    broker, of = state.replicas.broker_idx, state.replicas.partition_idx
+    add_to(load, broker, weights.replica[of, 0])
+    if len(weights.own):
+        add_to(load, broker, weights.own)
+    return load + fixed_disk_bytes(state)
 
 
 def add_to(total: WeightArray, rows: IndexArray, values: WeightArray) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.load import Weights, broker_loads
+from placement.load import Weights, disk_loads
 from placement.waves.copies import Copies
 
 RowArray = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ def space_of(
     A broker stays under the threshold of its disk; one that is over it, before or
     after, gets no fuller than the fuller of the two.
     """
-    load = broker_loads(state, weights, state.partitions.leader_idx)[:, 0]
+    load = disk_loads(state, weights)
     change = np.zeros(state.num_brokers, dtype=np.int64)
     np.add.at(change, copies.target_idx, copies.size_bytes)
     np.subtract.at(change, copies.drops_idx, copies.freed_bytes)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, ClusterState
-from placement.load import Resource, broker_loads
+from placement.load import Resource, disk_loads
 from placement.waves.cut import StageBound
 from placement.waves.hops import Hop, Stuck
 from placement.waves.steps import Step
@@ -153,7 +153,7 @@ def _with_peaks(
     """Yield each wave with ``(B,)`` how full disks are while it runs, where known."""
     state, copies, removals = waves.state, waves.found.copies, waves.found.removals
     capacity = state.brokers.disk_bytes
-    load = broker_loads(state, waves.weights, state.partitions.leader_idx)[:, 0].copy()
+    load = disk_loads(state, waves.weights)
     is_known = bool((capacity > 0).any())
     for step in waves.steps:
         np.add.at(load, copies.target_idx[step.copies], copies.size_bytes[step.copies])
@@ -219,6 +219,8 @@ def least_throttle(waves: PlannedWaves, step: Step) -> float:
     What producers write meanwhile passes to in-sync followers, which are listed with
     the leader, and to the new copies: all of it counts against the quota.
     """
+    if not step.has_copies:
+        return 0.0
     state, copies = waves.state, waves.found.copies
     rate = np.nan_to_num(state.partitions.in_bytes_per_s)
     rows = step.copies
@@ -227,9 +229,9 @@ def least_throttle(waves: PlannedWaves, step: Step) -> float:
     source = copies.source_idx[rows]
     np.add.at(need[0], source[source >= 0], written[source >= 0])
     np.add.at(need[1], copies.target_idx[rows], written)
-    moving = np.unique(copies.partition_idx[rows])
+    moving = step.before.partition_idx
     leader = state.partitions.leader_idx[moving]
-    followers = np.array([len(step.before[int(p)]) - 1 for p in moving])
+    followers = step.before.counts - 1
     is_led = leader != ABSENT
     np.add.at(need[0], leader[is_led], (rate[moving] * followers)[is_led])
     return float(np.ceil(need.max(initial=0.0)))

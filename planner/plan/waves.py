@@ -12,7 +12,8 @@ from placement.check.waves import WaveLimits, check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
 from placement.waves.cut import Cut, WaveSettings, cut
-from placement.waves.steps import Lists, Step, steps_of
+from placement.waves.lists import Lists, lists_after
+from placement.waves.steps import Step, steps_of
 from planner.plan.reassignment_file import ReassignmentFile, format_election
 
 FOLDER = "waves"
@@ -55,15 +56,10 @@ def plan_waves(
 
 def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
     """Hold the waves against the rules, by separate code."""
-    reassignment = waves.found.reassignment
-    start = reassignment.before.replicas.start.tolist()
-    brokers = reassignment.broker_idx.tolist()
-    changed = np.nonzero(reassignment.is_changed)[0].tolist()
-    final = {p: brokers[start[p] : start[p + 1]] for p in changed}
     return check_waves(
         waves.state,
         [by_name(waves.state, step.after) for step in waves.steps],
-        by_name(waves.state, final),
+        by_name(waves.state, lists_after(waves.found)),
         limits_of(waves.found.settings),
     )
 
@@ -81,7 +77,7 @@ def limits_of(settings: WaveSettings) -> WaveLimits:
 def by_name(state: ClusterState, lists: Lists) -> dict[Key, list[int]]:
     """Return lists with topics, partitions and brokers by Kafka's names."""
     ids = state.brokers.ids.tolist()
-    return {key_of(state, p): [ids[b] for b in row] for p, row in lists.items()}
+    return {key_of(state, p): [ids[b] for b in row] for p, row in lists.rows()}
 
 
 def key_of(state: ClusterState, p: int) -> Key:
@@ -99,7 +95,8 @@ def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
     """Return the lists before one wave, with the log dirs that replicas lay in."""
     state, replicas = waves.state, waves.state.replicas
     live = state.brokers.is_live
-    kept = {p: row for p, row in step.before.items() if live[row].all()}
+    is_kept = np.array([live[row].all() for _, row in step.before.rows()], bool)
+    kept = step.before.of(np.nonzero(is_kept)[0])
     dirs: dict[tuple[int, int], str] = {}
     for p in kept:
         start, stop = replicas.start[p : p + 2].tolist()
@@ -118,10 +115,10 @@ def _file(
     return ReassignmentFile(
         topics=tuple(topic for topic, _ in keys),
         partitions=tuple(number for _, number in keys),
-        replicas=tuple(tuple(ids[b] for b in row) for row in lists.values()),
+        replicas=tuple(tuple(ids[b] for b in row) for _, row in lists.rows()),
         log_dirs=tuple(
             tuple(dirs.get((p, b)) for b in row) if dirs else None
-            for p, row in lists.items()
+            for p, row in lists.rows()
         ),
     )
 

@@ -1,6 +1,6 @@
 """Reassignments of small clusters, and their waves as files would have them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def cut_up(reassignment: Reassignment, settings: WaveSettings | None = None) -> 
     return cut(reassignment, weigh(reassignment.before), settings)
 
 
-def as_lists(found: Cut, lists: dict[int, list[int]]) -> dict[tuple[str, int], list]:
+def as_lists(found: Cut, lists: Mapping[int, list[int]]) -> dict[tuple[str, int], list]:
     state = found.reassignment.before
     return {
         (
