@@ -140,6 +140,35 @@ def total_penalty(memory: Memory) -> float:
     return float(penalty.total_penalty(memory))
 
 
+def naive_worst(problem: Problem, memory: Memory) -> int:
+    """The first bin with the largest penalty over its nodes that is not stuck."""
+    totals = [
+        0.0
+        if memory.ints[memory.ints[layout.STUCK] + place]
+        else relief.penalty_over_levels(memory, place)
+        for place in range(problem.num_bins)
+    ]
+    most = max(totals, default=0.0)
+    return totals.index(most) if most > 0 else -1
+
+
+@settings(max_examples=80)
+@given(any_levels(), st.data())
+def test_the_worst_bin_is_known_after_any_steps(problem: Problem, data):
+    assume(problem.num_items)
+    memory = laid_out(problem, home_arrangement(problem))
+    for _ in range(data.draw(st.integers(1, 8))):
+        random_step(data, problem, memory)
+        place = relief.worst_bin(memory)
+        assert place == naive_worst(problem, memory)
+        if place >= 0 and data.draw(st.booleans()):
+            relief.give_up(memory, place)
+            assert relief.worst_bin(memory) == naive_worst(problem, memory)
+
+    relief.unstick(memory)
+    assert relief.worst_bin(memory) == naive_worst(problem, memory)
+
+
 @settings(max_examples=120)
 @given(any_levels(), st.data())
 def test_any_moves_keep_loads_penalties_and_lists(problem: Problem, data):

@@ -61,10 +61,14 @@ STUCK, HUNGRY, FAT = 44, 45, 46
 SCALE, FILL_UNIT, DISTANCE, PENALTY, WORTH, EXCESS = 47, 48, 49, 50, 51, 52
 # ... and those of the collections, with whether their soft caps are minded.
 COLLECTION_OF, COLLECTION_COUNT, COLLECTION_CAP, MINDS_SPREAD = 58, 59, 60, 61
-HEADER = 62
+# ... and for each block of bins the worst that is not stuck, and whether it is known.
+BLOCK_WORST, BLOCK_IS_KNOWN = 62, 63
+HEADER = 64
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 
+BLOCK = 64
+"""Bins of a block, of which the worst is remembered."""
 SHORT_LIST = 32
 """Candidates that a scan keeps for a closer look."""
 LOG_SIZE = 16384

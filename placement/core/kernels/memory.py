@@ -16,6 +16,7 @@ import numpy.typing as npt
 from placement.core.kernels import layout
 from placement.core.kernels.layout import (
     BASE_PRICE,
+    BLOCK,
     COST,
     COST_UNIT,
     FLOAT_HEADER,
@@ -215,6 +216,7 @@ def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]
     now = _node_loads(problem, at)
     peak = now + _departed(problem, at) if problem.is_transient.any() else now
     nodes = len(now) // max(problem.num_resources, 1)
+    num_blocks = -(-problem.num_bins // BLOCK)
     ints = {
         "BIN_OF": plain(at.bin_of),
         "ROLE_OF": plain(at.role_of),
@@ -224,6 +226,7 @@ def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]
         "SHORT": zeros(SHORT_LIST),
         "COLLECTION_COUNT": _counts_of_collections(problem, at),
         **dict.fromkeys(("STUCK", "HUNGRY", "FAT"), zeros(problem.num_bins)),
+        **dict.fromkeys(("BLOCK_WORST", "BLOCK_IS_KNOWN"), zeros(num_blocks)),
     }
     floats = {
         "DISTANCE": zeros(len(now)),

@@ -20,6 +20,8 @@ from placement.core.kernels.layout import (
     BIN_OF,
     BIN_WIDTH,
     BINS,
+    BLOCK,
+    BLOCK_IS_KNOWN,
     DISTANCE,
     EXTRA,
     GROUP_COST,
@@ -31,6 +33,7 @@ from placement.core.kernels.layout import (
     LOAD_NOW,
     LOAD_WIDTH,
     LOADS,
+    NUM_BINS,
     NUM_CAP_LEVELS,
     NUM_LOAD_LEVELS,
     NUM_NODES,
@@ -77,8 +80,26 @@ def refresh(m: Memory, node: int) -> float:
             m, row, m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
         )
         total += m.floats[m.ints[DISTANCE] + row]
-    m.floats[m.ints[PENALTY] + node] = total
+    if total != m.floats[m.ints[PENALTY] + node]:
+        m.floats[m.ints[PENALTY] + node] = total
+        forget_worst(m, node)
     return total
+
+
+@inner
+def forget_worst(m: Memory, node: int) -> None:
+    """Note that the worst bin of a node's block is to be found anew."""
+    if node < m.ints[NUM_BINS]:
+        m.ints[m.ints[BLOCK_IS_KNOWN] + node // BLOCK] = 0
+    else:
+        forget_all_worst(m)
+
+
+@inner
+def forget_all_worst(m: Memory) -> None:
+    """Note that the worst bin of every block is to be found anew."""
+    for block in range((m.ints[NUM_BINS] + BLOCK - 1) // BLOCK):
+        m.ints[m.ints[BLOCK_IS_KNOWN] + block] = 0
 
 
 @inner

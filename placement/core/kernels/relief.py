@@ -17,6 +17,9 @@ from placement.core.kernels.changes import apply_move
 from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (
     BASE_PRICE,
+    BLOCK,
+    BLOCK_IS_KNOWN,
+    BLOCK_WORST,
     FAT,
     HUNGRY,
     IS_WIDE,
@@ -42,6 +45,8 @@ from placement.core.kernels.legal import may_move
 from placement.core.kernels.memory import Memory
 from placement.core.kernels.penalty import (
     arrive_change,
+    forget_all_worst,
+    forget_worst,
     is_better,
     leave_change,
     price_at,
@@ -319,19 +324,58 @@ def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
 
 
 @inner
+def penalty_over_levels(m: Memory, place: int) -> float:
+    """Return the sum of the penalties of a bin and of the nodes that it belongs to."""
+    total = 0.0
+    for level in range(m.ints[NUM_LOAD_LEVELS]):
+        node = load_node(m, level, place)
+        if node >= 0:
+            total += m.floats[m.ints[PENALTY] + node]
+    return total
+
+
+@inner
+def worst_of_block(m: Memory, block: int) -> int:
+    """Return the bin of a block with the largest penalty that is not stuck, or -1."""
+    if m.ints[m.ints[BLOCK_IS_KNOWN] + block] == 1:
+        return m.ints[m.ints[BLOCK_WORST] + block]
+    best, best_penalty = -1, 0.0
+    for place in range(block * BLOCK, min((block + 1) * BLOCK, m.ints[NUM_BINS])):
+        if m.ints[m.ints[STUCK] + place] == 0:
+            penalty = penalty_over_levels(m, place)
+            if penalty > best_penalty:
+                best, best_penalty = place, penalty
+    m.ints[m.ints[BLOCK_WORST] + block] = best
+    m.ints[m.ints[BLOCK_IS_KNOWN] + block] = 1
+    return best
+
+
+@inner
 def worst_bin(m: Memory) -> int:
     """Return the bin with the largest penalty over its nodes that is not stuck."""
     best, best_penalty = -1, 0.0
-    for place in range(m.ints[NUM_BINS]):
-        if m.ints[m.ints[STUCK] + place] == 0:
-            penalty = 0.0
-            for level in range(m.ints[NUM_LOAD_LEVELS]):
-                node = load_node(m, level, place)
-                if node >= 0:
-                    penalty += m.floats[m.ints[PENALTY] + node]
+    for block in range((m.ints[NUM_BINS] + BLOCK - 1) // BLOCK):
+        place = worst_of_block(m, block)
+        if place >= 0:
+            penalty = penalty_over_levels(m, place)
             if penalty > best_penalty:
                 best, best_penalty = place, penalty
     return best
+
+
+@inner
+def give_up(m: Memory, place: int) -> None:
+    """Leave a bin alone until something has changed."""
+    m.ints[m.ints[STUCK] + place] = 1
+    forget_worst(m, place)
+
+
+@inner
+def unstick(m: Memory) -> None:
+    """Let every bin be tried again."""
+    for place in range(m.ints[NUM_BINS]):
+        m.ints[m.ints[STUCK] + place] = 0
+    forget_all_worst(m)
 
 
 @inner

@@ -44,16 +44,17 @@ from placement.core.kernels.layout import (
     NUM_CAP_LEVELS,
     NUM_GROUPS,
     NUM_ITEMS,
-    STUCK,
 )
 from placement.core.kernels.legal import may_move, may_take_role
 from placement.core.kernels.memory import Memory
 from placement.core.kernels.penalty import refresh_all, role_change, total_penalty
 from placement.core.kernels.placing import best_heir, put, respread_group
 from placement.core.kernels.relief import (
+    give_up,
     relieve,
     relieve_at_any_price,
     split_bins,
+    unstick,
     worst_bin,
 )
 from placement.core.kernels.roles import improve_role, improve_roles_of
@@ -206,15 +207,8 @@ def balance(
         ):
             gained += 1
         else:
-            m.ints[m.ints[STUCK] + now] = 1
+            give_up(m, now)
     return steps
-
-
-@inner
-def unstick(m: Memory) -> None:
-    """Let every bin be tried again."""
-    for now in range(m.ints[NUM_BINS]):
-        m.ints[m.ints[STUCK] + now] = 0
 
 
 def balance_all(
