@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.cluster import ABSENT
 from placement.waves.cut import Cut
 
 RowArray = npt.NDArray[np.int64]
@@ -76,12 +77,26 @@ class Lists(Mapping[int, list[int]]):
         places = ragged(self.start[:-1][rows], counts)
         return type(self)(self.partition_idx[rows], start, self.broker_idx[places])
 
-    def has(self, broker: RowArray) -> npt.NDArray[np.bool_]:
-        """Return ``(N,)`` true where a list has the broker that is asked of it."""
-        if not len(self):
-            return np.zeros(0, dtype=np.bool_)
-        hit = np.equal(self.broker_idx, np.repeat(broker, self.counts))
-        return np.logical_or.reduceat(hit, self.start[:-1])
+    def slots_of(self, rows: RowArray, broker_idx: RowArray) -> RowArray:
+        """
+        Return ``(K,)`` where a broker stands in a list, `ABSENT` where it does not.
+
+        Parameters
+        ----------
+        rows
+            ``(K,)`` the list that is looked through, by row.
+        broker_idx
+            ``(K,)`` the broker that is looked for.
+        """
+        found = np.full(len(rows), ABSENT, dtype=np.int64)
+        left = np.arange(len(rows))
+        # As many looks as the longest list has places; those found drop out.
+        for slot in range(int(self.counts.max(initial=0))):
+            left = left[self.counts[rows[left]] > slot]
+            hit = self.broker_idx[self.start[rows[left]] + slot] == broker_idx[left]
+            found[left[hit]] = slot
+            left = left[~hit]
+        return found
 
 
 def starts_of(counts: RowArray) -> RowArray:
@@ -96,20 +111,18 @@ def ragged(begin: RowArray, counts: RowArray) -> RowArray:
     return np.arange(start[-1], dtype=np.int64) + shift
 
 
-def lists_before(found: Cut) -> Lists:
-    """Return the lists of the partitions that change, as they are at first."""
-    replicas = found.reassignment.before.replicas
-    return _changed(found, replicas.start, replicas.broker_idx)
-
-
-def lists_after(found: Cut) -> Lists:
-    """Return the lists that the partitions are to end with."""
+def changed_lists(found: Cut) -> tuple[Lists, Lists]:
+    """Return the lists of the partitions that change, before and after all waves."""
     reassignment = found.reassignment
-    return _changed(found, reassignment.start, reassignment.broker_idx)
+    replicas = reassignment.before.replicas
+    rows = np.nonzero(reassignment.is_changed)[0]
+    return (
+        _lists_of(rows, replicas.start, replicas.broker_idx),
+        _lists_of(rows, reassignment.start, reassignment.broker_idx),
+    )
 
 
-def _changed(found: Cut, start: RowArray, broker: npt.NDArray[np.int32]) -> Lists:
-    rows = np.nonzero(found.reassignment.is_changed)[0]
-    counts = np.diff(start)[rows]
-    places = ragged(start[:-1][rows].astype(np.int64), counts)
+def _lists_of(rows: RowArray, start: RowArray, broker: npt.NDArray[np.int32]) -> Lists:
+    counts = start[rows + 1] - start[rows]
+    places = ragged(start[rows].astype(np.int64), counts)
     return Lists(rows, starts_of(counts), broker[places].astype(np.int64))

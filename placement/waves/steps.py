@@ -16,8 +16,7 @@ from placement.cluster import ABSENT
 from placement.waves.cut import Cut
 from placement.waves.lists import (
     Lists,
-    lists_after,
-    lists_before,
+    changed_lists,
     ragged,
     starts_of,
 )
@@ -72,22 +71,20 @@ def steps_of(found: Cut) -> Iterator[Step]:
             copies=run[ends[w] : ends[w + 1]],
             elects=(),
         )
-    yield from _leader_steps(found, history.at_last())
+    yield from _leader_steps(found, history.at_last(), history.target)
 
 
-def _leader_steps(found: Cut, now: Lists) -> Iterator[Step]:
+def _leader_steps(found: Cut, now: Lists, target: Lists) -> Iterator[Step]:
     """Yield the waves that bring lists into their final order."""
-    target = lists_after(found)
-    # What could not be copied keeps its order too.
-    differ = np.nonzero(~_is_same_list(now, target))[0]
-    pending = differ[_is_same_set(now.of(differ), target.of(differ))]
+    pending = _only_out_of_order(now, target)
+    led_by = found.reassignment.before.partitions.leader_idx
     for k, begin in enumerate(range(0, len(pending), MOST_LEADERS)):
         rows = pending[begin : begin + MOST_LEADERS]
         before, after = now.of(rows), target.of(rows)
         # Once the copies are done, and without an election.
-        led_by = found.reassignment.before.partitions.leader_idx
         leader = led_by[before.partition_idx].astype(np.int64)
-        leader = np.where(before.has(leader), leader, before.first)
+        is_there = before.slots_of(np.arange(len(rows)), leader) != ABSENT
+        leader = np.where(is_there, leader, before.first)
         is_elected = np.not_equal(leader, after.first)
         yield Step(
             number=found.num_waves + 1 + k,
@@ -97,6 +94,19 @@ def _leader_steps(found: Cut, now: Lists) -> Iterator[Step]:
             copies=np.zeros(0, dtype=np.int64),
             elects=tuple(before.partition_idx[is_elected].tolist()),
         )
+
+
+def _only_out_of_order(now: Lists, target: Lists) -> RowArray:
+    """Return the rows whose brokers are all as wanted, and not their order."""
+    rows = np.repeat(np.arange(len(now)), now.counts)
+    wanted = target.slots_of(rows, now.broker_idx)
+    own = np.arange(len(rows)) - np.repeat(now.start[:-1], now.counts)
+    # What could not be copied keeps its order too.
+    is_short = np.not_equal(now.counts, target.counts)
+    is_short[rows[wanted == ABSENT]] = True
+    is_astray = np.zeros(len(now), dtype=np.bool_)
+    is_astray[rows[wanted != own]] = True
+    return np.nonzero(is_astray & ~is_short)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -122,8 +132,9 @@ class _Turns:
 
 def _turns(found: Cut) -> _Turns:
     partition = found.copies.partition_idx
-    order = np.lexsort((partition, found.wave))
-    order = order[found.wave[order] >= 0]
+    run = np.nonzero(found.wave >= 0)[0]
+    width = found.reassignment.before.num_partitions
+    order = run[np.argsort(found.wave[run] * width + partition[run])]
     wave, partition = found.wave[order], partition[order]
     is_first = np.ones(len(order), dtype=np.bool_)
     is_first[1:] = (wave[1:] != wave[:-1]) | (partition[1:] != partition[:-1])
@@ -148,21 +159,16 @@ class _History:
 
     def __init__(self, found: Cut, turns: _Turns) -> None:
         self.found, self.turns = found, turns
-        start, target = lists_before(found), lists_after(found)
+        start, self.target = changed_lists(found)
         self.changed = start.partition_idx
         self.broker = start.broker_idx
         # Where the list of each partition that changes begins now, and its length.
         self.begin, self.count = start.start[:-1].copy(), start.counts
-        num = found.reassignment.before.num_brokers
-        self.num_brokers = num
-        key = np.repeat(target.partition_idx, target.counts) * num + target.broker_idx
-        order = np.argsort(key)
-        self.wanted = key[order]
-        slot = np.arange(len(key)) - np.repeat(target.start[:-1], target.counts)
-        self.slot = slot[order]
         shape = (2, len(turns.wave))
         self.begins, self.counts = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.row = np.searchsorted(self.changed, turns.partition_idx)
+        self.gone = _brokers_by_turn(turns, found.removals.broker_idx)
+        self.come = _brokers_by_turn(turns, found.copies.target_idx)
         for k in range(int(turns.turn.max(initial=-1)) + 1):
             self._play(np.nonzero(turns.turn == k)[0])
 
@@ -197,64 +203,33 @@ class _History:
 
     def _members(self, turns: RowArray, rows: RowArray) -> tuple[RowArray, RowArray]:
         """Return who is in each list after a turn, as turns and brokers, in order."""
-        copies, goes = self.found.copies, self.found.removals.broker_idx
-        place = np.full(len(self.turns.wave) + 1, -1, dtype=np.int64)
-        place[turns] = np.arange(len(turns))
-        own = np.nonzero(place[self.turns.of] >= 0)[0]
-        of = place[self.turns.of[own]]
-        counts = self.count[rows]
-        turn = np.concatenate([np.repeat(np.arange(len(turns)), counts), of])
-        stood = self.broker[ragged(self.begin[rows], counts)]
-        broker = np.concatenate([stood, copies.target_idx[own]])
-        num = self.num_brokers
-        stays = ~np.isin(turn * num + broker, of * num + goes[own])
+        stood = self._lists(rows, self.begin[rows], self.count[rows])
+        come = self.come.of(turns)
+        counts = stood.counts, come.counts
+        turn = np.concatenate([np.repeat(np.arange(len(turns)), n) for n in counts])
+        broker = np.concatenate([stood.broker_idx, come.broker_idx])
         # Slots now; what comes and is not wanted in the end stands last, by broker.
-        slot = np.arange(len(stood)) - np.repeat(starts_of(counts)[:-1], counts)
-        most = int(counts.max(initial=0))
-        later = np.concatenate([slot, most + copies.target_idx[own]])
+        slot = np.arange(len(stood.broker_idx)) - np.repeat(stood.start[:-1], counts[0])
+        most = int(counts[0].max(initial=0))
+        later = np.concatenate([slot, most + come.broker_idx])
+        stays = self.gone.slots_of(turns[turn], broker) == ABSENT
         turn, broker, later = turn[stays], broker[stays], later[stays]
-        rank = self._ranks(self.turns.partition_idx[turns][turn], broker, later)
-        order = np.lexsort((rank, turn))
+        rank = self._ranks(rows[turn], broker, later)
+        order = np.argsort(turn * (int(rank.max(initial=0)) + 1) + rank)
         return turn[order], broker[order]
 
-    def _ranks(
-        self, partition: RowArray, broker: RowArray, later: RowArray
-    ) -> RowArray:
-        """Return the leader first, then the final order, then what goes later."""
-        leader = self.found.reassignment.before.partitions.leader_idx[partition]
-        key = partition * self.num_brokers + broker
-        at = np.minimum(np.searchsorted(self.wanted, key), len(self.wanted) - 1)
-        is_wanted = np.equal(self.wanted[at], key)
-        after_all = int(self.slot.max(initial=0)) + 1
-        rank = np.where(is_wanted, self.slot[at], after_all + later)
-        return np.where(np.equal(broker, leader), ABSENT, rank)
+    def _ranks(self, rows: RowArray, broker: RowArray, later: RowArray) -> RowArray:
+        """Return 0 for the leader, then the final order, then what goes later."""
+        led_by = self.found.reassignment.before.partitions.leader_idx
+        slot = self.target.slots_of(rows, broker)
+        after_all = int(self.target.counts.max(initial=0))
+        rank = np.where(slot == ABSENT, after_all + later, slot) + 1
+        return np.where(np.equal(broker, led_by[self.changed[rows]]), 0, rank)
 
 
-def _is_same_list(one: Lists, other: Lists) -> npt.NDArray[np.bool_]:
-    """Return ``(N,)`` true where two lists of a partition are the same."""
-    return _is_alike(one, other, one.broker_idx, other.broker_idx)
-
-
-def _is_same_set(one: Lists, other: Lists) -> npt.NDArray[np.bool_]:
-    """Return ``(N,)`` true where two lists name the same brokers, in any order."""
-    return _is_alike(one, other, _ascending(one), _ascending(other))
-
-
-def _ascending(lists: Lists) -> RowArray:
-    of = np.repeat(np.arange(len(lists)), lists.counts)
-    return lists.broker_idx[np.lexsort((lists.broker_idx, of))]
-
-
-def _is_alike(
-    one: Lists, other: Lists, left: RowArray, right: RowArray
-) -> npt.NDArray[np.bool_]:
-    same = np.equal(one.counts, other.counts)
-    rows = np.nonzero(same)[0]
-    counts = one.counts[rows]
-    equal = np.equal(
-        left[ragged(one.start[:-1][rows], counts)],
-        right[ragged(other.start[:-1][rows], counts)],
-    )
-    if len(rows):
-        same[rows] = np.logical_and.reduceat(equal, starts_of(counts)[:-1])
-    return same
+def _brokers_by_turn(turns: _Turns, broker: RowArray) -> Lists:
+    """Return the brokers of the copies of each turn."""
+    rows = np.nonzero(turns.of >= 0)[0]
+    rows = rows[np.argsort(turns.of[rows], kind="stable")]
+    counts = np.bincount(turns.of[rows], minlength=len(turns.wave)).astype(np.int64)
+    return Lists(np.arange(len(counts)), starts_of(counts), broker[rows])

@@ -12,7 +12,7 @@ from placement.check.waves import WaveLimits, check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
 from placement.waves.cut import Cut, WaveSettings, cut
-from placement.waves.lists import Lists, lists_after
+from placement.waves.lists import Lists, changed_lists
 from placement.waves.steps import Step, steps_of
 from planner.plan.reassignment_file import ReassignmentFile, format_election
 
@@ -59,7 +59,7 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
     return check_waves(
         waves.state,
         [by_name(waves.state, step.after) for step in waves.steps],
-        by_name(waves.state, lists_after(waves.found)),
+        by_name(waves.state, changed_lists(waves.found)[1]),
         limits_of(waves.found.settings),
     )
 

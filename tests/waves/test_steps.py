@@ -84,4 +84,5 @@ def test_lists_are_found_by_partition():
     assert dict(lists) == {2: [7, 8], 5: [9]} == dict(lists.rows())
     assert dict(lists.part(1, 2)) == {5: [9]}
     assert dict(lists.of(np.array([1]))) == {5: [9]}
-    assert lists.has(np.array([8, 8])).tolist() == [True, False]
+    asked = np.array([0, 0, 1, 1]), np.array([8, 9, 9, 7])
+    assert lists.slots_of(*asked).tolist() == [1, -1, 0, -1]
