@@ -37,15 +37,15 @@ def capacity(case: Case) -> Iterator[Finding]:
                 rule="capacity",
                 where=Where(broker=case.broker_id(row), resource=resource),
                 message=f"broker {case.broker_id(row)}: {resource} "
-                f"{_amount(resource, after[resource][row])} (before: "
-                f"{_amount(resource, before[resource][row])}) is over "
-                f"{_amount(resource, limit[row])}, "
+                f"{amount(resource, after[resource][row])} (before: "
+                f"{amount(resource, before[resource][row])}) is over "
+                f"{amount(resource, limit[row])}, "
                 f"{case.settings.threshold_of(resource):.4g} of its capacity",
                 existing=not adds[row],
             )
 
 
-def _amount(resource: str, value: float) -> str:
+def amount(resource: str, value: float) -> str:
     """Write an amount for people: ``805.2 GB``, ``1.5 MB/s``, ``3.2 cores``."""
     unit = _UNITS[resource]
     for scale, prefix in _PREFIXES if resource != "cpu" else ():

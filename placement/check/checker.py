@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from placement.check.capacity_rules import capacity, max_replicas
 from placement.check.case import Case, look_up
 from placement.check.finding import Finding
+from placement.check.log_dir_capacity import log_dir_capacity
 from placement.check.placement_rules import dead_broker, excluded, log_dir, min_isr
 from placement.check.rack_rule import rack
 from placement.check.settings import CheckSettings
@@ -34,6 +35,7 @@ RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     capacity,
     max_replicas,
     log_dir,
+    log_dir_capacity,
     min_isr,
     excluded,
     stale,

@@ -92,7 +92,7 @@ def fixed_bytes(state: ClusterState) -> Int64Array:
         & np.not_equal(dirs.usable_bytes, UNKNOWN)
         & np.not_equal(dirs.state, LogDirState.OFFLINE)
     )
-    explained, homeless = _explained_bytes(state)
+    explained, homeless = explained_bytes(state)
     unexplained = np.maximum(dirs.size_bytes - dirs.usable_bytes - explained, 0)
     left = np.where(is_counted, unexplained, 0)
     by_broker = _sum_at(dirs.broker_idx, left, state.num_brokers)
@@ -100,7 +100,7 @@ def fixed_bytes(state: ClusterState) -> Int64Array:
     return least
 
 
-def _explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
+def explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
     """Return the bytes of replicas per log dir, and per broker where it is unknown."""
     replicas, num_dirs = state.replicas, len(state.log_dirs)
     size = replica_bytes(state, placed_before(state))

@@ -149,6 +149,29 @@ BROKEN = [
         "left-in-an-offline-one",
     ),
     broken(
+        "log-dir-capacity",
+        six(size_bytes=90, log_dirs={4: [Dir("/d1", 100)]}),
+        target(FINE, [[None, "/d1"]]),
+        "log-dir-over-the-threshold",
+    ),
+    broken(
+        "log-dir-capacity",
+        six(size_bytes=30, log_dirs={4: [Dir("/d1", 100, 45), Dir("/d2", 900)]}),
+        target(FINE, [[None, "/d1"]]),
+        "log-dir-with-other-files",
+    ),
+    broken(
+        "log-dir-capacity",
+        six(
+            size_bytes=30,
+            log_dirs={0: [Dir("/d1", 50), Dir("/d2", 900)]},
+            dirs=[["/d2", None], [None] * 2],
+        ),
+        target({T0: [0, 2]}, [["/d1", None]]),
+        "log-dir-below-a-tighter-threshold",
+        capacity_thresholds={"disk": 0.5},
+    ),
+    broken(
         "min-isr",
         six(min_isr=2),
         target({T0: [0]}),
@@ -283,6 +306,26 @@ KEPT = [
     kept(six(log_dirs=TWO_DIRS), target(FINE), "any-log-dir-but-one-is-open"),
     kept(six(), target(FINE, [["/x", "/y"]]), "log-dirs-nobody-listed"),
     kept(
+        six(size_bytes=80, log_dirs={4: [Dir("/d1", 100)]}),
+        target(FINE, [[None, "/d1"]]),
+        "log-dir-at-the-threshold",
+    ),
+    kept(
+        six(size_bytes=90, log_dirs={4: [Dir("/d1", 100), Dir("/d2", 200)]}),
+        target(FINE),
+        "log-dir-the-broker-picks",
+    ),
+    kept(
+        six(size_bytes=90, log_dirs={4: [Dir("/d1")]}),
+        target(FINE, [[None, "/d1"]]),
+        "log-dir-of-unknown-size",
+    ),
+    kept(
+        six(size_bytes=70, log_dirs={0: [Dir("/d1", 100, 30)]}),
+        target({T0: [4, 2]}),
+        "log-dir-that-a-replica-of-unknown-place-leaves",
+    ),
+    kept(
         six(log_dirs={0: [Dir("/d", state=CORDONED)]}, dirs=[["/d", None], [None] * 2]),
         target(FINE, [["/d", None]]),
         "stays-in-a-cordoned-one",
@@ -372,6 +415,16 @@ EXISTING = [
         make_state({"a": [[0, 2]], "b": [[0]]}, racks="aabbcc", min_isr=[1, 2]),
         target({("a", 0): [0, 4]}),
         id="min-isr",
+    ),
+    pytest.param(
+        "log-dir-capacity",
+        six(
+            size_bytes=90,
+            log_dirs={1: [Dir("/d", 100)]},
+            dirs=[[None] * 2, ["/d", None]],
+        ),
+        target(FINE),
+        id="log-dir-too-full",
     ),
     pytest.param(
         "log-dir",
