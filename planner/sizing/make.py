@@ -29,7 +29,7 @@ from planner.plan.plan_input import to_target
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem
-from planner.what_if.changes import Context
+from planner.what_if.changer import Context
 from planner.what_if.growth import Rates
 from planner.what_if.make import WhatIfRequest, WhatIfWishes, read_wishes
 from planner.what_if.names import NameReader, near

@@ -24,7 +24,7 @@ from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.progress import stage
 from planner.snapshot import Snapshot
-from planner.what_if.changes import Context
+from planner.what_if.changer import Context
 from planner.what_if.document import outcome_document
 from planner.what_if.folder import write_scenario
 from planner.what_if.names import NameReader

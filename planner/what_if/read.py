@@ -16,7 +16,7 @@ from planner.group.problems import place_text
 from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem
 from planner.what_if import records as r
-from planner.what_if.changes import Context
+from planner.what_if.changer import Context
 from planner.what_if.growth import Rates, read_growth
 from planner.what_if.names import NameReader, near
 from planner.what_if.scenarios import Scenario, build, expand

@@ -14,7 +14,8 @@ from placement.scenarios.loads import TRAFFIC, grow
 from placement.scenarios.outcome import Afterwards
 from placement.scenarios.variant import Variant, variant_of
 from planner.plan.option_reader import parse_broker_list
-from planner.what_if.changes import Changer, Context
+from planner.what_if.changer import Changer, Context
+from planner.what_if.changes import make_change
 from planner.what_if.names import NameReader
 from planner.what_if.records import (
     AnyChange,
@@ -221,7 +222,9 @@ def build(
         return _at_point(kept[scenario.place], scenario.point, context, names)
     changer, variant = Changer(names, context), variant_of(state)
     for at, change in enumerate(scenario.changes):
-        variant = changer.make(variant, change, f"{scenario.place}.changes[{at}]")
+        variant = make_change(
+            changer, variant, change, f"{scenario.place}.changes[{at}]"
+        )
     if scenario.sweep is not None:
         kept[scenario.place] = variant
     return _at_point(variant, scenario.point, context, names, scenario.place)

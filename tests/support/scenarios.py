@@ -10,7 +10,8 @@ from placement.failures.decision import ElectionRules
 from placement.scenarios.filling import open_brokers
 from placement.scenarios.variant import Variant, variant_of
 from planner.snapshot import Snapshot
-from planner.what_if.changes import Changer, Context
+from planner.what_if.changer import Changer, Context
+from planner.what_if.changes import make_change
 from planner.what_if.names import NameReader
 from planner.what_if.records import ScenariosRecord
 
@@ -23,7 +24,7 @@ def changed(state: ClusterState, *changes: dict[str, Any], **configs: str) -> Va
     context = Context(configs=configs, rules=ElectionRules())
     changer, variant = Changer(names, context), variant_of(state)
     for at, change in enumerate(record.changes):
-        variant = changer.make(variant, change, f"changes[{at}]")
+        variant = make_change(changer, variant, change, f"changes[{at}]")
     assert names.problems == []
     return variant
 
