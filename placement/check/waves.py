@@ -209,7 +209,7 @@ class _Follower:
     def _list_findings(
         self, number: int, key: Key, new: list[int], comes: list[int]
     ) -> Iterator[Finding]:
-        if len(new) != len(self.before[key]) or len(set(new)) != len(new):
+        if not self._has_length(key, new) or len(set(new)) != len(new):
             message = f"has the list {new}, and {len(self.before[key])} replicas"
             yield self._finding(number, "wave-replication-factor", key, message)
         off = [b for b in new if not self.is_live.get(b, False)]
@@ -225,6 +225,12 @@ class _Follower:
                 message = f"has {count} replicas in one rack, {allowed} before or after"
                 yield self._finding(number, "wave-rack", key, message)
         yield from self._leader_findings(number, key, new, comes)
+
+    def _has_length(self, key: Key, new: list[int]) -> bool:
+        """Tell whether a list is as long as it was, or lacks only what is dead."""
+        missing = len(self.before[key]) - len(new)
+        gone = [b for b in self.before[key] if b not in new]
+        return 0 <= missing <= sum(not self.is_live.get(b, False) for b in gone)
 
     def _leader_findings(
         self, number: int, key: Key, new: list[int], comes: list[int]

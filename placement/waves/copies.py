@@ -26,7 +26,10 @@ INTERNAL = frozenset(
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Copies:
     """
-    One row per copy, by partition; the one that replaces the leader comes last there.
+    One row per copy, by partition.
+
+    Of one partition those that replace what is dead come first, and the one that
+    replaces the leader last.
 
     Parameters
     ----------
@@ -97,7 +100,8 @@ def copies_of(
     drops = reassignment.origin[places]
     leader = before.partitions.leader_idx[of]
     drops_leader = np.equal(replicas.broker_idx[drops], leader)
-    order = np.lexsort((places, drops_leader, of))
+    drops_live = before.brokers.is_live[replicas.broker_idx[drops]]
+    order = np.lexsort((places, drops_live, drops_leader, of))
     places, of, drops = places[order], of[order], drops[order]
     size = weights.copy_bytes[of]
     own = weights.own[drops] if len(weights.own) else 0

@@ -3,6 +3,8 @@ Which replica each copy deletes when its wave is over.
 
 Lists keep their length, racks are no worse in between than before or after, and a
 leader that goes is deleted with the last copy of its partition: all are copied from it.
+Replicas on brokers that are not live leave with the first copy, since no list may name
+them: lists are as much shorter until the other copies are there.
 """
 
 from collections import Counter, defaultdict
@@ -83,7 +85,10 @@ def _safe_order(
     ordered = sorted(rows, key=lambda row: (wave[row], row))
     racks = _RackRule(reassignment, int(copies.partition_idx[rows[0]]))
     leader = int(copies.source_idx[rows[0]])
+    is_live = reassignment.before.brokers.is_live
     keeps = [row for row in rows if copies.drops_idx[row] != leader]
+    # What is dead already goes before what still serves.
+    keeps.sort(key=lambda row: bool(is_live[copies.drops_idx[row]]))
     last = [row for row in rows if copies.drops_idx[row] == leader]
     for choice in islice(permutations(keeps), MOST_TRIED):
         removal = [*choice, *last]
@@ -150,6 +155,9 @@ class _RackRule:
         for rack, count in self._counts(after).items():
             most[rack] = max(most[rack], count)
         self.most = most
+        live = reassignment.before.brokers.is_live
+        # They leave with the first copy.
+        self.dead = {b for b in self.before if not live[b] and b not in after}
 
     def _counts(self, brokers: list[int]) -> Counter[int]:
         return Counter(self.rack[broker] for broker in brokers)
@@ -157,7 +165,7 @@ class _RackRule:
     def holds(
         self, copies: Copies, ordered: list[int], removal: list[int], wave: RowArray
     ) -> bool:
-        now = set(self.before)
+        now = set(self.before) - self.dead
         for position, row in enumerate(ordered):
             now.add(int(copies.target_idx[row]))
             now.discard(int(copies.drops_idx[removal[position]]))

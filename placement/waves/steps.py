@@ -160,6 +160,7 @@ class _History:
     def __init__(self, found: Cut, turns: _Turns) -> None:
         self.found, self.turns = found, turns
         start, self.target = changed_lists(found)
+        self.is_live = found.reassignment.before.brokers.is_live
         self.changed = start.partition_idx
         self.broker = start.broker_idx
         # Where the list of each partition that changes begins now, and its length.
@@ -214,14 +215,24 @@ class _History:
         later = np.concatenate([slot, most + come.broker_idx])
         stays = self.gone.slots_of(turns[turn], broker) == ABSENT
         turn, broker, later = turn[stays], broker[stays], later[stays]
-        rank = self._ranks(rows[turn], broker, later)
+        slot = self.target.slots_of(rows[turn], broker)
+        # No list may name a broker that is not live: it goes with the first copy.
+        stays = self.is_live[broker] | (slot != ABSENT)
+        turn, broker, later, slot = (
+            turn[stays],
+            broker[stays],
+            later[stays],
+            slot[stays],
+        )
+        rank = self._ranks(rows[turn], broker, slot, later)
         order = np.argsort(turn * (int(rank.max(initial=0)) + 1) + rank)
         return turn[order], broker[order]
 
-    def _ranks(self, rows: RowArray, broker: RowArray, later: RowArray) -> RowArray:
+    def _ranks(
+        self, rows: RowArray, broker: RowArray, slot: RowArray, later: RowArray
+    ) -> RowArray:
         """Return 0 for the leader, then the final order, then what goes later."""
         led_by = self.found.reassignment.before.partitions.leader_idx
-        slot = self.target.slots_of(rows, broker)
         after_all = int(self.target.counts.max(initial=0))
         rank = np.where(slot == ABSENT, after_all + later, slot) + 1
         return np.where(np.equal(broker, led_by[self.changed[rows]]), 0, rank)

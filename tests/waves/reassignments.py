@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from placement.change import Reassignment
 from placement.check.finding import Finding
 from placement.check.waves import WaveLimits, check_waves
-from placement.cluster import ClusterState
+from placement.cluster import BrokerState, ClusterState
 from placement.load import weigh
 from placement.waves.cut import Cut, WaveSettings, cut
 from placement.waves.steps import Step, steps_of
@@ -37,17 +37,29 @@ def reassignment_to(
 
 
 @st.composite
-def reassignments(draw: Any, *, most_partitions: int = 12) -> Reassignment:
-    """Draw lists and where they are to go, racks spread as far as there are some."""
+def reassignments(
+    draw: Any, *, most_partitions: int = 12, most_dead: int = 0
+) -> Reassignment:
+    """
+    Draw lists and where they are to go, racks spread as far as there are some.
+
+    The last brokers, up to `most_dead`, are dead: what lies there goes elsewhere,
+    where a live replica is left to be copied from.
+    """
     num_brokers = draw(st.integers(2, 7))
+    num_dead = draw(st.integers(0, min(most_dead, num_brokers // 2)))
+    live = num_brokers - num_dead
     num_racks = draw(st.integers(1, 4))
     racks = "".join("abcd"[b % num_racks] for b in range(num_brokers))
-    factor = draw(st.integers(1, min(3, num_brokers)))
+    factor = draw(st.integers(1, min(3, live)))
     count = draw(st.integers(1, most_partitions))
     before = [_draw_list(draw, racks, factor) for _ in range(count)]
+    serving = [[b for b in row if b < live] for row in before]
     after = [
-        _draw_list(draw, racks, factor) if draw(st.integers(0, 3)) else row
-        for row in before
+        _draw_list(draw, racks[:live], factor)
+        if is_left and (draw(st.integers(0, 3)) or max(row) >= live)
+        else row
+        for row, is_left in zip(before, serving, strict=True)
     ]
     internal = draw(st.integers(0, count - 1))
     state = make_state(
@@ -55,7 +67,8 @@ def reassignments(draw: Any, *, most_partitions: int = 12) -> Reassignment:
         if internal
         else {"t": before},
         racks=racks,
-        leaders=[draw(st.sampled_from(row)) for row in before],
+        states=dict.fromkeys(range(live, num_brokers), BrokerState.DEAD),
+        leaders=[draw(st.sampled_from(row)) if row else None for row in serving],
         size_bytes=[draw(st.integers(0, 100)) for _ in before],
         min_isr=draw(st.integers(1, factor)),
     )

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.change import Reassignment
+from placement.cluster import BrokerState
 from placement.load import Resource
 from placement.waves.cut import Order, WaveSettings
 from placement.waves.steps import steps_of
@@ -39,6 +40,23 @@ def test_every_wave_is_safe_and_the_last_one_is_the_plan(
     assert not found.is_limited_by_disk
     assert (found.wave >= 0).all()
     assert found.num_waves >= found.bound
+
+
+@given(reassignments(most_dead=3), SETTINGS)
+def test_no_wave_names_what_is_dead_nor_loses_what_serves(
+    reassignment: Reassignment, settings: WaveSettings
+):
+    found = cut_up(reassignment, settings)
+
+    assert judge(found) == ()
+    state = reassignment.before
+    now = {p: state.brokers_of(p) for p in range(state.num_partitions)}
+    live = state.brokers.is_live
+    for step in steps_of(found):
+        for p, row in step.after.items():
+            assert live[row].all()
+            assert len(row) >= live[now[p]].sum()
+            now[p] = row
 
 
 @given(reassignments(), SETTINGS)
@@ -176,6 +194,33 @@ def test_a_leader_that_goes_is_dropped_with_the_last_copy():
     assert judge(found) == ()
 
 
+@pytest.mark.parametrize(
+    ("dead", "target", "lists"),
+    [
+        pytest.param([2], [0, 3, 4], [[0, 4, 1], [0, 3, 4]], id="the-dead-one-first"),
+        pytest.param([1, 2], [0, 3, 4], [[0, 3], [0, 3, 4]], id="two-dead-go-together"),
+        pytest.param(
+            [0, 1], [3, 4, 5], [[2, 3], [2, 3, 5], [3, 4, 5]], id="the-leader-goes-last"
+        ),
+    ],
+)
+def test_what_is_dead_leaves_with_the_first_copy(dead, target, lists):
+    (leader, *rest) = [b for b in range(3) if b not in dead]
+    state = make_state(
+        [[0, 1, 2]],
+        racks="abcbca",
+        states=dict.fromkeys(dead, BrokerState.DEAD),
+        leaders=[leader],
+        isr=[[leader, *rest]],
+        size_bytes=5,
+    )
+
+    found = cut_up(reassignment_to(state, [target]), WaveSettings(max_out=1))
+
+    assert [step.after[0] for step in steps_of(found)] == lists
+    assert judge(found) == ()
+
+
 def test_leaders_change_in_waves_of_their_own():
     state = make_state([[0, 1], [0, 1]], racks="abc", size_bytes=10)
     change = reassignment_to(state, [[1, 0], [2, 0]])
@@ -234,6 +279,7 @@ def good_waves():
     [
         ("wave-replication-factor", {("t", 0): [0]}),
         ("wave-replication-factor", {("t", 0): [0, 1, 2]}),
+        ("wave-replication-factor", {("t", 1): [3]}),
         ("wave-broker", {("t", 0): [0, 9]}),
         ("wave-rack", {("t", 0): [0, 3]}),
         ("wave-leader", {("t", 0): [2, 0]}),

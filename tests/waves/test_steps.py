@@ -28,8 +28,9 @@ def plain_lists(found: Cut) -> list[dict[int, list[int]]]:
             rows = np.nonzero((found.wave == wave) & (copies.partition_idx == p))[0]
             goes = set(found.removals.broker_idx[rows].tolist())
             comes = copies.target_idx[rows].tolist()
-            members = [b for b in [*now[p], *sorted(comes)] if b not in goes]
             final = reassignment.broker_idx[new[p] : new[p + 1]].tolist()
+            goes |= {b for b in now[p] if not state.brokers.is_live[b]} - set(final)
+            members = [b for b in [*now[p], *sorted(comes)] if b not in goes]
             listed = [b for b in final if b in members]
             listed += [b for b in members if b not in final]
             leader = int(state.partitions.leader_idx[p])
@@ -40,7 +41,7 @@ def plain_lists(found: Cut) -> list[dict[int, list[int]]]:
     return played
 
 
-@given(reassignments())
+@given(reassignments(most_dead=2))
 def test_lists_are_those_of_each_partition_played_by_itself(
     reassignment: Reassignment,
 ):
