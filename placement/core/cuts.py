@@ -23,6 +23,7 @@ in again.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -209,14 +210,11 @@ def _room_at(problem: Problem, position: int, open_to: BoolArray) -> IntArray:
     if level.group_cap is None:
         is_open = np.logical_or.reduce(open_to, axis=1)
         return np.where(is_open[problem.group_class], size, 0)
-    cap = np.where(level.group_cap > 0, level.group_cap, size).astype(np.int64)
-    kinds, kind_of = np.unique(
-        np.stack([problem.group_class, cap], axis=1), axis=0, return_inverse=True
-    )
+    kinds, kind_of = _kinds(problem, position)
     within = level.node_of_bin >= 0
     node = level.node_of_bin[within]
     room = np.zeros(len(kinds), dtype=np.int64)
-    for k, (group_class, most) in enumerate(kinds.tolist()):
+    for k, (group_class, most) in enumerate(kinds):
         bins = open_to[group_class]
         counts = np.bincount(node, weights=bins[within], minlength=level.num_nodes)
         if position == 0 or _is_one_each(problem):
@@ -226,7 +224,29 @@ def _room_at(problem: Problem, position: int, open_to: BoolArray) -> IntArray:
         # Bins outside the level are under no cap of it.
         loose = int(size.max(initial=0)) if bins[~within].any() else 0
         room[k] = int(counts.sum()) * (most if position == 0 else 1) + loose
-    return room[kind_of.reshape(-1)]
+    return room[kind_of]
+
+
+Kinds = tuple[list[tuple[int, int]], IntArray]
+_kinds_of: WeakKeyDictionary[Problem, dict[int, Kinds]] = WeakKeyDictionary()
+
+
+def _kinds(problem: Problem, position: int) -> Kinds:
+    """
+    Return classes of groups with their caps at a level, and ``(G,)`` which is whose.
+
+    Kept with the problem: every set of bins that is tried asks for them several times.
+    """
+    known = _kinds_of.setdefault(problem, {})
+    if position not in known:
+        cap, size = problem.levels[position].group_cap, np.diff(problem.group_start)
+        most = size if cap is None else np.where(cap > 0, cap, size)
+        base = int(most.max(initial=0)) + 1
+        keys, kind_of = np.unique(
+            problem.group_class.astype(np.int64) * base + most, return_inverse=True
+        )
+        known[position] = [divmod(key, base) for key in keys.tolist()], kind_of
+    return known[position]
 
 
 def _is_one_each(problem: Problem) -> bool:
