@@ -295,7 +295,7 @@ def test_a_plan_made_under_other_limits_is_held_to_those_given(plan, snapshot):
     checked = planner.check_plan(plan, snapshot, capacity_threshold={"disk": 0.01})
 
     assert not checked.ok
-    assert {one.rule for one in checked.findings} == {"capacity"}
+    assert {one.rule for one in checked.findings} == {"capacity", "log-dir-capacity"}
     assert repr(checked).startswith("capacity: ")
 
 
