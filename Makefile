@@ -6,7 +6,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint bench bench-smoke bench-live clean \
+.PHONY: help demo test quick lint bench bench-smoke bench-live fuzz clean \
 	env-base env-dev needs-python needs-tests wheel unit kafka
 .NOTPARALLEL:
 
@@ -21,6 +21,9 @@ COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
 # Branches and lines that the tests must reach, in percent.
 COVERAGE_GATE := 95
 WORKERS := 2
+# Of `make fuzz`: how many cases, and from which seed on.
+CASES := 100000
+SEED := 1
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS=$$'\t' read -r name words; do \
@@ -58,6 +61,9 @@ bench-smoke: env-dev ## Run every benchmark once, small
 
 bench-live: needs-tests env-dev ## Time a snapshot of a running cluster of 10,000 partitions
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.live
+
+fuzz: env-dev ## Draw 100,000 cases of every operation under rules, and judge each plan
+	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --cases $(CASES) --seed $(SEED)
 
 clean: ## Remove everything that make made
 	rm -rf .venv .cache dist build demo-plan .hypothesis .mypy_cache .pytest_cache \

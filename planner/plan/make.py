@@ -140,6 +140,12 @@ def _refuse_resized(reassignment: Reassignment) -> None:
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
     """Check a plan as `check PLAN` would, before it is written."""
+    target = to_target(target_lists(plan))
+    return check(plan.state, target, rules_of(plan, wishes))
+
+
+def rules_of(plan: Plan, wishes: Wishes) -> CheckSettings:
+    """Return what the checker holds a plan to: the limits it was made under."""
     state, settings = plan.state, wishes.settings
     destination = settings.destination_brokers
     excluded = settings.excluded_for_replicas
@@ -156,8 +162,7 @@ def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
         leaving_brokers=frozenset(leaving),
         allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
     )
-    rules = with_chosen_rules(rules, wishes.document, state)
-    return check(state, to_target(target_lists(plan)), rules)
+    return with_chosen_rules(rules, wishes.document, state)
 
 
 def _excluded_names(state: ClusterState, wishes: Wishes) -> frozenset[str]:

@@ -96,6 +96,7 @@ def test_help_names_every_target_for_people(root):
             "bench",
             "bench-live",
             "bench-smoke",
+            "fuzz",
             "clean",
         )
     }

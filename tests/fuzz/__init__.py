@@ -1,0 +1,1 @@
+"""Operations under rules on random clusters, each plan held against the checker."""

@@ -1,0 +1,85 @@
+"""
+Look for plans that break a rule, in as many cases as one has time for.
+
+``PYTHONPATH=tests python -m fuzz.run [--cases 100000] [--seed 1] [--goal NAME]``
+
+Two processes draw, each from a seed of its own; both are printed, and a case that
+fails is made as small as it can be and printed too. The exit code is that of the
+worse of the two.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections import Counter
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+
+from fuzz.drawn import Drawn, drawn
+from fuzz.judging import judge
+from planner.plan.make import OPERATIONS
+
+PROCESSES = 2
+ROUND = 500
+"""Cases drawn from one seed; the next ones are from the next."""
+
+
+def look(cases: int, seed: int, goals: tuple[str, ...]) -> Counter[str]:
+    """Judge so many cases; return how often plans came out how."""
+    told: Counter[str] = Counter()
+    began = time.monotonic()
+    for begin in range(0, cases, ROUND):
+        _round(min(ROUND, cases - begin), seed + begin // ROUND, goals, told)
+        so_far = f"seed {seed + begin // ROUND}: {sum(told.values()):,} cases in "
+        print(f"{so_far}{time.monotonic() - began:.0f} s", flush=True)  # noqa: T201 - progress
+    return told
+
+
+def _round(cases: int, seed: int, goals: tuple[str, ...], told: Counter[str]) -> None:
+    @seeded(seed)
+    @settings(
+        max_examples=cases,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        print_blob=True,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(drawn(goals))
+    def every(case: Drawn) -> None:
+        told[f"{case.request.goal} {judge(case)}"] += 1
+
+    try:
+        every()
+    except BaseException:
+        print(f"seed {seed} fails", file=sys.stderr, flush=True)  # noqa: T201 - output
+        raise
+
+
+def main() -> int:
+    """Look in both processes; return the worse exit code."""
+    parser = argparse.ArgumentParser(description="Look for plans that break a rule.")
+    parser.add_argument("--cases", type=int, default=100_000, help="in all")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round")
+    parser.add_argument("--goal", action="append", help="only this one; repeatable")
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    given_ = parser.parse_args()
+    goals = tuple(given_.goal or OPERATIONS)
+    if given_.alone:
+        for name, times in sorted(look(given_.cases, given_.seed, goals).items()):
+            print(f"{times:8,}  {name}")  # noqa: T201 - output
+        return 0
+    share = -(-given_.cases // PROCESSES)
+    command = [sys.executable, "-m", "fuzz.run", "--alone", "--cases", str(share)]
+    command += [word for goal in goals for word in ("--goal", goal)]
+    seeds = [given_.seed + n * 1_000_000 for n in range(PROCESSES)]
+    print(f"{share:,} cases each from seeds {seeds}", flush=True)  # noqa: T201 - output
+    running = [subprocess.Popen([*command, "--seed", str(seed)]) for seed in seeds]
+    return max(abs(process.wait()) for process in running)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
