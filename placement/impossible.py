@@ -93,6 +93,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "broker-set": _without_rule("broker-set"),
     "keep-topics": _without_rule("keep-topics"),
     "only-over-threshold": _without_rule("only-over-threshold"),
+    "only-trades": _without_rule("only-trades"),
     "rack": _without("rack"),
     "log-dirs": _without("log-dirs"),
     "only-what-must": _with(frees_the_rest=True),
@@ -105,7 +106,13 @@ HARD_RULES: Mapping[str, Lift] = {
 """Every hard rule that could be let go, and how; those let go first come first, so that
 of several reasons the one of the user's own options is given."""
 
-CHOSEN = {"locality-scoped", "broker-set", "keep-topics", "only-over-threshold"}
+CHOSEN = {
+    "locality-scoped",
+    "broker-set",
+    "keep-topics",
+    "only-over-threshold",
+    "only-trades",
+}
 """Those that hold where they are asked for."""
 
 

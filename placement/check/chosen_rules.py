@@ -130,6 +130,26 @@ def strict_racks() -> CustomRule:
     return check
 
 
+def only_trades() -> CustomRule:
+    """Return the rule that no broker holds more replicas than it did."""
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        gained: Counter[int] = Counter()
+        for entry in _entries(before, target):
+            gained.update(entry.new)
+            gained.subtract(entry.old)
+        for broker in sorted(gained):
+            if gained[broker] > 0:
+                yield Finding(
+                    rule="only-trades",
+                    where=Where(broker=broker, resource="replicas"),
+                    message=f"broker {broker}: {gained[broker]} replicas more, and "
+                    "brokers only trade",
+                )
+
+    return check
+
+
 def replica_cap(most: int) -> CustomRule:
     """
     Return the rule that no broker gets more replicas than this in all.

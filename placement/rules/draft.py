@@ -197,6 +197,9 @@ class Draft:
         Loads besides the six resources.
     rack_cap
         ``(P,)`` most replicas per rack, in place of the rack rule; `None`: that one.
+    most_replicas
+        ``(B,)`` most replicas that each broker may hold, besides the caps of the
+        cluster; `None`: no more than these.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
@@ -226,6 +229,7 @@ class Draft:
     eligibility: list[Eligibility] = field(default_factory=list)
     columns: list[SoftColumn] = field(default_factory=list)
     rack_cap: WeightArray | None = None
+    most_replicas: WeightArray | None = None
     pool_of_broker: WeightArray | None = None
     pool_of_partition: WeightArray | None = None
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from placement.cluster import BoolArray
 from placement.core.problem import Movability
-from placement.load import broker_loads, preferred_leaders
+from placement.load import Resource, broker_loads, preferred_leaders
 from placement.rules.draft import Draft
 from placement.rules.levels import hard_capacities
 
@@ -53,6 +53,26 @@ class OnlyOverThreshold:
         keep_still(draft, ~over[state.replicas.broker_idx])
         draft.may_lead_anew &= over[leader] & (leader >= 0)
         draft.may_balance = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyTrades:
+    """
+    Brokers trade replicas: none holds more of them than it did.
+
+    As all replicas stay somewhere, none holds fewer either, but for brokers that are
+    emptied. Counts have no bands.
+    """
+
+    name: str = "only-trades"
+
+    def fill(self, draft: Draft) -> None:
+        """Cap every broker at what it holds."""
+        held = draft.state.replicas.broker_idx
+        draft.most_replicas = np.bincount(held, minlength=draft.state.num_brokers)
+        draft.may_balance = tuple(
+            resource for resource in draft.may_balance if resource != Resource.REPLICAS
+        )
 
 
 def keep_still(draft: Draft, replicas: BoolArray) -> None:

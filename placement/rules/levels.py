@@ -137,12 +137,15 @@ def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int
             known = np.isfinite(most) & (columns[resource] >= 0) & draft.holds
             rounded = np.floor(np.where(known, most, 0.0) * (1 + TOLERANCE))
             capacity[known, r] = rounded[known].astype(np.int64)
+    replicas = RESOURCES.index(Resource.REPLICAS)
     if "max-replicas" not in draft.settings.lifted:
-        replicas = RESOURCES.index(Resource.REPLICAS)
         counted = draft.holds & (brokers.max_replicas >= 0)
         capacity[counted, replicas] = brokers.max_replicas[counted]
         cap = draft.settings.max_replicas
         if cap is not None:
             held = capacity[draft.holds, replicas]
             capacity[draft.holds, replicas] = np.minimum(held, cap)
+    if draft.most_replicas is not None:
+        most = np.minimum(capacity[:, replicas], draft.most_replicas)
+        capacity[:, replicas] = np.where(draft.holds, most, NO_LIMIT)
     return capacity

@@ -26,6 +26,8 @@ class RuleOptions(TypedDict, total=False):
         Whether no copy crosses racks.
     only_over_threshold
         Whether nothing moves but what relieves brokers over a threshold.
+    only_trades
+        Whether brokers keep as many replicas as they hold.
     low_utilization
         Fraction by resource; one of which less is used is not balanced.
     max_replicas_per_broker
@@ -48,6 +50,7 @@ class RuleOptions(TypedDict, total=False):
     keep_topics: str
     locality_scoped: bool
     only_over_threshold: bool
+    only_trades: bool
     low_utilization: Mapping[str, float]
     max_replicas_per_broker: int
     potential_out: bool

@@ -67,6 +67,13 @@ OnlyOverThreshold = Annotated[
         help="Relieve brokers over a capacity threshold, and do no more.",
     ),
 ]
+OnlyTrades = Annotated[
+    bool,
+    typer.Option(
+        "--only-trades/--no-only-trades",
+        help="Brokers trade replicas: each keeps as many as it has.",
+    ),
+]
 LowUtilization = Annotated[
     list[str] | None,
     typer.Option(
@@ -131,6 +138,7 @@ def rule_options(
     keep_topics: KeepTopics = None,
     locality_scoped: LocalityScoped = False,
     only_over_threshold: OnlyOverThreshold = False,
+    only_trades: OnlyTrades = False,
     low_utilization: LowUtilization = None,
     max_replicas_per_broker: MaxReplicas = None,
     potential_out: PotentialOut = False,

@@ -135,6 +135,7 @@ class SettingsRecord(Record):
     keep_topics: str | None
     locality_scoped: bool
     only_over_threshold: bool
+    only_trades: bool = False
     low_utilization: dict[ResourceName, float]
     max_replicas_per_broker: int | None
     potential_out: bool

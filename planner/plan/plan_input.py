@@ -48,6 +48,7 @@ class PlanSettings(BaseModel):
     broker_sets: dict[str, str] | None = None
     keep_topics: str | None = None
     locality_scoped: bool = False
+    only_trades: bool = False
     max_replicas_per_broker: int | None = None
     new_broker: list[str] | None = None
 

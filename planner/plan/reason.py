@@ -78,6 +78,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "broker-set": "each topic on the brokers of its own set",
         "keep-topics": "replicas of kept topics stay",
         "only-over-threshold": "only brokers over a threshold give replicas away",
+        "only-trades": "no broker holds more replicas than it did",
         "rack": "no two replicas in a rack"
         if settings.is_rack_strict
         else "replicas spread over racks as evenly as they allow",
@@ -107,6 +108,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "broker-set": "add brokers to the set",
         "keep-topics": "let the kept topics move",
         "only-over-threshold": "leave out --only-over-threshold",
+        "only-trades": "leave out --only-trades",
         "rack": "add racks, or leave out --rack-rule strict"
         if settings.is_rack_strict
         else "add brokers in racks that have too few",

@@ -11,6 +11,7 @@ from placement.check import CheckSettings
 from placement.check.chosen_rules import (
     broker_sets,
     kept_topics,
+    only_trades,
     replica_cap,
     strict_racks,
     within_rack,
@@ -25,7 +26,7 @@ from placement.rules.columns import (
     SpreadTopics,
 )
 from placement.rules.draft import Settings
-from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.left_alone import Say
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
@@ -59,7 +60,7 @@ class RuleRequest:
         ``REGEX=SET`` texts: which set topics belong to.
     keep_topics
         Regular expression of topics whose replicas stay.
-    locality_scoped, only_over_threshold, potential_out, leader_in
+    locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
         Whether these hold.
     low_utilization
         ``RESOURCE=FRACTION`` texts.
@@ -80,6 +81,7 @@ class RuleRequest:
     keep_topics: str | None = None
     locality_scoped: bool = False
     only_over_threshold: bool = False
+    only_trades: bool = False
     low_utilization: Sequence[str] = ()
     max_replicas_per_broker: int | None = None
     potential_out: bool = False
@@ -172,6 +174,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.potential_out, PotentialOut),
         (request.leader_in, LeaderIn),
         (request.only_over_threshold, OnlyOverThreshold),
+        (request.only_trades, OnlyTrades),
     )
     chosen += [make() for is_wanted, make in plain if is_wanted]
     if request.rules == CRUISE_CONTROL and request.spread_topics is None:
@@ -191,6 +194,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "keep_topics": request.keep_topics,
             "locality_scoped": request.locality_scoped,
             "only_over_threshold": request.only_over_threshold,
+            "only_trades": request.only_trades,
             "low_utilization": {str(r): value for r, value in low.items()},
             "max_replicas_per_broker": most,
             "potential_out": request.potential_out,
@@ -356,6 +360,8 @@ def with_chosen_rules(
         custom.append(strict_racks())
     if document.get("locality_scoped"):
         custom.append(within_rack())
+    if document.get("only_trades"):
+        custom.append(only_trades())
     if document.get("max_replicas_per_broker") is not None:
         custom.append(replica_cap(int(document["max_replicas_per_broker"])))
     if document.get("broker_sets") is not None:

@@ -12,7 +12,7 @@ from placement.operations import AddBrokers, Rebalance, RemoveBrokers
 from placement.planning import plan
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
-from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.racks import WithinRack
 from support.clusters import Dir, clusters, make_state
 
@@ -108,6 +108,11 @@ CASES = [
     pytest.param(
         FULL, Rebalance(), Settings(rules=(OnlyOverThreshold(),)),
         {"only-over-threshold", "capacity-disk"}, id="only-over-threshold",
+    ),
+    pytest.param(
+        make_state([[0], [1]], **TWO),
+        RemoveBrokers((0,)), Settings(rules=(OnlyTrades(),)), {"only-trades"},
+        id="only-trades",
     ),
     pytest.param(
         make_state([[0], [1]], racks="abb", states={0: BrokerState.DEAD}),

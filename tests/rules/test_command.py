@@ -13,6 +13,7 @@ OPTIONS = [
     pytest.param(["--rack-map", "a=b"], "rack", id="racks-that-are-one"),
     pytest.param(["--keep-topics", "a|b"], "keep-topics", id="kept-topics"),
     pytest.param(["--locality-scoped"], "locality-scoped", id="inside-racks"),
+    pytest.param(["--only-trades"], "only-trades", id="only-trades"),
     pytest.param(["--broker-set", "a=gold"], "broker-set", id="broker-sets"),
     pytest.param(
         ["--max-replicas-per-broker", "11"], "max-replicas", id="cap-on-replicas"

@@ -12,12 +12,13 @@ from placement.check import Target
 from placement.check.chosen_rules import (
     broker_sets,
     kept_topics,
+    only_trades,
     replica_cap,
     strict_racks,
     within_rack,
 )
 from placement.core.solution import Status
-from placement.load import RESOURCES, Resource, broker_loads, weigh
+from placement.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
 from placement.operations import Rebalance, RemoveBrokers
 from placement.planning import plan
 from placement.rules.broker_sets import BrokerSets, home_sets
@@ -28,7 +29,7 @@ from placement.rules.columns import (
     SpreadTopics,
 )
 from placement.rules.draft import Settings, mean_use
-from placement.rules.keep import KeepTopics, OnlyOverThreshold
+from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.racks import WithinRack
 from placement.rules.tables import Eligibility, class_tables
 from planner.errors import BadInputError
@@ -541,6 +542,30 @@ def test_estimated_cpu_is_balanced_and_recorded():
     assert made.plan.settings["cpu_weights"] == {"leader_in": 0.5, "leader_out": 0.0}
 
 
+@given(clusters(min_brokers=2, all_live=True, all_known=True))
+def test_brokers_that_trade_keep_their_counts(state):
+    found = planned(state, OnlyTrades(), effort="quick")
+
+    held = [
+        np.bincount(one.replicas.broker_idx, minlength=one.num_brokers).tolist()
+        for one in (state, after(found))
+    ]
+    assert held[0] == held[1]
+
+
+def test_disks_are_balanced_by_trades_alone():
+    state = make_state(
+        [[0]] * 3 + [[1]] * 3 + [[2]], racks="abc", size_bytes=[9, 9, 9, 1, 1, 1, 10]
+    )
+
+    found = planned(state, OnlyTrades(), resources=(Resource.DISK,))
+
+    held = np.bincount(after(found).replicas.broker_idx)
+    assert held.tolist() == [3, 3, 1]
+    loads = disk_loads(after(found), weigh(state)).tolist()
+    assert (max(loads), sum(loads)) == (19, 40)
+
+
 # The checker knows them too ---------------------------------------------------------
 
 STATE = make_state(
@@ -564,6 +589,9 @@ RULES = [
     pytest.param(strict_racks(), {("t", 0): [0, 4]}, None, id="one-per-rack"),
     pytest.param(replica_cap(1), {("t", 0): [1, 2]}, "max-replicas", id="over-the-cap"),
     pytest.param(replica_cap(1), {("t", 0): [0, 4]}, None, id="at-the-cap"),
+    pytest.param(only_trades(), {("t", 0): [4, 2]}, "only-trades", id="one-more"),
+    pytest.param(only_trades(), {("t", 0): [1, 2], ("u", 0): [0, 3]}, None,
+                 id="a-trade"),
     pytest.param(within_rack(), {("nope", 0): [0, 4]}, None, id="unknown-topic"),
 ]  # fmt: skip
 
@@ -582,6 +610,7 @@ CHOICES = st.builds(
     keep_topics=st.sampled_from([None, "t1"]),
     locality_scoped=st.booleans(),
     only_over_threshold=st.booleans(),
+    only_trades=st.booleans(),
     low_utilization=st.sampled_from([(), ("disk=0.5",)]),
     max_replicas_per_broker=st.sampled_from([None, 3]),
     potential_out=st.booleans(),
