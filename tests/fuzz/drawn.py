@@ -30,8 +30,8 @@ RULES = st.builds(
     min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
 )
 NO_RULES = st.just(RuleRequest())
-WITHOUT_WAVES = {"log-dirs", "set-replication-factor", "fix"}
-"""Operations that move inside brokers, or may change replication factors."""
+WITHOUT_WAVES = {"log-dirs", "set-replication-factor"}
+"""Operations that move inside brokers, or change replication factors."""
 
 
 @dataclass(frozen=True)
