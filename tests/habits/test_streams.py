@@ -154,6 +154,7 @@ def test_the_line_is_wiped_before_anything_else_is_written(terminal, monkeypatch
     ],
 )
 def test_who_has_to_wait_for_the_compiler(monkeypatch, num_items, is_at_hand, expected):
+    monkeypatch.setattr(search, "PLAIN_ITEMS", PLAIN_ITEMS)
     monkeypatch.setattr(search, "is_at_hand", lambda _: is_at_hand)
 
     assert search.needs_compiling(num_items) == expected
