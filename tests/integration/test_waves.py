@@ -77,32 +77,32 @@ def leaders_of(cluster: Cluster) -> list[int | None]:
     return [one["leader"] for _, one in sorted(told.items())]
 
 
-def test_waves_run_one_by_one_and_back_from_the_middle(
-    shared_cluster: Cluster, tmp_path
-):
+def test_waves_run_one_by_one_and_back_from_the_middle(new_cluster, tmp_path):
+    # Of its own: what other tests have made would count in the plan, too.
+    cluster = new_cluster()
     start = [[1, 2]] * 6
-    create(shared_cluster, TOPIC, start)
-    shared_cluster.produce(TOPIC, num_records=3000, record_bytes=100)
-    plan, document, waves = plan_in_waves(shared_cluster, tmp_path)
+    create(cluster, TOPIC, start)
+    cluster.produce(TOPIC, num_records=3000, record_bytes=100)
+    plan, document, waves = plan_in_waves(cluster, tmp_path)
     copying = [wave for wave in waves if wave["kind"] == "copies"]
     assert [wave["copies"] for wave in copying] == [2, 2]
     assert [wave["kind"] for wave in waves] == ["copies", "copies", "leaders"]
 
     first, middle = copying
-    run_wave(shared_cluster, plan, first)
-    assert status_of(shared_cluster, plan / middle["file"])[1] != "completed"
-    run_wave(shared_cluster, plan, middle)
+    run_wave(cluster, plan, first)
+    assert status_of(cluster, plan / middle["file"])[1] != "completed"
+    run_wave(cluster, plan, middle)
     # Nobody else is elected while a leader stays; who goes gives way to the first.
-    assert leaders_of(shared_cluster) == [
-        1 if 1 in row else row[0] for row in replicas_of(shared_cluster, TOPIC)
+    assert leaders_of(cluster) == [
+        1 if 1 in row else row[0] for row in replicas_of(cluster, TOPIC)
     ]
     for wave in (middle, first):
         limit = wave["throttle_bytes_per_s"]
-        run_lists(shared_cluster, plan / wave["rollback_file"], limit)
+        run_lists(cluster, plan / wave["rollback_file"], limit)
 
-    assert status_of(shared_cluster, plan)[1] == "not-started"
-    assert replicas_of(shared_cluster, TOPIC) == start
-    back = take_snapshot(shared_cluster.bootstrap, tmp_path / "back.json")
+    assert status_of(cluster, plan)[1] == "not-started"
+    assert replicas_of(cluster, TOPIC) == start
+    back = take_snapshot(cluster.bootstrap, tmp_path / "back.json")
     for old, new in zip(
         partitions_of(document, TOPIC), partitions_of(back, TOPIC), strict=True
     ):
@@ -110,12 +110,12 @@ def test_waves_run_one_by_one_and_back_from_the_middle(
         assert sorted(new["isr"]) == [1, 2]
 
     for wave in waves:
-        run_wave(shared_cluster, plan, wave)
+        run_wave(cluster, plan, wave)
 
-    assert status_of(shared_cluster, plan)[:2] == (0, "completed")
-    now = replicas_of(shared_cluster, TOPIC)
+    assert status_of(cluster, plan)[:2] == (0, "completed")
+    now = replicas_of(cluster, TOPIC)
     assert [sum(b in row for row in now) for b in (1, 2, 3)] == [4, 4, 4]
     wait_until(
-        lambda: leaders_of(shared_cluster) == [row[0] for row in now],
+        lambda: leaders_of(cluster) == [row[0] for row in now],
         "the first replicas to lead",
     )
