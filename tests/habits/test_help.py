@@ -94,7 +94,10 @@ def test_quiet_in_the_environment_is_taken(wish, monkeypatch, capsys, tmp_path):
     assert (outcome.code, outcome.err) == (0, "")
 
 
-def test_verbose_says_what_is_done(capsys, tmp_path):
+def test_verbose_says_what_is_done(capsys, tmp_path, monkeypatch):
+    # As users search so small a cluster: nothing has to be compiled first.
+    monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", 4000)
+
     outcome = run(capsys, "demo", "--verbose", "-o", tmp_path / "plan")
 
     assert "planning add-brokers\nchecking the plan\n" in outcome.err
