@@ -5,7 +5,7 @@ Both have the same partitions; what differs is the broker of a replica, the orde
 partition's list and, where a replication factor changes, its length.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -58,6 +58,7 @@ class Reassignment:
     origin: RowArray
     target_start: RowArray | None = None
     log_dir_idx: IndexArray | None = None
+    _after: ClusterState | None = field(init=False, default=None, repr=False)
 
     @property
     def start(self) -> RowArray:
@@ -97,12 +98,13 @@ class Reassignment:
         is_there = slot < np.diff(replicas.start)[of]
         same = np.where(is_there, replicas.start[of] + slot, ABSENT)
         equal = np.equal(replicas.broker_idx_at(same), self.broker_idx)
+        equal &= ~self.is_moved_inside
         is_same = np.equal(sum_rows(equal, self.start), counts)
         return ~(is_same & np.equal(counts, np.diff(replicas.start)))
 
     @property
     def is_moved_inside(self) -> BoolArray:
-        """``(R,)`` true for places that stay on their broker, in another log dir."""
+        """``(M,)`` true for places that stay on their broker, in another log dir."""
         if self.log_dir_idx is None:
             return np.zeros(len(self.broker_idx), dtype=np.bool_)
         was = self.before.replicas.log_dir_idx[self.origin]
@@ -136,6 +138,12 @@ class Reassignment:
         added, removed or moved between log dirs. All partitions: the first live
         replica leads.
         """
+        if self._after is None:
+            object.__setattr__(self, "_after", self._made())
+        assert self._after is not None  # noqa: S101 - made just now
+        return self._after
+
+    def _made(self) -> ClusterState:
         before = self.before
         state = replace(before, replicas=self._replicas_after())
         leader = state.replicas.broker_idx_at(_leading_replicas(state))

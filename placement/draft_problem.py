@@ -6,9 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT
-from placement.core.problem import NOWHERE, Problem
+from placement.core.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Problem,
+)
 from placement.load import RESOURCES, Resource, first_live_replica
 from placement.rules.draft import Draft, Settings
+from placement.rules.hosts import host_capacities, host_level
 from placement.rules.levels import (
     OneReplicaPerBroker,
     RackSpread,
@@ -30,9 +35,9 @@ def build_problem(
     """
     state, weights = draft.state, draft.weights
     limits = broker_limits(draft, targets, balanced)
-    keep = np.nonzero(
-        (limits.target > 0).any(axis=0) | (limits.capacity < 2**62).any(axis=0)
-    )[0]
+    is_limited = (limits.capacity < NO_LIMIT).any(axis=0)
+    is_limited |= (host_capacities(draft) < NO_LIMIT).any(axis=0)
+    keep = np.nonzero((limits.target > 0).any(axis=0) | is_limited)[0]
     if not len(keep):
         keep = np.array([RESOURCES.index(Resource.REPLICAS)])
     columns = {
@@ -42,6 +47,8 @@ def build_problem(
     soft = draft.columns
     brokers = OneReplicaPerBroker().level(draft, with_columns(columns, soft))
     own = weights.own
+    higher = RackSpread().eased_level(draft), host_level(draft, keep, len(soft))
+    more = [level for level in higher if level is not None]
     extra = np.zeros((len(own), len(keep) + len(soft)), dtype=np.int64)
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own
@@ -72,7 +79,7 @@ def build_problem(
         must_release_role=draft.must_release,
         bin_class=classes.bin_class,
         is_eligible=classes.is_eligible,
-        levels=(brokers, RackSpread().level(draft)),
+        levels=(brokers, RackSpread().level(draft), *more),
         # Else appending nothing at all makes numbers of truth values.
         is_transient=np.append(
             _is_transient(draft)[keep], np.zeros(len(soft), dtype=np.bool_)

@@ -16,7 +16,11 @@ import numpy as np
 
 from placement.cluster import LogDirState
 from placement.core.impossible import is_impossible
-from placement.core.problem import NO_LIMIT, Movability, Problem
+from placement.core.problem import (
+    NO_LIMIT,
+    Movability,
+    Problem,
+)
 from placement.core.solution import Status
 from placement.draft_problem import build_problem
 from placement.listing import kept_on_removed
@@ -24,6 +28,8 @@ from placement.load import RESOURCES, Resource
 from placement.operations import Operation
 from placement.planning import PlannedPlacement, draft_shares, make_draft, plan
 from placement.rules.draft import Draft, Settings
+from placement.rules.easing import HARD, goals_named, rules_named
+from placement.rules.hosts import host_capacities
 from placement.rules.levels import hard_capacities
 from placement.targets import find_targets
 
@@ -68,6 +74,14 @@ def _without_threshold(resource: Resource) -> Lift:
     return lift
 
 
+def _without_host(resource: Resource) -> Lift:
+    def lift(settings: Settings) -> Settings:
+        kept = {r: v for r, v in settings.host_thresholds.items() if r != resource}
+        return replace(settings, host_thresholds=kept)
+
+    return lift
+
+
 def _without(name: str) -> Lift:
     return lambda settings: replace(settings, lifted=settings.lifted | {name})
 
@@ -82,11 +96,20 @@ def _with(**changes: object) -> Lift:
     return lambda settings: replace(settings, **changes)  # type: ignore[arg-type] # by name
 
 
+def _with_soft(goal: str) -> Lift:
+    return lambda settings: replace(settings, hard=settings.hard - {goal})
+
+
 HARD_RULES: Mapping[str, Lift] = {
+    **{goal: _with_soft(goal) for goal in sorted(goals_named(HARD))},
     "capacity-cpu": _without_threshold(Resource.CPU),
     "capacity-in": _without_threshold(Resource.IN),
     "capacity-out": _without_threshold(Resource.OUT),
     "capacity-disk": _without_threshold(Resource.DISK),
+    "host-cpu": _without_host(Resource.CPU),
+    "host-in": _without_host(Resource.IN),
+    "host-out": _without_host(Resource.OUT),
+    "host-disk": _without_host(Resource.DISK),
     "transient-disk": _with(is_disk_transient=False),
     "max-replicas": _without("max-replicas"),
     "locality-scoped": _without_rule("locality-scoped"),
@@ -147,8 +170,17 @@ def explain_impossible(
     """
     if found.has_met_rules:
         return None
+    # What gives way forbids nothing.
+    given_way = rules_named(settings.soft)
+    for name in given_way:
+        settings = HARD_RULES[name](settings)
+    settings = replace(settings, soft=())
     filtered = _Filter(found.draft, operation, settings)
-    active = [name for name in HARD_RULES if is_active(name, found.draft)]
+    active = [
+        name
+        for name in HARD_RULES
+        if name not in given_way and is_active(name, found.draft)
+    ]
     is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
     if not is_proven and not filtered.is_small:
         nothing = (None,) * len(active)
@@ -166,11 +198,16 @@ def explain_impossible(
 def is_active(name: str, draft: Draft) -> bool:
     """Tell whether a hard rule limits anything here."""
     settings, brokers = draft.settings, draft.state.brokers
+    if name in HARD:
+        return name in settings.hard
     if name in CHOSEN:
         return any(rule.name == name for rule in settings.rules)
     if name.startswith("capacity-"):
         r = RESOURCES.index(Resource(name.removeprefix("capacity-")))
         return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
+    if name.startswith("host-"):
+        r = RESOURCES.index(Resource(name.removeprefix("host-")))
+        return bool((host_capacities(draft)[:, r] < NO_LIMIT).any())
     tests: Mapping[str, Callable[[], bool]] = {
         "transient-disk": lambda: settings.is_disk_transient,
         "max-replicas": lambda: (

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.change import Reassignment, reassign
+from placement.change import Reassignment, reassign, unchanged
 from placement.cluster import ABSENT, BoolArray
+from placement.core.arrangement import Arrangement, home_arrangement
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
-    Arrangement,
     Movability,
     Problem,
-    home_arrangement,
 )
 from placement.core.shortfalls import MAX_SHORTFALLS, find_shortfalls
 from placement.core.solution import (
@@ -24,9 +23,10 @@ from placement.core.solution import (
     Status,
 )
 from placement.core.value import evaluate
-from placement.load import first_live_replica, first_true
+from placement.load import RESOURCES, first_live_replica, first_true, loads_of
 from placement.racks import rack_broken
 from placement.rules.draft import Draft
+from placement.rules.levels import hard_capacities
 
 MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 
@@ -110,7 +110,11 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
     copies = int(reassignment.is_copied.sum())
     copied = reassignment.copied_bytes(draft.weights)
     forced_copies, forced_bytes = _decided_copies(draft)
-    missing = (*kept_on_removed(draft), *draft.shortfalls)
+    missing = (
+        *kept_on_removed(draft),
+        *draft.shortfalls,
+        *_filled_by_decision(draft, solution, reassignment),
+    )
     return replace(
         solution,
         status=_status(solution.status, missing),
@@ -121,6 +125,35 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
         ),
         shortfalls=(*solution.shortfalls, *missing),
     )
+
+
+def _filled_by_decision(
+    draft: Draft, solution: Solution, reassignment: Reassignment
+) -> list[Shortfall]:
+    """
+    Return the brokers over a capacity that what the operation has decided fills.
+
+    To the core that was so before: it starts from what is decided.
+    """
+    if draft.decided is None:
+        return []
+    load, _ = loads_of(reassignment.after())
+    was, _ = loads_of(unchanged(reassignment.before).after())
+    capacity = hard_capacities(draft)
+    over = (load > capacity) & (load > was)
+    told = {(short.bin, short.resource) for short in solution.shortfalls}
+    return [
+        Shortfall(
+            what="capacity",
+            have=int(capacity[b, r]),
+            need=int(load[b, r]),
+            bin=int(b),
+            resource=str(RESOURCES[r]),
+            level="broker",
+        )
+        for b, r in np.argwhere(over)[:MAX_SHORTFALLS].tolist()
+        if (b, str(RESOURCES[r])) not in told
+    ]
 
 
 def _status(status: Status, missing: tuple[Shortfall, ...]) -> Status:

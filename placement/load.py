@@ -8,6 +8,7 @@ that people read.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -320,6 +321,29 @@ def heaviest_replicas(
             weight = weight + weights.own
         np.maximum.at(heaviest[:, r], broker, weight)
     return heaviest
+
+
+_carried: WeakKeyDictionary[ClusterState, tuple[WeightArray, WeightArray]]
+_carried = WeakKeyDictionary()
+
+
+def loads_of(state: ClusterState) -> tuple[WeightArray, WeightArray]:
+    """
+    Return ``(B, R)`` loads and heaviest replicas under the leaders of a cluster.
+
+    Worked out once for each cluster: its plan, its score and the reasons of its moves
+    all start from these.
+    """
+    if state not in _carried:
+        weights, leader = weigh(state), state.partitions.leader_idx
+        found = (
+            broker_loads(state, weights, leader),
+            heaviest_replicas(state, weights, leader),
+        )
+        for array in found:
+            array.setflags(write=False)
+        _carried[state] = found
+    return _carried[state]
 
 
 def known_fractions(state: ClusterState, weights: Weights) -> RateArray:

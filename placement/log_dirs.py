@@ -25,12 +25,12 @@ from placement.cluster import (
     IndexArray,
 )
 from placement.core.deadline import Deadline
+from placement.core.effort import Effort
 from placement.core.problem import (
     FloatArray,
     IntArray,
     Movability,
 )
-from placement.core.search import Effort
 from placement.core.solution import Bounded, Proof, Shortfall, Solution, Status
 from placement.core.solve import solve
 from placement.dir_tables import Tables, as_now, as_reassigned, disk_alone

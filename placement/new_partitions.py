@@ -7,13 +7,12 @@ import numpy as np
 
 from placement.cluster import UNKNOWN, BoolArray, ClusterState, IndexArray
 from placement.core.problem import IntArray
-from placement.load import broker_loads, heaviest_replicas
+from placement.load import broker_loads, heaviest_replicas, loads_of
 from placement.operations.new_partitions import NewPartitions
 from placement.placers.balanced import Placer
 from placement.planning import (
     PlannedPlacement,
     draft_shares,
-    loads_of,
     make_draft,
     plan,
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from placement.load import RESOURCES
+from placement.positions import uneven_positions
 from placement.rules.draft import Note
 from placement.rules.topic_spread import spread_notes
 
@@ -29,6 +30,7 @@ def plan_notes(found: "PlannedPlacement", *, is_cut: bool) -> tuple[Note, ...]:
         *_band_notes(found),
         *_cap_notes(found),
         *spread_notes(draft, found.targets, found.reassignment),
+        *_position_notes(found),
     ]
     if is_cut:
         notes.append(_cut_note(draft.settings.deadline_s))
@@ -66,6 +68,29 @@ def _cap_notes(found: "PlannedPlacement") -> list[Note]:
         )
         for unit, (cap, used) in caps.items()
         if cap is not None
+    ]
+
+
+def _position_notes(found: "PlannedPlacement") -> list[Note]:
+    """Say where brokers stand more often at a position of the lists than is even."""
+    draft = found.draft
+    if not draft.evens_positions:
+        return []
+    off = uneven_positions(draft, found.reassignment)
+    if not off.any():
+        return []
+    worst = int(off.argmax())
+    broker_id = int(draft.state.brokers.ids[worst])
+    return [
+        Note(
+            what="positions-uneven",
+            message=f"{int(off.sum()):,} places of the lists are taken more or less "
+            f"often than is even, {int(off[worst]):,} of them by broker {broker_id}: "
+            "rules, bands and what stays came first",
+            where={"broker": broker_id},
+            have=float(off.sum()),
+            need=0.0,
+        )
     ]
 
 

@@ -7,6 +7,7 @@ broker, so the answer's own bands are computed and, where a heavy replica has mo
 the problem is solved again with these.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -14,13 +15,15 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ClusterState, IndexArray
+from placement.core.arrangement import Arrangement
 from placement.core.deadline import Deadline
-from placement.core.problem import Arrangement, Movability, Problem
-from placement.core.search import NORMAL, QUICK, THOROUGH
+from placement.core.effort import NORMAL, QUICK, THOROUGH
+from placement.core.problem import Movability, Problem
 from placement.core.solution import Bounded, Certificate, Solution, Status
 from placement.core.solve import solve
 from placement.core.solve_order import solve_order
 from placement.draft_problem import build_problem, leading_replicas
+from placement.hardening import harden
 from placement.leaders import spread_heirs
 from placement.listing import as_listed, has_choice, to_reassignment, without_choice
 from placement.load import (
@@ -31,11 +34,13 @@ from placement.load import (
     add_to,
     broker_loads,
     heaviest_replicas,
+    loads_of,
     weigh,
 )
 from placement.log_dirs import PlannedDirs, plan_dirs, plan_dirs_after
 from placement.operations import Operation
 from placement.plan_notes import plan_notes
+from placement.positions import with_even_positions
 from placement.rules.draft import Draft, Note, Settings, start_draft
 from placement.rules.left_alone import (
     ExcludeTopics,
@@ -44,12 +49,15 @@ from placement.rules.left_alone import (
     UsableLogDirs,
 )
 from placement.rules.rule import Rule
+from placement.softening import soften
 from placement.targets import Members, Shares, Targets, find_targets, share_out
 
 RULES = (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs(), SayUnknownRacks())
 """What every operation keeps to, besides the levels of the problem."""
 
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
+SHORTEST_S = 1e-3
+"""What is left of a deadline that is over."""
 MAX_BAND_ROUNDS = 4
 """How often bands are computed anew after heavy replicas have moved."""
 
@@ -132,7 +140,32 @@ def plan(
     -------
     The best plan found; always one, if only one that changes nothing.
     """
-    draft = make_draft(state, operation, settings or Settings())
+    wishes, began = settings or Settings(), time.monotonic()
+
+    def once(settings: Settings) -> PlannedPlacement:
+        if settings.deadline_s is not None:
+            left = settings.deadline_s - (time.monotonic() - began)
+            settings = replace(settings, deadline_s=max(left, SHORTEST_S))
+        return _plan_once(state, operation, settings)
+
+    def softened(settings: Settings) -> PlannedPlacement:
+        found = once(settings)
+        is_inside = found.draft.is_emptied_dir is not None
+        if settings.soft and not found.has_met_rules and not is_inside:
+            return soften(once, settings, found)
+        return found
+
+    found = softened(wishes)
+    if wishes.hard and found.has_met_rules:
+        return harden(softened, wishes, found)
+    return found
+
+
+def _plan_once(
+    state: ClusterState, operation: Operation, settings: Settings
+) -> PlannedPlacement:
+    """Plan with every rule as hard as the settings have it."""
+    draft = make_draft(state, operation, settings)
     balanced = draft.balanced_resources()
     deadline = Deadline(draft.settings.deadline_s)
     if draft.is_emptied_dir is not None:
@@ -333,23 +366,17 @@ def _answer(
     else:
         solution = without_choice(problem)
     reassignment = to_reassignment(draft, solution.best)
-    if draft.is_order_only:
+    if draft.evens_positions:
+        reassignment, solution = with_even_positions(
+            draft, problem, reassignment, solution
+        )
+    elif draft.is_order_only:
         reassignment = spread_heirs(draft, reassignment, targets)
     return reassignment, as_listed(draft, solution, reassignment)
 
 
 def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:
     return loads_of(found.reassignment.after())
-
-
-def loads_of(after: ClusterState) -> tuple[WeightArray, WeightArray]:
-    """Return loads and heaviest replicas of a placement, weighed anew."""
-    weights = weigh(after)
-    leader = after.partitions.leader_idx
-    return (
-        broker_loads(after, weights, leader),
-        heaviest_replicas(after, weights, leader),
-    )
 
 
 def _outside(found: PlannedPlacement) -> tuple[int, float, float]:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planner.api import (
         CheckResult,
+        FailuresResult,
+        LossResult,
         NewPartitionsResult,
         PlanOptions,
         PlanResult,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         fix,
         leaders,
         log_dirs,
+        lose,
         new_topic,
         play_scenarios,
         propose_assignment,
@@ -42,12 +45,15 @@ if TYPE_CHECKING:
         set_replication_factor,
         size_cluster,
         take_snapshot,
+        try_failures,
         verify_plan,
         write_snapshot,
     )
 
 __all__ = [
     "CheckResult",
+    "FailuresResult",
+    "LossResult",
     "NewPartitionsResult",
     "PlanOptions",
     "PlanResult",
@@ -62,6 +68,7 @@ __all__ = [
     "fix",
     "leaders",
     "log_dirs",
+    "lose",
     "new_topic",
     "play_scenarios",
     "propose_assignment",
@@ -72,6 +79,7 @@ __all__ = [
     "set_replication_factor",
     "size_cluster",
     "take_snapshot",
+    "try_failures",
     "verify_plan",
     "write_snapshot",
 ]

@@ -7,13 +7,14 @@ weighs every replica anew, and writes each rule again in its own way.
 
 from placement.check.checker import check, is_ok
 from placement.check.finding import Finding, Where
-from placement.check.settings import CheckSettings, CustomRule
+from placement.check.settings import CheckSettings, CustomRule, HardGoals
 from placement.check.target import Target
 
 __all__ = [
     "CheckSettings",
     "CustomRule",
     "Finding",
+    "HardGoals",
     "Target",
     "Where",
     "check",

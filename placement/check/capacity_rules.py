@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from placement.check.case import Case
 from placement.check.finding import Finding, Where
-from placement.check.loads import broker_loads
+from placement.check.loads import Loads, broker_loads
 from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.cluster import UNKNOWN, ClusterState
 
@@ -19,7 +19,7 @@ _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 def capacity(case: Case) -> Iterator[Finding]:
     """
-    Find live brokers above the threshold of a capacity that is known.
+    Find live brokers and hosts above the threshold of a capacity that is known.
 
     One that was over before and gets nothing more of that resource is existing.
     """
@@ -43,6 +43,32 @@ def capacity(case: Case) -> Iterator[Finding]:
                 f"{case.settings.threshold_of(resource):.4g} of its capacity",
                 existing=not adds[row],
             )
+    yield from _over_hosts(case, before, after)
+
+
+def _over_hosts(case: Case, before: Loads, after: Loads) -> Iterator[Finding]:
+    """Find hosts whose brokers carry more together than they may."""
+    brokers = case.state.brokers
+    stays = brokers.is_live & ~case.rows_of(case.settings.leaving_brokers)
+    for resource, fraction in sorted(case.settings.host_thresholds.items()):
+        whole = capacities(case.state, resource)
+        for host, name in enumerate(brokers.hosts):
+            rows = np.flatnonzero(stays & np.equal(brokers.host_idx, host))
+            limit = float(whole[rows].sum()) * fraction
+            was, load = (
+                float(loads[resource][rows].sum()) for loads in (before, after)
+            )
+            # A comparison with NaN is false: nothing is over what is not known.
+            if load > limit * (1 + SLACK):
+                ids = ", ".join(str(case.broker_id(row)) for row in rows.tolist())
+                yield Finding(
+                    rule="host-capacity",
+                    where=Where(broker=case.broker_id(int(rows[0])), resource=resource),
+                    message=f"host {name or 'unknown'} of broker {ids}: {resource} "
+                    f"{amount(resource, load)} (before: {amount(resource, was)}) is "
+                    f"over {amount(resource, limit)}, {fraction:.4g} of its capacity",
+                    existing=load <= was * (1 + SLACK),
+                )
 
 
 def amount(resource: str, value: float) -> str:

@@ -1,10 +1,12 @@
 """All rules, one after the other."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from placement.check.capacity_rules import capacity, max_replicas
 from placement.check.case import Case, look_up
 from placement.check.finding import Finding
+from placement.check.goals import hard_goals
 from placement.check.log_dir_capacity import log_dir_capacity
 from placement.check.placement_rules import dead_broker, excluded, log_dir, min_isr
 from placement.check.rack_rule import rack
@@ -75,11 +77,23 @@ def check(
         if name not in skipped
         for finding in rule(case)
     ]
+    if case.settings.hard_goals is not None:
+        found.extend(hard_goals(case, case.settings.hard_goals))
     for custom in case.settings.custom:
         found.extend(custom(before, target))
-    return tuple(found)
+    soft = case.settings.soft
+    return tuple(
+        replace(finding, soft=True) if _names(finding) & soft else finding
+        for finding in found
+    )
+
+
+def _names(finding: Finding) -> set[str]:
+    """Return the names that its rule has where rules are called soft."""
+    name = finding.rule.replace("host-capacity", "host")
+    return {name, f"{name}-{finding.where.resource}"}
 
 
 def is_ok(findings: tuple[Finding, ...]) -> bool:
     """Tell whether nothing is wrong that the plan causes, or leaves as it was."""
-    return all(finding.existing for finding in findings)
+    return not any(finding.is_wrong for finding in findings)

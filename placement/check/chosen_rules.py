@@ -52,6 +52,8 @@ def kept_topics(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
     """
     Return the rule that replicas of some topics stay, but for those that must go.
 
+    What is dropped and not copied anywhere has not moved.
+
     Parameters
     ----------
     topics
@@ -65,7 +67,8 @@ def kept_topics(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
         gone = leaving | set(brokers.ids[~brokers.is_live].tolist())
         for entry in _entries(before, target):
             moved = sorted(set(entry.old) - set(entry.new) - gone)
-            if entry.topic in topics and moved:
+            comes = set(entry.new) - set(entry.old)
+            if entry.topic in topics and moved and comes:
                 message = f"its replicas stay, and broker {moved[0]} gives one away"
                 yield entry.finding("keep-topics", message, moved[0])
 
@@ -102,7 +105,12 @@ def broker_sets(set_of_topic: Mapping[str, str | None]) -> CustomRule:
 
 
 def within_rack() -> CustomRule:
-    """Return the rule that each partition keeps its number of replicas per rack."""
+    """
+    Return the rule that each partition keeps its number of replicas per rack.
+
+    A list that is to be longer gains replicas in any rack, and one that is to be
+    shorter loses some: neither takes one from a rack to another.
+    """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
         brokers = before.brokers
@@ -110,7 +118,7 @@ def within_rack() -> CustomRule:
         for entry in _entries(before, target):
             old = Counter(rack.get(broker) for broker in entry.old)
             new = Counter(rack.get(broker) for broker in entry.new)
-            if old != new:
+            if (old - new) and (new - old):
                 yield entry.finding("locality-scoped", "a copy crosses racks")
 
     return check

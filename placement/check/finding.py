@@ -30,12 +30,20 @@ class Finding:
         One sentence with the thing, its value and the limit.
     existing
         Whether it was so before and the plan neither causes nor touches it.
+    soft
+        Whether this is a goal, met as far as it can be, and no rule.
     """
 
     rule: str
     where: Where
     message: str
     existing: bool = False
+    soft: bool = False
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it tells against the plan."""
+        return not self.existing and not self.soft
 
     def to_dict(self) -> dict[str, object]:
         """Return the finding as it stands in `--format json`."""

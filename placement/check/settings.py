@@ -17,6 +17,54 @@ DEFAULT_CAPACITY_THRESHOLDS: Mapping[str, float] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HardGoals:
+    """
+    Goals without which a plan is not there.
+
+    Parameters
+    ----------
+    names
+        ``band-disk``, …, ``potential-out``, ``leader-in``, ``spread-topics``,
+        ``min-topic-leaders``.
+    bands
+        Width of the band per resource.
+    resources
+        Those that were named to be balanced; `None`: all that are known.
+    not_balanced
+        Those that the operation cannot balance.
+    low_utilization
+        A resource of which less than this is used was not balanced.
+    spreads_racks
+        Whether the rack rule limits what a rack can hold.
+    old_may_be_low
+        Whether brokers that are neither new nor `filled` may stay below their band.
+    filled
+        Ids of brokers that were named to be filled.
+    is_order_only
+        Whether brokers without a replica have no share of leaders.
+    set_of_topic
+        Name of each topic's broker set, ``""``: none; `None`: there are no sets.
+    spread_topics
+        Names of the topics that are spread.
+    topic_leaders
+        Leaders on every broker by the name of the topic.
+    """
+
+    names: frozenset[str]
+    bands: Mapping[str, float] = field(default_factory=dict)
+    resources: tuple[str, ...] | None = None
+    not_balanced: frozenset[str] = frozenset()
+    low_utilization: Mapping[str, float] = field(default_factory=dict)
+    spreads_racks: bool = True
+    old_may_be_low: bool = False
+    filled: frozenset[int] = frozenset()
+    is_order_only: bool = False
+    set_of_topic: Mapping[str, str] | None = None
+    spread_topics: frozenset[str] = frozenset()
+    topic_leaders: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
     """
     The limits and exclusions that a plan was made under.
@@ -26,6 +74,8 @@ class CheckSettings:
     capacity_thresholds
         Fraction of each capacity that no broker may exceed, by resource (``disk``,
         ``in``, ``out``, ``cpu``); those not named keep the default. In (0, 1].
+    host_thresholds
+        The same of what the brokers of a host have together; by default none.
     allow_replication_factor_change
         Whether lists may be longer or shorter than before.
     excluded_for_replicas, excluded_for_leaders
@@ -40,6 +90,11 @@ class CheckSettings:
         The lists before, as the plan recorded them, to tell a stale plan; or `None`.
     topic_ids
         Kafka's id of each topic when the plan was made, where known.
+    soft
+        Names of rules that may give way: ``rack``, ``max-replicas``, ``broker-set``,
+        ``capacity`` and ``host`` (each also of one resource: ``capacity-disk``).
+    hard_goals
+        Goals without which there is no plan; `None`: there are none.
     custom
         Rules of the user's own.
     skipped
@@ -54,6 +109,7 @@ class CheckSettings:
     capacity_thresholds: Mapping[str, float] = field(
         default_factory=lambda: DEFAULT_CAPACITY_THRESHOLDS
     )
+    host_thresholds: Mapping[str, float] = field(default_factory=dict)
     allow_replication_factor_change: bool = False
     excluded_for_replicas: frozenset[int] = frozenset()
     excluded_for_leaders: frozenset[int] = frozenset()
@@ -62,11 +118,14 @@ class CheckSettings:
     brokers_to_come: frozenset[int] = frozenset()
     rollback: Target | None = None
     topic_ids: Mapping[str, str] = field(default_factory=dict)
+    soft: frozenset[str] = frozenset()
+    hard_goals: HardGoals | None = None
     custom: tuple[CustomRule, ...] = ()
     skipped: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for resource, fraction in self.capacity_thresholds.items():
+        both = (*self.capacity_thresholds.items(), *self.host_thresholds.items())
+        for resource, fraction in both:
             if resource not in DEFAULT_CAPACITY_THRESHOLDS:
                 known = ", ".join(DEFAULT_CAPACITY_THRESHOLDS)
                 msg = f"no capacity threshold for {resource!r}; there are: {known}"

@@ -7,7 +7,7 @@ Python, from the cluster before and the files alone.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from placement.check.capacity_rules import capacities
 from placement.check.finding import Finding, Where
 from placement.check.loads import broker_loads
 from placement.check.placed import placed_before
+from placement.check.wave_dirs import DirFollower, Dirs, Place
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, Storage
 
 Key = tuple[str, int]
@@ -42,8 +43,29 @@ class WaveLimits:
     disk_threshold: float = 0.8
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveDirs:
+    """
+    The log dirs that files name, one for each broker of a list, `None` for any.
+
+    Parameters
+    ----------
+    waves
+        Of each wave; none at all where no file names any.
+    final
+        Of the plan.
+    """
+
+    waves: Sequence[Dirs] = ()
+    final: Dirs = field(default_factory=dict)
+
+
 def check_waves(
-    before: ClusterState, waves: Sequence[Lists], final: Lists, limits: WaveLimits
+    before: ClusterState,
+    waves: Sequence[Lists],
+    final: Lists,
+    limits: WaveLimits,
+    dirs: WaveDirs | None = None,
 ) -> tuple[Finding, ...]:
     """
     Hold every wave, and where the last one ends, against the rules.
@@ -58,20 +80,25 @@ def check_waves(
         The lists that the plan asks for.
     limits
         What the waves were cut under.
+    dirs
+        The log dirs that the files name, where they name any.
 
     Returns
     -------
-    What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-rack``,
-    ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``, ``wave-broker``,
-    ``wave-unknown``, ``wave-end``.
+    What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-log-dir``,
+    ``wave-rack``, ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``,
+    ``wave-broker``, ``wave-unknown``, ``wave-end``.
     """
+    dirs = dirs or WaveDirs()
     follower = _Follower(before, waves, final, limits)
+    follower.expect_dirs(dirs.final)
+    named = [*dirs.waves, *[{}] * (len(waves) - len(dirs.waves))]
     found = [
         finding
-        for number, lists in enumerate(waves, start=1)
-        for finding in follower.run(number, lists)
+        for number, (lists, paths) in enumerate(zip(waves, named, strict=True), start=1)
+        for finding in follower.run(number, lists, paths)
     ]
-    return (*found, *follower.end())
+    return (*found, *follower.end(dirs.final))
 
 
 class _Follower:
@@ -101,12 +128,9 @@ class _Follower:
         self.lists = {key: list(row) for key, row in self.before.items()}
         self.leader = {key: self._leader(before, key) for key in self.before}
         self.in_sync = {key: self._in_sync(before, key) for key in self.before}
+        least = before.topics.min_insync_replicas
         self.min_isr = {
-            key: int(
-                before.topics.min_insync_replicas[
-                    partitions.topic_idx[self.row_of[key]]
-                ]
-            )
+            key: int(least[partitions.topic_idx[self.row_of[key]]])
             for key in self.before
         }
         self.rack = dict(zip(ids, brokers.rack_idx.tolist(), strict=True))
@@ -117,6 +141,8 @@ class _Follower:
         load = broker_loads(before, placed_before(before))["disk"]
         self.load = {b: float(v) for b, v in zip(ids, load.tolist(), strict=True)}
         self.limit = self._limits(before)
+        rows = {key: self.row_of[key] for key in self.before}
+        self.dirs = DirFollower(before, rows)
         # The last wave that brings a copy to each partition.
         self.last = {
             key: number
@@ -132,7 +158,8 @@ class _Follower:
 
     def _leader(self, before: ClusterState, key: Key) -> int | None:
         row = int(before.partitions.leader_idx[self.row_of[key]])
-        return None if row == ABSENT else int(before.brokers.ids[row])
+        is_led = row != ABSENT and before.brokers.is_live[row]
+        return int(before.brokers.ids[row]) if is_led else None
 
     def _rows(self, before: ClusterState, key: Key) -> range:
         start = before.replicas.start
@@ -186,25 +213,62 @@ class _Follower:
     def _bytes(self, key: Key, broker: int) -> int:
         return self.own[key].get(broker, self.size[key])
 
-    def run(self, number: int, lists: Lists) -> Iterator[Finding]:
+    def expect_dirs(self, final: Dirs) -> None:
+        """Work out what log dirs may hold."""
+        known = {key: row for key, row in self.final.items() if key in self.before}
+
+        def new(key: Key, _broker: int) -> int:
+            return self.size[key]
+
+        self.dirs.expect(self.before, known, final, self._bytes, new)
+
+    def run(self, number: int, lists: Lists, dirs: Dirs) -> Iterator[Finding]:
         """Run one wave; yield what is wrong with it."""
         sent: Counter[int] = Counter()
         received: Counter[int] = Counter()
         known = {key: list(new) for key, new in lists.items() if key in self.before}
         for key in lists.keys() - known.keys():
             yield self._finding(number, "wave-unknown", key, "is not in the cluster")
+        named = {key: self.dirs.named(dirs, key, new) for key, new in known.items()}
+        inside = {key: self.dirs.moves(key, paths) for key, paths in named.items()}
+        touched: set[Place] = set()
         for key, new in known.items():
             comes = [b for b in new if b not in self.lists[key]]
-            received.update(comes)
             if self.leader[key] is not None:
                 sent[self.leader[key] or 0] += len(comes)
-            for broker in comes:
-                self.load[broker] = self.load.get(broker, 0.0) + self.size[key]
+            arrives = [*comes, *inside[key]]
+            received.update(arrives)
+            going = {b: path for b, path in named[key].items() if b in arrives}
+            touched.update(going.items())
+            self._arrive(key, arrives, going)
+            for message in self.dirs.unusable(going):
+                yield self._finding(number, "wave-log-dir", key, message)
             yield from self._list_findings(number, key, new, comes)
         yield from self._cap_findings(number, sent, received)
         yield from self._disk_findings(number, received)
+        yield from self._dir_findings(number, touched)
         for key, new in known.items():
-            yield from self._finish(number, key, new)
+            self._settle_inside(key, inside[key], named[key])
+            yield from self._finish(number, key, new, named[key])
+
+    def _arrive(
+        self, key: Key, brokers: Sequence[int], paths: Mapping[int, str]
+    ) -> None:
+        """Have copies come; what they replace stays until the wave is over."""
+        for broker in brokers:
+            size = self._bytes(key, broker)
+            self.load[broker] = self.load.get(broker, 0.0) + size
+            self.dirs.come(broker, paths.get(broker), size)
+
+    def _settle_inside(
+        self, key: Key, moved: Sequence[int], named: Mapping[int, str]
+    ) -> None:
+        """Delete what replicas left in their old log dirs."""
+        for broker in moved:
+            size = self._bytes(key, broker)
+            self.load[broker] -= size
+            self.dirs.go(key, broker, size)
+            self.dirs.settle(key, broker, named[broker])
 
     def _list_findings(
         self, number: int, key: Key, new: list[int], comes: list[int]
@@ -227,10 +291,15 @@ class _Follower:
         yield from self._leader_findings(number, key, new, comes)
 
     def _has_length(self, key: Key, new: list[int]) -> bool:
-        """Tell whether a list is as long as it was, or lacks only what is dead."""
-        missing = len(self.before[key]) - len(new)
+        """
+        Tell whether a list is as long as before or after, or lacks what is dead.
+
+        Where the plan changes its length, anything between the two will do.
+        """
+        ends = len(self.before[key]), len(self.final.get(key, self.before[key]))
         gone = [b for b in self.before[key] if b not in new]
-        return 0 <= missing <= sum(not self.is_live.get(b, False) for b in gone)
+        dead = sum(not self.is_live.get(b, False) for b in gone)
+        return min(ends) - dead <= len(new) <= max(ends)
 
     def _leader_findings(
         self, number: int, key: Key, new: list[int], comes: list[int]
@@ -271,17 +340,35 @@ class _Follower:
                     f"{self.load[broker]:.6g} B with both copies, over {most:.6g} B",
                 )
 
-    def _finish(self, number: int, key: Key, new: list[int]) -> Iterator[Finding]:
+    def _dir_findings(self, number: int, touched: set[Place]) -> Iterator[Finding]:
+        for (broker, path), more, most in self.dirs.overfull(touched):
+            yield Finding(
+                rule="wave-log-dir",
+                where=Where(broker=broker, log_dir=path, resource="disk"),
+                message=f"wave {number}: log dir {path} of broker {broker} gets "
+                f"{more:.6g} B, and may get {most:.6g} B",
+            )
+
+    def _finish(
+        self, number: int, key: Key, new: list[int], named: Mapping[int, str]
+    ) -> Iterator[Finding]:
         """Delete what goes; who was led by it gets the first in-sync replica."""
         old = self.lists[key]
         for broker in old:
             if broker not in new:
-                self.load[broker] -= self._bytes(key, broker)
+                size = self._bytes(key, broker)
+                self.load[broker] -= size
+                self.dirs.go(key, broker, size)
                 self.own[key].pop(broker, None)
+        for broker in new:
+            if broker not in old:
+                self.dirs.settle(key, broker, named.get(broker))
         was = len(self.in_sync[key])
         came = {b for b in new if b not in old and self.is_live.get(b, False)}
         self.in_sync[key] = (self.in_sync[key] | came) & set(new)
-        if len(self.in_sync[key]) < min(self.min_isr[key], was):
+        # A plan may ask for fewer replicas than that, but never for the last in sync.
+        asked = len(self.final.get(key, self.before[key]))
+        if len(self.in_sync[key]) < min(self.min_isr[key], was, max(asked, 1)):
             message = f"has {len(self.in_sync[key])} in sync, {was} before"
             yield self._finding(number, "wave-min-isr", key, message)
         self.lists[key] = new
@@ -289,11 +376,14 @@ class _Follower:
             led = [b for b in new if b in self.in_sync[key]]
             self.leader[key] = led[0] if led else None
 
-    def end(self) -> Iterator[Finding]:
+    def end(self, dirs: Dirs) -> Iterator[Finding]:
         """Yield the partitions that do not end as planned."""
         for key, final in self.final.items():
             if self.lists.get(key) != list(final):
                 message = f"ends as {self.lists.get(key)}, planned is {list(final)}"
+                yield self._finding(None, "wave-end", key, message)
+            for broker in self.dirs.moves(key, self.dirs.named(dirs, key, final)):
+                message = f"does not end in the log dir planned on broker {broker}"
                 yield self._finding(None, "wave-end", key, message)
 
     def _finding(

@@ -21,15 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, home_loads, loads, sum_rows_into
 from placement.core.covers import Pool, cover
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     IntArray,
     Movability,
     Problem,
-    loads,
-    sum_rows_into,
 )
 from placement.core.solution import Proof
 
@@ -108,7 +106,7 @@ def _leaving(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, list[
     must = np.equal(problem.movability, Movability.MUST)
     value = int(cost[problem.group_of[must]].sum())
     entries: list[Entry] = []
-    excess = problem.home_loads - role_loads(problem) - forced_loads(problem)
+    excess = home_loads(problem) - role_loads(problem) - forced_loads(problem)
     excess = excess - bands.upper
     over = np.nonzero((excess > 0).any(axis=1))[0]
     if not len(over):
@@ -132,16 +130,20 @@ def _arriving(
     problem: Problem, bands: Bands, cost: IntArray
 ) -> tuple[int, list[Entry]]:
     """Bound what arrives in the bins under their band."""
-    missing = bands.lower - problem.home_loads + forced_loads(problem)
+    missing = bands.lower - home_loads(problem) + forced_loads(problem)
     missing[~problem.may_receive] = 0
     if not (missing > 0).any():
         return 0, []
     missing -= role_gains(problem)
     missing[~problem.may_receive] = 0
-    groups = arrivals(problem)
-    weight = problem.weight[groups] + problem.role_weight[groups]
+    count = arrivals(problem)
     pools = {
-        r: Pool(weight[:, r], cost[groups])
+        r: Pool(
+            problem.weight[:, r] + problem.role_weight[:, r],
+            cost,
+            count,
+            enough=int(missing[:, r].max()),
+        )
         for r in np.nonzero((missing > 0).any(axis=0))[0]
     }
     value, entries = 0, []
@@ -190,9 +192,8 @@ def item_weights(problem: Problem, rows: IntArray) -> IntArray:
 
 
 def arrivals(problem: Problem) -> IntArray:
-    """Return the group of everything that may arrive in one bin, caps respected."""
+    """Return ``(G,)`` how many items of a group may arrive in one bin."""
     may = np.not_equal(problem.movability, Movability.NEVER)
     movable = np.bincount(problem.group_of[may], minlength=problem.num_groups)
     cap = problem.levels[0].group_cap
-    most = movable if cap is None else np.minimum(movable, cap)
-    return np.repeat(np.arange(problem.num_groups), most)
+    return movable if cap is None else np.minimum(movable, cap)

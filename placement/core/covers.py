@@ -170,24 +170,30 @@ def _exact(
 
 class Pool:
     """
-    Items that may arrive in any bin, sorted once by cost per weight of one resource.
+    Items that may arrive in any bin, those that cost least for their weight first.
 
     Parameters
     ----------
-    weight, cost
-        ``(n,)`` of the items.
+    weight, cost, count
+        ``(G,)`` of an item of each group, and how many of these may arrive in a bin.
+    enough
+        The largest excess that `cover` is asked about: what costs more than all that
+        is needed for it is left out.
     """
 
-    def __init__(self, weight: IntArray, cost: IntArray) -> None:
-        rows = np.nonzero(weight > 0)[0]
+    def __init__(
+        self, weight: IntArray, cost: IntArray, count: IntArray, *, enough: int
+    ) -> None:
+        rows = np.nonzero((weight > 0) & (count > 0))[0]
         ratio = cost[rows] / weight[rows]
-        order = np.argsort(ratio, kind="stable")
+        total = weight[rows] * count[rows]
+        first = _cheapest(ratio, total, enough)
+        order = first[np.argsort(ratio[first], kind="stable")]
         self._ratio = ratio[order]
-        self._weight = weight[rows][order]
-        self._cost = cost[rows][order]
-        self._weights = np.cumsum(self._weight)
-        self._costs = np.cumsum(self._cost)
-        self._top = max(float(weight.max(initial=0)), 1.0)
+        self._weights = np.cumsum(total[order])
+        self._costs = np.cumsum((cost[rows] * count[rows])[order])
+        self._largest_cost = float(cost[rows].max(initial=0))
+        self._top = max(float(weight[rows].max(initial=0)), 1.0)
 
     def cover(self, r: int, excess: int) -> Cover:
         """Bound the cost of items whose weights in resource `r` sum to `excess`."""
@@ -195,7 +201,7 @@ class Pool:
             return NOTHING
         critical = int(np.searchsorted(self._weights, excess))
         ratio = float(self._ratio[min(critical, len(self._ratio) - 1)])
-        largest = max(ratio * self._top, float(self._cost.max()), 1.0)
+        largest = max(ratio * self._top, self._largest_cost, 1.0)
         bits = max(0, MOST_BITS - int(np.ceil(np.log2(largest))) - 1)
         # Few enough bits that the fraction, if not the ratio itself, is below it.
         bits = min(bits, max(0, 50 - int(np.ceil(np.log2(max(ratio, 1e-9))))))
@@ -210,3 +216,14 @@ class Pool:
         if value <= 0 or numerator == 0:
             return NOTHING
         return Cover(value, denominator, ((r, numerator),))
+
+
+def _cheapest(ratio: FloatArray, weight: IntArray, enough: int) -> IntArray:
+    """Return the rows of least ratio, ties included, that weigh enough; or all."""
+    many = len(ratio) // 64
+    while 0 < many < len(ratio) // 2:
+        rows = np.nonzero(ratio <= np.partition(ratio, many)[many])[0]
+        if int(weight[rows].sum()) >= enough:
+            return rows
+        many *= 4
+    return np.arange(len(ratio))

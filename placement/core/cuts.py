@@ -27,14 +27,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, loads
 from placement.core.problem import (
-    Arrangement,
     BoolArray,
     FloatArray,
     IntArray,
     Movability,
     Problem,
-    loads,
 )
 from placement.core.solution import Proof
 from placement.core.value import distances

@@ -20,7 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.even_flow import Arcs, EvenSinks, Pools
-from placement.core.problem import BoolArray, IndexArray, IntArray
+from placement.core.problem import (
+    BoolArray,
+    IndexArray,
+    IntArray,
+)
 
 MAX_ARCS = 4_000_000
 """Some twenty seconds of flow; larger problems are solved piece by piece."""

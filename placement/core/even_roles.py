@@ -3,7 +3,11 @@
 import numpy as np
 
 from placement.core.even_flow import Arcs, EvenSinks
-from placement.core.problem import BoolArray, IndexArray, IntArray
+from placement.core.problem import (
+    BoolArray,
+    IndexArray,
+    IntArray,
+)
 
 
 def even_roles(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.nodes import limited_levels
 from placement.core.problem import Movability, Problem
 
 
@@ -21,10 +22,21 @@ def fits_model(problem: Problem, max_cells: int) -> bool:
         int(movable.sum()) * problem.num_bins <= max_cells
         and cap is not None
         and bool((cap == 1).all())
-        and all(level.limits is None for level in problem.levels[1:])
+        and not any((limits.target > 0).any() for _, limits in limited_levels(problem))
         and all(level.price == problem.price_across for level in problem.levels)
         and bool((problem.home >= 0).all())
         and not problem.is_transient.any()
+    )
+
+
+def fits_prices(problem: Problem, most_cells: int) -> bool:
+    """Tell whether a problem is small and plain enough for its linear relaxation."""
+    cap = problem.levels[0].group_cap
+    return (
+        0 < problem.num_groups * problem.num_bins <= most_cells
+        and cap is not None
+        and bool((cap == 1).all())
+        and bool((problem.home >= 0).all())
     )
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     IntArray,
     Level,
     Movability,

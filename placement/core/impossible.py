@@ -9,6 +9,7 @@ Proofs that no arrangement at all keeps the hard rules, with what is short by ho
 * *Sets.* A set of bins must hold more than its capacities. What it must hold is the
   cut of `core.cuts`: what does not fit elsewhere by the caps. Tried are all bins, those
   that may receive, and each node of a level: "rack c must hold 5 TB, and may 4.5".
+  Bins of a node that has capacities of its own hold together no more than these.
 
 Each is sufficient, none necessary: where none is found, nothing is proven.
 """
@@ -17,7 +18,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from placement.core.arrangement import home_arrangement, home_loads
 from placement.core.cuts import least_load
+from placement.core.nodes import limited_levels, node_room, set_capacity
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -26,7 +29,6 @@ from placement.core.problem import (
     Level,
     Movability,
     Problem,
-    home_arrangement,
 )
 from placement.core.solution import Shortfall
 from placement.core.value import broken_groups, usable_capacity
@@ -166,7 +168,8 @@ def _too_heavy(problem: Problem) -> Iterator[Shortfall]:
     if not len(groups):
         return
     items = np.nonzero(must)[0][first]
-    free = usable_capacity(problem) - _stuck_load(problem)
+    stuck = _stuck_load(problem)
+    free = np.minimum(usable_capacity(problem) - stuck, node_room(problem, stuck))
     for group, item in zip(
         groups[:MOST_GROUPS].tolist(), items[:MOST_GROUPS].tolist(), strict=True
     ):
@@ -230,10 +233,9 @@ def _overfull_sets(problem: Problem) -> Iterator[Shortfall]:
     found = np.zeros(problem.num_resources, dtype=np.bool_)
     for name, node, chosen in _sets(problem, capacity):
         least = least_load(problem, chosen)
+        most = set_capacity(problem, capacity, chosen)
         for r in np.nonzero(~found)[0].tolist():
-            if (capacity[chosen, r] >= NO_LIMIT).any():
-                continue
-            have = sum(int(one) for one in capacity[chosen, r])
+            have = most[r]
             if int(least[r]) > have:
                 # All bins are too small together: of which, is then no news.
                 found[r] = node < 0
@@ -251,6 +253,10 @@ def _overfull_sets(problem: Problem) -> Iterator[Shortfall]:
 def _sets(problem: Problem, capacity: IntArray) -> Iterator[tuple[str, int, BoolArray]]:
     """Yield level, node (-1: none) and ``(N,)`` bins of each set that is tried."""
     limited: BoolArray = np.less(capacity.min(axis=1), NO_LIMIT)
+    for other, limits in limited_levels(problem):
+        inside = other.node_of_bin >= 0
+        has_limit = np.less(limits.capacity.min(axis=1), NO_LIMIT)
+        limited[inside] |= has_limit[other.node_of_bin[inside]]
     yield problem.levels[0].name, -1, limited
     for group_class in range(len(problem.is_eligible)):
         open_to: BoolArray = problem.is_eligible[group_class, problem.bin_class]
@@ -268,7 +274,9 @@ def _fullest(problem: Problem, level: Level) -> list[int]:
     held = np.zeros((level.num_nodes, problem.num_resources))
     room = np.zeros((level.num_nodes, problem.num_resources))
     capacity = np.minimum(problem.bins.capacity, 2.0**60)
-    np.add.at(held, level.node_of_bin[inside], problem.home_loads[inside])
+    np.add.at(held, level.node_of_bin[inside], home_loads(problem)[inside])
     np.add.at(room, level.node_of_bin[inside], capacity[inside])
+    if level.limits is not None:
+        room = np.minimum(room, level.limits.capacity)
     fill = (held / np.maximum(room, 1.0)).max(axis=1)
     return [int(node) for node in np.argsort(-fill, kind="stable") if room[node].any()]

@@ -21,12 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 import pulp
 
+from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
 from placement.core.exact_fit import scale_of
+from placement.core.nodes import limited_levels, usable_in_nodes
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
-    Arrangement,
     Movability,
     Problem,
 )
@@ -71,6 +72,7 @@ class _Model:
             self._add_group(group)
         self._add_bands(bands, is_free=objective == "deviation")
         self._add_caps()
+        self._add_nodes()
         self.model += self._cost() if objective == "cost" else 1 * self.peak
 
     def _may_be_at(self, group: int, b: int) -> bool:
@@ -151,6 +153,21 @@ class _Model:
                 self.model += load + slack >= lower / unit, f"lower_{b}_{r}"
             if capacity < NO_LIMIT:
                 self.model += load <= capacity / unit, f"capacity_{b}_{r}"
+
+    def _add_nodes(self) -> None:
+        """Bins of a node carry together no more than the node may."""
+        for position, (level, limits) in enumerate(limited_levels(self.problem)):
+            usable = usable_in_nodes(self.problem, level, limits)
+            for node, r in np.ndindex(*usable.shape):
+                most = int(usable[node, r])
+                bins = np.nonzero(level.node_of_bin == node)[0].tolist()
+                if most >= NO_LIMIT or not bins:
+                    continue
+                unit = max(float(most), 1.0)
+                terms = [term / unit for b in bins for term in self._load(b, r)]
+                own = int(limits.fixed[node, r])
+                name = f"node_{position}_{node}_{r}"
+                self.model += pulp.lpSum(terms) + own / unit <= most / unit, name
 
     def _add_caps(self) -> None:
         for position, level in enumerate(self.problem.levels):

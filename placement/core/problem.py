@@ -19,8 +19,6 @@ of a consumer group, or anything else that fills the tables.
 
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any
-from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +33,6 @@ NOWHERE = -1
 """No bin: an item that has no home yet, a group without a role."""
 NO_LIMIT = 2**62
 """A capacity or an upper bound that nothing reaches."""
-EXACT = 2.0**52
-"""Up to here sums of integers as floats are exact."""
 
 
 def _no_rows() -> IndexArray:
@@ -201,7 +197,6 @@ class Problem:
     max_cost: int = NO_LIMIT
     max_moves: int = NO_LIMIT
     group_of: IndexArray = field(init=False)
-    _home_loads: IntArray | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         counts = np.diff(self.group_start)
@@ -238,16 +233,6 @@ class Problem:
     def has_caps(self) -> bool:
         """Whether the cost or the number of all moves is capped."""
         return self.max_cost < NO_LIMIT or self.max_moves < NO_LIMIT
-
-    @property
-    def home_loads(self) -> IntArray:
-        """``(N, R)`` loads of the bins before anything has moved."""
-        if self._home_loads is None:
-            found = loads(self, home_arrangement(self))
-            found.setflags(write=False)
-            object.__setattr__(self, "_home_loads", found)
-            return found
-        return self._home_loads
 
     @property
     def least_price(self) -> int:
@@ -294,146 +279,3 @@ class Problem:
         if (self.weight < 0).any() or (self.cost < 0).any():
             wrong.append("weights and costs must not be negative")
         return wrong
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrangement:
-    """
-    An answer: where every item is and who holds the roles.
-
-    Parameters
-    ----------
-    bin_of
-        ``(I,)`` bin of each item, or `NOWHERE`.
-    role_of
-        ``(G,)`` item that holds each group's role, or `NOWHERE`.
-    """
-
-    bin_of: IndexArray
-    role_of: IntArray
-    _loads: "tuple[ref[Problem], IntArray] | None" = field(
-        init=False, default=None, repr=False
-    )
-
-    def __post_init__(self) -> None:
-        self.bin_of.setflags(write=False)
-        self.role_of.setflags(write=False)
-
-    def kept_loads(self, problem: Problem) -> IntArray | None:
-        """Return the loads that were summed for a problem before, if they were."""
-        if self._loads is not None and self._loads[0]() is problem:
-            return self._loads[1]
-        return None
-
-    def keep_loads(self, problem: Problem, total: IntArray) -> None:
-        """Keep the loads for the next who asks: summing takes time."""
-        total.setflags(write=False)
-        object.__setattr__(self, "_loads", (ref(problem), total))
-
-
-def home_arrangement(problem: Problem) -> Arrangement:
-    """Return the arrangement in which nothing has moved."""
-    return Arrangement(problem.home.copy(), problem.role_home.copy())
-
-
-def settled(problem: Problem, at: Arrangement) -> Arrangement:
-    """
-    Let items stay whose place another item of their group has come to.
-
-    Items of a group are interchangeable: one that leaves while another takes its
-    place has not left; the other goes where it went, with fewer moves.
-    """
-    bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
-    is_settled = False
-    while not is_settled:
-        is_settled = True
-        for item, other in _exchanges(problem, bin_of):
-            home = problem.home[item]
-            if bin_of[other] != home or bin_of[item] == home:
-                continue
-            is_settled = False
-            bin_of[item], bin_of[other] = home, bin_of[item]
-            group = problem.group_of[item]
-            holder = role_of[group]
-            if holder in {item, other} and problem.is_role_movable[group]:
-                role_of[group] = item + other - holder
-    return Arrangement(bin_of, role_of)
-
-
-def _exchanges(problem: Problem, bin_of: IndexArray) -> list[tuple[int, int]]:
-    """Return pairs: an item that left, and one of its group that came to its home."""
-    moved = np.nonzero(np.not_equal(bin_of, problem.home) & (bin_of >= 0))[0]
-    if not len(moved):
-        return []
-    group = problem.group_of[moved].astype(np.int64) * problem.num_bins
-    came = group + bin_of[moved]
-    order = np.argsort(came, kind="stable")
-    free = np.not_equal(problem.movability[moved], 1) & (problem.home[moved] >= 0)
-    left, items = (group + problem.home[moved])[free], moved[free]
-    # Of several that came to one place the last one counts.
-    row = np.searchsorted(came[order], left, side="right") - 1
-    found = (row >= 0) & np.equal(came[order][row], left)
-    others = moved[order][row[found]]
-    return list(zip(items[found].tolist(), others.tolist(), strict=True))
-
-
-def loads(problem: Problem, at: Arrangement) -> IntArray:
-    """
-    Sum the loads of the bins, in integers.
-
-    Returns
-    -------
-    ``(N, R)`` loads of the bins, fixed ones included; not to be written to.
-    """
-    kept = at.kept_loads(problem)
-    if kept is not None:
-        return kept
-    total = _sum_loads(problem, at)
-    at.keep_loads(problem, total)
-    return total
-
-
-def _sum_loads(problem: Problem, at: Arrangement) -> IntArray:
-    total = problem.bins.fixed.copy()
-    placed = _chosen(np.greater_equal(at.bin_of, 0))
-    place, group = at.bin_of[placed], problem.group_of[placed]
-    held = _chosen(np.greater_equal(at.role_of, 0))
-    leading = at.bin_of[at.role_of[held]]
-    for r in range(problem.num_resources):
-        weight = np.ascontiguousarray(problem.weight[:, r])
-        role_weight = problem.role_weight[:, r]
-        if weight.any():
-            total[:, r] += _sum_into(place, weight[group], problem.num_bins)
-        if role_weight.any():
-            total[:, r] += _sum_into(leading, role_weight[held], problem.num_bins)
-    if len(problem.extra):
-        stays = np.nonzero(at.bin_of == problem.home)[0]
-        stays = stays[at.bin_of[stays] >= 0]
-        np.add.at(total, at.bin_of[stays], problem.extra[stays])
-    return total
-
-
-def sum_rows_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
-    """Sum ``(n, R)`` integers into ``(count, R)`` by row, exactly; -1 is no row."""
-    total = np.zeros((count, values.shape[1]), dtype=np.int64)
-    for r in range(values.shape[1]):
-        if values[:, r].any():
-            total[:, r] = _sum_into(rows, values[:, r], count)
-    return total
-
-
-def _chosen(flags: BoolArray) -> Any:  # noqa: ANN401 - slice or rows
-    """Return an index that picks the flagged rows; all of them without a copy."""
-    return slice(None) if flags.all() else np.nonzero(flags)[0]
-
-
-def _sum_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
-    """Sum integers per row, exactly; rows of -1 do not count."""
-    if len(rows) and rows.min() < 0:
-        values, rows = values[rows >= 0], rows[rows >= 0]
-    if float(np.abs(values).sum(dtype=np.float64)) < EXACT:
-        # All sums are integers that float64 holds, so this adds without rounding.
-        return np.bincount(rows, weights=values, minlength=count).astype(np.int64)
-    total = np.zeros(count, dtype=np.int64)
-    np.add.at(total, rows, values)
-    return total

@@ -15,7 +15,13 @@ References
 
 import numpy as np
 
-from placement.core.problem import NO_LIMIT, BoolArray, IntArray, Problem
+from placement.core.arrangement import home_loads
+from placement.core.problem import (
+    NO_LIMIT,
+    BoolArray,
+    IntArray,
+    Problem,
+)
 from placement.core.solution import Bounded, Proof
 from placement.core.verify_roles import may_take_role, proven_distance
 
@@ -126,7 +132,7 @@ def _room(
 
 def _fixed(problem: Problem, column: int, may: BoolArray) -> IntArray:
     """Return ``(N,)`` what each bin carries whoever has the roles that are open."""
-    load = problem.home_loads[:, column].copy()
+    load = home_loads(problem)[:, column].copy()
     asked = np.bincount(problem.group_of[may], minlength=problem.num_groups) > 0
     held = np.nonzero((problem.role_home >= 0) & asked)[0]
     place = problem.home[problem.role_home[held]]

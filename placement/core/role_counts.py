@@ -29,7 +29,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.core.even_flow import Arcs
-from placement.core.problem import BoolArray, FloatArray, IndexArray, IntArray
+from placement.core.problem import (
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    IntArray,
+)
 
 FIRST_WINDOW = 4
 """Counts around an even share that have a price of their own at first."""

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, loads
 from placement.core.deadline import Deadline
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     BoolArray,
     FloatArray,
     IntArray,
     Problem,
-    loads,
 )
 from placement.core.verify_roles import may_take_role
 

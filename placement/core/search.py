@@ -8,14 +8,15 @@ what need not have moved is sent home. Limits are counted in steps, never in sec
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, settled
 from placement.core.deadline import Deadline
+from placement.core.effort import Effort
 from placement.core.kernels import stages
-from placement.core.kernels.jit import compiled, is_at_hand
+from placement.core.kernels.jit import compiled, is_at_hand, is_running
 from placement.core.kernels.layout import (
     BASE_PRICE,
     IS_FULL,
@@ -32,7 +33,7 @@ from placement.core.kernels.memory import (
     lay_out,
 )
 from placement.core.kernels.placing import ALL_BINS
-from placement.core.problem import Arrangement, Movability, Problem, settled
+from placement.core.problem import Movability, Problem
 from placement.core.value import Value, broken_groups, evaluate
 
 PLAIN_ITEMS = 4000
@@ -49,6 +50,12 @@ PATIENCE = 3
 """Rounds over all bins without any gain before balancing ends."""
 FEW_ITEMS = 1500
 """Up to so many items even loading compiled kernels costs more than it saves."""
+PLAIN_STEPS = 150
+"""After so many steps uncompiled, kernels that are compiled on disk are loaded."""
+MANY_ROUNDS = 1000
+"""From so many rounds of ruin on, kernels are compiled for them if they have to be."""
+DEAR_STEPS = 12
+"""Steps that one step with pairs of moves counts for."""
 STAGES = (
     stages.fill,
     stages.level_roles,
@@ -76,51 +83,6 @@ TRIM_SCAN = 256
 
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Prices of any move that are tried in turn, in mean costs of an item."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """
-    How much work a search may do.
-
-    Parameters
-    ----------
-    steps_per_item
-        Steps of balancing, times the number of items.
-    rounds
-        Rounds of ruin and recreate.
-    searches
-        How many times these are made, each with random numbers of its own, at once
-        where there are cores; the best answer counts, the first of equal ones.
-    gap
-        Part of the proven bound by which an answer may be dearer before more work is
-        put into it.
-    milp_cells
-        Largest number of (group, bin) pairs that an exact model may have.
-    milp_nodes
-        Nodes that the exact model's branch and bound may open.
-    """
-
-    steps_per_item: int
-    rounds: int
-    searches: int = 1
-    gap: float
-    milp_cells: int
-    milp_nodes: int
-
-
-QUICK = Effort(steps_per_item=2, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0)
-NORMAL = Effort(
-    steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
-)
-THOROUGH = Effort(
-    steps_per_item=20,
-    rounds=10_000,
-    searches=2,
-    gap=0.0,
-    milp_cells=2000,
-    milp_nodes=50_000,
-)
 
 
 class Searcher:
@@ -151,9 +113,11 @@ class Searcher:
         self._seed = seed
         self._deadline = deadline or Deadline()
         self._is_compiled = problem.num_items > PLAIN_ITEMS or (
-            problem.num_items > FEW_ITEMS and is_at_hand(STAGES)
+            problem.num_items > FEW_ITEMS and is_running(STAGES)
         )
-        self._memory: Memory | None = None
+        self._laid_out: Memory | None = None
+        self._live: Memory | None = None
+        self._worked = 0
         self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
             problem.num_items, 1
         )
@@ -167,34 +131,50 @@ class Searcher:
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
         return values if self._is_compiled else values.tolist()
 
+    @property
+    def _now(self) -> Memory:
+        """The memory that the stages work on: arrays, or lists while uncompiled."""
+        assert self._live is not None  # noqa: S101 - made before any stage
+        return self._live
+
     def _call(
         self,
         entry: Callable[..., int],
-        memory: Memory,
         *arguments: Any,  # noqa: ANN401 - numbers, arrays or lists
     ) -> int:
         run = compiled(entry) if self._is_compiled else entry
         done = 0
         for _ in range(MOST_REPACKED):
-            done += int(run(memory, *arguments))
-            if not memory.ints[IS_FULL]:
+            done += int(run(self._now, *arguments))
+            if not self._now.ints[IS_FULL]:
                 break
             # A list found no room to grow and moves were passed over: go on with room.
-            self._repack(memory)
+            self._repack()
         return done
 
-    def _repack(self, memory: Memory) -> None:
+    def _repack(self) -> None:
         """Lay the state out again where it is, with room in every list."""
-        kept = (int(memory.ints[NOISE]), float(memory.floats[BASE_PRICE]))
-        at = arrangement_of(memory, self._problem)
-        assert self._memory is not None  # noqa: S101 - made before any stage
-        again = lay_again(self._memory, self._problem, at, self._seed)
-        again.ints[NOISE], again.floats[BASE_PRICE] = kept
-        if not self._is_compiled:
-            memory.ints[:], memory.floats[:] = (
-                again.ints.tolist(),
-                again.floats.tolist(),
-            )
+        ints, floats = self._now
+        kept = (int(ints[NOISE]), float(floats[BASE_PRICE]))
+        self._begin(arrangement_of(self._now, self._problem))
+        self._now.ints[NOISE], self._now.floats[BASE_PRICE] = kept
+
+    def _speed_up(self, *, is_long: bool = False) -> None:
+        """
+        Go on compiled where that saves more than loading takes; the answer is the same.
+
+        `is_long`: what comes next takes longer than loading, whatever was done so far.
+        """
+        is_worth_it = is_long and self._effort.rounds >= MANY_ROUNDS
+        if not is_worth_it and self._problem.num_items > FEW_ITEMS:
+            is_late = is_long or self._worked > PLAIN_STEPS
+            is_worth_it = is_late and is_at_hand(STAGES)
+        if is_worth_it and not self._is_compiled:
+            self._is_compiled = True
+            memory = self._laid_out
+            assert memory is not None  # noqa: S101 - made before any stage
+            memory.ints[:], memory.floats[:] = self._now
+            self._live = memory
 
     def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """
@@ -236,68 +216,67 @@ class Searcher:
     def _attempt(
         self, at: Arrangement, base_prices: Sequence[float], *, is_anyhow: bool
     ) -> Arrangement:
-        state = self._state(at)
-        self._meet_rules(state)
+        self._begin(at)
+        self._meet_rules()
         if not self._problem.has_caps:
             # Within a cap what is furthest out of band comes first, not what is empty.
-            self._call(stages.fill, state)
+            self._call(stages.fill)
         for base_price in base_prices:
             usual = self._mean_cost + self._problem.price_per_move
-            state.floats[BASE_PRICE] = 1.0 + base_price * usual
+            self._now.floats[BASE_PRICE] = 1.0 + base_price * usual
             if not self._deadline.is_over():
-                self._call(stages.level_roles, state, ROLE_SWEEPS)
+                self._call(stages.level_roles, ROLE_SWEEPS)
             for scan in SCANS:
-                self._balance(state, scan)
-            self._balance(state, 64, is_thorough=True)
-            if self._is_in_band(state) or self._deadline.is_over():
+                self._balance(scan)
+            self._balance(64, is_thorough=True)
+            if self._is_in_band() or self._deadline.is_over():
                 break
         if is_anyhow:
-            self._balance_anyhow(state)
-        self._tidy(state)
-        return settled(self._problem, arrangement_of(state, self._problem))
+            self._balance_anyhow()
+        self._tidy()
+        return settled(self._problem, arrangement_of(self._now, self._problem))
 
-    def _balance_anyhow(self, state: Memory) -> None:
+    def _balance_anyhow(self) -> None:
         """Get into the bands without minding how collections are spread."""
-        if not len(self._problem.collection_cap) or self._is_in_band(state):
+        if not len(self._problem.collection_cap) or self._is_in_band():
             return
-        state.ints[MINDS_SPREAD] = 0
+        self._now.ints[MINDS_SPREAD] = 0
         for scan in SCANS:
-            self._balance(state, scan)
-        state.ints[MINDS_SPREAD] = 1
+            self._balance(scan)
+        self._now.ints[MINDS_SPREAD] = 1
 
-    def _is_in_band(self, state: Memory) -> bool:
-        first = int(state.ints[PENALTY])
-        return not np.any(state.floats[first : first + int(state.ints[NUM_NODES])])
+    def _is_in_band(self) -> bool:
+        ints, floats = self._now
+        first = int(ints[PENALTY])
+        return not np.any(floats[first : first + int(ints[NUM_NODES])])
 
-    def _meet_rules(self, state: Memory) -> None:
+    def _meet_rules(self) -> None:
         problem = self._problem
         must = np.equal(problem.movability, Movability.MUST) | (problem.home < 0)
         if must.any():
             rows = np.nonzero(must)[0]
             order = rows[np.argsort(-_size(problem, rows), kind="stable")]
-            self._call(stages.place, state, self._column(order))
+            self._call(stages.place, self._column(order))
         if problem.must_release_role.any():
-            self._call(stages.release, state)
+            self._call(stages.release)
         broken = np.nonzero(
-            broken_groups(problem, arrangement_of(state, self._problem))
+            broken_groups(problem, arrangement_of(self._now, self._problem))
         )[0]
         if len(broken):
-            self._call(stages.respread, state, self._column(broken))
+            self._call(stages.respread, self._column(broken))
 
-    def _tidy(self, state: Memory) -> None:
+    def _tidy(self) -> None:
         if self._deadline.is_over():
             return
-        if self._call(stages.trim, state, self._moved(state), TRIM_SCAN):
-            self._balance(state, 64)
-            self._call(stages.trim, state, self._moved(state), 0)
-        self._call(
-            stages.return_roles, state, self._column(self._problem.role_home.copy())
-        )
+        if self._call(stages.trim, self._moved(), TRIM_SCAN):
+            self._balance(64)
+            self._call(stages.trim, self._moved(), 0)
+        self._call(stages.return_roles, self._column(self._problem.role_home.copy()))
 
-    def _moved(self, state: Memory) -> Any:  # noqa: ANN401 - (moved,) items
+    def _moved(self) -> Any:  # noqa: ANN401 - (moved,) items
         """Return the items that are not at home, dearest first."""
         problem = self._problem
-        at = arrangement_of(state, problem)
+        at = arrangement_of(self._now, problem)
         away = np.not_equal(at.bin_of, problem.home)
         moved = np.nonzero(away)[0]
         cost = problem.cost[problem.group_of[moved]]
@@ -307,51 +286,55 @@ class Searcher:
         """Ruin parts of an arrangement and build them anew; keep what is better."""
         if best.moves == 0:
             return at, best
-        state = self._state(at)
-        state.floats[BASE_PRICE] = 1.0 + self._mean_cost
+        self._begin(at)
+        self._speed_up(is_long=True)
+        self._now.floats[BASE_PRICE] = 1.0 + self._mean_cost
         moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        self._in_turns(stages.shake, state, (moved,), self._effort.rounds, 64)
-        self._tidy(state)
-        tried = settled(self._problem, arrangement_of(state, self._problem))
+        self._in_turns(stages.shake, (moved,), self._effort.rounds, 64)
+        self._tidy()
+        tried = settled(self._problem, arrangement_of(self._now, self._problem))
         value = evaluate(self._problem, tried)
         return (tried, value) if value < best else (at, best)
 
-    def _state(self, at: Arrangement) -> Memory:
-        if self._memory is None:
-            self._memory = lay_out(self._problem, at, self._seed)
+    def _begin(self, at: Arrangement) -> None:
+        """Write an arrangement into the memory, as everything is now."""
+        if self._laid_out is None:
+            self._laid_out = lay_out(self._problem, at, self._seed)
         else:
-            again = lay_again(self._memory, self._problem, at, self._seed)
-            self._memory = again
-        return self._memory if self._is_compiled else as_lists(self._memory)
+            self._laid_out = lay_again(self._laid_out, self._problem, at, self._seed)
+        laid_out = self._laid_out
+        self._live = laid_out if self._is_compiled else as_lists(laid_out)
 
-    def _balance(self, state: Memory, scan: int, *, is_thorough: bool = False) -> None:
-        if self._is_in_band(state) and self.steps:
+    def _balance(self, scan: int, *, is_thorough: bool = False) -> None:
+        if self._is_in_band() and self.steps:
             return
         steps = self._effort.steps_per_item
         limit = 1000 + steps * self._problem.num_items
         if is_thorough:
             # Pairs of moves are many: what they gain in the end is not worth the wait.
             limit = 64 + 2 * steps * self._problem.num_bins
+        self._speed_up()
         more = (scan, int(is_thorough), self._patience)
-        self.steps += self._in_turns(stages.balance_all, state, (), limit, *more)
+        made = self._in_turns(stages.balance_all, (), limit, *more)
+        self.steps += made
+        self._worked += made * (DEAR_STEPS if is_thorough else 1)
 
     def _in_turns(
         self,
         entry: Callable[..., int],
-        state: Memory,
         before: tuple[Any, ...],
         limit: int,
         *more: int,
     ) -> int:
         """Run a stage of so many steps; by turns of a few where there is a deadline."""
         if not self._deadline.is_set:
-            return self._call(entry, state, *before, limit, *more)
+            return self._call(entry, *before, limit, *more)
         done = 0
         for start in range(0, limit, STEPS_AT_ONCE):
             if self._deadline.is_over():
                 break
             turn = min(STEPS_AT_ONCE, limit - start)
-            made = self._call(entry, state, *before, turn, *more)
+            made = self._call(entry, *before, turn, *more)
             done += made
             # Rounds of ruin are all made; steps of balancing end where none is left.
             if entry is stages.balance_all and made < turn:

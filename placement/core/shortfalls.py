@@ -2,18 +2,18 @@
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, loads
 from placement.core.impossible import (
     places_in,
     places_of,
     prove_impossible,
 )
+from placement.core.nodes import node_loads
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     IntArray,
     Movability,
     Problem,
-    loads,
 )
 from placement.core.solution import Shortfall
 from placement.core.value import (
@@ -35,6 +35,7 @@ def find_shortfalls(problem: Problem, at: Arrangement) -> tuple[Shortfall, ...]:
         *_unplaced(problem, at),
         *_crowded(problem, at),
         *_over_capacity(problem, at),
+        *_over_in_nodes(problem, at),
     ]
     if found:
         found = [*_beyond(found, prove_impossible(problem)), *found]
@@ -113,6 +114,22 @@ def _over_capacity(problem: Problem, at: Arrangement) -> list[Shortfall]:
             )
         )
     return found
+
+
+def _over_in_nodes(problem: Problem, at: Arrangement) -> list[Shortfall]:
+    """Return the nodes that carry more than their bins may together."""
+    return [
+        Shortfall(
+            what="capacity",
+            have=int(nodes.capacity[node, r]),
+            need=int(nodes.load[node, r]),
+            node=int(node),
+            resource=problem.resources[r],
+            level=nodes.level.name,
+        )
+        for nodes in node_loads(problem, at)
+        for node, r in np.argwhere(nodes.is_over)[:MAX_SHORTFALLS]
+    ]
 
 
 def _least_load(problem: Problem, at: Arrangement) -> IntArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from placement.core.problem import Arrangement
+from placement.core.arrangement import Arrangement
 
 
 class Status(StrEnum):

@@ -13,24 +13,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, home_arrangement, settled
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
 from placement.core.cuts import deviation_bound
 from placement.core.deadline import Deadline
-from placement.core.exact_fit import fits_model, scale_of
+from placement.core.effort import NORMAL, Effort
+from placement.core.exact_fit import fits_model, fits_prices, scale_of
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     Movability,
     Problem,
-    home_arrangement,
-    settled,
 )
-from placement.core.search import NORMAL, Effort, Searcher
+from placement.core.search import Searcher
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
+from placement.core.sub_problems import fits_sub_problems, improve_by_parts
 from placement.core.value import Value, evaluate, misplaced_roles, refills
 from placement.core.verify import verify_cover, verify_cut
+from placement.core.verify_prices import verify_prices
 
 CLOSE = 1e-9
 """Distances that differ by less are the same: they are sums of floats."""
@@ -175,7 +176,15 @@ def _polish(
     if how.deadline.is_over():
         return at, value
     if fits_model(problem, effort.milp_cells) and not problem.has_caps:
-        at, value = _exact(problem, at, value, effort)
+        return _exact(problem, at, value, effort)
+    if effort.parts and fits_sub_problems(problem):
+        return improve_by_parts(
+            problem,
+            (at, value),
+            most=effort.parts,
+            max_nodes=effort.part_nodes,
+            is_over=how.deadline.is_over,
+        )
     return at, value
 
 
@@ -269,7 +278,12 @@ def _certify(
     bands = reached_bands(problem, at)
     copied = _copied(problem, value)
     cost, proof = proven
-    if value.key[0] == 0 and cost < copied and fits_model(problem, effort.milp_cells):
+    is_open = value.key[0] == 0 and cost < copied
+    if is_open and not fits_model(problem, effort.milp_cells):
+        priced, prices = _priced(problem, at, bands, (copied, effort))
+        if priced > cost:
+            cost, proof = priced, prices
+    elif is_open:
         # The bound is on the copies alone, without the price of a move.
         copies = replace(problem, price_per_move=0)
         from placement.core.milp import solve_model
@@ -286,6 +300,18 @@ def _certify(
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, at, value, effort),
     )
+
+
+def _priced(
+    problem: Problem, at: Arrangement, bands: Bands, known: tuple[int, Effort]
+) -> tuple[int, Proof | None]:
+    """Prove more by prices of load, where effort and size allow."""
+    copied, effort = known
+    if not fits_prices(problem, effort.priced_cells):
+        return 0, None
+    from placement.core.prices import priced_bound
+
+    return priced_bound(problem, at, bands, copied)
 
 
 def _deviation(
@@ -338,6 +364,8 @@ def _checked(
         bound = verify_cover(
             problem, bands.lower, bands.upper, proof.witness, counts_moves=counts_moves
         )
+    if proof is not None and proof.kind == "lambda":
+        bound = verify_prices(problem, bands.lower, bands.upper, proof.witness)
     if is_met and value < bound:
         msg = f"an answer of {value} is below its proven bound {bound} ({proof})"
         raise ProofContradictionError(msg)

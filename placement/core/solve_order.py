@@ -12,18 +12,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, home_arrangement
 from placement.core.deadline import Deadline
+from placement.core.effort import NORMAL, Effort
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     IntArray,
+    Limits,
     Problem,
-    home_arrangement,
 )
 from placement.core.role_bounds import distance_bound
 from placement.core.role_counts import RoleTables, even_roles
 from placement.core.role_loads import RoleBalancer
-from placement.core.search import NORMAL, Effort, Searcher
+from placement.core.search import Searcher
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
 from placement.core.value import Value, evaluate
@@ -76,16 +77,21 @@ def solve_order(
 
 def _of_roles(problem: Problem) -> Problem:
     """Leave out limits of resources that roles have no part in: items stay."""
-    bins, has_part = problem.bins, problem.role_weight.any(axis=0)
-    limits = replace(
-        bins,
-        capacity=np.where(has_part, bins.capacity, NO_LIMIT),
-        upper=np.where(has_part, bins.upper, NO_LIMIT),
-        lower=np.where(has_part, bins.lower, 0),
-        target=np.where(has_part, bins.target, 0.0),
-    )
-    levels = (replace(problem.levels[0], limits=limits), *problem.levels[1:])
-    return replace(problem, levels=levels)
+    has_part = problem.role_weight.any(axis=0)
+
+    def of_roles(limits: Limits | None) -> Limits | None:
+        if limits is None:
+            return None
+        return replace(
+            limits,
+            capacity=np.where(has_part, limits.capacity, NO_LIMIT),
+            upper=np.where(has_part, limits.upper, NO_LIMIT),
+            lower=np.where(has_part, limits.lower, 0),
+            target=np.where(has_part, limits.target, 0.0),
+        )
+
+    levels = [replace(one, limits=of_roles(one.limits)) for one in problem.levels]
+    return replace(problem, levels=tuple(levels))
 
 
 def count_column(problem: Problem) -> int:

@@ -5,9 +5,10 @@ from functools import total_ordering
 
 import numpy as np
 
+from placement.core.arrangement import Arrangement, home_loads, loads
+from placement.core.nodes import can_relieve, node_distances, node_loads
 from placement.core.problem import (
     NOWHERE,
-    Arrangement,
     BoolArray,
     FloatArray,
     IndexArray,
@@ -15,7 +16,6 @@ from placement.core.problem import (
     Level,
     Movability,
     Problem,
-    loads,
 )
 
 MANY = 16
@@ -36,7 +36,7 @@ class Value:
     broken_groups
         Groups over a cap or unevenly spread, that the problem lets move.
     over_capacity
-        Loads over a hard capacity, those made worse counted twice.
+        Loads of bins and nodes over a hard capacity, those made worse counted twice.
     deviation
         Largest distance outside a band, in targets.
     outside
@@ -88,7 +88,9 @@ class Value:
 def evaluate(problem: Problem, at: Arrangement) -> Value:
     """Evaluate an arrangement from scratch."""
     load = loads(problem, at)
-    distance = distances(problem, load)
+    distance = np.concatenate(
+        [distances(problem, load), *node_distances(problem, load)]
+    )
     moved = is_moved(problem, at)
     peak = _with_departed(problem, at, load)
     must = np.equal(problem.movability, Movability.MUST)
@@ -97,7 +99,8 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
         unmet=int(unmet.sum())
         + int((unreleased_roles(problem, at) | misplaced_roles(problem, at)).sum()),
         broken_groups=int(broken_groups(problem, at).sum()),
-        over_capacity=_count_over_capacity(problem, peak),
+        over_capacity=_count_over_capacity(problem, peak)
+        + sum(nodes.num_over for nodes in node_loads(problem, at)),
         deviation=float(distance.max(initial=0.0)),
         outside=float(np.sum(distance)),
         cost=int(move_costs(problem, at).sum()),
@@ -128,7 +131,7 @@ def _count_over_capacity(problem: Problem, load: IntArray) -> int:
     if np.less_equal(load, problem.bins.capacity).all():
         return 0
     over = over_capacity(problem, load)
-    is_worse = over & (load > problem.home_loads)
+    is_worse = over & (load > home_loads(problem))
     return int(over.sum()) + int(is_worse.sum())
 
 
@@ -145,16 +148,11 @@ def usable_capacity(problem: Problem) -> IntArray:
     A bin that was over before and whose items and roles must all stay is nobody's
     fault here, as long as it does not get more.
     """
-    if np.less_equal(problem.home_loads, problem.bins.capacity).all():
+    if np.less_equal(home_loads(problem), problem.bins.capacity).all():
         return problem.bins.capacity
-    can_relieve = np.zeros(problem.num_bins, dtype=np.bool_)
-    may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
-    can_relieve[problem.home[may]] = True
-    held = problem.role_home[(problem.role_home >= 0) & problem.is_role_movable]
-    can_relieve[problem.home[held]] = True
     capacity = problem.bins.capacity
-    start = np.maximum(capacity, problem.home_loads)
-    return np.where(can_relieve[:, None], capacity, start)
+    start = np.maximum(capacity, home_loads(problem))
+    return np.where(can_relieve(problem)[:, None], capacity, start)
 
 
 def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:

@@ -15,7 +15,13 @@ Shares nothing with the code that finds answers. Two kinds of witness:
 
 import numpy as np
 
-from placement.core.problem import NO_LIMIT, BoolArray, FloatArray, IntArray, Problem
+from placement.core.problem import (
+    NO_LIMIT,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Problem,
+)
 
 
 def proves_even_roles(

@@ -113,7 +113,11 @@ def _still_holds(
     reassignment: Reassignment, partition: npt.NDArray[np.int64], broker: IndexArray
 ) -> BoolArray:
     """Return ``(M,)`` whether a broker is in the new list of a partition."""
-    count = np.int64(reassignment.before.num_brokers)
-    of = reassignment.partition_idx.astype(np.int64)
-    held = of * count + reassignment.broker_idx
-    return np.isin(partition * count + broker, held)
+    start = reassignment.start
+    first, count = start[partition], np.diff(start)[partition]
+    holds = np.zeros(len(partition), dtype=np.bool_)
+    for place in range(int(count.max(initial=0))):
+        rows = np.nonzero(count > place)[0]
+        listed = reassignment.broker_idx[first[rows] + place]
+        holds[rows] |= np.equal(listed, broker[rows])
+    return holds

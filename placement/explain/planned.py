@@ -6,8 +6,14 @@ from placement.change import Reassignment
 from placement.draft_problem import leading_replicas
 from placement.explain.moves import Moves, list_moves
 from placement.explain.reasons import Explained, Standing, explain_moves
-from placement.load import Resource, broker_loads, heaviest_replicas, weigh
-from placement.planning import PlannedPlacement, evacuated_load, loads_of
+from placement.load import (
+    Resource,
+    broker_loads,
+    heaviest_replicas,
+    loads_of,
+    weigh,
+)
+from placement.planning import PlannedPlacement, evacuated_load
 from placement.rules.draft import Draft
 from placement.rules.levels import hard_capacities
 from placement.targets import Shares, find_targets

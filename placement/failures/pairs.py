@@ -1,5 +1,8 @@
 """What the loss of each pair of brokers, log dirs or racks does."""
 
+from dataclasses import replace
+from typing import Any, TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,10 +12,12 @@ from placement.failures.domains import DomainKind, Domains
 from placement.failures.failover import LED_COLUMNS, Gains, joint_failover_gains
 from placement.failures.levels import fullest_levels
 from placement.failures.outlook import Outlook, Parts, parts_of
+from placement.failures.singles import single_failures
 from placement.failures.survivors import HELD_COLUMNS, Peaks
 from placement.failures.table import Failures
 
 CountArray = npt.NDArray[np.int64]
+ValueT = TypeVar("ValueT", bound=npt.NDArray[Any])
 MOST_DOMAINS = 2000
 """With more domains pairs are sampled."""
 DEFAULT_SAMPLE = 200_000
@@ -59,7 +64,7 @@ def pair_failures(
     rebuilt = _rebuilt(given, parts, first, second)
     levels, even = fullest_levels(given, parts, (first, second), rebuilt)
     joint = joint_failover_gains(given.state, count, parts.successors, given.weights)
-    return Failures(
+    found = Failures(
         domains=parts.domains,
         first=first,
         second=second,
@@ -74,9 +79,59 @@ def pair_failures(
         levels=levels,
         even_levels=even,
         rebuilt_bytes=rebuilt[:, 0],
-        rebuild_s=np.full(len(first), np.nan),
+        rebuild_s=_received_seconds(given, parts.domains, first, second, rebuilt[:, 0]),
         scale=given.scale,
         num_possible=possible,
+    )
+    return _with_whole_brokers(given, found) if kind is DomainKind.LOG_DIR else found
+
+
+def _received_seconds(
+    given: Outlook,
+    domains: Domains,
+    first: IndexArray,
+    second: IndexArray,
+    rebuilt: CountArray,
+) -> RateArray:
+    """Return ``(X,)`` seconds that all survivors together need to get what is lost."""
+    is_live = given.state.brokers.is_live
+    whole = domains.of_broker[is_live & (domains.of_broker != ABSENT)]
+    taken = np.bincount(whole, minlength=len(domains))
+    left = int(is_live.sum()) - taken[first] - taken[second]
+    seconds = rebuilt / np.maximum(left, 1) / given.bandwidth_bytes_per_s
+    return np.where(left > 0, seconds, np.nan)
+
+
+def _with_whole_brokers(given: Outlook, found: Failures) -> Failures:
+    """Let a broker be lost with the only two log dirs that it has."""
+    part_of = found.domains.part_of
+    owner = part_of[found.first]
+    dirs = np.bincount(part_of[part_of != ABSENT], minlength=given.state.num_brokers)
+    is_end = np.equal(owner, part_of[found.second]) & (owner != ABSENT)
+    rows = np.nonzero(is_end & np.equal(dirs[owner], 2))[0]
+    if not len(rows):
+        return found
+    alone = single_failures(given, DomainKind.BROKER)
+    at = np.searchsorted(alone.domains.row, owner[rows])
+
+    def put(values: ValueT, others: ValueT) -> ValueT:
+        changed = values.copy()
+        changed[rows] = others[at]
+        return changed
+
+    return replace(
+        found,
+        damage={name: put(found.damage[name], alone.damage[name]) for name in KINDS},
+        leaders_moved=put(found.leaders_moved, alone.leaders_moved),
+        peaks=Peaks(
+            value=put(found.peaks.value, alone.peaks.value),
+            broker_idx=put(found.peaks.broker_idx, alone.peaks.broker_idx),
+            num_over=put(found.peaks.num_over, alone.peaks.num_over),
+        ),
+        levels=put(found.levels, alone.levels),
+        even_levels=put(found.even_levels, alone.even_levels),
+        rebuilt_bytes=put(found.rebuilt_bytes, alone.rebuilt_bytes),
+        rebuild_s=put(found.rebuild_s, alone.rebuild_s),
     )
 
 
@@ -110,12 +165,15 @@ def _rebuilt(
     led_from[successors.partition_idx] = successors.domain
     next_in = np.full(len(table.factor), ABSENT, dtype=np.int64)
     next_in[successors.partition_idx] = successors.next_domain
+    # A successor whose log dir nobody knows is in no domain.
+    has_next = np.zeros(len(table.factor), dtype=np.bool_)
+    has_next[successors.partition_idx] = successors.next_idx != ABSENT
     has_last = np.ones(len(table.factor), dtype=np.bool_)
     has_last[successors.partition_idx] = successors.last_idx != ABSENT
     p, domain = table.partition_idx, table.domain
     is_led = led_from[p] != ABSENT
     # With the leader's domain alone it cannot be copied: nor what the other takes.
-    alone = is_led & (next_in[p] == ABSENT) & (domain != led_from[p])
+    alone = is_led & ~has_next[p] & (domain != led_from[p])
     is_half = np.equal(domain, led_from[p]) | np.equal(domain, next_in[p])
     together = is_led & (next_in[p] != ABSENT) & ~has_last[p] & is_half
     other = np.where(alone, domain, next_in[p])

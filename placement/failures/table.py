@@ -46,7 +46,7 @@ class Failures:
         ``(X,)`` bytes of the replicas that are copied anew.
     rebuild_s
         ``(X,)`` seconds that takes at least: the busiest sender, or all receivers
-        together; NaN for pairs, and where nobody survives.
+        together; for pairs the receivers alone. NaN where nobody survives.
     scale
         In what loads are told.
     num_possible

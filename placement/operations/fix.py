@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, BrokerState, ClusterState
+from placement.cluster import ABSENT, BoolArray, BrokerState, ClusterState, sum_rows
 from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.operations.evacuate import in_offline_dirs
@@ -87,9 +87,14 @@ class Fix:
             return np.zeros(state.num_partitions, dtype=np.bool_)
         wanted = usual_factors(state)
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
-        # Nothing is dropped below min.insync.replicas: that is no mending.
-        is_safe = (wanted > state.num_replicas) | (wanted >= least)
-        changed = np.not_equal(wanted, state.num_replicas) & is_safe & ~untouchable
+        # Nothing is dropped below min.insync.replicas, nor while what is left might be
+        # fewer in sync: that is no mending.
+        in_sync = sum_rows(state.replicas.is_in_sync, state.replicas.start)
+        left = in_sync - np.maximum(state.num_replicas - wanted, 0)
+        is_safe = (wanted > state.num_replicas) | ((wanted >= least) & (left >= least))
+        changed: BoolArray = (
+            np.not_equal(wanted, state.num_replicas) & is_safe & ~untouchable
+        )
         if changed.any():
             resized = resize(draft, np.where(changed, wanted, state.num_replicas))
             draft.shortfalls += resized.shortfalls

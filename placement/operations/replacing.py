@@ -17,8 +17,9 @@ from placement.load import (
     preferred_leaders,
 )
 from placement.rules.draft import Draft, start_draft
+from placement.rules.hosts import hard_host_capacities
 from placement.rules.left_alone import is_excluded
-from placement.rules.levels import hard_capacities
+from placement.rules.levels import eased_racks, hard_capacities
 from placement.targets import rack_limit
 
 RowArray = npt.NDArray[np.int64]
@@ -60,6 +61,8 @@ class Replacing:
         if not self.is_even:
             self.rack_limit = np.minimum(self.rack_limit, 1)
         self._ask_chosen_rules()
+        self.hosts = hard_host_capacities(draft)
+        self.eased = eased_racks(draft)
 
     def _ask_chosen_rules(self) -> None:
         """Keep what the rules of the user's choice say of partitions and brokers."""
@@ -67,6 +70,10 @@ class Replacing:
         for rule in self.draft.settings.rules:
             rule.fill(asked)
         self.eligibility = asked.eligibility
+        if asked.most_replicas is not None:
+            self.capacity = hard_capacities(
+                replace(self.draft, most_replicas=asked.most_replicas)
+            )
         if asked.rack_cap is not None:
             self.rack_limit, self.is_even = asked.rack_cap, False
 
@@ -146,8 +153,9 @@ class Replacing:
 
     def _over(self, row: int, new: int, load: WeightArray) -> Shortfall:
         """Say which capacity of the new broker a replica would exceed."""
-        r = int(np.argmax(load > self.capacity[new]))
-        need, have = int(load[r]), int(self.capacity[new, r])
+        most = self._most(new)
+        r = int(np.argmax(load > most))
+        need, have = int(load[r]), max(int(most[r]), 0)
         resource, unit = str(RESOURCES[r]), UNITS[RESOURCES[r]]
         why = (
             f"does not fit: broker {self.draft.state.brokers.ids[new]} would carry "
@@ -157,6 +165,15 @@ class Replacing:
         return replace(
             lacking, what="capacity", have=have, need=need, resource=resource
         )
+
+    def _most(self, new: int) -> WeightArray:
+        """Return ``(R,)`` what a broker may carry beside the others of its host."""
+        host = self.draft.state.brokers.host_idx
+        beside = self.draft.holds & np.equal(host, host[new])
+        beside[new] = False
+        left: WeightArray = self.hosts[host[new]] - self.load[beside].sum(axis=0)
+        most: WeightArray = np.minimum(self.capacity[new], left)
+        return most
 
     def _rack(self, broker: int) -> int:
         return int(self.draft.state.brokers.rack_idx[broker])
@@ -192,6 +209,8 @@ class Replacing:
         )
         free = held < self.in_rack
         is_level = not free.any() or held.max() - held[free].min() <= 1
+        if self.eased[p]:
+            return bool(held.max(initial=0) <= self.eased[p])
         is_few = held.max(initial=0) <= self.rack_limit[p]
         return bool(is_few and (is_level or not self.is_even))
 
@@ -231,7 +250,7 @@ class Replacing:
 
     def _fitting(self, rows: RowArray, new: int) -> RowArray:
         """Return the rows that fit the broker, the largest first; add up its load."""
-        brought, capacity = self._weights(rows), self.capacity[new]
+        brought, capacity = self._weights(rows), self._most(new)
         whole = self.load[new] + brought.sum(axis=0)
         if (whole <= capacity).all():
             self.load[new] = whole

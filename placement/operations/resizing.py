@@ -11,16 +11,19 @@ from placement.cluster import ABSENT, BoolArray, IndexArray, sum_rows
 from placement.core.problem import Limits
 from placement.core.solution import Shortfall
 from placement.load import (
-    WeightArray,
     Weights,
     broker_loads,
+    first_live_replica,
     first_true,
     preferred_leaders,
     weigh,
 )
 from placement.rules.draft import Draft
+from placement.rules.levels import hard_capacities
 
 RowArray = npt.NDArray[np.int64]
+NEEDED = "what is left is the last in sync, or the last to lead"
+FULL = "the broker that would lead then may not carry so much"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -59,13 +62,18 @@ def resize(draft: Draft, wanted: RowArray) -> Resized:
     dropping = _Dropping(draft, np.maximum(now - wanted, 0))
     dropped = dropping.run(_bands_after(draft, wanted))
     kept = _in_order(draft, dropped)
+    while (too_much := _led_beyond_capacity(draft, kept)).any():
+        kept = _in_order(draft, dropping.restore(too_much))
     of, brokers = _missing(kept, np.maximum(wanted - now, 0))
     lists = kept.grown(of, brokers)
     short = wanted - np.diff(lists.start)
     return Resized(
         lists=lists,
         is_unplaced=np.equal(lists.origin, ABSENT),
-        shortfalls=(*dropping.shortfalls(), *_too_few_brokers(draft, wanted, short)),
+        shortfalls=(
+            *dropping.shortfalls(),
+            *_too_few_brokers(draft, wanted, short),
+        ),
     )
 
 
@@ -142,6 +150,20 @@ def _too_few_brokers(
     ]
 
 
+def _led_beyond_capacity(draft: Draft, kept: Reassignment) -> BoolArray:
+    """Return ``(P,)`` true where the one that leads then makes its broker too full."""
+    state, after = draft.state, kept.after()
+    was_led, led = preferred_leaders(state), preferred_leaders(after)
+    was = broker_loads(state, draft.weights, was_led)
+    load = broker_loads(after, weigh(after), led)
+    over = ((load > hard_capacities(draft)) & (load > was)).any(axis=1)
+    changed = np.diff(kept.start) < state.num_replicas
+    found: BoolArray = (
+        changed & np.not_equal(led, was_led) & np.append(over, False)[led]
+    )
+    return found
+
+
 def _in_order(draft: Draft, dropped: BoolArray) -> Reassignment:
     """Return the lists without what is dropped, led by a replica that may lead."""
     state = draft.state
@@ -177,7 +199,8 @@ class _Dropping:
 
     First what is on brokers that are not live; then from the rack that holds most;
     what is not in sync before what is. Among those left the bands choose. Kept in any
-    case: the last replica in sync, and eligible leaders while the ISR is too small.
+    case: the last replica in sync, the last of these that may lead, and eligible
+    leaders while the ISR is too small.
     """
 
     def __init__(self, draft: Draft, surplus: RowArray) -> None:
@@ -186,6 +209,11 @@ class _Dropping:
         self.start, self.of = replicas.start, replicas.partition_idx
         self.dropped = np.zeros(len(replicas), dtype=np.bool_)
         self.rack = draft.state.brokers.rack_idx[replicas.broker_idx]
+        self.is_kept_back = np.zeros(len(surplus), dtype=np.bool_)
+        # Who leads may go on wherever it is.
+        self.leads = draft.leads[replicas.broker_idx]
+        first = first_live_replica(draft.state)
+        self.leads[first[first != ABSENT]] = True
 
     def run(self, after: tuple[Limits, Draft]) -> BoolArray:
         """Return ``(R,)`` true for what is dropped."""
@@ -207,6 +235,14 @@ class _Dropping:
             for option in chosen:
                 span = slice(*options.change_start[option : option + 2])
                 np.add.at(load, options.broker_idx[span], options.change[span])
+
+    def restore(self, partitions: BoolArray) -> BoolArray:
+        """Drop nothing of some partitions after all; return what is dropped."""
+        rows = partitions[self.of] & self.dropped
+        self.surplus += sum_rows(rows, self.start)
+        self.dropped[rows] = False
+        self.is_kept_back |= partitions
+        return self.dropped
 
     def _drop(self, rows: RowArray) -> None:
         self.dropped[rows] = True
@@ -237,16 +273,24 @@ class _Dropping:
         return found
 
     def _is_needed(self) -> BoolArray:
-        """Return ``(R,)`` true for what must not be dropped: data would be at risk."""
+        """Return ``(R,)`` true for what must not go: the last in sync, or to lead."""
         state = self.draft.state
         replicas = state.replicas
         in_sync = replicas.is_in_sync & ~self.dropped
-        count = sum_rows(in_sync, self.start)
-        is_last = in_sync & (count == 1)[self.of]
+        is_last = self._is_last(in_sync)
+        heirs = in_sync & self.leads
+        # Where none of them may lead, who leads goes on all the same.
+        is_out = sum_rows(heirs, self.start) == 0
+        is_last |= self._is_last(heirs | (is_out[self.of] & self.leads & ~self.dropped))
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
         is_small = sum_rows(replicas.is_in_sync, self.start) < least
         needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
         return needed
+
+    def _is_last(self, chosen: BoolArray) -> BoolArray:
+        """Return ``(R,)`` true for replicas that are the only one chosen of theirs."""
+        found: BoolArray = chosen & (sum_rows(chosen, self.start) == 1)[self.of]
+        return found
 
     def _in_rack(self) -> RowArray:
         """Return ``(R,)`` replicas of the same partition in the same rack, with it."""
@@ -280,13 +324,20 @@ class _Dropping:
             change=change.reshape(-1, change.shape[2]),
         )
 
-    def _heirs(self, rows: RowArray) -> WeightArray:
+    def _heirs(self, rows: RowArray) -> RowArray:
         """Return ``(rows,)`` who leads once a row is dropped, or `ABSENT`."""
-        heir = can_lead(self.draft) & ~self.dropped
-        first = first_true(heir, self.start)
+        live = self.draft.state.brokers.is_live[self.draft.state.replicas.broker_idx]
+        heir = self._first_but(rows, can_lead(self.draft) & ~self.dropped)
+        any_live = self._first_but(rows, live & ~self.dropped)
+        return np.where(heir == ABSENT, any_live, heir)
+
+    def _first_but(self, rows: RowArray, chosen: BoolArray) -> RowArray:
+        """Return the first one chosen of the partition of each row, but itself."""
+        first = first_true(chosen, self.start)
         # The second one, where the row itself is the first.
-        heir[first[first != ABSENT]] = False
-        second = first_true(heir, self.start)
+        rest = chosen.copy()
+        rest[first[first != ABSENT]] = False
+        second = first_true(rest, self.start)
         of = self.of[rows]
         return np.where(np.equal(first[of], rows), second[of], first[of])
 
@@ -300,9 +351,9 @@ class _Dropping:
                 need=int(counts[p] - self.surplus[p]),
                 group=int(p),
                 level="replica",
-                is_proven=True,
+                is_proven=not self.is_kept_back[p],
                 message=f"{self.draft.state.name_of(int(p))} keeps {counts[p]} "
-                "replicas: what is left is the last in sync, or an eligible leader",
+                f"replicas: {FULL if self.is_kept_back[p] else NEEDED}",
             )
             for p in np.nonzero(self.surplus > 0)[0]
         ]

@@ -1,14 +1,16 @@
 """Each topic on the brokers of its own set."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ClusterState
-from placement.core.problem import Movability
+from placement.core.problem import NO_LIMIT, Movability
 from placement.rules.draft import Draft
-from placement.rules.tables import Eligibility
+from placement.rules.easing import Eased
+from placement.rules.tables import Eligibility, SoftColumn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +37,50 @@ class BrokerSets:
         wanted = self.set_of_topic[state.partitions.topic_idx]
         count = len(state.brokers.broker_sets) + 1
         allowed = np.equal(own[None, :], np.arange(count)[:, None])
-        draft.eligibility.append(Eligibility(wanted, allowed))
         draft.pool_of_broker, draft.pool_of_partition = own, wanted
+        eased = draft.settings.eased
+        if eased is not None and self.name in eased.rules:
+            draft.columns += _stray_columns(wanted, allowed, eased)
+            return
+        draft.eligibility.append(Eligibility(wanted, allowed))
         replicas = state.replicas
         strays = np.not_equal(own[replicas.broker_idx], wanted[replicas.partition_idx])
         may = np.equal(draft.movability, Movability.MAY)
         draft.movability[strays & may] = Movability.MUST
+
+
+def _stray_columns(
+    wanted: npt.NDArray[np.int64], allowed: npt.NDArray[np.bool_], eased: Eased
+) -> Iterator[SoftColumn]:
+    """Yield what counts the replicas of each set's topics on brokers of others."""
+    for row, inside in enumerate(allowed):
+        weight = np.equal(wanted, row).astype(np.int64)
+        if not weight.any():
+            continue
+        most = 0 if eased.strays is None else eased.strays[:, row]
+        limit = np.where(inside, NO_LIMIT, most)
+        is_goal = ~inside & eased.is_measured
+        yield SoftColumn(
+            name=f"broker-set:{row}",
+            weight=weight,
+            role_weight=np.zeros_like(weight),
+            lower=np.zeros_like(limit),
+            upper=np.where(is_goal, 0, NO_LIMIT),
+            unit=is_goal.astype(np.float64),
+            capacity=None if eased.is_measured else limit,
+        )
+
+
+def strays_of(
+    state: ClusterState, set_of_topic: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return ``(B, sets)`` replicas of each set's topics on brokers of others."""
+    own, replicas = set_of_broker(state), state.replicas
+    wanted = set_of_topic[state.partitions.topic_idx][replicas.partition_idx]
+    found = np.zeros((len(own), len(state.brokers.broker_sets) + 1), dtype=np.int64)
+    is_stray = own[replicas.broker_idx] != wanted
+    np.add.at(found, (replicas.broker_idx[is_stray], wanted[is_stray]), 1)
+    return found
 
 
 def set_of_broker(state: ClusterState) -> npt.NDArray[np.int64]:

@@ -1,6 +1,5 @@
 """The tables that rules and operations fill before the core's problem is made."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,128 +15,13 @@ from placement.cluster import (
 from placement.core.problem import Movability
 from placement.core.solution import Shortfall
 from placement.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
-from placement.rules.rule import Rule
+from placement.rules.settings import DEFAULT_THRESHOLDS, Note, Settings
 from placement.rules.tables import Eligibility, SoftColumn
-from placement.targets import DEFAULT_BAND
 
-DEFAULT_THRESHOLDS = {
-    Resource.DISK: 0.8,
-    Resource.IN: 0.8,
-    Resource.OUT: 0.8,
-    Resource.CPU: 0.7,
-}
+__all__ = ["DEFAULT_THRESHOLDS", "Draft", "Note", "Settings", "mean_use", "start_draft"]
+
 LEAST_KNOWN = 0.95
 """A resource known for less than this fraction is not balanced unless asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """
-    Something that a reader of the plan should know.
-
-    Parameters
-    ----------
-    what
-        A short name: ``not-balanced``, ``left-alone``, ``band-widened``.
-    message
-        One sentence.
-    where
-        Topic, partition, broker, rack, log_dir or resource, by these names.
-    have, need
-        Amounts, where there are any.
-    """
-
-    what: str
-    message: str
-    where: Mapping[str, str | int] = field(default_factory=dict)
-    have: float | None = None
-    need: float | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Settings:
-    """
-    What changes a plan, apart from the operation and the cluster.
-
-    Parameters
-    ----------
-    bands
-        Width of the band per resource, as a fraction; absent: 0.10.
-    resources
-        Which to balance; `None`: all that are known well enough.
-    capacity_thresholds
-        Fraction of a capacity that may be used, per resource.
-    destination_brokers
-        Broker ids that may receive replicas; `None`: all.
-    excluded_for_replicas, excluded_for_leaders
-        Broker ids that get no replicas, or no leaders, that they have not.
-    excluded_topics
-        ``(T,)`` topics whose replicas and leaders stay; `None`: none.
-    frees_the_rest
-        Whether an operation may also move what it need not.
-    price_per_move_bytes
-        What a move costs besides its bytes.
-    prefers_moves
-        Whether few moves count as well as few bytes: a move is then priced at the
-        mean size of a replica, unless a price is given.
-    max_moves, max_bytes
-        Caps on the copies and their bytes altogether; `None`: none.
-    effort
-        ``quick``, ``normal`` or ``thorough``.
-    seed
-        Of the random numbers.
-    topic_slack
-        Replicas of one topic above a broker's share of it that a plan may bring there
-        without need; `None`: any.
-    is_disk_transient
-        Whether a replica that leaves still fills its old disk until all is copied, so
-        that disks keep to their threshold even if all copies are made at once.
-    deadline_s
-        Seconds after which the search ends with what it has; `None`: none.
-    names_log_dirs
-        Whether copies are given a log dir of their broker, and log dirs are balanced
-        where copies may come.
-    lifted
-        Hard rules that are not kept: ``rack``, ``max-replicas``, ``log-dirs``.
-    is_rack_strict
-        Whether a rack holds one replica of a partition at most, however few racks.
-    max_replicas
-        Most replicas of any broker, besides what the brokers themselves say.
-    low_utilization
-        Resources of which less than this fraction is used are not balanced.
-    rules
-        Further rules, in the order in which they fill the draft.
-    """
-
-    bands: Mapping[Resource, float] = field(default_factory=dict)
-    resources: tuple[Resource, ...] | None = None
-    capacity_thresholds: Mapping[Resource, float] = field(
-        default_factory=lambda: DEFAULT_THRESHOLDS
-    )
-    destination_brokers: frozenset[int] | None = None
-    excluded_for_replicas: frozenset[int] = frozenset()
-    excluded_for_leaders: frozenset[int] = frozenset()
-    excluded_topics: BoolArray | None = None
-    frees_the_rest: bool = False
-    price_per_move_bytes: int = 0
-    prefers_moves: bool = False
-    max_moves: int | None = None
-    max_bytes: int | None = None
-    effort: str = "normal"
-    seed: int = 1
-    topic_slack: int | None = 2
-    is_disk_transient: bool = False
-    deadline_s: float | None = None
-    names_log_dirs: bool = False
-    lifted: frozenset[str] = frozenset()
-    is_rack_strict: bool = False
-    max_replicas: int | None = None
-    low_utilization: Mapping[Resource, float] = field(default_factory=dict)
-    rules: tuple[Rule, ...] = ()
-
-    def band(self, resource: Resource) -> float:
-        """Return the width of one resource's band."""
-        return self.bands.get(resource, DEFAULT_BAND)
 
 
 @dataclass(slots=True, eq=False)
@@ -181,6 +65,9 @@ class Draft:
     orders_followers
         Whether any list may be reordered to spread those who lead next; otherwise
         only lists that change anyway.
+    evens_positions
+        Whether lists are reordered so that each broker stands equally often at every
+        position.
     notes
         What the plan will say.
     shortfalls
@@ -222,6 +109,7 @@ class Draft:
     is_order_only: bool = False
     is_emptied_dir: BoolArray | None = None
     orders_followers: bool = False
+    evens_positions: bool = False
     notes: list[Note] = field(default_factory=list)
     shortfalls: list[Shortfall] = field(default_factory=list)
     decided: Reassignment | None = None

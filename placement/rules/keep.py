@@ -8,6 +8,7 @@ from placement.cluster import BoolArray
 from placement.core.problem import Movability
 from placement.load import Resource, broker_loads, preferred_leaders
 from placement.rules.draft import Draft
+from placement.rules.hosts import on_full_hosts
 from placement.rules.levels import hard_capacities
 
 
@@ -50,6 +51,7 @@ class OnlyOverThreshold:
         leader = preferred_leaders(state)
         load = broker_loads(state, draft.weights, leader)
         over: BoolArray = np.greater(load - hard_capacities(draft), 0).max(axis=1)
+        over |= on_full_hosts(draft, load)
         keep_still(draft, ~over[state.replicas.broker_idx])
         draft.may_lead_anew &= over[leader] & (leader >= 0)
         draft.may_balance = ()
@@ -68,8 +70,10 @@ class OnlyTrades:
 
     def fill(self, draft: Draft) -> None:
         """Cap every broker at what it holds."""
-        held = draft.state.replicas.broker_idx
-        draft.most_replicas = np.bincount(held, minlength=draft.state.num_brokers)
+        # What is still to be copied is nobody's yet.
+        state = draft.state if draft.decided is None else draft.decided.before
+        held = state.replicas.broker_idx
+        draft.most_replicas = np.bincount(held, minlength=state.num_brokers)
         draft.may_balance = tuple(
             resource for resource in draft.may_balance if resource != Resource.REPLICAS
         )

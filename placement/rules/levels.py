@@ -1,16 +1,39 @@
 """The hard rules of placement as levels of the core's problem."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from placement.core.problem import NO_LIMIT, NOWHERE, Level, Limits
-from placement.load import LEADING, RESOURCES, UNITS, Resource, fixed_disk_bytes
+from placement.cluster import Brokers, RateArray
+from placement.core.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Level,
+    Limits,
+)
+from placement.load import (
+    LEADING,
+    RESOURCES,
+    UNITS,
+    Resource,
+    WeightArray,
+    fixed_disk_bytes,
+)
 from placement.rules.draft import Draft
 from placement.rules.tables import SoftColumn
 from placement.targets import TOLERANCE, Targets, rack_limit
+
+CAPACITY_RULES = (
+    "capacity-disk",
+    "capacity-in",
+    "capacity-out",
+    "capacity-cpu",
+    "max-replicas",
+    "",
+)
+"""The rule that limits each resource of a broker; leaders have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +59,10 @@ class RackSpread:
         if draft.rack_cap is not None:
             cap, is_even = draft.rack_cap, False
         # Nothing can be done about partitions of which nothing may move.
-        is_kept = "rack" not in draft.settings.lifted
+        is_asked = draft.rack_cap is not None
+        is_kept = is_asked or "rack" not in draft.settings.lifted
         cap = np.where(draft.is_left_alone | (not is_kept), 0, cap)
+        cap = np.where(eased_racks(draft) > 0, 0, cap)
         return Level(
             name="rack",
             node_of_bin=np.where(draft.holds, state.brokers.rack_idx, NOWHERE).astype(
@@ -48,6 +73,22 @@ class RackSpread:
             is_even=is_kept and is_even,
             open_bins=in_rack.astype(np.int32),
         )
+
+    def eased_level(self, draft: Draft) -> Level | None:
+        """Return the level of the racks for partitions whose rule gives way, if any."""
+        cap = eased_racks(draft)
+        if not (cap > 0).any():
+            return None
+        whole = self.level(draft)
+        return replace(whole, group_cap=cap.astype(np.int32), is_even=False)
+
+
+def eased_racks(draft: Draft) -> WeightArray:
+    """Return ``(P,)`` what a rack may hold where the rule gives way, else 0."""
+    eased = draft.settings.eased
+    if eased is None or eased.rack_most is None:
+        return np.zeros(draft.state.num_partitions, dtype=np.int64)
+    return eased.rack_most
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +131,26 @@ def broker_limits(
     return Limits(
         fixed=fixed,
         capacity=hard_capacities(draft),
-        lower=np.where(has_band, np.maximum(lower, 0), 0).astype(np.int64),
-        upper=np.where(has_band, upper, NO_LIMIT).astype(np.int64),
-        target=np.where(has_band, targets.target, 0.0),
+        **_measured(
+            draft,
+            lower=np.where(has_band, np.maximum(lower, 0), 0).astype(np.int64),
+            upper=np.where(has_band, upper, NO_LIMIT).astype(np.int64),
+            target=np.where(has_band, targets.target, 0.0),
+        ),
     )
+
+
+def _measured(
+    draft: Draft, *, lower: WeightArray, upper: WeightArray, target: RateArray
+) -> dict[str, Any]:
+    """Return bands; of capacities that are goals for now, how far one is over them."""
+    ruled = ruled_capacities(draft)
+    for r, rule in enumerate(CAPACITY_RULES):
+        if draft.settings.is_measured(rule):
+            has_limit = ruled[:, r] < NO_LIMIT
+            lower[:, r], upper[:, r] = 0, ruled[:, r]
+            target[:, r] = np.where(has_limit, np.maximum(ruled[:, r], 1), 0.0)
+    return {"lower": lower, "upper": upper, "target": target}
 
 
 def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Limits:
@@ -109,9 +166,12 @@ def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Li
     """
     count = len(limits["fixed"])
     nothing, anything = np.zeros(count, np.int64), np.full(count, NO_LIMIT)
-    more = {
+    more: dict[str, list[Any]] = {
         "fixed": [nothing for _ in columns],
-        "capacity": [anything for _ in columns],
+        "capacity": [
+            anything if column.capacity is None else column.capacity
+            for column in columns
+        ],
         "lower": [column.lower for column in columns],
         "upper": [column.upper for column in columns],
         "target": [column.unit for column in columns],
@@ -121,20 +181,48 @@ def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Li
     )
 
 
-def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps."""
-    brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
-    capacity = np.full((len(brokers), len(RESOURCES)), NO_LIMIT, dtype=np.int64)
+def capacity_units(brokers: Brokers, resource: Resource) -> RateArray:
+    """Return ``(B,)`` capacities in units of load; NaN or negative where unknown."""
     columns = {
         Resource.DISK: brokers.disk_bytes.astype(np.float64),
         Resource.IN: brokers.in_bytes_per_s,
         Resource.OUT: brokers.out_bytes_per_s,
         Resource.CPU: brokers.cpu_cores,
     }
+    found: RateArray = columns[resource] * UNITS[resource]
+    return found
+
+
+def hard_capacities(draft: Draft) -> WeightArray:
+    """
+    Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps.
+
+    Rules that give way have the room that they need, or none at all while that is
+    found out.
+    """
+    capacity = ruled_capacities(draft)
+    eased = draft.settings.eased
+    for r, rule in enumerate(CAPACITY_RULES):
+        if draft.settings.is_measured(rule):
+            capacity[:, r] = NO_LIMIT
+        elif eased is not None and eased.capacity is not None and rule in eased.rules:
+            capacity[:, r] = np.maximum(capacity[:, r], eased.capacity[:, r])
+    if draft.most_replicas is not None:
+        replicas = RESOURCES.index(Resource.REPLICAS)
+        most = np.minimum(capacity[:, replicas], draft.most_replicas)
+        capacity[:, replicas] = np.where(draft.holds, most, NO_LIMIT)
+    return capacity
+
+
+def ruled_capacities(draft: Draft) -> WeightArray:
+    """Return ``(B, R)`` what brokers may carry as the rules say, none giving way."""
+    brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
+    capacity = np.full((len(brokers), len(RESOURCES)), NO_LIMIT, dtype=np.int64)
     for r, resource in enumerate(RESOURCES):
-        if resource in columns and resource in thresholds:
-            most = columns[resource] * UNITS[resource] * thresholds[resource]
-            known = np.isfinite(most) & (columns[resource] >= 0) & draft.holds
+        if resource in thresholds:
+            whole = capacity_units(brokers, resource)
+            most = whole * thresholds[resource]
+            known = np.isfinite(most) & (whole >= 0) & draft.holds
             rounded = np.floor(np.where(known, most, 0.0) * (1 + TOLERANCE))
             capacity[known, r] = rounded[known].astype(np.int64)
     replicas = RESOURCES.index(Resource.REPLICAS)
@@ -145,7 +233,4 @@ def hard_capacities(draft: Draft) -> np.ndarray[tuple[int, ...], np.dtype[np.int
         if cap is not None:
             held = capacity[draft.holds, replicas]
             capacity[draft.holds, replicas] = np.minimum(held, cap)
-    if draft.most_replicas is not None:
-        most = np.minimum(capacity[:, replicas], draft.most_replicas)
-        capacity[:, replicas] = np.where(draft.holds, most, NO_LIMIT)
     return capacity

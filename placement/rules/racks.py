@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState
+from placement.cluster import ABSENT, BoolArray, ClusterState
 from placement.core.problem import Movability
+from placement.load import first_true
 from placement.rules.draft import Draft, Note
 from placement.rules.keep import keep_still
 from placement.rules.tables import Eligibility
+from placement.targets import rack_limit
 
 MOST_CELLS = 20_000_000
 """Racks of partitions times brokers up to which a table says who may go where."""
@@ -21,7 +23,8 @@ class WithinRack:
 
     Where a partition has more replicas in one of its racks than in another, only what
     must go moves, and only in its own rack, since the core could trade one rack for
-    the other; where it could do so even then, nothing of it has a legal place.
+    the other; where it could do so even then, nothing of it has a legal place. Copies
+    that a longer list gets may lie in any rack, as the rack rule wants it.
     """
 
     name: str = "locality-scoped"
@@ -40,6 +43,17 @@ class WithinRack:
         could_trade = (must.sum(axis=1) > 1) & (must & ~is_even).any(axis=1)
         must[could_trade] = False
         own = np.where(is_uneven[:, None], must, counts > 0)
+        if draft.is_unplaced is not None:
+            grows = first_true(draft.is_unplaced, state.replicas.start) != ABSENT
+            keep_still(draft, grows[state.replicas.partition_idx])
+            own[grows] = True
+            in_rack = np.bincount(
+                state.brokers.rack_idx[draft.holds], minlength=state.num_racks
+            )
+            limit = rack_limit(state.replication_factor, in_rack)
+            if draft.settings.is_rack_strict:
+                limit = np.minimum(limit, 1)
+            most = np.where(grows, limit, most)
         held, partition_class = np.unique(own, axis=0, return_inverse=True)
         if held.shape[0] * state.num_brokers > MOST_CELLS:
             keep_still(draft, np.equal(draft.movability, Movability.MAY))

@@ -44,6 +44,8 @@ class SoftColumn:
         ``(B,)`` the band. Soft.
     unit
         ``(B,)`` in which distances from it are measured; 0: no band.
+    capacity
+        ``(B,)`` hard; `None`: none.
     """
 
     name: str
@@ -52,6 +54,7 @@ class SoftColumn:
     lower: WeightArray
     upper: WeightArray
     unit: RateArray
+    capacity: WeightArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

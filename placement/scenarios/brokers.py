@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,14 @@ class Capacities:
     cpu_cores: float | None = None
     max_replicas: int | None = None
 
+    def given(self) -> dict[str, Any]:
+        """Return what is given, by the names of the columns."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in found.items() if value is not None}
+
     def columns(self) -> dict[str, Any]:
         """Return what is given but the disk, by the names of the columns."""
-        names = ("in_bytes_per_s", "out_bytes_per_s", "cpu_cores", "max_replicas")
-        given = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in given.items() if value is not None}
+        return {k: value for k, value in self.given().items() if k != "disk_bytes"}
 
 
 def usual_broker(state: ClusterState) -> int:
@@ -72,6 +75,7 @@ def add_brokers(
     like: int,
     racks: Sequence[str | None] = (),
     capacities: Capacities | None = None,
+    type_name: str | None = None,
 ) -> Variant:
     """
     Add empty brokers.
@@ -88,6 +92,8 @@ def add_brokers(
         Where they stand, in turn; by default each where fewest live brokers do.
     capacities
         What differs from the model.
+    type_name
+        Their type; by default the model's.
     """
     state = variant.state
     model = _row_of(state, like)
@@ -95,14 +101,26 @@ def add_brokers(
     own = [each for each in dirs if each.broker_id == like]
     for n, broker_id in enumerate(broker_ids):
         rack = racks[n % len(racks)] if racks else _emptiest_rack(brokers)
-        named = replace(model, broker_id=broker_id, rack=rack, host=None)
+        comes = replace(model, broker_id=broker_id, rack=rack, host=None)
         fresh = [_fresh_dir(each, broker_id) for each in own]
         added, fresh = resized(
-            replace(named, state=BrokerState.NEW), fresh, capacities or Capacities()
+            replace(comes, state=BrokerState.NEW), fresh, capacities or Capacities()
         )
         brokers.append(added)
         dirs += fresh
-    return replace(variant, state=rebuilt(state, brokers, dirs))
+    named = typed(variant, broker_ids, type_name or variant.types.get(like))
+    return replace(named, state=rebuilt(state, brokers, dirs))
+
+
+def typed(
+    variant: Variant, broker_ids: Iterable[int], type_name: str | None
+) -> Variant:
+    """Return the variant with the type of some brokers; `None`: as it is."""
+    if type_name is None:
+        return variant
+    return replace(
+        variant, types={**variant.types, **dict.fromkeys(broker_ids, type_name)}
+    )
 
 
 def _row_of(state: ClusterState, broker_id: int) -> BrokerRow:
@@ -244,7 +262,14 @@ def replace_brokers(
     on = is_copied[state.replicas.broker_idx] & np.equal(data, Data.THERE)
     data[on] = Data.COPIED
     changed = rebuilt(state, brokers, dirs, renamed=successors)
-    return replace(variant, state=changed, data=data)
+    # A successor is of its type as long as nobody says otherwise.
+    handed = {
+        new: variant.types[old]
+        for old, new in successors.items()
+        if old in variant.types
+    }
+    types = {**variant.types, **handed}
+    return replace(variant, state=changed, data=data, types=types)
 
 
 def with_count(variant: Variant, count: int, *, like: int | None) -> Variant:

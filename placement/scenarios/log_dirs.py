@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState
+from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.load import bytes_by_place
 from placement.scenarios.brokers import sized_dir
 from placement.scenarios.hardware import (
@@ -16,7 +16,7 @@ from placement.scenarios.hardware import (
     disk_of,
     rebuilt,
 )
-from placement.scenarios.variant import Variant
+from placement.scenarios.variant import Data, Variant
 
 Place = tuple[int, str]
 """Broker id and path."""
@@ -75,6 +75,45 @@ def resize_log_dirs(variant: Variant, sizes: Mapping[Place, int]) -> Variant:
         more[each.broker_id] += size - max(each.size_bytes, 0)
         dirs.append(sized_dir(each, size))
     return _with_dirs(variant, variant.state, dirs, more)
+
+
+def replace_log_dirs(
+    variant: Variant, places: Sequence[Place], size_bytes: int | None
+) -> Variant:
+    """
+    Put other disks in the place of log dirs; they copy all that was there.
+
+    Parameters
+    ----------
+    variant, places
+        The cluster, and which log dirs.
+    size_bytes
+        Of each; `None`: as large as they were.
+    """
+    state = variant.state
+    owner = state.log_dirs.broker_idx
+    pairs = zip(state.brokers.ids[owner].tolist(), state.log_dirs.paths, strict=True)
+    chosen = np.array([pair in set(places) for pair in pairs], dtype=np.bool_)
+    left = np.bincount(owner[~chosen], minlength=state.num_brokers)
+    is_whole = np.zeros(state.num_brokers, dtype=np.bool_)
+    is_whole[owner[chosen]] = left[owner[chosen]] == 0
+    # Row -1 is that of replicas whose log dir nobody knows: in one of all that go.
+    on = np.append(chosen, False)[state.replicas.log_dir_idx]
+    on |= is_whole[state.replicas.broker_idx]
+    data = variant.data.copy()
+    data[on & np.equal(data, Data.THERE)] = Data.COPIED
+    dirs, more = [], {b: 0 for b, _ in places}
+    for each in dir_rows(state):
+        if (each.broker_id, each.path) not in set(places):
+            dirs.append(each)
+            continue
+        size = each.size_bytes if size_bytes is None else size_bytes
+        is_lost = each.state == LogDirState.OFFLINE
+        now = 0 if is_lost else max(each.size_bytes, 0)
+        more[each.broker_id] += max(size, 0) - now
+        serves = replace(each, state=LogDirState.ONLINE)
+        dirs.append(serves if size == each.size_bytes else sized_dir(serves, size))
+    return _with_dirs(replace(variant, data=data), state, dirs, more)
 
 
 def _with_dirs(

@@ -41,12 +41,15 @@ class Copying:
         What the busiest broker needs for what it sends or gets.
     broker_id
         That broker; -1 where nothing is copied.
+    cross_rack_bytes
+        Of `size_bytes`, what goes from one rack to another.
     """
 
     replicas: int
     size_bytes: int
     seconds: float
     broker_id: int
+    cross_rack_bytes: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -178,14 +181,16 @@ def copying_of(
         source[is_led], weights=size[is_led], minlength=state.num_brokers
     )
     busiest = np.maximum(arrives, leaves)
-    if not len(rows) or not busiest.any():
-        return Copying(len(rows), int(size.sum()), 0.0, ABSENT)
-    broker = int(busiest.argmax())
+    broker = int(busiest.argmax()) if len(busiest) else ABSENT
+    is_copying = len(rows) > 0 and bool(busiest.any())
+    racks = state.brokers.rack_idx
+    crosses = is_led & (racks[source] != racks[target[rows]])
     return Copying(
         replicas=len(rows),
         size_bytes=int(size.sum()),
-        seconds=float(busiest[broker]) / bandwidth_bytes_per_s,
-        broker_id=int(state.brokers.ids[broker]),
+        seconds=float(busiest[broker]) / bandwidth_bytes_per_s if is_copying else 0.0,
+        broker_id=int(state.brokers.ids[broker]) if is_copying else ABSENT,
+        cross_rack_bytes=int(size[crosses].sum()),
     )
 
 
@@ -201,6 +206,14 @@ def _copies(
     has_data = np.not_equal(variant.data[origin], Data.EMPTY)
     moved = reassignment.is_copied & has_data
     return reassignment.broker_idx, moved | by_change[origin]
+
+
+def continued(outcome: Outcome) -> Variant:
+    """Return the cluster that a scenario leads to, for another one to go on from."""
+    variant, placed = outcome.variant, outcome.placed
+    state = variant.state if placed is None else placed.reassignment.after()
+    there = np.zeros(len(state.replicas), dtype=np.int8)
+    return replace(variant, state=state, data=there)
 
 
 def final_state(outcome: Outcome) -> ClusterState:

@@ -1,6 +1,7 @@
 """A cluster as it would be once a scenario's changes are made, before any plan."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Self
 
@@ -36,6 +37,8 @@ class Variant:
         Ids of live brokers that are to be emptied.
     lost_brokers, lost_racks
         Ids and names of what was lost, for the controllers' quorum.
+    types
+        By id the type of each broker that has one; for prices.
     notes
         What a reader should know, one sentence each.
     """
@@ -45,6 +48,7 @@ class Variant:
     leaving: frozenset[int] = frozenset()
     lost_brokers: frozenset[int] = frozenset()
     lost_racks: frozenset[str] = frozenset()
+    types: Mapping[int, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def noting(self, *sentences: str) -> Self:

@@ -16,6 +16,7 @@ from placement.load import (
     broker_loads,
     heaviest_replicas,
     known_fractions,
+    loads_of,
     weigh,
 )
 from placement.score.statistics import ResourceScore, gini, jain
@@ -92,8 +93,11 @@ def measure(
     thresholds: Mapping[Resource, float],
 ) -> Measured:
     """Measure a placement; the parameters are those of `score_placement`."""
-    load = broker_loads(state, weights, leader_idx)
-    heaviest = heaviest_replicas(state, weights, leader_idx)
+    if leader_idx is state.partitions.leader_idx:
+        load, heaviest = loads_of(state)
+    else:
+        load = broker_loads(state, weights, leader_idx)
+        heaviest = heaviest_replicas(state, weights, leader_idx)
     limit = threshold_limits(state, thresholds)
     holds = shares.members.holds
     return Measured(

@@ -22,6 +22,8 @@ SIZED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 COLUMNS = [RESOURCES.index(resource) for resource in SIZED]
 HELD = 2
 """The first so many of `SIZED` lie on every replica; racks limit where."""
+MOST_EACH = 20
+"""Bins are counted by how many items fit into one, up to so many."""
 TOLERANCE = 1e-9
 
 
@@ -295,13 +297,20 @@ def bins_needed(items: RateArray, size: float) -> tuple[int, str]:
     -----
     The bound :math:`L_2`: for :math:`\alpha \le 1/2`, items above :math:`1 - \alpha`
     have a bin each, those above 1/2 too, and what is at least :math:`\alpha` fills what
-    these leave. It is the best that the dual feasible functions of its kind prove.
+    these leave [1]_. And for :math:`k = 1, 2, \ldots`, where :math:`k` items above
+    :math:`1/(k+1)` of a bin fill it, the dual feasible functions :math:`u^{(k)}(x) =
+    \lfloor (k+1) x \rfloor / k`, and :math:`x` itself where :math:`(k+1) x` is whole
+    [2]_: whatever fits into a bin adds up to 1 at most, so that their sum bounds the
+    bins.
 
     References
     ----------
     .. [1] Martello, S., Toth, P. (1990). Lower bounds and reduction procedures for the
            bin packing problem. *Discrete Applied Mathematics* 28(1): 59-70.
            https://doi.org/10.1016/0166-218X(90)90094-S
+    .. [2] Fekete, S. P., Schepers, J. (2001). New classes of fast lower bounds for bin
+           packing problems. *Mathematical Programming* 91(1): 11-31.
+           https://doi.org/10.1007/s101070100243
 
     Examples
     --------
@@ -322,8 +331,17 @@ def bins_needed(items: RateArray, size: float) -> tuple[int, str]:
         room = (above_half - alone) - middle
         rest = running[small] - running[above_half] - room
         best = max(best, above_half + max(int(np.ceil(rest - 1e-6)), 0))
-    best = max(best, above_half)
+    best = max(best, above_half, *(_counted_bins(part, k) for k in range(2, MOST_EACH)))
     return best, "volume" if best == volume else "pigeonhole"
+
+
+def _counted_bins(part: RateArray, k: int) -> int:
+    """Return the bins that items (as parts of one, largest first) need by `u_k`."""
+    large = part[: int(np.searchsorted(-part, -1 / (k + 1), side="right"))]
+    scaled = (k + 1) * large
+    whole = np.floor(scaled)
+    value = np.where(np.equal(scaled, whole), large, whole / k)
+    return int(np.ceil(float(value.sum()) - 1e-6))
 
 
 def capacity_of(

@@ -21,7 +21,7 @@ from placement.sizing.demand import (
     fleet_of,
     needs_of,
 )
-from placement.sizing.kinds import BrokerKind, Mix, usual_kind
+from placement.sizing.kinds import BrokerKind, Mix, mix_fleet, usual_kind
 from placement.sizing.least import MOST_BROKERS, BrokerBound, least_brokers
 from placement.sizing.mix import cheapest_mix
 from placement.sizing.newcomers import replaced
@@ -292,6 +292,28 @@ def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
         wanted=task.wanted,
         today=_today(task, demand),
     )
+
+
+def needs_without_one(sizing: Sizing) -> list[tuple[str, Need | None]]:
+    """
+    Return, for each kind of a mix, what the loss of one such broker from it breaks.
+
+    One that stands in the rack of most brokers is left out. The need is the hardest
+    that is not met any more; `None` where the levels are all met still, so that
+    something else, such as the number of brokers or a placement, decides.
+    """
+    found: list[tuple[str, Need | None]] = []
+    total = sizing.counts.sum(axis=0)
+    for t, kind in enumerate(sizing.kinds):
+        if not sizing.counts[t].any() or sizing.counts.sum() < 2:
+            continue
+        racks = np.nonzero(sizing.counts[t])[0]
+        counts = sizing.counts.copy()
+        counts[t, racks[int(total[racks].argmax())]] -= 1
+        fleet = mix_fleet(sizing.kinds, Mix(counts=counts, price=0.0, least_price=0.0))
+        hardest = needs_of(sizing.demand, fleet, sizing.wanted)[:1]
+        found.append((kind.name, next((n for n in hardest if not n.is_met), None)))
+    return found
 
 
 def _larger(demand: Demand, factor: float) -> Demand:

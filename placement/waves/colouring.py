@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.core.kernels.jit import compiled
+from placement.waves.kernels.bits import BITS
 from placement.waves.kernels.colour import colour_edges, colour_shared
 
 RowArray = npt.NDArray[np.int64]
@@ -106,6 +107,9 @@ def colour_copies(
         first,
         second,
         num,
+        -(-num // BITS),
+        all_free(num_first, num),
+        all_free(num_second, num),
         np.full(num_first * num, -1, dtype=np.int64),
         np.full(num_second * num, -1, dtype=np.int64),
         colour,
@@ -115,9 +119,23 @@ def colour_copies(
     return colour
 
 
+def all_free(num_nodes: int, num_colours: int) -> RowArray:
+    """Return words of bits for each node, set for so many colours."""
+    full, rest = divmod(num_colours, BITS)
+    words = [2**BITS - 1] * full + [2**rest - 1] * (rest > 0)
+    return np.tile(np.array(words, dtype=np.int64), num_nodes)
+
+
+def stable_order(values: RowArray) -> RowArray:
+    """Sort small numbers that are not below 0; by digits where they have two bytes."""
+    is_short = len(values) > 0 and int(values.max()) < 2**16
+    narrow = values.astype(np.uint16) if is_short else values
+    return np.argsort(narrow, kind="stable")
+
+
 def _cut(nodes: RowArray, most: int) -> tuple[RowArray, int]:
     """Cut each node into ones of at most so many edges, in the order of the edges."""
-    order = np.argsort(nodes, kind="stable")
+    order = stable_order(nodes)
     ordered = nodes[order]
     starts = np.searchsorted(ordered, ordered)
     stops = np.searchsorted(ordered, ordered, side="right")
@@ -130,7 +148,12 @@ def _cut(nodes: RowArray, most: int) -> tuple[RowArray, int]:
     return at.astype(np.int64), len(distinct)
 
 
-def colour_shared_copies(source: RowArray, target: RowArray, cap: int) -> RowArray:
+def colour_shared_copies(
+    source: RowArray,
+    target: RowArray,
+    cap: int,
+    previous: RowArray | None = None,
+) -> RowArray:
     """
     Cut copies into few waves where a broker has one cap for both directions.
 
@@ -140,6 +163,8 @@ def colour_shared_copies(source: RowArray, target: RowArray, cap: int) -> RowArr
         ``(E,)`` as in `colour_copies`; a source below 0 counts for nobody.
     cap
         Copies that a broker may send and get together in one wave. At least 1.
+    previous
+        ``(E,)`` as in `colour_copies`.
 
     Returns
     -------
@@ -180,11 +205,14 @@ def colour_shared_copies(source: RowArray, target: RowArray, cap: int) -> RowArr
         least,
         most,
         cap,
+        -(-most // BITS),
+        all_free(len(distinct), most),
         np.zeros(len(distinct) * most, dtype=np.int64),
         np.full(len(distinct) * most * cap, -1, dtype=np.int64),
         colour,
         np.zeros(count, dtype=np.int64),
         np.zeros(min(count, MOST_STEPS) + 1, dtype=np.int64),
+        np.full(count, -1, dtype=np.int64) if previous is None else previous,
     )
     return colour
 

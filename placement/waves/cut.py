@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.change import Reassignment
-from placement.cluster import ClusterState, sum_rows
+from placement.cluster import BoolArray, ClusterState, sum_rows
 from placement.load import Resource, Weights
 from placement.waves.colouring import (
     colour_copies,
@@ -23,7 +23,8 @@ from placement.waves.colouring import (
     least_waves,
     run_kernel,
 )
-from placement.waves.copies import INTERNAL, Copies, copies_of
+from placement.waves.copies import Copies, copies_of, is_internal
+from placement.waves.drops import is_copied_too, when_dropped
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
 from placement.waves.kernels.pack import pack_waves
 from placement.waves.removals import Removals, in_safe_order, settle_removals
@@ -129,8 +130,8 @@ class Cut:
     removals
         Which replica each copy deletes when its wave is over.
     bounds
-        Of each stage, what it needs at least: internal topics, and in the order
-        `TOPIC` each topic, are stages of their own.
+        Of each stage, what its copies need at least: internal topics, and in the
+        order `TOPIC` each topic, are stages of their own.
     hops
         Replicas that were put aside for a while, where no safe order was left.
     stuck
@@ -151,8 +152,14 @@ class Cut:
 
     @property
     def num_waves(self) -> int:
-        """Waves with copies."""
+        """Waves with copies, and with what is only dropped."""
         return int(self.wave.max(initial=-1)) + 1
+
+    @property
+    def num_copy_waves(self) -> int:
+        """Waves with copies."""
+        copied = self.wave[~self.copies.is_drop & (self.wave >= 0)]
+        return len(np.unique(copied))
 
     @property
     def bound(self) -> int:
@@ -164,7 +171,6 @@ def cut(
     reassignment: Reassignment,
     weights: Weights,
     settings: WaveSettings | None = None,
-    target_dir: npt.NDArray[np.int32] | None = None,
 ) -> Cut:
     """
     Cut a reassignment into waves.
@@ -177,17 +183,12 @@ def cut(
         What the replicas weigh.
     settings
         How to cut; the defaults where `None`.
-    target_dir
-        ``(R,)`` row of the log dir in each place of the target lists, `ABSENT` for any.
     """
     settings = settings or WaveSettings()
     state = reassignment.before
-    found = copies_of(reassignment, weights, target_dir)
-    copies = in_safe_order(reassignment, found)
-    stages = _stages(state, copies, settings)
-    space = space_of(
-        state, weights, copies, settings.thresholds.get(Resource.DISK, 1.0)
-    )
+    copies = in_safe_order(reassignment, copies_of(reassignment, weights))
+    # Where nothing is copied, there is no wave that replicas would have to wait for.
+    stages = _stages(state, copies, ~copies.is_drop | is_copied_too(copies), settings)
     wave = np.full(len(copies), -1, dtype=np.int64)
     drops, freed = copies.drops_idx.copy(), copies.freed_bytes.copy()
     began = 0
@@ -200,6 +201,7 @@ def cut(
         drops[stage], freed[stage] = removals.broker_idx, removals.freed_bytes
         began += int(own.max()) + 1
     removals = Removals(broker_idx=drops, freed_bytes=freed)
+    wave = when_dropped(state, copies, wave)
     result = Cut(
         reassignment=reassignment,
         settings=settings,
@@ -211,9 +213,12 @@ def cut(
         stuck=None,
         is_limited_by_disk=False,
     )
-    if not is_too_full(copies, wave, removals.broker_idx, removals.freed_bytes, space):
+    threshold = settings.thresholds.get(Resource.DISK, 1.0)
+    space = space_of(state, weights, copies, threshold)
+    if not is_too_full(copies, wave, drops, freed, space):
         return result
-    return _packed(result, stages, space)
+    everything = np.ones(len(copies), dtype=np.bool_)
+    return _packed(result, _stages(state, copies, everything, settings), space)
 
 
 def _caps(settings: WaveSettings) -> tuple[int, int, int]:
@@ -222,20 +227,18 @@ def _caps(settings: WaveSettings) -> tuple[int, int, int]:
 
 
 def _stages(
-    state: ClusterState, copies: Copies, settings: WaveSettings
+    state: ClusterState, copies: Copies, chosen: BoolArray, settings: WaveSettings
 ) -> list[RowArray]:
-    """Return rows of copies that are cut apart, one stage after the other."""
+    """Return those of some rows that are cut apart, one stage after the other."""
     topic = state.partitions.topic_idx[copies.partition_idx]
-    is_internal = np.array([name in INTERNAL for name in state.topics.names], bool)
-    late = is_internal[topic] if len(is_internal) else np.zeros(0, dtype=np.bool_)
-    group = late.astype(np.int64)
+    group = is_internal(state)[copies.partition_idx].astype(np.int64)
     if settings.order is Order.TOPIC:
         group = group * (len(state.topics) + 1) + topic
-    return [np.nonzero(group == g)[0] for g in np.unique(group)]
+    return [np.nonzero(chosen & (group == g))[0] for g in np.unique(group[chosen])]
 
 
 def _priority(state: ClusterState, copies: Copies, order: Order) -> RowArray:
-    """Return the copies, first ones first."""
+    """Return the copies, first ones first; what is only dropped where it falls."""
     size = copies.size_bytes
     if order is Order.SMALL:
         return np.argsort(size, kind="stable")
@@ -252,18 +255,15 @@ def _coloured(
 ) -> RowArray:
     """Return waves from 0 for one stage; the first copies get the first waves."""
     order = _priority(state, copies, settings.order)
-    order = order[np.isin(order, stage)]
+    order = order[np.isin(order, stage) & ~copies.is_drop[order]]
     source, target = copies.source_idx[order], copies.target_idx[order]
+    previous = _previous_in(copies, order)
     if settings.max_shared is None:
         colour = colour_copies(
-            source,
-            target,
-            settings.max_out,
-            settings.max_in,
-            _previous_in(copies, order),
+            source, target, settings.max_out, settings.max_in, previous
         )
     else:
-        colour = _both_caps(source, target, settings)
+        colour = _both_caps(source, target, settings, previous)
     wave_of = np.full(len(copies), -1, dtype=np.int64)
     wave_of[order] = colour
     return wave_of[stage]
@@ -278,10 +278,12 @@ def _previous_in(copies: Copies, order: RowArray) -> RowArray:
     return np.where(before < np.arange(len(order)), before, -1)
 
 
-def _both_caps(source: RowArray, target: RowArray, settings: WaveSettings) -> RowArray:
+def _both_caps(
+    source: RowArray, target: RowArray, settings: WaveSettings, previous: RowArray
+) -> RowArray:
     """Keep a shared cap and, where they are tighter, the caps of each direction."""
     shared = settings.max_shared or NO_CAP
-    colour = colour_shared_copies(source, target, shared)
+    colour = colour_shared_copies(source, target, shared, previous)
     if min(settings.max_in, settings.max_out) >= shared:
         return colour
     # Each wave is cut again by the caps of one direction.
@@ -299,7 +301,7 @@ def _both_caps(source: RowArray, target: RowArray, settings: WaveSettings) -> Ro
 
 def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBound:
     source, target = copies.source_idx[stage], copies.target_idx[stage]
-    source = source[source >= 0]
+    source, target = source[source >= 0], target[target >= 0]
     ends = [("in", target, settings.max_in), ("out", source, settings.max_out)]
     if settings.max_shared is not None:
         both = np.concatenate([source, target])
@@ -338,7 +340,7 @@ def _packed(found: Cut, stages: list[RowArray], space: Space) -> Cut:
         if not rest:
             todo.pop(0)
             continue
-        cycle = name_cycle(state, copies, rest, room)
+        cycle = name_cycle(state, copies, rest, room, dir_room)
         hop = find_hop(found.reassignment, copies, wave, cycle, room)
         if hop is None:
             stuck = cycle

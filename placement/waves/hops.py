@@ -39,14 +39,30 @@ class Stuck:
 
 
 def name_cycle(
-    state: ClusterState, copies: Copies, rest: list[int], room: RowArray
+    state: ClusterState,
+    copies: Copies,
+    rest: list[int],
+    room: RowArray,
+    dir_room: RowArray,
 ) -> Stuck:
-    """Return the brokers that wait for each other, by way of the smallest copies."""
+    """
+    Return the brokers that wait for each other, by way of the smallest copies.
+
+    Parameters
+    ----------
+    state, copies
+        The cluster, and all copies.
+    rest
+        Those in no wave yet.
+    room, dir_room
+        ``(B,)``, ``(D,)`` bytes that brokers and log dirs have room for.
+    """
     waits = _first_copies(copies, rest)
     # What would free a broker next is the smallest copy that it has leaving.
     leaves: dict[int, int] = {}
     for row in sorted(waits, key=lambda row: (int(copies.size_bytes[row]), row)):
-        leaves.setdefault(int(copies.drops_idx[row]), row)
+        if copies.removed_idx[row] != ABSENT:
+            leaves.setdefault(int(copies.drops_idx[row]), row)
     path: list[int] = []
     broker = int(copies.target_idx[waits[0]])
     while broker in leaves and broker not in path:
@@ -55,14 +71,20 @@ def name_cycle(
     cycle = path[path.index(broker) :] if broker in path else []
     rows = [leaves[b] for b in cycle]
     lacking = rows or waits
-    short = min(
-        int(copies.size_bytes[row] - room[copies.target_idx[row]]) for row in lacking
-    )
+    short = min(_lacks(copies, row, room, dir_room) for row in lacking)
     return Stuck(
         rows=tuple(rows or waits),
         brokers=tuple(int(state.brokers.ids[b]) for b in cycle),
         short_bytes=max(short, 0),
     )
+
+
+def _lacks(copies: Copies, row: int, room: RowArray, dir_room: RowArray) -> int:
+    """Return the bytes that the target of a copy has too few of."""
+    free = int(room[copies.target_idx[row]])
+    if copies.target_dir[row] != ABSENT:
+        free = min(free, int(dir_room[copies.target_dir[row]]))
+    return int(copies.size_bytes[row]) - free
 
 
 def _first_copies(copies: Copies, rest: list[int]) -> list[int]:
@@ -154,7 +176,8 @@ def find_hop(
     """
     order = sorted(stuck.rows, key=lambda row: (int(copies.size_bytes[row]), row))
     for row in order:
-        if copies.drops_idx[row] == copies.source_idx[row] or _is_hop(copies, row):
+        leaves = int(copies.removed_idx[row])
+        if leaves in {ABSENT, int(copies.source_idx[row])} or _is_hop(copies, row):
             continue
         via = _place_for(reassignment, copies, wave, row, room)
         if via is not None:
@@ -193,13 +216,15 @@ def _place_for(
     partition = int(copies.partition_idx[row])
     start, stop = state.replicas.start[partition : partition + 2].tolist()
     members = set(state.replicas.broker_idx[start:stop].tolist())
-    members |= set(reassignment.broker_idx[start:stop].tolist())
+    begin, end = reassignment.start[partition : partition + 2].tolist()
+    members |= set(reassignment.broker_idx[begin:end].tolist())
     rack = state.brokers.rack_idx
     now = set(state.replicas.broker_idx[start:stop].tolist())
     for other in np.nonzero(copies.partition_idx == partition)[0].tolist():
         if wave[other] >= 0:
-            now.discard(int(copies.drops_idx[other]))
+            now.discard(int(copies.removed_idx[other]))
             now.add(int(copies.target_idx[other]))
+    now.discard(ABSENT)
     now.discard(int(copies.drops_idx[row]))
     near = {int(rack[broker]) for broker in now}
     own = {int(rack[copies.drops_idx[row]]), int(rack[copies.target_idx[row]])}

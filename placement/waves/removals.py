@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.change import Reassignment
-from placement.waves.copies import Copies
+from placement.cluster import ABSENT, BoolArray
+from placement.waves.copies import Copies, led_by
 
 RowArray = npt.NDArray[np.int64]
 MOST_TRIED = 5000
@@ -53,7 +54,7 @@ def settle_removals(
     Parameters
     ----------
     reassignment, copies
-        What changes.
+        What changes; of what is only dropped that of partitions that are copied too.
     wave
         ``(E,)`` wave of each copy by the caps alone.
     caps
@@ -64,13 +65,16 @@ def settle_removals(
     Waves and removals. A wave is changed only where a partition has several copies
     and no order of deletions keeps both its racks and its leader.
     """
-    wave, broker = wave.copy(), copies.drops_idx.copy()
+    wave, broker = with_last_copy(copies, wave), copies.drops_idx.copy()
     freed = copies.freed_bytes.copy()
     slots = _Slots(copies, wave, caps)
-    for rows in _several(copies, _is_astray(copies, wave)):
+    wanted = _is_astray(copies, wave) & _has_removals(copies)
+    for rows in _several(copies, wanted):
         order = _safe_order(reassignment, copies, rows, wave)
         if order is None:
-            slots.space_out(rows)
+            made = [row for row in rows if copies.target_idx[row] != ABSENT]
+            slots.space_out(made)
+            wave[rows[len(made) :]] = wave[made[-1]]
         chosen = order if order is not None else rows
         ordered = sorted(rows, key=lambda row: (wave[row], row))
         broker[ordered] = copies.drops_idx[chosen]
@@ -78,32 +82,62 @@ def settle_removals(
     return wave, Removals(broker_idx=broker, freed_bytes=freed)
 
 
+def with_last_copy(copies: Copies, wave: RowArray) -> RowArray:
+    """
+    Return the waves with those of what is dropped where copies are made as well.
+
+    It goes with the last copy that passes between brokers; where there is none, or
+    that is in no wave, it has none.
+    """
+    found = wave.copy()
+    last = np.full(int(copies.partition_idx.max(initial=-1)) + 1, -1, dtype=np.int64)
+    passes = copies.passes
+    np.maximum.at(last, copies.partition_idx[passes], wave[passes])
+    found[copies.is_drop] = last[copies.partition_idx[copies.is_drop]]
+    return found
+
+
 def _safe_order(
     reassignment: Reassignment, copies: Copies, rows: list[int], wave: RowArray
 ) -> list[int] | None:
-    """Return the copies whose replaced replicas go first to last, or `None`."""
+    """
+    Return the copies whose replaced replicas go first to last, or `None`.
+
+    A move inside a broker deletes what it copied, and nothing else.
+    """
     ordered = sorted(rows, key=lambda row: (wave[row], row))
     racks = _RackRule(reassignment, int(copies.partition_idx[rows[0]]))
-    leader = int(copies.source_idx[rows[0]])
+    leader = int(led_by(reassignment.before)[copies.partition_idx[rows[0]]])
     is_live = reassignment.before.brokers.is_live
-    keeps = [row for row in rows if copies.drops_idx[row] != leader]
+    free = [row for row in rows if copies.target_idx[row] != copies.drops_idx[row]]
+    last = [row for row in free if copies.drops_idx[row] == leader != ABSENT]
+    keeps = [row for row in free if row not in last]
     # What is dead already goes before what still serves.
     keeps.sort(key=lambda row: bool(is_live[copies.drops_idx[row]]))
-    last = [row for row in rows if copies.drops_idx[row] == leader]
     for choice in islice(permutations(keeps), MOST_TRIED):
-        removal = [*choice, *last]
+        in_turn = iter([*choice, *last])
+        removal = [next(in_turn) if row in free else row for row in ordered]
         if racks.holds(copies, ordered, removal, wave):
             return removal
     return None
 
 
-def _is_astray(copies: Copies, wave: RowArray) -> npt.NDArray[np.bool_]:
+def _has_removals(copies: Copies) -> BoolArray:
+    """Return ``(E,)`` true for copies of partitions of which anything goes."""
+    removes = np.not_equal(copies.removed_idx, ABSENT)
+    most = int(copies.partition_idx.max(initial=-1)) + 1
+    of: BoolArray = np.zeros(most, dtype=np.bool_)
+    of[copies.partition_idx[removes]] = True
+    return of[copies.partition_idx]
+
+
+def _is_astray(copies: Copies, wave: RowArray) -> BoolArray:
     """Return ``(E,)`` true for copies that do not run after the one before them."""
     previous = copies.previous
     return (previous >= 0) & (wave <= wave[previous])
 
 
-def _several(copies: Copies, wanted: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
+def _several(copies: Copies, wanted: BoolArray) -> Iterator[list[int]]:
     """Yield the copies of partitions that have several, one of them wanted."""
     start = np.nonzero(copies.previous < 0)[0]
     stop = np.append(start[1:], len(copies))
@@ -124,14 +158,23 @@ def in_safe_order(reassignment: Reassignment, copies: Copies) -> Copies:
     order, drops = np.arange(len(copies)), np.arange(len(copies))
     turn = np.zeros(len(copies), dtype=np.int64)
     rack = reassignment.before.brokers.rack_idx
-    # What takes the place of a replica in its own rack is safe in any order.
+    # What takes the place of a replica in its own rack is safe in any order, and so is
+    # what takes nobody's.
     stays = np.equal(rack[copies.target_idx], rack[copies.drops_idx])
+    stays |= np.equal(copies.drops_idx, ABSENT)
+    passes, inside = copies.passes, copies.is_inside
     for rows in _several(copies, ~stays):
-        for tried in islice(permutations(rows), MOST_TRIED):
-            turn[list(tried)] = rows
+        first = [row for row in rows if inside[row]]
+        made = [row for row in rows if passes[row]]
+        rest = rows[len(first) + len(made) :]
+        for tried in islice(permutations(made), MOST_TRIED if made else 0):
+            turn[first], turn[list(tried)] = rows[0], made
+            # What is dropped goes with the last of them.
+            turn[rest] = made[-1]
             removal = _safe_order(reassignment, copies, rows, turn)
             if removal is not None:
-                order[rows], drops[rows] = tried, removal
+                order[rows] = [*first, *tried, *rest]
+                drops[rows] = removal
                 break
     columns = {
         column.name: getattr(copies, column.name)[
@@ -150,6 +193,7 @@ class _RackRule:
         start, stop = replicas.start[partition : partition + 2].tolist()
         self.rack = reassignment.before.brokers.rack_idx.tolist()
         self.before = replicas.broker_idx[start:stop].tolist()
+        start, stop = reassignment.start[partition : partition + 2].tolist()
         after = reassignment.broker_idx[start:stop].tolist()
         most = self._counts(self.before)
         for rack, count in self._counts(after).items():
@@ -167,8 +211,11 @@ class _RackRule:
     ) -> bool:
         now = set(self.before) - self.dead
         for position, row in enumerate(ordered):
-            now.add(int(copies.target_idx[row]))
-            now.discard(int(copies.drops_idx[removal[position]]))
+            if copies.target_idx[row] != ABSENT:
+                now.add(int(copies.target_idx[row]))
+            gone = removal[position]
+            if copies.drops_idx[gone] != copies.target_idx[gone]:
+                now.discard(int(copies.drops_idx[gone]))
             is_last = position + 1 == len(ordered)
             if not is_last and wave[ordered[position + 1]] == wave[row]:
                 continue

@@ -24,7 +24,8 @@ class Space:
         ``(B,)`` bytes that each broker may take besides what it holds; `NO_LIMIT` where
         its disk is not known.
     dir_room
-        ``(D,)`` the same for each log dir, by what is free of it.
+        ``(D,)`` the same for each log dir, by what is free of it, or what it gets in
+        the end.
     """
 
     room: RowArray
@@ -41,46 +42,52 @@ def space_of(
     after, gets no fuller than the fuller of the two.
     """
     load = disk_loads(state, weights)
-    change = np.zeros(state.num_brokers, dtype=np.int64)
-    np.add.at(change, copies.target_idx, copies.size_bytes)
-    np.subtract.at(change, copies.drops_idx, copies.freed_bytes)
+    change = _change(copies.target_idx, copies.drops_idx, copies, state.num_brokers)
     capacity = state.brokers.disk_bytes
     limit = np.floor(np.where(capacity == UNKNOWN, 0, capacity) * threshold)
     most = np.maximum(limit.astype(np.int64), np.maximum(load, load + change))
     room = np.where(capacity == UNKNOWN, NO_LIMIT, most - load)
     usable = state.log_dirs.usable_bytes
     is_known = (usable != UNKNOWN) & (state.log_dirs.state == LogDirState.ONLINE)
-    return Space(
-        room=room.astype(np.int64),
-        dir_room=np.where(is_known, usable, NO_LIMIT).astype(np.int64),
-    )
+    in_dirs = _change(copies.target_dir, copies.drops_dir, copies, len(usable))
+    dir_room = np.where(is_known, np.maximum(usable, in_dirs), NO_LIMIT)
+    return Space(room=room.astype(np.int64), dir_room=dir_room.astype(np.int64))
+
+
+def _change(to: RowArray, off: RowArray, copies: Copies, count: int) -> RowArray:
+    """Return by how many bytes brokers, or log dirs, are fuller in the end."""
+    change = np.zeros(count + 1, dtype=np.int64)
+    np.add.at(change, to, copies.size_bytes)
+    np.subtract.at(change, off, copies.freed_bytes)
+    # The last one stands for those that nobody knows.
+    return change[:-1]
 
 
 def peaks(
-    copies: Copies, wave: RowArray, drops: RowArray, freed: RowArray, num_brokers: int
+    wave: RowArray,
+    comes_to: tuple[RowArray, RowArray],
+    goes_off: tuple[RowArray, RowArray],
+    count: int,
 ) -> RowArray:
     """
-    Return ``(W, B)`` bytes by which each broker is fuller in each wave than at first.
+    Return ``(W, N)`` bytes by which each broker is fuller in each wave than at first.
 
     Parameters
     ----------
-    copies
-        The copies.
     wave
-        ``(E,)`` wave of each.
-    drops, freed
-        ``(E,)`` the broker that loses a replica when the wave of each copy is over,
-        and the bytes that frees.
-    num_brokers
-        ``B``.
+        ``(E,)`` wave of each copy.
+    comes_to, goes_off
+        ``(E,)`` row of a broker, or `ABSENT`, and bytes: what comes during the wave,
+        and what goes when it is over.
+    count
+        ``N``, brokers or log dirs.
     """
     num = int(wave.max(initial=-1)) + 1
-    comes = np.zeros((num, num_brokers), dtype=np.int64)
-    np.add.at(comes, (wave, copies.target_idx), copies.size_bytes)
-    goes = np.zeros((num, num_brokers), dtype=np.int64)
-    np.add.at(goes, (wave, drops), freed)
+    comes, goes = (np.zeros((num, count + 1), dtype=np.int64) for _ in range(2))
+    np.add.at(comes, (wave, comes_to[0]), comes_to[1])
+    np.add.at(goes, (wave, goes_off[0]), goes_off[1])
     held = np.cumsum(comes - goes, axis=0) - (comes - goes)
-    found: RowArray = held + comes
+    found: RowArray = (held + comes)[:, :-1]
     return found
 
 
@@ -91,17 +98,27 @@ def is_too_full(
     freed: RowArray,
     space: Space,
 ) -> bool:
-    """Tell whether some broker or log dir gets fuller than it may."""
-    full = peaks(copies, wave, drops, freed, len(space.room))
+    """
+    Tell whether some broker or log dir gets fuller than it may.
+
+    Parameters
+    ----------
+    copies, wave
+        The copies, and the wave of each.
+    drops, freed
+        ``(E,)`` the broker that loses a replica when the wave of each copy is over,
+        and the bytes that frees.
+    space
+        What there is room for.
+    """
+    size = copies.size_bytes
+    full = peaks(wave, (copies.target_idx, size), (drops, freed), len(space.room))
     if (full > space.room).any():
         return True
-    at = np.nonzero(copies.target_dir != ABSENT)[0]
-    if not len(at):
+    if np.equal(copies.target_dir, ABSENT).all():
         return False
-    comes = np.bincount(
-        copies.target_dir[at],
-        weights=copies.size_bytes[at],
-        minlength=len(space.dir_room),
-    )
-    # Nothing that is freed there counts: simple, and on the safe side.
-    return bool((comes > space.dir_room).any())
+    # Where another copy's replica goes first, what that frees is not counted.
+    is_own = np.equal(drops, copies.drops_idx)
+    off = np.where(is_own, copies.drops_dir, ABSENT)
+    full = peaks(wave, (copies.target_dir, size), (off, freed), len(space.dir_room))
+    return bool((full > space.dir_room).any())

@@ -13,7 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT
+from placement.waves.colouring import stable_order
+from placement.waves.copies import led_by
 from placement.waves.cut import Cut
+from placement.waves.drops import MOST_LEADERS
 from placement.waves.lists import (
     Lists,
     changed_lists,
@@ -22,8 +25,6 @@ from placement.waves.lists import (
 )
 
 RowArray = npt.NDArray[np.int64]
-MOST_LEADERS = 1000
-"""Leaders that change in one wave, as many as Kafka's own election does in a pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -36,11 +37,14 @@ class Step:
     number
         From 1.
     has_copies
-        False for waves that only change orders and leaders.
+        False for waves that only change orders and leaders; true also for those in
+        which replicas are only dropped.
     before, after
         Rows of the brokers of each partition in it, by row of the partition.
     copies
-        ``(E,)`` rows of the copies it makes.
+        ``(E,)`` rows of the copies it makes, those inside brokers among them.
+    drops
+        ``(D,)`` rows of what goes and nothing replaces.
     elects
         Partitions that then are led by another than their first replica.
     """
@@ -50,6 +54,7 @@ class Step:
     before: Lists
     after: Lists
     copies: RowArray
+    drops: RowArray
     elects: tuple[int, ...]
 
 
@@ -60,29 +65,32 @@ def steps_of(found: Cut) -> Iterator[Step]:
     before, after = history.lists_by_wave()
     bounds = np.searchsorted(turns.wave, np.arange(found.num_waves + 1))
     run = np.nonzero(found.wave >= 0)[0]
-    run = run[np.argsort(found.wave[run], kind="stable")]
+    run = run[stable_order(found.wave[run])]
     ends = np.searchsorted(found.wave[run], np.arange(found.num_waves + 1))
+    is_drop = found.copies.is_drop
     for w in range(found.num_waves):
+        rows = run[ends[w] : ends[w + 1]]
         yield Step(
             number=w + 1,
             has_copies=True,
             before=before.part(bounds[w], bounds[w + 1]),
             after=after.part(bounds[w], bounds[w + 1]),
-            copies=run[ends[w] : ends[w + 1]],
+            copies=rows[~is_drop[rows]],
+            drops=rows[is_drop[rows]],
             elects=(),
         )
-    yield from _leader_steps(found, history.at_last(), history.target)
+    yield from _leader_steps(found, history)
 
 
-def _leader_steps(found: Cut, now: Lists, target: Lists) -> Iterator[Step]:
+def _leader_steps(found: Cut, history: "_History") -> Iterator[Step]:
     """Yield the waves that bring lists into their final order."""
+    now, target = history.at_last(), history.target
     pending = _only_out_of_order(now, target)
-    led_by = found.reassignment.before.partitions.leader_idx
     for k, begin in enumerate(range(0, len(pending), MOST_LEADERS)):
         rows = pending[begin : begin + MOST_LEADERS]
         before, after = now.of(rows), target.of(rows)
         # Once the copies are done, and without an election.
-        leader = led_by[before.partition_idx].astype(np.int64)
+        leader = history.leader[rows]
         is_there = before.slots_of(np.arange(len(rows)), leader) != ABSENT
         leader = np.where(is_there, leader, before.first)
         is_elected = np.not_equal(leader, after.first)
@@ -92,6 +100,7 @@ def _leader_steps(found: Cut, now: Lists, target: Lists) -> Iterator[Step]:
             before=before,
             after=after,
             copies=np.zeros(0, dtype=np.int64),
+            drops=np.zeros(0, dtype=np.int64),
             elects=tuple(before.partition_idx[is_elected].tolist()),
         )
 
@@ -133,8 +142,8 @@ class _Turns:
 def _turns(found: Cut) -> _Turns:
     partition = found.copies.partition_idx
     run = np.nonzero(found.wave >= 0)[0]
-    width = found.reassignment.before.num_partitions
-    order = run[np.argsort(found.wave[run] * width + partition[run])]
+    # Rows are by partition already.
+    order = run[stable_order(found.wave[run])]
     wave, partition = found.wave[order], partition[order]
     is_first = np.ones(len(order), dtype=np.bool_)
     is_first[1:] = (wave[1:] != wave[:-1]) | (partition[1:] != partition[:-1])
@@ -163,13 +172,17 @@ class _History:
         self.is_live = found.reassignment.before.brokers.is_live
         self.changed = start.partition_idx
         self.broker = start.broker_idx
+        self.leader = led_by(found.reassignment.before)[self.changed]
         # Where the list of each partition that changes begins now, and its length.
         self.begin, self.count = start.start[:-1].copy(), start.counts
         shape = (2, len(turns.wave))
         self.begins, self.counts = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.row = np.searchsorted(self.changed, turns.partition_idx)
-        self.gone = _brokers_by_turn(turns, found.removals.broker_idx)
-        self.come = _brokers_by_turn(turns, found.copies.target_idx)
+        # What changes its log dir stays where it stands.
+        stays = found.copies.is_inside
+        gone, come = found.removals.broker_idx, found.copies.target_idx
+        self.gone = _brokers_by_turn(turns, np.where(stays, ABSENT, gone))
+        self.come = _brokers_by_turn(turns, np.where(stays, ABSENT, come))
         for k in range(int(turns.turn.max(initial=-1)) + 1):
             self._play(np.nonzero(turns.turn == k)[0])
 
@@ -201,6 +214,20 @@ class _History:
         self.count[rows] = count
         self.broker = np.concatenate([self.broker, broker])
         self.begins[1, turns], self.counts[1, turns] = self.begin[rows], count
+        self._elect(rows)
+
+    def _elect(self, rows: RowArray) -> None:
+        """Let the first in sync lead where nobody did: what has come is in sync."""
+        before = self.found.reassignment.before
+        replicas = before.replicas
+        for row in rows[np.equal(self.leader[rows], ABSENT)].tolist():
+            start, stop = replicas.start[self.changed[row] :][:2].tolist()
+            was = replicas.broker_idx[start:stop]
+            behind = set(was[~replicas.is_in_sync[start:stop]].tolist())
+            began = self.begin[row]
+            now = self.broker[began : began + self.count[row]].tolist()
+            in_sync = [b for b in now if b not in behind and self.is_live[b]]
+            self.leader[row] = in_sync[0] if in_sync else ABSENT
 
     def _members(self, turns: RowArray, rows: RowArray) -> tuple[RowArray, RowArray]:
         """Return who is in each list after a turn, as turns and brokers, in order."""
@@ -225,6 +252,9 @@ class _History:
             slot[stays],
         )
         rank = self._ranks(rows[turn], broker, slot, later)
+        # Inside brokers nothing is copied that an election could disturb.
+        is_inside = (come.counts == 0) & (self.gone.counts[turns] == 0)
+        rank = np.where(is_inside[turn], later, rank)
         order = np.argsort(turn * (int(rank.max(initial=0)) + 1) + rank)
         return turn[order], broker[order]
 
@@ -232,15 +262,14 @@ class _History:
         self, rows: RowArray, broker: RowArray, slot: RowArray, later: RowArray
     ) -> RowArray:
         """Return 0 for the leader, then the final order, then what goes later."""
-        led_by = self.found.reassignment.before.partitions.leader_idx
         after_all = int(self.target.counts.max(initial=0))
         rank = np.where(slot == ABSENT, after_all + later, slot) + 1
-        return np.where(np.equal(broker, led_by[self.changed[rows]]), 0, rank)
+        return np.where(np.equal(broker, self.leader[rows]), 0, rank)
 
 
 def _brokers_by_turn(turns: _Turns, broker: RowArray) -> Lists:
-    """Return the brokers of the copies of each turn."""
-    rows = np.nonzero(turns.of >= 0)[0]
+    """Return the brokers of the copies of each turn, but absent ones."""
+    rows = np.nonzero((turns.of >= 0) & np.not_equal(broker, ABSENT))[0]
     rows = rows[np.argsort(turns.of[rows], kind="stable")]
     counts = np.bincount(turns.of[rows], minlength=len(turns.wave)).astype(np.int64)
     return Lists(np.arange(len(counts)), starts_of(counts), broker[rows])

@@ -1,6 +1,12 @@
 """The planner from Python: what the commands do, as functions and tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
+from planner.api.failures import (
+    FailuresResult,
+    LossResult,
+    lose,
+    try_failures,
+)
 from planner.api.new_partitions import (
     NewPartitionsResult,
     add_partitions,
@@ -33,6 +39,8 @@ from planner.api.table import Table
 
 __all__ = [
     "CheckResult",
+    "FailuresResult",
+    "LossResult",
     "NewPartitionsResult",
     "PlanOptions",
     "PlanResult",
@@ -47,6 +55,7 @@ __all__ = [
     "fix",
     "leaders",
     "log_dirs",
+    "lose",
     "new_topic",
     "play_scenarios",
     "propose_assignment",
@@ -57,6 +66,7 @@ __all__ = [
     "set_replication_factor",
     "size_cluster",
     "take_snapshot",
+    "try_failures",
     "verify_plan",
     "write_snapshot",
 ]

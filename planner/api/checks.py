@@ -48,7 +48,7 @@ class CheckResult:
         return is_ok(self.findings)
 
     def __repr__(self) -> str:
-        caused = [finding for finding in self.findings if not finding.existing]
+        caused = [finding for finding in self.findings if finding.is_wrong]
         lines = [f"{one.rule}: {one.message}" for one in caused[:MAX_SHOWN]]
         if len(caused) > MAX_SHOWN:
             lines.append(f"… and {len(caused) - MAX_SHOWN} more")

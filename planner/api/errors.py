@@ -1,6 +1,6 @@
 """What is wrong with options, by the names that they have in Python."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -8,17 +8,21 @@ from planner.errors import BadInputError, InputProblem
 
 
 @contextmanager
-def named_as_arguments() -> Iterator[None]:
-    """Turn problems of the command line's options into those of arguments."""
+def named_as_arguments(names: Mapping[str, str] | None = None) -> Iterator[None]:
+    """
+    Turn problems of the command line's options into those of arguments.
+
+    `names`: arguments that are called otherwise, by the names of their options.
+    """
     try:
         yield
     except BadInputError as error:
-        problems = [_named(problem) for problem in error.problems]
+        problems = [_named(problem, names or {}) for problem in error.problems]
         raise BadInputError(error.message, problems) from error
 
 
-def _named(problem: InputProblem) -> InputProblem:
+def _named(problem: InputProblem, names: Mapping[str, str]) -> InputProblem:
     if problem.file != "command line":
         return problem
     name = problem.place.removeprefix("--").replace("-", "_")
-    return replace(problem, file="arguments", place=name)
+    return replace(problem, file="arguments", place=names.get(name, name))

@@ -1,6 +1,6 @@
 """Rules of plans from Python, with the names of the command's options."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from planner.plan.rule_request import RULE_NAMES, RuleRequest
@@ -28,16 +28,24 @@ class RuleOptions(TypedDict, total=False):
         Whether nothing moves but what relieves brokers over a threshold.
     only_trades
         Whether brokers keep as many replicas as they hold.
+    host_capacity_threshold
+        Fraction by resource that the brokers of a host may use together.
     low_utilization
         Fraction by resource; one of which less is used is not balanced.
     max_replicas_per_broker
         Most replicas of any broker.
     potential_out, leader_in
         Whether these goals count.
+    even_positions
+        Whether brokers stand at each position of the lists equally often.
     spread_topics
         Regular expression of topics whose replicas are spread by count.
     min_topic_leaders
         Leaders of each topic on every broker, by the topics' regular expression.
+    soft
+        Rules that give way where a plan cannot keep all, the first one first.
+    hard
+        Goals without which there is no plan: ``bands``, ``band-disk``, ``leader-in``.
     cpu_weight
         Cores per MB/s of ``leader_in``, ``leader_out``, ``follower_in``: cpu where
         nobody measured it.
@@ -51,12 +59,16 @@ class RuleOptions(TypedDict, total=False):
     locality_scoped: bool
     only_over_threshold: bool
     only_trades: bool
+    host_capacity_threshold: Mapping[str, float]
     low_utilization: Mapping[str, float]
     max_replicas_per_broker: int
     potential_out: bool
     leader_in: bool
+    even_positions: bool
     spread_topics: str
     min_topic_leaders: Mapping[str, int]
+    soft: Sequence[str]
+    hard: Sequence[str]
     cpu_weight: Mapping[str, float]
 
 

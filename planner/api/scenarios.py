@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 from placement.scenarios.variant import Variant
 from planner.api.errors import named_as_arguments
+from planner.api.failures import without_command
 from planner.api.result import PlanResult
 from planner.api.table import Table
 from planner.plan.make import Planned, check_plan
@@ -32,11 +34,15 @@ from planner.what_if.make import what_if as play
 from planner.what_if.read import ScenariosFile, read_scenarios, understand
 from planner.what_if.scenarios import Scenario
 from planner.what_if.screen import table_lines
+from planner.what_if.trends import read_trends
 
 AnyScenarios = Mapping[str, Any] | str | PathLike[str]
 """A scenarios file, or what one says as a dictionary."""
-AnyGrowth = str | Mapping[str, float]
-"""``"5%/month"`` for all topics, or the bytes that topics gain a day, by name."""
+AnyGrowth = str | Mapping[str, float] | PathLike[str]
+"""
+``"5%/month"`` for all topics; or the bytes that topics gain a day, by name; or the
+folder that `fleet trends` wrote, as a `Path`.
+"""
 RESOURCES = ("disk", "in", "out", "cpu")
 USES = ("max_use", "mean_use")
 
@@ -89,9 +95,10 @@ class WhatIfResult:
 
         Columns: `name`, `holds`, `status`, `brokers`, the most and the mean use of
         `disk`, `in`, `out` and `cpu`, `max_deviation`, `brokers_over_threshold`,
-        `copied_replicas`, `copied_bytes`, `copy_seconds`, `survives_broker`,
-        `survives_rack`, `full_days`, `full_broker`, `full_resource`, and `traffic`,
-        `num_brokers` and `days` of a sweep.
+        `copied_replicas`, `copied_bytes`, `copy_seconds`, `copied_between_racks`,
+        `between_racks_per_s`, `price` and, once, `copies_price` where prices are told,
+        `after`, `survives_broker`, `survives_rack`, `full_days`, `full_broker`,
+        `full_resource`, and `traffic`, `num_brokers` and `days` of a sweep.
         """
         import pyarrow as pa
 
@@ -139,10 +146,13 @@ class WhatIfResult:
 
     def _player(self) -> Player:
         snapshot, file = self.found.snapshot, self.found.file
-        return Player(snapshot, snapshot.to_state(), file.context, self.found.wishes)
+        return Player(snapshot, snapshot.to_state(), file, self.found.wishes)
 
     def __repr__(self) -> str:
         return "\n".join(table_lines([self.found.today, *self.found.scenarios]))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,6 +170,11 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "copied_replicas": row["copies"]["replicas"],
         "copied_bytes": row["copies"]["bytes"],
         "copy_seconds": float(row["copies"]["seconds"]),
+        "copied_between_racks": row["copies"]["cross_rack_bytes"],
+        "between_racks_per_s": row["cross_rack_bytes_per_s"],
+        "price": (row["price"] or {}).get("total"),
+        "copies_price": (row["price"] or {}).get("copying"),
+        "after": row["after"],
         "survives_broker": row["survives"]["broker"]["survives"],
         "survives_rack": row["survives"]["rack"]["survives"],
         "full_days": full.get("days"),
@@ -194,7 +209,7 @@ def play_scenarios(
         A scenarios file, or what one says as a dictionary.
     growth
         How topics grow of which the scenarios say nothing: ``"5%/month"``, or the bytes
-        that each gains a day.
+        that each gains a day, or the folder of `fleet trends`.
     band, capacity_threshold, effort, seed
         Of the plans, as in `PlanOptions`.
     bandwidth
@@ -243,6 +258,8 @@ def _rates(
 ) -> Rates | Mapping[str, Rates] | None:
     if growth is None or isinstance(growth, str):
         return None if growth is None else parse_growth(growth)
+    if isinstance(growth, PathLike):
+        return read_trends(Path(growth), snapshot.cluster_id)
     return trend_rates(growth, snapshot.to_state())
 
 
@@ -318,8 +335,11 @@ class SizeResult:
 
     def __repr__(self) -> str:
         now = datetime.now(UTC)
-        lines = list(size_screen(self.answer, Path("snapshot"), None, now=now))
-        return "\n".join(line for line in lines if not line.startswith("Next"))
+        lines = size_screen(self.answer, ["snapshot"], None, now=now)
+        return without_command(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def size_cluster(

@@ -63,11 +63,11 @@ def check(
     """
     from placement.check import check as check_target
     from placement.check import is_ok
+    from planner.cli.reading import read_snapshot
     from planner.plan.check_new import GOALS, check_new_plan
     from planner.plan.plan_input import check_settings, read_plan
     from planner.plan.seen_as import seen_as
     from planner.plan.wave_input import read_waves
-    from planner.snapshot import read_snapshot
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: parse_thresholds(capacity_threshold or []))
@@ -143,8 +143,9 @@ def _fraction(text: str) -> float | None:
 def _text(findings: Sequence["Finding"], num_entries: int) -> str:
     from placement.check.checker import RULE_NAMES
 
-    caused = [finding for finding in findings if not finding.existing]
-    existing = [finding for finding in findings if finding.existing]
+    caused = [finding for finding in findings if finding.is_wrong]
+    soft = [finding for finding in findings if finding.soft]
+    existing = [one for one in findings if one.existing and not one.soft]
     if caused:
         verdict = (
             f"not ok: {len(caused)} findings in a plan of {num_entries} partitions"
@@ -152,6 +153,8 @@ def _text(findings: Sequence["Finding"], num_entries: int) -> str:
     else:
         verdict = f"ok: {num_entries} partitions keep {len(RULE_NAMES)} rules"
     lines = [verdict, *_listed(caused)]
+    if soft:
+        lines += [f"goals that are not met in full: {len(soft)}", *_listed(soft)]
     if existing:
         lines += [f"wrong before, not by this plan: {len(existing)}"]
         lines += _listed(existing)

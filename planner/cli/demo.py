@@ -38,10 +38,10 @@ def demo(
 
     Example: kafka-planner demo -o demo-plan
     """
+    from planner.cli.reading import read_snapshot
     from planner.demo import SNAPSHOT_FILE
     from planner.plan.make import make
     from planner.plan.request import PlanRequest
-    from planner.snapshot import read_snapshot
 
     snapshot = read_snapshot(SNAPSHOT_FILE)
     state = snapshot.to_state()

@@ -20,7 +20,7 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
-from planner.cli.output import print_json, print_words
+from planner.cli.output import notes_unless, print_json, print_words
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 
@@ -100,7 +100,7 @@ def elect(
             command_config,
             resolve=resolve or (),
             timeout_s=timeout,
-            note=_be_silent if quiet else _note,
+            note=notes_unless(quiet),
         )
     )
     inputs.raise_problems()
@@ -127,10 +127,6 @@ class _Chosen:
     """Partitions to elect leaders of; `None`: all."""
 
     names: "Sequence[Partition] | None"
-
-
-def _be_silent(_: str) -> None:
-    """Say nothing."""
 
 
 def _be_still(_: int, __: int) -> None:

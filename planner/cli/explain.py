@@ -116,8 +116,8 @@ def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]
     if snapshot is None:
         rule = "a reassignment file alone does not say why"
         raise _refusal(str(plan), "", rule, "give the cluster before with --snapshot")
+    from planner.cli.reading import read_snapshot
     from planner.explain.from_file import explain_file
-    from planner.snapshot import read_snapshot
 
     inputs = Gatherer()
     given = inputs.read(lambda: read_plan(plan))

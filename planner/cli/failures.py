@@ -1,5 +1,6 @@
 """`failures`: what a cluster survives, and what happens when something is lost."""
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,7 +74,7 @@ Pairs = Annotated[
 Sample = Annotated[
     int,
     typer.Option(
-        "--sample", min=1, help="Pairs drawn where there are over 2,000 brokers."
+        "--sample", min=1, help="Pairs drawn where there are over 2,000 of a kind."
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of that draw.")]
@@ -106,8 +107,8 @@ def failures(
 
     Example: kafka-planner failures prod.json --broker 7
     """
+    from planner.cli.reading import read_snapshot
     from planner.failures.request import FailuresRequest, read_failures_request
-    from planner.snapshot import read_snapshot
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -124,7 +125,7 @@ def failures(
     if wishes.loss is None:
         is_fine = given.try_everything(snapshot, pairs, sample, seed, top)
     else:
-        is_fine = given.play(is_crash=not clean_shutdown, has_unclean=unclean)
+        is_fine = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
     raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
 
 
@@ -142,6 +143,7 @@ class _Given:
         self.state = state
         self.wishes = wishes
         self.is_json = output_format is OutputFormat.JSON
+        self.now = datetime.now(UTC)
 
     def try_everything(
         self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
@@ -160,16 +162,17 @@ class _Given:
             seed=seed,
         )
         if self.is_json:
-            print_json(to_document(every, top=top))
+            print_json(to_document(every, top=top, now=self.now))
         else:
-            typer.echo("\n".join(everything_screen(every, path, top)))
+            lines = everything_screen(every, path, top, now=self.now)
+            typer.echo("\n".join(lines))
         kinds = (DomainKind.BROKER, DomainKind.RACK)
         return all(every.survives(kind) is not False for kind in kinds)
 
-    def play(self, *, is_crash: bool, has_unclean: bool) -> bool:
+    def play(self, path: Path, *, is_crash: bool, has_unclean: bool) -> bool:
         """Print one failure in stages; tell whether everything goes on."""
+        from planner.failures.loss_screen import scenario_screen
         from planner.failures.scenario import play, to_document
-        from planner.failures.screen import scenario_screen
 
         if self.wishes.loss is None:  # pragma: no cover - the caller has looked
             return True
@@ -177,8 +180,10 @@ class _Given:
             self.snapshot, self.state, self.wishes, self.wishes.loss, is_crash=is_crash
         )
         if self.is_json:
-            print_json(to_document(scenario))
+            print_json(to_document(scenario, now=self.now))
         else:
-            lines = scenario_screen(scenario, has_unclean=has_unclean)
+            lines = scenario_screen(
+                scenario, path, has_unclean=has_unclean, now=self.now
+            )
             typer.echo("\n".join(lines))
         return scenario.is_survived

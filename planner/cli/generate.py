@@ -16,7 +16,7 @@ from planner.cli.options import (
     OutputFormat,
     Quiet,
 )
-from planner.cli.output import print_json, print_words
+from planner.cli.output import notes_unless, print_json, print_words
 from planner.cli.verify import SnapshotOption, refuse_both
 from planner.errors import BadInputError, InputProblem
 
@@ -86,13 +86,9 @@ def generate(
     Example: kafka-planner generate --topics-to-move-json-file topics.json
     --broker-list 0,1,2 --bootstrap-server kafka-1:9092
     """
+    from planner.cli.reading import read_snapshot
     from planner.generate import GenerateRequest, read_topics_to_move
     from planner.generate import generate as propose
-    from planner.snapshot import read_snapshot
-
-    def note(text: str) -> None:
-        if not quiet:
-            print_words(f"note: {text}")
 
     inputs = Gatherer()
     inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
@@ -111,7 +107,7 @@ def generate(
             resolve=resolve or [],
             timeout_s=timeout,
             allow_partial=allow_partial,
-            note=note,
+            note=notes_unless(quiet),
         )
     request = GenerateRequest(
         topics=topics,

@@ -9,20 +9,13 @@ import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.group_source import (
-    BootstrapServer,
-    CommandConfig,
     GroupArgument,
-    GroupName,
-    Resolve,
-    SampleSeconds,
-    SnapshotOption,
     Source,
-    Timeout,
-    Weights,
     enrich,
+    with_source,
 )
 from planner.cli.group_text import MAX_SHOWN, count, cut, ranges, row, some
-from planner.cli.options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.options import Format, OutputFormat, Verbose
 from planner.cli.output import print_json, print_words
 from planner.errors import BadInputError
 
@@ -78,24 +71,17 @@ Output = Annotated[
 
 
 @app.command("assign")
+@with_source
 def assign(
     group: GroupArgument,
     *,
     assignor: AssignorName = "balanced",
     java_order: JavaOrder = False,
-    group_name: GroupName = None,
     tolerance: Tolerance = 0.05,
     seed: Seed = 0,
-    snapshot: SnapshotOption = None,
-    weights: Weights = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    sample_seconds: SampleSeconds = 10.0,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
     verbose: Verbose = False,
+    source: Source,
 ) -> None:
     """
     Assign the partitions of a group to its members; nothing is changed anywhere.
@@ -110,18 +96,6 @@ def assign(
 
     started = time.perf_counter()
     chosen = find_assignor(assignor, seed=seed, tolerance=tolerance)
-    source = Source(
-        group=group,
-        group_name=group_name,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        snapshot=snapshot,
-        weights=weights,
-        sample_seconds=sample_seconds,
-        note=be_silent if quiet else say_note,
-    )
     document = source.read()
     refuse_other_kinds(document, source.label)
     columns = _columns(document, source.label, java_order=java_order)
@@ -141,20 +115,13 @@ def assign(
 
 
 @app.command("import")
+@with_source
 def import_group(
     texts: Texts = None,
     *,
     output: Output,
-    group_name: GroupName = None,
-    snapshot: SnapshotOption = None,
-    weights: Weights = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    sample_seconds: SampleSeconds = 10.0,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
+    source: Source,
 ) -> None:
     """
     Write a group file from what kafka-consumer-groups printed, or from a cluster.
@@ -168,18 +135,6 @@ def import_group(
     from planner.group.files import check_output
 
     check_output(output)
-    source = Source(
-        group=None,
-        group_name=group_name,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        snapshot=snapshot,
-        weights=weights,
-        sample_seconds=sample_seconds,
-        note=be_silent if quiet else say_note,
-    )
     document = _read_texts(texts, source) if texts else _read_live(source)
     write_group(document, output)
     counts = {
@@ -188,7 +143,7 @@ def import_group(
     }
     if output_format is OutputFormat.JSON:
         print_json({"group": str(output), **counts, "notes": list(document.notes)})
-    elif not quiet:
+    elif not source.is_quiet:
         said = ", ".join(f"{count} {what}" for what, count in counts.items())
         print_words(f"wrote {output}: {said}")
         for note in document.notes:
@@ -214,15 +169,6 @@ def _read_live(source: Source) -> "GroupDocument":
         msg = "give texts to import, or --bootstrap-server and --group"
         raise typer.BadParameter(msg)
     return source.read()
-
-
-def be_silent(_: str) -> None:
-    """Say nothing."""
-
-
-def say_note(text: str) -> None:
-    """Say on stderr what was ignored."""
-    print_words(f"note: {text}")
 
 
 def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any:  # noqa: ANN401 - columns

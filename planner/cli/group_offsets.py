@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.exit_codes import ExitCode
-from planner.cli.group import be_silent, say_note
 from planner.cli.group_source import (
     BootstrapServer,
     CommandConfig,
@@ -20,7 +19,7 @@ from planner.cli.group_source import (
 )
 from planner.cli.group_text import cut
 from planner.cli.options import Format, OutputFormat, Quiet, Verbose
-from planner.cli.output import print_json, print_words
+from planner.cli.output import notes_unless, print_json, print_note, print_words
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def offsets(
         command_config=command_config,
         resolve=resolve,
         timeout_s=timeout,
-        note=be_silent if quiet else say_note,
+        note=notes_unless(quiet),
     )
     options = OffsetsOptions(
         topics=topic or (),
@@ -232,9 +231,9 @@ def _print(
         return
     most = sys.maxsize if is_verbose else MAX_LINES
     for note in table.notes[:most]:
-        say_note(note)
+        print_note(note)
     if (rest := len(table.notes) - most) > 0:
-        say_note(f"… and {rest} more; --verbose or --format json lists all")
+        print_note(f"… and {rest} more; --verbose or --format json lists all")
 
 
 def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:

@@ -6,21 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.group import be_silent, say_note
 from planner.cli.group_source import (
-    BootstrapServer,
-    CommandConfig,
-    GroupName,
     OptionalGroup,
-    Resolve,
-    SampleSeconds,
-    SnapshotOption,
     Source,
-    Timeout,
-    Weights,
+    with_source,
 )
 from planner.cli.group_text import MAX_SHOWN, count, cut, row
-from planner.cli.options import Format, OutputFormat, Quiet
+from planner.cli.options import Format, OutputFormat
 from planner.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -46,22 +38,15 @@ InPerSecond = Annotated[
 ]
 
 
+@with_source
 def show(
     group: OptionalGroup = None,
     *,
-    group_name: GroupName = None,
     catch_up_within: CatchUp = None,
     reads_per_s: ReadsPerSecond = None,
     in_per_s: InPerSecond = 0.0,
-    snapshot: SnapshotOption = None,
-    weights: Weights = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    sample_seconds: SampleSeconds = 10.0,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
+    source: Source,
 ) -> None:
     """
     Show a group: who reads what, how far behind it is, and what would help.
@@ -74,19 +59,7 @@ def show(
     from planner.group.summary import summarize
 
     aim = _aim(catch_up_within, reads_per_s, in_per_s)
-    source = Source(
-        group=group,
-        group_name=group_name,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        snapshot=snapshot,
-        weights=weights,
-        sample_seconds=sample_seconds,
-        note=be_silent if quiet else say_note,
-    )
-    if source.is_live and group is None and group_name is None:
+    if source.is_live and source.group is None and source.group_name is None:
         _show_list(source, output_format)
         return
     document = source.read()

@@ -1,14 +1,17 @@
 """Where the group commands get their group: a file, a text, a running cluster."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planner.cli.live import Resolve, Timeout
-from planner.cli.options import BootstrapServer, CommandConfig
+from planner.cli.options import BootstrapServer, CommandConfig, Quiet
+from planner.cli.output import notes_unless
+from planner.cli.shared_options import declare, parameters_of
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -102,6 +105,8 @@ class Source:
         For bytes in of a running cluster.
     note
         Told what was ignored.
+    is_quiet
+        Whether no words are wished.
     """
 
     group: str | None
@@ -114,6 +119,7 @@ class Source:
     weights: str | None = None
     sample_seconds: float = 10.0
     note: Callable[[str], None] = lambda _: None
+    is_quiet: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -212,6 +218,54 @@ class Source:
         return with_cluster(document, snapshot.to_state(), weigh_by_rate=True)
 
 
+def _source(
+    *,
+    group_name: GroupName = None,
+    snapshot: SnapshotOption = None,
+    weights: Weights = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    quiet: Quiet = False,
+) -> Source:
+    """Gather where the group comes from; its signature is the list of options."""
+    return Source(
+        group=None,
+        group_name=group_name,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        snapshot=snapshot,
+        weights=weights,
+        sample_seconds=sample_seconds,
+        note=notes_unless(quiet),
+        is_quiet=quiet,
+    )
+
+
+def with_source(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Give a command the options that tell where its group comes from.
+
+    Parameters
+    ----------
+    command
+        Takes them as its last parameter, ``source``, with the argument ``group`` in it
+        where the command declares one.
+    """
+    shared = parameters_of(_source)
+
+    @wraps(command)
+    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+        source = _source(**{name: given.pop(name) for name in shared})
+        command(**given, source=replace(source, group=given.get("group")))
+
+    return declare(call, command, _source, instead_of="source")
+
+
 def _refused(named: Sequence[str], rule: str, remedy: str) -> BadInputError:
     problem = InputProblem(
         file="command line",
@@ -244,7 +298,7 @@ def enrich(
     from planner.group.files import read_text
 
     if snapshot is not None:
-        from planner.snapshot import read_snapshot
+        from planner.cli.reading import read_snapshot
 
         state = read_snapshot(snapshot).to_state()
         by_rate = weights == WeightSource.IN

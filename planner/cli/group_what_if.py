@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.exit_codes import ExitCode
-from planner.cli.group import JavaOrder, be_silent, refusal, say_note
+from planner.cli.group import JavaOrder, refusal
 from planner.cli.group_source import (
-    BootstrapServer,
-    CommandConfig,
     GroupArgument,
-    GroupName,
-    Resolve,
-    SampleSeconds,
-    SnapshotOption,
     Source,
-    Timeout,
-    Weights,
+    with_source,
 )
-from planner.cli.options import Format, OutputFormat, Quiet
+from planner.cli.options import Format, OutputFormat
 from planner.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -34,21 +27,14 @@ EventsArgument = Annotated[
 ]
 
 
+@with_source
 def what_if(
     group: GroupArgument,
     events: EventsArgument,
     *,
     java_order: JavaOrder = False,
-    group_name: GroupName = None,
-    snapshot: SnapshotOption = None,
-    weights: Weights = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    sample_seconds: SampleSeconds = 10.0,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
-    quiet: Quiet = False,
+    source: Source,
 ) -> None:
     """
     Play events on a simulated clock: what is revoked, what stands still, what piles up.
@@ -61,18 +47,6 @@ def what_if(
     from planner.group.what_if_file import read_events
 
     started = time.perf_counter()
-    source = Source(
-        group=group,
-        group_name=group_name,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        snapshot=snapshot,
-        weights=weights,
-        sample_seconds=sample_seconds,
-        note=be_silent if quiet else say_note,
-    )
     document = source.read()
     refuse_other_kinds(document, source.label)
     file = read_events(events, document)

@@ -21,6 +21,7 @@ from planner.cli.options import Quiet, Verbose
 from planner.cli.output import is_json_wanted, is_wished, print_failure, print_words
 from planner.cli.progress_line import progress_line
 from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
+from planner.process import collect_seldom
 from planner.progress import listening
 
 # Typer carries a Click of its own, or uses the installed one, by its version; the base
@@ -176,6 +177,7 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
 
 def run() -> NoReturn:
     """Run the command line; mendable errors become one message and an exit code."""
+    collect_seldom()
     arguments = sys.argv[1:]
     as_json = is_json_wanted(arguments, dict(os.environ))
     try:

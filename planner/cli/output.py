@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -31,6 +31,16 @@ def print_words(text: str) -> None:
     if colon and kind in _COLOURS and has_colours():
         text = typer.style(f"{kind}:", fg=_COLOURS[kind], bold=True) + rest
     typer.echo(text, err=True)
+
+
+def print_note(text: str) -> None:
+    """Write on stderr what the reader should know."""
+    print_words(f"note: {text}")
+
+
+def notes_unless(quiet: bool) -> Callable[[str], None]:
+    """Return what takes notes: to stderr, or to nowhere if nothing is to be said."""
+    return (lambda _: None) if quiet else print_note
 
 
 def print_failure(

@@ -196,9 +196,9 @@ def run_plan(
     own
         What was given for those of this operation, by the names of `PlanRequest`.
     """
+    from planner.cli.reading import read_snapshot
     from planner.plan.folder import check_plan_output, write_plan
     from planner.plan.make import make
-    from planner.snapshot import read_snapshot
 
     output = options.output
     request = plan_request(goal, {**options.given, **own})

@@ -15,7 +15,7 @@ from planner.cli.options import (
     OutputFormat,
     SnapshotArgument,
 )
-from planner.cli.output import print_json, print_words
+from planner.cli.output import notes_unless, print_json, print_words
 from planner.cli.plan_options import PlanOptions, with_plan_options
 from planner.errors import BadInputError, InputProblem
 
@@ -154,10 +154,10 @@ def _run(
 ) -> NoReturn:
     """Read, plan, check, write, try or do, print, exit."""
     from planner.cli.plan import plan_request
+    from planner.cli.reading import read_snapshot
     from planner.plan.folder import check_plan_output
     from planner.plan.new_partitions import check_new_request, make_new, write_new
     from planner.plan.new_request import NewRequest
-    from planner.snapshot import read_snapshot
 
     began = time.perf_counter()
     inputs = Gatherer()
@@ -230,16 +230,12 @@ def _client(given: dict[str, Any], *, quiet: bool) -> "ClusterClient | None":
         return None
     from planner.kafka.session import open_cluster
 
-    def note(text: str) -> None:
-        if not quiet:
-            print_words(f"note: {text}")
-
     return open_cluster(
         given["bootstrap_server"],
         given["command_config"],
         resolve=given["resolve"] or (),
         timeout_s=given["timeout"],
-        note=note,
+        note=notes_unless(quiet),
     )
 
 
@@ -334,7 +330,7 @@ def _verdict(planned: "PlannedNew") -> str:
     from placement.check.checker import RULE_NAMES
     from planner.plan.words import plural
 
-    caused = [finding for finding in planned.findings if not finding.existing]
+    caused = [finding for finding in planned.findings if finding.is_wrong]
     if not caused:
         return f"by separate code: {len(RULE_NAMES)} rules: ok"
     found = plural(len(caused), "finding")

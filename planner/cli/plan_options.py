@@ -1,13 +1,12 @@
 """Options that all plans share, and the commands that have them."""
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +17,8 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
-from planner.cli.rule_options import rule_options
+from planner.cli.rule_options import rule_options, without_overruled
+from planner.cli.shared_options import declare, parameters_of
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -359,38 +359,24 @@ def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     What the command line calls, and reads the options from.
     """
-    about_rules = inspect.signature(rule_options).parameters
-    shared = {**inspect.signature(_common).parameters, **about_rules}
-    own = dict(inspect.signature(command).parameters)
-    del own["options"]
+    about_rules = parameters_of(rule_options)
+    shared = parameters_of(_common, rule_options)
 
     @wraps(command)
     def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
         common = {name: given.pop(name) for name in shared}
         rules = rule_options(**{name: common.pop(name) for name in about_rules})
-        options = _common(**common)
+        options, sources = _common(**common), _sources(context)
         options = replace(
             options,
-            given={**options.given, **rules},
-            sources=_sources(context),
+            given={**options.given, **without_overruled(rules, sources)},
+            sources=sources,
             operation=context.command.name,
             config=context.meta.get(CONFIG_KEY),
         )
         command(**given, options=options)
 
-    hints = {
-        name: hint
-        for each in (command, _common, rule_options)
-        for name, hint in get_type_hints(each, include_extras=True).items()
-    }
-    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    listed = [context, *own.values(), *shared.values()]
-    call.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined] # read by Typer
-    call.__annotations__ = {name: hints[name] for name in (*own, *shared)} | {
-        "context": typer.Context,
-        "return": None,
-    }
-    return call
+    return declare(call, command, _common, rule_options, instead_of="options")
 
 
 def _sources(context: typer.Context) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Options of plans about their rules."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -74,6 +75,14 @@ OnlyTrades = Annotated[
         help="Brokers trade replicas: each keeps as many as it has.",
     ),
 ]
+HostThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host-capacity-threshold",
+        metavar="RESOURCE=FRACTION",
+        help="What brokers of one host may use together of what they have. Repeatable.",
+    ),
+]
 LowUtilization = Annotated[
     list[str] | None,
     typer.Option(
@@ -102,6 +111,13 @@ LeaderIn = Annotated[
         help="Keep what producers write to leaders near its mean; soft.",
     ),
 ]
+EvenPositions = Annotated[
+    bool,
+    typer.Option(
+        "--even-positions/--no-even-positions",
+        help="Brokers stand first, second, … in lists equally often; soft.",
+    ),
+]
 SpreadTopics = Annotated[
     str | None,
     typer.Option(
@@ -116,6 +132,25 @@ MinTopicLeaders = Annotated[
         "--min-topic-leaders",
         metavar="REGEX=N",
         help="Every broker leads so many of each; 32 topics at most; soft. Repeatable.",
+    ),
+]
+Soft = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--soft",
+        metavar="RULE",
+        help="A rule that gives way where a plan cannot keep all: rack, capacity, "
+        "capacity-disk, host, max-replicas, broker-set, ... Repeatable, the first "
+        "gives way first.",
+    ),
+]
+Hard = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hard",
+        metavar="GOAL",
+        help="A goal without which there is no plan (exit 4): bands, band-disk, "
+        "leader-in, spread-topics, min-topic-leaders, ... Repeatable.",
     ),
 ]
 CpuWeight = Annotated[
@@ -139,13 +174,47 @@ def rule_options(
     locality_scoped: LocalityScoped = False,
     only_over_threshold: OnlyOverThreshold = False,
     only_trades: OnlyTrades = False,
+    host_capacity_threshold: HostThreshold = None,
     low_utilization: LowUtilization = None,
     max_replicas_per_broker: MaxReplicas = None,
     potential_out: PotentialOut = False,
     leader_in: LeaderIn = False,
+    even_positions: EvenPositions = False,
     spread_topics: SpreadTopics = None,
     min_topic_leaders: MinTopicLeaders = None,
+    soft: Soft = None,
+    hard: Hard = None,
     cpu_weight: CpuWeight = None,
 ) -> dict[str, Any]:
     """Gather the options about rules; its signature is their list."""
     return dict(locals())
+
+
+def without_overruled(
+    given: dict[str, Any], sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """
+    Return options in which no rule is both soft and hard by different sources.
+
+    Parameters
+    ----------
+    given
+        What `rule_options` gathered.
+    sources
+        Where each came from. The line goes before the environment, which goes before
+        the file; what is named as both by one of them stays for the reader to refuse.
+    """
+    rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}
+    soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))
+    if soft == hard or not given["soft"] or not given["hard"]:
+        return given
+    from placement.rules.easing import HARD, SOFT
+
+    weak, strong = ("soft", "hard") if hard > soft else ("hard", "soft")
+    members = {**SOFT, **HARD}
+    taken = {one for name in given[strong] for one in members.get(name, (name,))}
+    kept = []
+    for name in given[weak]:
+        rest = [one for one in members.get(name, (name,)) if one not in taken]
+        kept += [name] if len(rest) == len(members.get(name, (name,))) else rest
+    return {**given, weak: kept}

@@ -174,8 +174,8 @@ def _score_all(
     inputs: Gatherer, snapshots: list[Path], request: "ScoreRequest"
 ) -> list["Scored"]:
     """Score one snapshot after the other."""
+    from planner.cli.reading import read_snapshot
     from planner.score import score_snapshot
-    from planner.snapshot import read_snapshot
 
     now = datetime.now(UTC)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.again import options_again
 from planner.cli.exit_codes import ExitCode
 from planner.cli.options import (
     CapacityThreshold,
@@ -67,6 +68,7 @@ Output = Annotated[
 
 
 def size(
+    context: typer.Context,
     snapshot: SnapshotArgument,
     *,
     output: Output = None,
@@ -94,10 +96,10 @@ def size(
 
     Example: kafka-planner size prod.json --growth 5%/month --months 12
     """
+    from planner.cli.reading import read_snapshot
     from planner.sizing.make import SizeRequest
     from planner.sizing.make import size as answer_to
     from planner.sizing.types import read_types
-    from planner.snapshot import read_snapshot
 
     read = read_snapshot(snapshot)
     request = SizeRequest(
@@ -121,7 +123,8 @@ def size(
     )
     if output is not None:
         _write(answer, output)
-    _print(answer, snapshot, output, output_format)
+    given = [str(snapshot), *options_again(context)]
+    _print(answer, given, output, output_format)
     is_found = answer.sizing.shown is not None
     raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
 
@@ -139,7 +142,10 @@ def _write(answer: "SizeAnswer", output: Path) -> None:
 
 
 def _print(
-    answer: "SizeAnswer", path: Path, output: Path | None, output_format: OutputFormat
+    answer: "SizeAnswer",
+    given: list[str],
+    output: Path | None,
+    output_format: OutputFormat,
 ) -> None:
     now = datetime.now(UTC)
     if output_format is OutputFormat.JSON:
@@ -149,4 +155,4 @@ def _print(
         return
     from planner.sizing.screen import size_screen
 
-    typer.echo("\n".join(size_screen(answer, path, output, now=now)))
+    typer.echo("\n".join(size_screen(answer, given, output, now=now)))

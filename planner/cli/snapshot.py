@@ -48,7 +48,7 @@ def show(
 
     Example: kafka-planner snapshot show prod.json
     """
-    from planner.snapshot import read_snapshot
+    from planner.cli.reading import read_snapshot
     from planner.snapshot.summary import summarize
 
     read = read_snapshot(snapshot)
@@ -73,7 +73,8 @@ def convert(
 
     Example: kafka-planner snapshot convert prod.json -o prod
     """
-    from planner.snapshot import check_output, read_snapshot
+    from planner.cli.reading import read_snapshot
+    from planner.snapshot import check_output
 
     if (output is None) == (fleet is None):
         msg = "give one of --output and --fleet"
@@ -100,12 +101,21 @@ def _append(
         print_words(f"{fleet}: {snapshot.cluster_id} at {snapshot.taken_at}: {done}")
 
 
+Started = Annotated[
+    bool,
+    typer.Option(
+        "--started/--done", help="While its copies run: nothing new is in sync yet."
+    ),
+]
+
+
 @app.command()
 def apply(
     plan: PlanArgument,
     snapshot: SnapshotArgument,
     *,
     output: SnapshotOutput,
+    started: Started = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
@@ -114,13 +124,16 @@ def apply(
 
     Example: kafka-planner snapshot apply plan prod.json -o after.json
     """
+    from planner.cli.reading import read_snapshot
     from planner.plan.reassignment_file import read_plan_file
-    from planner.snapshot import check_output, read_snapshot
+    from planner.snapshot import check_output
     from planner.snapshot.apply import apply_plan
+    from planner.snapshot.started import start_plan
 
     check_output(output)
     targets = read_plan_file(plan)
-    after = apply_plan(read_snapshot(snapshot), targets, file=str(plan))
+    then = start_plan if started else apply_plan
+    after = then(read_snapshot(snapshot), targets, file=str(plan))
     _write(after, output, output_format, quiet=quiet)
 
 
@@ -137,7 +150,8 @@ def anonymize(
 
     Example: kafka-planner snapshot anonymize prod.json -o to-share.json
     """
-    from planner.snapshot import check_output, read_snapshot
+    from planner.cli.reading import read_snapshot
+    from planner.snapshot import check_output
     from planner.snapshot.anonymize import anonymize as without_names
 
     check_output(output)

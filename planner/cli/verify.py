@@ -18,7 +18,7 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
-from planner.cli.output import print_json, print_words
+from planner.cli.output import notes_unless, print_json
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def verify(
 
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
+    from planner.cli.reading import read_snapshot
     from planner.plan.plan_input import read_plan
     from planner.plan.words import wrapped
-    from planner.snapshot import read_snapshot
     from planner.verify import verify as verify_plan
     from planner.verify_loads import compare_loads
 
@@ -76,11 +76,6 @@ def verify(
     if given is None:  # pragma: no cover - raised just above
         return
     if now is None:
-
-        def note(text: str) -> None:
-            if not quiet:
-                print_words(f"note: {text}")
-
         now = _look(
             bootstrap_server,
             command_config,
@@ -88,7 +83,7 @@ def verify(
             resolve=resolve or (),
             timeout_s=timeout,
             allow_partial=allow_partial,
-            note=note,
+            note=notes_unless(quiet),
         )
     state, throttles = now
     outcome = verify_plan(

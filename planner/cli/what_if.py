@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from planner.cli.again import options_again
 from planner.cli.exit_codes import ExitCode
 from planner.cli.options import (
     CapacityThreshold,
@@ -74,6 +75,7 @@ Jobs = Annotated[
 
 
 def what_if(
+    context: typer.Context,
     snapshot: SnapshotArgument,
     scenarios: ScenariosArgument,
     *,
@@ -100,7 +102,7 @@ def what_if(
 
     Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
     """
-    from planner.snapshot import read_snapshot
+    from planner.cli.reading import read_snapshot
     from planner.what_if.folder import check_output
     from planner.what_if.make import WhatIfRequest, read_wishes
     from planner.what_if.make import what_if as play
@@ -135,18 +137,15 @@ def what_if(
 
         print_json(to_document(found, now=datetime.now(UTC)))
     else:
-        _print_screen(found, snapshot, scenarios, scenario or [])
+        words = [str(snapshot), str(scenarios), *options_again(context)]
+        _print_screen(found, words)
     raise typer.Exit(exit_code(found))
 
 
-def _print_screen(
-    found: "WhatIf", snapshot: Path, scenarios: Path, chosen: list[str]
-) -> None:
+def _print_screen(found: "WhatIf", words: list[str]) -> None:
     from planner.what_if.screen import what_if_screen
 
     now = datetime.now(UTC)
-    words = [str(snapshot), str(scenarios)]
-    words += [word for name in chosen for word in ("--scenario", name)]
     typer.echo("\n".join(what_if_screen(found, words, now=now)))
 
 

@@ -14,6 +14,8 @@ PLAN = "plan"
 OPERATION = "operation"
 CPU, CPU_OPTION = "cpu", "cpu_weight"
 """A table of its own for one option: ``[cpu]`` is ``cpu_weight`` of ``[plan]``."""
+RULES = "rules"
+"""A table of ``RULE = "soft"`` or ``"hard"``: two options of ``[plan]`` together."""
 MOST_SHOWN = 60
 
 Options = Mapping[str, ConfigOption]
@@ -100,6 +102,8 @@ def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
     plan = dict(reader.settings(PLAN, tables.get(PLAN, {}), common, known))
     if CPU in tables:
         plan |= reader.cpu(tables[CPU], common, plan)
+    if RULES in tables:
+        plan |= reader.rules(tables[RULES], common, plan)
     single = tables.get(OPERATION, {})
     own = {}
     for name, table in reader.operations(single, operations):
@@ -136,7 +140,7 @@ class _Reader:
             rule = f"must be TOML: {error}"
             self._refuse("", None, rule, "see `kafka-planner config init`")
             return {}
-        known = (PLAN, OPERATION, CPU)
+        known = (PLAN, OPERATION, CPU, RULES)
         for name in document:
             if name not in known:
                 self._refuse(name, None, "no such table", _hint(name, known))
@@ -154,6 +158,28 @@ class _Reader:
         else:
             return dict(self._setting(CPU, options[CPU_OPTION], table))
         return {}
+
+    def rules(
+        self, table: object, options: Options, plan: Mapping[str, Setting]
+    ) -> dict[str, Setting]:
+        """Return the table of what is soft or hard as the options it stands for."""
+        if not isinstance(table, dict):
+            self._refuse(RULES, table, "must be a table", f"write [{RULES}]")
+            return {}
+        found: dict[str, Setting] = {}
+        for kind in ("soft", "hard"):
+            names = [rule for rule, value in table.items() if value == kind]
+            if names and kind in plan:
+                rule = f"stands as {plan[kind].place} already"
+                self._refuse(RULES, kind, rule, "keep one of the two")
+            elif names:
+                found |= dict(self._setting(RULES, options[kind], names))
+        for name, value in table.items():
+            if value not in {"soft", "hard"}:
+                place = f"{RULES}.{name}"
+                rule = 'must be "soft" or "hard"'
+                self._refuse(place, value, rule, f'write {name} = "soft"')
+        return found
 
     def operations(
         self, table: object, known: Mapping[str, Options]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from math import sqrt
 from typing import Any
 
@@ -18,14 +19,14 @@ from placement.failures.singles import single_failures
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
 from placement.load import RESOURCES, UNIT_ROW, Resource, known_fractions
+from planner.age import age_s
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes
 from planner.plan.numbers import rounded
 from planner.progress import stage
 from planner.snapshot.document import Snapshot
 
-PAIRED = (DomainKind.BROKER, DomainKind.RACK)
-"""Pairs of log dirs are thousands of thousands, and mostly pairs of brokers anew."""
+PAIRED = (DomainKind.BROKER, DomainKind.RACK, DomainKind.LOG_DIR)
 CONFIDENCE_Z = 1.96
 HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
 
@@ -83,9 +84,9 @@ def try_everything(
     snapshot, state, wishes
         The cluster and what is asked.
     has_pairs
-        Whether pairs of brokers and of racks are looked at.
+        Whether pairs of brokers, of racks and of log dirs are looked at.
     sample, seed, most_domains
-        With more brokers than `most_domains`, so many pairs are drawn by this seed.
+        With more of a kind than `most_domains`, so many pairs are drawn by this seed.
     """
     stage("losing every broker, log dir and rack")
     given = outlook(
@@ -115,12 +116,14 @@ def try_everything(
     )
 
 
-def to_document(every: EveryFailure, *, top: int) -> dict[str, Any]:
+def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, Any]:
     """Return the document; of pairs, the `top` worst."""
     state, wishes = every.state, every.wishes
+    age = age_s(every.snapshot.taken_at, now)
     return {
         "cluster_id": every.snapshot.cluster_id,
         "taken_at": every.snapshot.taken_at,
+        "data_age_s": None if age is None else round(age),
         "brokers": state.num_brokers,
         "partitions": state.num_partitions,
         "assumptions": {

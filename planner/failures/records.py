@@ -91,6 +91,21 @@ class AssumptionsRecord(Record):
     eligible_leader_replicas: bool
 
 
+class LossAssumptionsRecord(AssumptionsRecord):
+    """What the figures of one loss rest on; brokers are killed, or stopped in order."""
+
+    clean_shutdown: bool
+
+
+class SurvivorRecord(Record):
+    """The survivor that is nearest to a threshold by leading, or past it most."""
+
+    resource: str
+    broker: Int32
+    use: float
+    threshold: float
+
+
 class KindVerdictRecord(Record):
     """Whether any one of a kind may fail; null where that is not known."""
 
@@ -119,13 +134,14 @@ class AllFailuresRecord(Record):
 
     cluster_id: str | None
     taken_at: str | None
+    data_age_s: int | None
     brokers: int
     partitions: int
     assumptions: AssumptionsRecord
     now: CountsRecord
     verdict: VerdictRecord
     single: SinglesRecord
-    pairs: dict[Literal["broker", "rack"], PairsRecord]
+    pairs: dict[Literal["broker", "rack", "log_dir"], PairsRecord]
     notes: list[str]
 
 
@@ -190,12 +206,14 @@ class ScenarioRecord(Record):
 
     cluster_id: str | None
     taken_at: str | None
+    data_age_s: int | None
     lost: list[str]
-    assumptions: AssumptionsRecord
+    assumptions: LossAssumptionsRecord
     stages: StagesRecord
     caused: CountsRecord
     leaders_moved: int
     pushed_over_threshold: int
+    binding: SurvivorRecord | None
     rebuild: RebuildRecord
     num_partitions: int
     partitions: list[PartitionRecord]

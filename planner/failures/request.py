@@ -13,6 +13,7 @@ from placement.failures.decision import ElectionRules
 from placement.load import Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS
 from planner.errors import BadInputError, InputProblem
+from planner.near import near
 from planner.plan.option_reader import parse_broker_list
 from planner.snapshot.document import Snapshot
 from planner.units import parse_rate
@@ -20,7 +21,6 @@ from planner.units import parse_rate
 UNCLEAN = "unclean.leader.election.enable"
 ELR_FEATURE = "eligible.leader.replicas.version"
 DEFAULT_BANDWIDTH = "50MB/s"
-MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +109,10 @@ class _Reader:
             found = self.state.brokers.rows_of(ids)
             unknown = [i for i, row in zip(ids, found, strict=True) if row == ABSENT]
             if unknown:
-                value, known = ",".join(map(str, unknown)), self.state.brokers.ids
+                value = ",".join(map(str, unknown))
                 rule = "brokers must be in the snapshot"
-                self.refuse("--broker", value, rule, _it_has(known.tolist()))
+                remedy = near(unknown[0], self.state.brokers.ids)
+                self.refuse("--broker", value, rule, remedy)
             rows += [int(row) for row in found if row != ABSENT]
         return rows
 
@@ -122,7 +123,7 @@ class _Reader:
         for name in names:
             if name not in known:
                 rule = "racks must be in the snapshot"
-                self.refuse("--rack", name, rule, _it_has(known))
+                self.refuse("--rack", name, rule, near(name, known))
                 continue
             in_rack = np.equal(self.state.brokers.rack_idx, known.index(name))
             rows += np.nonzero(in_rack)[0].tolist()
@@ -139,7 +140,7 @@ class _Reader:
                 rows.append(names.index(text))
             else:
                 rule = "log dirs must be in the snapshot, as ID:PATH"
-                self.refuse("--log-dir", text, rule, _it_has(names))
+                self.refuse("--log-dir", text, rule, near(text, names))
         return rows
 
     def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
@@ -167,12 +168,6 @@ class _Reader:
             remedy = f"write {DEFAULT_BANDWIDTH}"
             self.refuse(option, text, "must be above 0", remedy)
         return value
-
-
-def _it_has(known: Sequence[object]) -> str:
-    shown = ", ".join(map(str, known[:MOST_NAMED]))
-    more = len(known) - MOST_NAMED
-    return f"it has {shown or 'none'}" + (f" and {more} more" if more > 0 else "")
 
 
 def read_failures_request(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from placement.failures.failover import LED, LED_COLUMNS
 from placement.failures.health import Health, UncleanLosses, health_of, unclean_losses
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.partition_change import Election
-from placement.load import UNIT_ROW, broker_loads
+from placement.load import RESOURCES, UNIT_ROW, broker_loads
+from planner.age import age_s
 from planner.failures.controllers import keeps_majority, voters_of
 from planner.failures.everything import notes_of
 from planner.failures.request import FailuresWishes
@@ -42,6 +44,8 @@ class Scenario:
         What Kafka's next automatic preferred election changes after the return.
     keeps_majority
         Whether the controllers' majority survives; `None` where that is not known.
+    is_crash
+        Whether brokers are killed rather than shut down in order.
     """
 
     snapshot: Snapshot
@@ -51,6 +55,7 @@ class Scenario:
     unclean: UncleanLosses
     automatic: AutomaticElection
     keeps_majority: bool | None
+    is_crash: bool
 
     @property
     def now(self) -> ClusterState:
@@ -137,6 +142,7 @@ def play(
             brokers=state.brokers.ids[is_gone].tolist(),
             racks=_whole_racks(state, lost),
         ),
+        is_crash=is_crash,
     )
 
 
@@ -199,17 +205,45 @@ def busiest(scenario: Scenario, stage: str) -> dict[str, Any]:
     return found
 
 
-def to_document(scenario: Scenario) -> dict[str, Any]:
-    """Return the scenario as one document."""
+def binding(scenario: Scenario) -> dict[str, Any] | None:
+    """
+    Return the survivor that is nearest to a threshold by leading, or past it most.
+
+    `None` where no such capacity is known, or nobody survives.
+    """
+    given, state = scenario.given, scenario.lost
+    load = broker_loads(state, given.weights, state.partitions.leader_idx)
+    live = np.nonzero(state.brokers.is_live)[0]
+    capped = np.array(
+        [r for r in LED_COLUMNS if np.isfinite(given.scale.most[r])], dtype=np.intp
+    )
+    if not len(live) or not len(capped):
+        return None
+    use = load[np.ix_(live, capped)] / given.scale.unit[np.ix_(live, capped)]
+    most = given.scale.most[capped]
+    row, column = np.unravel_index(int((use / most).argmax()), use.shape)
+    return {
+        "resource": str(RESOURCES[int(capped[column])]),
+        "broker": int(state.brokers.ids[live[row]]),
+        "use": rounded(float(use[row, column])),
+        "threshold": rounded(float(most[column])),
+    }
+
+
+def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
+    """Return the scenario as one document; `now` is what the age is counted to."""
     wishes, automatic = scenario.wishes, scenario.automatic
+    age = age_s(scenario.snapshot.taken_at, now)
     return {
         "cluster_id": scenario.snapshot.cluster_id,
         "taken_at": scenario.snapshot.taken_at,
+        "data_age_s": None if age is None else round(age),
         "lost": list(wishes.names),
         "assumptions": {
             "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
             "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
             "eligible_leader_replicas": wishes.rules.has_elr,
+            "clean_shutdown": not scenario.is_crash,
         },
         "stages": {
             name: {
@@ -222,6 +256,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
         "caused": scenario.caused,
         "leaders_moved": moved_leaders(scenario.now, scenario.lost),
         "pushed_over_threshold": scenario.num_over,
+        "binding": binding(scenario),
         "rebuild": rebuild(scenario),
         "num_partitions": int(_touched(scenario).sum()),
         "partitions": partitions_document(scenario),
@@ -251,13 +286,15 @@ def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
     ).astype(np.bool_)
 
 
-def partitions_document(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return the partitions with a replica lost, the worst first."""
+def partitions_document(
+    scenario: Scenario, most: int | None = MOST_PARTITIONS
+) -> list[dict[str, Any]]:
+    """Return `most` partitions with a replica lost, the worst first; `None`: all."""
     health = health_of(scenario.lost)
     masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
     rank = np.where(masks[0], 0, np.where(masks[1], 1, np.where(masks[2], 2, 3)))
     rows = np.nonzero(_touched(scenario))[0]
-    rows = rows[np.argsort(rank[rows], kind="stable")][:MOST_PARTITIONS]
+    rows = rows[np.argsort(rank[rows], kind="stable")][:most]
     would = dict(
         zip(
             scenario.unclean.partition_idx.tolist(),

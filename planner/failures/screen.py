@@ -1,42 +1,36 @@
 """One screen about failures: the verdict first, then the worst of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from placement.cluster import ABSENT
+from placement.cluster import ABSENT, ClusterState
 from placement.failures.domains import DomainKind
 from placement.failures.failover import LED
 from placement.failures.health import health_of
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
 from placement.load import RESOURCES, UNIT_ROW, Resource
+from planner.age import age_text
 from planner.failures.everything import (
     EveryFailure,
     fraction_document,
     names_of,
     notes_of,
 )
-from planner.failures.scenario import (
-    Scenario,
-    busiest,
-    moved_leaders,
-    partitions_document,
-    rebuild,
-    scenario_notes,
-)
+from planner.failures.request import FailuresWishes
 from planner.plan.words import (
     bytes_text,
     command_lines,
     duration_text,
-    ids_text,
     labelled,
     percent_text,
     plural,
     wrapped,
 )
+from planner.snapshot.document import Snapshot
 
 KINDS = {
     DomainKind.BROKER: "broker",
@@ -48,7 +42,6 @@ HEAD = (
     f"{'out':>11}{'disk':>7}{'rebuild':>12}"
 )
 LOST_WIDTH = 17
-MOST_PARTITIONS_SHOWN = 10
 ANSWERS = {True: "yes", False: "no", None: "unknown"}
 WORDS = {
     "offline": "offline",
@@ -58,14 +51,16 @@ WORDS = {
 }
 
 
-def everything_screen(every: EveryFailure, path: Path, top: int) -> Iterator[str]:
+def everything_screen(
+    every: EveryFailure, path: Path, top: int, *, now: datetime
+) -> Iterator[str]:
     """Yield the lines about all failures, each at most 80 columns wide."""
-    yield from wrapped(_headline(every))
-    yield from labelled("Now", _counts_text(health_of(every.state).counts()))
+    yield from wrapped(headline(every.snapshot, every.state, now))
+    yield from labelled("Now", counts_text(health_of(every.state).counts()))
     for kind in (DomainKind.BROKER, DomainKind.RACK):
         yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))
     yield from labelled("Quorum", _quorum_text(every))
-    yield from labelled("Assumed", _assumed_text(every))
+    yield from labelled("Assumed", assumed_text(every.wishes))
     for note in notes_of(every.snapshot, every.state, every.wishes, every.given):
         yield from labelled("Note", note)
     for kind, failures in every.singles.items():
@@ -77,19 +72,19 @@ def everything_screen(every: EveryFailure, path: Path, top: int) -> Iterator[str
     yield from command_lines("Next", _next_words(every, path))
 
 
-def _headline(every: EveryFailure) -> str:
-    state, snapshot = every.state, every.snapshot
+def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:
+    """Return which cluster it is, how old its data are, and how large it is."""
     named = sum(rack is not None for rack in state.brokers.racks)
-    taken = f", taken {snapshot.taken_at}" if snapshot.taken_at else ""
     racks = plural(named, "rack") if named else "racks unknown"
     return (
-        f'Snapshot "{snapshot.cluster_id or "?"}"{taken}: '
+        f'Snapshot "{snapshot.cluster_id or "?"}"{age_text(snapshot.taken_at, now)}: '
         f"{plural(state.num_brokers, 'broker')}, {racks}, "
         f"{plural(state.num_partitions, 'partition')}."
     )
 
 
-def _counts_text(counts: dict[str, int]) -> str:
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return how many partitions are in each state."""
     return ", ".join(f"{counts[name]} {word}" for name, word in WORDS.items())
 
 
@@ -102,7 +97,7 @@ def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
     name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
     if answer:
         return f"yes; the hardest is {name}: {_load_text(every, failures, worst)}"
-    hurt = list(_hurt(failures, worst))
+    hurt = list(_hurt(every, failures, worst))
     if not hurt:
         return "no: the controllers lose their majority"
     fails = failures.is_survived & ~failures.is_overfull
@@ -110,14 +105,15 @@ def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
     return f"no, for {count} of {len(failures)}; {name}: {'; '.join(hurt)}"
 
 
-def _hurt(failures: Failures, row: int) -> Iterator[str]:
+def _hurt(every: EveryFailure, failures: Failures, row: int) -> Iterator[str]:
     for name in ("offline", "under_min_isr"):
         count = int(failures.damage[name][row])
         if count:
             yield f"{plural(count, 'partition')} {WORDS[name]}"
     if failures.peaks.num_over[row]:
         pushed = plural(int(failures.peaks.num_over[row]), "survivor")
-        yield f"{pushed} pushed over a threshold by leading"
+        most = _out_text(every, failures, row)
+        yield f"{pushed} pushed over a threshold by leading, out up to {most}"
     for y, r in enumerate(HELD_COLUMNS):
         if failures.even_levels[row, y] > failures.scale.most[r]:
             full = percent_text(float(failures.even_levels[row, y]))
@@ -162,8 +158,8 @@ def _quorum_text(every: EveryFailure) -> str:
     return f"controllers keep their majority: any broker {broker}, any rack {rack}"
 
 
-def _assumed_text(every: EveryFailure) -> str:
-    wishes = every.wishes
+def assumed_text(wishes: FailuresWishes) -> str:
+    """Return what the figures rest on."""
     most = ", ".join(f"{r} {percent_text(v)}" for r, v in wishes.thresholds.items())
     elr = "eligible leader replicas on" if wishes.rules.has_elr else "no ELR"
     rate = bytes_text(wishes.bandwidth_bytes_per_s)
@@ -222,121 +218,3 @@ def _next_words(every: EveryFailure, path: Path) -> list[str]:
         return words
     worst = names_of(every.state, brokers, int(brokers.ranked()[0]))[0]
     return [*words, "--broker", worst]
-
-
-def scenario_screen(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
-    """Yield the lines about one failure in stages."""
-    caused = scenario.caused
-    what = ", ".join(scenario.wishes.names)
-    yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
-    yield from labelled("Now", _stage_text(scenario, "now"))
-    yield from labelled("Lost", _stage_text(scenario, "lost"))
-    moved = moved_leaders(scenario.now, scenario.lost)
-    yield from labelled(" leaders", f"{moved} move; {_busiest_text(scenario, 'lost')}")
-    if caused["gone"]:
-        yield from labelled(" gone", f"{caused['gone']} without any live replica")
-    yield from _partition_lines(scenario, has_unclean=has_unclean)
-    yield from labelled("Rebuild", _rebuild_text(scenario))
-    yield from labelled("Returned", _stage_text(scenario, "returned"))
-    stay = moved_leaders(scenario.now, scenario.stages["returned"])
-    yield from labelled(" leaders", f"{stay} stay with those that took over")
-    yield from labelled(" elected", _automatic_text(scenario))
-    majority = ANSWERS[scenario.keeps_majority]
-    yield from labelled("Quorum", f"controllers keep their majority: {majority}")
-    for note in scenario_notes(scenario):
-        yield from labelled("Note", note)
-
-
-def scenario_verdict(scenario: Scenario) -> str:
-    """Return whether everything goes on, in one line."""
-    if scenario.is_survived:
-        count = scenario.caused["at_min_isr"]
-        return f"survived; {plural(count, 'partition')} then at min ISR."
-    caused = scenario.caused
-    hurt = [
-        f"{plural(caused[name], 'partition')} {WORDS[name]}"
-        for name in ("offline", "under_min_isr")
-        if caused[name]
-    ]
-    if scenario.num_over:
-        hurt.append(f"{plural(scenario.num_over, 'survivor')} over a threshold")
-    if scenario.keeps_majority is False:
-        hurt.append("no majority of controllers")
-    return f"not survived: {'; '.join(hurt)}."
-
-
-def _stage_text(scenario: Scenario, stage: str) -> str:
-    return _counts_text(health_of(scenario.stages[stage]).counts())
-
-
-def _busiest_text(scenario: Scenario, stage: str) -> str:
-    texts = []
-    for name, found in busiest(scenario, stage).items():
-        if found is None or not found["load"]:
-            continue
-        amount = _amount_text(name, found)
-        texts.append(f"{name} {amount} on broker {found['broker']}")
-    return f"most: {', '.join(texts)}" if texts else "loads unknown"
-
-
-def _amount_text(name: str, found: dict[str, Any]) -> str:
-    if found["use"] is not None:
-        return percent_text(found["use"])
-    if name == Resource.OUT:
-        return f"{bytes_text(found['load'])}/s"
-    return f"{found['load']:.3g}"
-
-
-def _rebuild_text(scenario: Scenario) -> str:
-    found = rebuild(scenario)
-    if not found["replicas"]:
-        return "nothing to copy"
-    rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
-    return (
-        f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "
-        f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
-        "comes back"
-    )
-
-
-def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
-    """Yield the partitions that are hurt, a few of them."""
-    hurt = [
-        one
-        for one in partitions_document(scenario)
-        if one["state"] in {"offline", "under-min-isr"}
-    ]
-    for one in hurt[:MOST_PARTITIONS_SHOWN]:
-        name = f"{one['topic']}-{one['partition']}"
-        text = f"{one['state']}, ISR {ids_text(sorted(one['isr'])) or 'empty'}"
-        if one["elr"]:
-            text += f", eligible {ids_text(sorted(one['elr']))}"
-        if has_unclean and one["unclean"] is not None:
-            text += f"; unclean: {_unclean_text(one['unclean'])}"
-        yield from wrapped(f"  {name}: {text}")
-    more = scenario.caused["under_min_isr"] - MOST_PARTITIONS_SHOWN
-    if more > 0:
-        yield f"  … and {more} more; --format json lists {len(hurt):,}"
-
-
-def _unclean_text(found: dict[str, Any]) -> str:
-    if found["leader"] is None:
-        return "no replica is live"
-    least = found["lost_bytes_at_least"]
-    lost = "what it lacks is not known" if least is None else f"{bytes_text(least)}"
-    known = "" if least is None else " at least are lost"
-    return f"{found['leader']} would lead, {lost}{known}"
-
-
-def _automatic_text(scenario: Scenario) -> str:
-    if not scenario.wishes.is_automatic:
-        return "not by itself: auto.leader.rebalance.enable is false"
-    automatic = scenario.automatic
-    count = int(automatic.changes.sum())
-    how = (
-        "brokers past leader.imbalance.per.broker.percentage"
-        if automatic.has_threshold
-        else "no threshold, 1,000 a pass"
-    )
-    passes = f", {automatic.num_passes} passes" if automatic.num_passes > 1 else ""
-    return f"{count} by the next automatic election{passes} ({how})"

@@ -6,6 +6,7 @@ to a row that says so; it stops no other.
 """
 
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from hashlib import sha256
@@ -41,6 +42,7 @@ SCHEMA = pa.schema(
         ),
         ("solve_s", pa.float64()),
         ("bound_s", pa.float64()),
+        ("total_s", pa.float64()),
         ("fingerprint", pa.string()),
         ("certificate", pa.string()),
         ("plan", pa.string()),
@@ -221,14 +223,16 @@ def plan_row(
         "request_hash": named.hash,
         "goal": named.request.goal,
     }
+    began = time.perf_counter()
     try:
-        return row | _planned(tables, header, named.request)
+        row |= _planned(tables, header, named.request)
     except BadInputError as error:
         reason = "; ".join([error.message, *map(str, error.problems[:20])])
-        return row | {"status": REFUSED, "reason": reason}
+        row |= {"status": REFUSED, "reason": reason}
     except Exception as error:  # one cluster must not stop the others
         reason = f"{type(error).__name__}: {error}"
-        return row | {"status": FAILED, "reason": reason}
+        row |= {"status": FAILED, "reason": reason}
+    return row | {"total_s": time.perf_counter() - began}
 
 
 def _planned(
@@ -244,7 +248,7 @@ def _planned(
     text = files.pop(DOCUMENT_NAME)
     document = json.loads(text)
     seconds = planned.plan.placed.seconds
-    findings = [str(found.message) for found in planned.findings if not found.existing]
+    findings = [str(found.message) for found in planned.findings if found.is_wrong]
     return {
         "status": document["status"],
         "reason": _reason(document["shortfalls"], findings),

@@ -245,5 +245,5 @@ def _findings(
     return tuple(
         finding
         for finding in found
-        if not finding.existing and (request.is_rack_aware or finding.rule != "rack")
+        if finding.is_wrong and (request.is_rack_aware or finding.rule != "rack")
     )

@@ -1,9 +1,10 @@
 """plan.json: what a plan is, what it costs, and what is proven about it."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from placement.rules.draft import Note
 from placement.score import Score, score_placement
 from planner.plan.log_dirs import LOG_DIR, counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded
-from planner.plan.reason import reason_document, shortfall_text
+from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import summary
 from planner.plan.waves import PlannedWaves
 
@@ -188,13 +189,16 @@ def fingerprint(state: ClusterState) -> str:
     Lines ``broker\tID\tRACK`` by id, then ``TOPIC\tTOPIC_ID\tPARTITION\tR1,R2`` by
     topic and partition, each ended by a line feed; what is unknown is empty.
     """
-    digest = hashlib.sha256()
-    for line in _fingerprint_lines(state):
-        digest.update(line.encode())
-    return digest.hexdigest()
+    if state not in _fingerprints:
+        text = "".join(_fingerprint_lines(state))
+        _fingerprints[state] = hashlib.sha256(text.encode()).hexdigest()
+    return _fingerprints[state]
 
 
-def _fingerprint_lines(state: ClusterState) -> Iterable[str]:
+_fingerprints: WeakKeyDictionary[ClusterState, str] = WeakKeyDictionary()
+
+
+def _fingerprint_lines(state: ClusterState) -> Iterator[str]:
     brokers, topics = state.brokers, state.topics
     for broker_id, rack in zip(brokers.ids, brokers.rack_idx, strict=True):
         yield f"broker\t{broker_id}\t{brokers.racks[rack] or ''}\n"
@@ -202,14 +206,13 @@ def _fingerprint_lines(state: ClusterState) -> Iterable[str]:
         f"{name}\t{topic_id or ''}\t"
         for name, topic_id in zip(topics.names, topics.topic_ids, strict=True)
     ]
-    ids = brokers.ids[state.replicas.broker_idx].tolist()
+    names = [*map(str, brokers.ids.tolist())]
+    ids = [names[b] for b in state.replicas.broker_idx.tolist()]
     start = state.replicas.start.tolist()
-    of, numbers = state.partitions.topic_idx, state.partitions.partition
-    for p, (topic, number) in enumerate(
-        zip(of.tolist(), numbers.tolist(), strict=True)
-    ):
-        listed = ",".join(map(str, ids[start[p] : start[p + 1]]))
-        yield f"{heads[topic]}{number}\t{listed}\n"
+    of, numbers = state.partitions.topic_idx.tolist(), state.partitions.partition
+    rows = zip(of, numbers.tolist(), start[:-1], start[1:], strict=True)
+    for topic, number, first, end in rows:
+        yield f"{heads[topic]}{number}\t{','.join(ids[first:end])}\n"
 
 
 def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
@@ -248,6 +251,12 @@ def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
     if bounded.proof.kind == "water-fill":
         witness["resource"] = placed.columns[witness["resource"]]
         witness["brokers"] = [int(ids[b]) for b in witness.pop("bins")]
+    elif bounded.proof.kind == "lambda":
+        for side in ("above", "below"):
+            witness[side] = [
+                {"broker": int(ids[b]), "resource": placed.columns[r], "price": price}
+                for b, r, price in witness[side]
+            ]
     elif "bins" in witness:
         witness["brokers"] = [
             {
@@ -327,7 +336,10 @@ def shortfall_document(
         where |= log_dir_place(state, shortfall)
     elif shortfall.bin >= 0:
         where["broker"] = int(state.brokers.ids[shortfall.bin])
-    is_rack = shortfall.node >= 0 and shortfall.level != LOG_DIR
+    is_host = shortfall.node >= 0 and shortfall.level == HOST
+    if is_host and state.brokers.hosts[shortfall.node] is not None:
+        where["host"] = state.brokers.hosts[shortfall.node]
+    is_rack = shortfall.node >= 0 and shortfall.level not in {LOG_DIR, HOST}
     if is_rack and state.brokers.racks[shortfall.node] is not None:
         where["rack"] = state.brokers.racks[shortfall.node]
     if shortfall.resource:
@@ -344,7 +356,7 @@ def shortfall_document(
 
 
 def _what(shortfall: Shortfall) -> str:
-    named = {"moves": "moves", "cost": "bytes"}
+    named = {"moves": "moves", "cost": "bytes", "goal": shortfall.level}
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 

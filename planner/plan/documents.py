@@ -32,6 +32,7 @@ class CheckFindingRecord(Record):
     where: WhereRecord
     message: str
     existing: bool
+    soft: bool = False
 
 
 class CheckRecord(Record):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.change import Reassignment
-from placement.cluster import ABSENT, ClusterState, sum_rows
+from placement.cluster import ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.plan.document import FORMAT, Plan, elections, to_document
@@ -25,8 +25,9 @@ from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
 from planner.plan.reassignment_file import (
     ReassignmentFile,
+    entry_texts,
     format_election,
-    format_reassignment,
+    join_entries,
 )
 from planner.plan.wave_document import to_document as waves_document
 from planner.plan.waves import DOCUMENT_NAME as WAVES_NAME
@@ -184,19 +185,14 @@ def dump_document(document: object) -> str:
 
 def _numbered(name: str, lists: ReassignmentFile) -> Iterator[tuple[str, str]]:
     """Yield the whole file and, where it is too long for one request, its parts."""
-    yield f"{name}.json", format_reassignment(lists) + "\n"
+    texts = entry_texts(lists)
+    yield f"{name}.json", join_entries(texts) + "\n"
     if len(lists) <= MOST_PARTITIONS_PER_FILE:
         return
     starts = range(0, len(lists), MOST_PARTITIONS_PER_FILE)
     for number, start in enumerate(starts, start=1):
-        part = slice(start, start + MOST_PARTITIONS_PER_FILE)
-        piece = ReassignmentFile(
-            lists.topics[part],
-            lists.partitions[part],
-            lists.replicas[part],
-            lists.log_dirs[part],
-        )
-        yield f"{name}-{number:03d}.json", format_reassignment(piece) + "\n"
+        part = texts[start : start + MOST_PARTITIONS_PER_FILE]
+        yield f"{name}-{number:03d}.json", join_entries(part) + "\n"
 
 
 def rollback_lists(state: ClusterState, changed: RowArray) -> ReassignmentFile:
@@ -265,22 +261,19 @@ def lists_of(
     start
         ``(P + 1,)`` where each list starts; `None`: where the replicas do now.
     """
+    starts = state.replicas.start if start is None else start
+    firsts, ends = starts[:-1][chosen].tolist(), starts[1:][chosen].tolist()
+    spans = [*map(slice, firsts, ends)]
     ids = state.brokers.ids[broker_idx].tolist()
-    dirs = state.replicas.log_dir_idx.tolist() if has_dirs else []
-    paths = state.log_dirs.paths
-    starts = (state.replicas.start if start is None else start).tolist()
-    pairs = [_pair(state, int(p)) for p in chosen]
-    spans = [slice(starts[p], starts[p + 1]) for p in chosen]
+    # A row of -1 is none, and the last of the list stands for that.
+    paths = (*state.log_dirs.paths, None)
+    dirs = [paths[d] for d in state.replicas.log_dir_idx.tolist()] if has_dirs else []
+    names, of = state.topics.names, state.partitions.topic_idx[chosen]
     return ReassignmentFile(
-        topics=tuple(topic for topic, _ in pairs),
-        partitions=tuple(number for _, number in pairs),
-        replicas=tuple(tuple(ids[span]) for span in spans),
-        log_dirs=tuple(
-            tuple(None if d == ABSENT else paths[d] for d in dirs[span])
-            if has_dirs
-            else None
-            for span in spans
-        ),
+        topics=tuple([names[topic] for topic in of.tolist()]),
+        partitions=tuple(state.partitions.partition[chosen].tolist()),
+        replicas=tuple([tuple(ids[span]) for span in spans]),
+        log_dirs=tuple([tuple(dirs[span]) if has_dirs else None for span in spans]),
     )
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from placement.change import Reassignment
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.core.search import needs_compiling
@@ -29,12 +28,12 @@ from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
 from planner.plan.folder import target_lists
+from planner.plan.held_rules import with_chosen_rules
 from planner.plan.log_dirs import read_dirs
 from planner.plan.new_brokers import arrival_notes
 from planner.plan.option_reader import OptionReader
 from planner.plan.plan_input import CHANGES_FACTORS, to_target
 from planner.plan.request import PlanRequest, Wishes, read_request
-from planner.plan.rule_request import with_chosen_rules
 from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
 from planner.plan.waves import check_planned, plan_waves
 from planner.progress import stage
@@ -93,8 +92,6 @@ def make(
         read_cpu_weights(glance, request.rules.cpu_weight),
     )
     wishes = read_request(request, state)
-    if wishes.waves is not None and wishes.request.with_log_dirs:
-        raise _waves_name_no_dirs()
     operation = OPERATIONS[request.goal](wishes.state, wishes)
     is_first = needs_compiling(int(wishes.state.replicas.broker_idx.size))
     once = ", the search compiled once for all" if is_first else ""
@@ -115,27 +112,11 @@ def make(
     stage("checking the plan")
     findings = check_plan(plan, wishes)
     if wishes.waves is not None:
-        _refuse_resized(placed.reassignment)
         stage("cutting the plan into waves")
         waves = plan_waves(placed.reassignment, placed.weights_before, wishes.waves)
         plan = replace(plan, waves=waves)
         findings = (*findings, *check_planned(waves))
     return Planned(plan=plan, findings=findings)
-
-
-def _refuse_resized(reassignment: Reassignment) -> None:
-    """Refuse to cut into waves what changes replication factors."""
-    if not reassignment.is_resized.any():
-        return
-    problem = InputProblem(
-        file="command line",
-        place="--waves",
-        value="",
-        rule="waves keep every replication factor, and this plan changes some",
-        remedy="leave the options of waves out",
-    )
-    msg = "bad options"
-    raise BadInputError(msg, [problem])
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
@@ -162,7 +143,7 @@ def rules_of(plan: Plan, wishes: Wishes) -> CheckSettings:
         leaving_brokers=frozenset(leaving),
         allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
     )
-    return with_chosen_rules(rules, wishes.document, state)
+    return with_chosen_rules(rules, wishes.document, state, plan.goal)
 
 
 def _excluded_names(state: ClusterState, wishes: Wishes) -> frozenset[str]:
@@ -246,9 +227,6 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
     refused = [("--resources", ",".join(others), "log dirs share out disk alone")] * (
         len(others) > 0
     )
-    if wishes.waves is not None:
-        rule = "waves cut copies between brokers; log dirs change inside them"
-        refused.append(("--waves", "", rule))
     problems = [
         InputProblem(
             file="command line",
@@ -272,17 +250,6 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
 
 def _fix(state: ClusterState, wishes: Wishes) -> Operation:
     return Fix(wishes.own.defects)
-
-
-def _waves_name_no_dirs() -> BadInputError:
-    problem = InputProblem(
-        file="command line",
-        place="--with-log-dirs",
-        value="",
-        rule="the files of waves name no log dirs",
-        remedy="leave out the waves, or the log dirs",
-    )
-    return BadInputError("bad options", [problem])
 
 
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:

@@ -2,11 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.cluster import ClusterState
 from placement.explain.moves import Moves
@@ -88,15 +90,20 @@ class MoveRow:
 def moves_table(plan: Plan) -> str:
     """Return the moves of a plan, explained, as CSV."""
     moves, explained = explain_planned(plan.placed)
-    return format_moves(move_rows(plan.state, moves, explained))
+    return _csv(_move_cells(plan.state, moves, explained))
 
 
 def format_moves(rows: Iterable[MoveRow]) -> str:
     """Return moves as CSV."""
+    names = [field.name for field in fields(MoveRow)]
+    return _csv(tuple(getattr(row, name) for name in names) for row in rows)
+
+
+def _csv(rows: Iterable[tuple[Any, ...]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(map(astuple, rows))
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -104,44 +111,41 @@ def move_rows(
     state: ClusterState, moves: Moves, explained: Explained
 ) -> Iterator[MoveRow]:
     """Yield moves by the names of topics, brokers and racks."""
-    brokers, names = state.brokers, state.topics.names
+    for cells in _move_cells(state, moves, explained):
+        yield MoveRow(*cells)
+
+
+def _move_cells(
+    state: ClusterState, moves: Moves, explained: Explained
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the fields of each `MoveRow`; there may be a hundred thousand of them."""
+    brokers = state.brokers
     racks = [*(brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()), ""]
     # A row of -1 is none, and the last of each list stands for that.
     ids = [*brokers.ids.tolist(), None]
     resources = [*map(str, RESOURCES), None]
-    columns = (
-        state.partitions.topic_idx[moves.partition_idx],
-        state.partitions.partition[moves.partition_idx],
-        np.where(moves.is_copy, COPY, np.where(moves.is_drop, DROP, LEADER)),
-        moves.source,
-        moves.target,
-        moves.copied_bytes,
-        explained.reason,
-        explained.resource,
-        explained.undone,
-        explained.undone_broker,
-        explained.undone_resource,
-        explained.undone_outside,
+    kinds = np.where(moves.is_copy, COPY, np.where(moves.is_drop, DROP, LEADER))
+    return zip(
+        _named(state.topics.names, state.partitions.topic_idx[moves.partition_idx]),
+        state.partitions.partition[moves.partition_idx].tolist(),
+        kinds.tolist(),
+        _named(ids, moves.source),
+        _named(ids, moves.target),
+        _named(racks, moves.source),
+        _named(racks, moves.target),
+        moves.copied_bytes.tolist(),
+        _named([*map(str, REASONS)], explained.reason),
+        _named(resources, explained.resource),
+        _named([undone.word for undone in Undone], explained.undone),
+        _named(ids, explained.undone_broker),
+        _named(resources, explained.undone_resource),
+        [rounded(x) if x else None for x in explained.undone_outside.tolist()],
+        strict=True,
     )
-    for row in zip(*(column.tolist() for column in columns), strict=True):
-        topic, number, kind, source, target, size, reason, about, *undone = row
-        worse, broker, resource, outside = undone
-        yield MoveRow(
-            topic=names[topic],
-            partition=number,
-            kind=kind,
-            source=ids[source],
-            target=ids[target],
-            source_rack=racks[source],
-            target_rack=racks[target],
-            size_bytes=size,
-            reason=str(REASONS[reason]),
-            resource=resources[about],
-            undone=Undone(worse).word,
-            undone_broker=ids[broker],
-            undone_resource=resources[resource],
-            undone_outside=rounded(outside) if outside else None,
-        )
+
+
+def _named(names: Sequence[Any], rows: npt.NDArray[Any]) -> list[Any]:
+    return [names[row] for row in rows.tolist()]
 
 
 def read_moves(path: Path) -> list[MoveRow]:

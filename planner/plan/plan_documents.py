@@ -129,6 +129,7 @@ class SettingsRecord(Record):
     effort: Literal["quick", "normal", "thorough"]
     seed: int
     rules: Literal["cruise-control"] | None
+    host_capacity_threshold: dict[ResourceName, float] = Field(default_factory=dict)
     rack_rule: Literal["distribution", "strict", "off"]
     rack_map: dict[str, str]
     broker_sets: dict[str, str] | None
@@ -140,8 +141,11 @@ class SettingsRecord(Record):
     max_replicas_per_broker: int | None
     potential_out: bool
     leader_in: bool
+    even_positions: bool = False
     spread_topics: str | None
     min_topic_leaders: list[str]
+    soft: list[str] = Field(default_factory=list)
+    hard: list[str] = Field(default_factory=list)
     cpu_weights: dict[str, float]
     waves: WaveSettingsRecord | None
     broker: list[Int32] | None = None
@@ -212,6 +216,7 @@ class PlaceRecord(Record):
     partition: int | None = None
     broker: Int32 | None = None
     rack: str | None = None
+    host: str | None = None
     log_dir: str | None = None
     resource: ResourceName | None = None
 
@@ -281,11 +286,14 @@ class WaveSummaryRecord(Record):
     """One wave, as plan.json has it; the rest is in waves.json."""
 
     number: int
-    kind: Literal["copies", "leaders"]
+    kind: Literal["copies", "drops", "leaders"]
     file: str
     partitions: int
     copies: int
     bytes: int
+    log_dirs: int
+    log_dir_bytes: int
+    drops: int
     seconds: float
 
 

@@ -12,13 +12,13 @@ from placement.check import CheckSettings, Target
 from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
+from planner.plan.held_rules import with_chosen_rules
 from planner.plan.reassignment_file import (
     ReassignmentFile,
     read_json,
     read_plan_file,
     read_reassignment_file,
 )
-from planner.plan.rule_request import with_chosen_rules
 
 DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"
@@ -34,6 +34,9 @@ class PlanSettings(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
     capacity_threshold: dict[str, Fraction] = {}
+    host_capacity_threshold: dict[str, Fraction] = {}
+    soft: list[str] = []
+    hard: list[str] = []
     topic: list[str] = []
     topics: str | None = None
     exclude_topics: str | list[str] | None = None
@@ -41,6 +44,13 @@ class PlanSettings(BaseModel):
     exclude_brokers_for_leaders: list[int] | None = None
     destination_broker_list: list[int] | None = None
     broker_list: list[int] | None = None
+    band: dict[str, float] = {}
+    resources: list[str] | None = None
+    low_utilization: dict[str, float] = {}
+    spread_topics: str | None = None
+    min_topic_leaders: list[str] = []
+    only_over_threshold: bool = False
+    rebalance: bool = False
     broker: int | list[int] | None = None
     rack_rule: Literal["distribution", "strict", "off"] = "distribution"
     rack_map: dict[str, str] = {}
@@ -48,6 +58,7 @@ class PlanSettings(BaseModel):
     broker_sets: dict[str, str] | None = None
     keep_topics: str | None = None
     locality_scoped: bool = False
+    even_positions: bool = False
     only_trades: bool = False
     max_replicas_per_broker: int | None = None
     new_broker: list[str] | None = None
@@ -234,7 +245,7 @@ def check_settings(
         rollback=None if plan.rollback is None else to_target(plan.rollback),
         topic_ids=_topic_ids(plan),
     )
-    return with_chosen_rules(settings, own.model_dump(), state)
+    return with_chosen_rules(settings, own.model_dump(), state, plan.goal)
 
 
 def _excluded_for_replicas(own: PlanSettings, state: ClusterState) -> frozenset[int]:

@@ -12,8 +12,11 @@ from placement.impossible import Because
 from placement.load import UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Draft, Settings
+from placement.rules.easing import HARD
 from planner.plan.log_dirs import LOG_DIR, log_dir_text
 from planner.plan.words import bytes_text, ids_text, plural
+
+HOST = "host"
 
 
 def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
@@ -68,6 +71,12 @@ def _rule_text(rule: str, draft: Draft) -> str:
         resource = Resource(rule.removeprefix("capacity-"))
         most = settings.capacity_thresholds.get(resource, 1.0)
         return f"no broker over {most:.0%} of its {resource}"
+    if rule in HARD:
+        return f"{rule} met in full, which is hard"
+    if rule.startswith("host-"):
+        resource = Resource(rule.removeprefix("host-"))
+        most = settings.host_thresholds.get(resource, 1.0)
+        return f"no host over {most:.0%} of its brokers' {resource}"
     allowed = _ids(settings.destination_brokers)
     excluded = _ids(settings.excluded_for_replicas)
     most_bytes = bytes_text(settings.max_bytes or 0, 4)
@@ -101,6 +110,11 @@ def _remedy(rule: str, settings: Settings) -> str:
     if rule.startswith("capacity-"):
         resource = Resource(rule.removeprefix("capacity-"))
         return f"raise --capacity-threshold {resource}=… or add {resource}"
+    if rule in HARD:
+        return f"leave out --hard {rule}"
+    if rule.startswith("host-"):
+        shared = rule.removeprefix("host-")
+        return f"raise --host-capacity-threshold {shared}=… or add hosts"
     remedies: Mapping[str, str] = {
         "transient-disk": "leave out --transient-disk, and copy in waves",
         "max-replicas": "raise max_replicas in the snapshot, or add brokers",
@@ -178,6 +192,9 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     whose, where = "all brokers together", ""
     if shortfall.level == OPEN:
         whose = "the brokers that may get it"
+    if shortfall.node >= 0 and shortfall.level == HOST:
+        host = _host_name(placed, shortfall.node)
+        return f"{host} must carry {need} of {resource} and may carry {have}"
     if shortfall.node >= 0:
         rack = state.brokers.racks[shortfall.node]
         whose = f"rack {rack}" if rack else "a broker without a rack"
@@ -187,6 +204,13 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
         f"{whose} must carry {need} of {resource} and may carry {have}; one more "
         f"broker{where} with {more} would help"
     )
+
+
+def _host_name(placed: PlannedPlacement, node: int) -> str:
+    """Return a host by its name; one without a name by its broker."""
+    brokers = placed.draft.state.brokers
+    rows = np.nonzero(np.equal(brokers.host_idx, node))[0]
+    return f"host {brokers.hosts[node] or f'of broker {int(brokers.ids[rows[0]])}'}"
 
 
 def _missing(placed: PlannedPlacement, shortfall: Shortfall) -> int:

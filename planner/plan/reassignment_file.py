@@ -11,16 +11,15 @@ What it parses and then refuses (a partition or a broker named twice, an empty l
 read, and is a finding of `placement.check`. Keys that Kafka ignores are ignored.
 """
 
-import gc
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
+from planner.process import no_garbage_collection
 
 ANY = "any"
 MAX_INT32 = 2**31 - 1
@@ -82,20 +81,8 @@ def read_reassignment_file(path: Path) -> ReassignmentFile:
         version other than 1, a wrong type, an integer beyond 32 bits, log dirs that
         are not one per replica, or a relative path. Every problem is named.
     """
-    with _no_garbage_collection():
+    with no_garbage_collection():
         return _read(path)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Collect nothing meanwhile: scanning a million new lists takes twice the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read(path: Path) -> ReassignmentFile:
@@ -144,22 +131,43 @@ def format_reassignment(file: ReassignmentFile) -> str:
 
     Sorted by topic and partition; an entry without log dirs says "any" throughout.
     """
+    return join_entries(entry_texts(file))
+
+
+def join_entries(texts: Sequence[str]) -> str:
+    """Return the file of entries that are written already."""
+    return f'{{"version":1,"partitions":[{",".join(texts)}]}}'
+
+
+def entry_texts(file: ReassignmentFile) -> list[str]:
+    """Return each entry as it stands in the file, sorted by topic and partition."""
     order = sorted(range(len(file)), key=lambda e: (file.topics[e], file.partitions[e]))
-    entries = [
-        {
-            "topic": file.topics[e],
-            "partition": file.partitions[e],
-            "replicas": file.replicas[e],
-            "log_dirs": [path or ANY for path in _every_dir(file, e)],
-        }
+    # Written out, and names but once: there may be a hundred thousand entries.
+    name_of = {name: _one_line(name) for name in set(file.topics)}
+    dirs_of = {dirs: _dirs_text(dirs) for dirs in set(file.log_dirs) if dirs}
+    any_of = {n: _dirs_text((None,) * n) for n in {*map(len, file.replicas)}}
+    return [
+        f'{{"topic":{name_of[file.topics[e]]},"partition":{file.partitions[e]},'
+        f'"replicas":[{",".join(map(str, file.replicas[e]))}],'
+        f'"log_dirs":{_listed(file, e, dirs_of, any_of)}}}'
         for e in order
     ]
-    return _one_line({"version": 1, "partitions": entries})
 
 
-def _every_dir(file: ReassignmentFile, entry: int) -> LogDirs:
-    listed = file.log_dirs[entry]
-    return (None,) * len(file.replicas[entry]) if listed is None else listed
+def _listed(
+    file: ReassignmentFile,
+    entry: int,
+    dirs_of: Mapping[LogDirs, str],
+    any_of: Mapping[int, str],
+) -> str:
+    dirs = file.log_dirs[entry]
+    if dirs is None:
+        return any_of[len(file.replicas[entry])]
+    return dirs_of.get(dirs, "[]")
+
+
+def _dirs_text(dirs: LogDirs) -> str:
+    return _one_line([path or ANY for path in dirs])
 
 
 def format_election(pairs: Iterable[tuple[str, int]]) -> str:

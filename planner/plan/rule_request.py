@@ -7,15 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from placement.check import CheckSettings
-from placement.check.chosen_rules import (
-    broker_sets,
-    kept_topics,
-    only_trades,
-    replica_cap,
-    strict_racks,
-    within_rack,
-)
 from placement.cluster import BoolArray, ClusterState
 from placement.load import Resource
 from placement.rules.broker_sets import BrokerSets, home_sets
@@ -28,8 +19,10 @@ from placement.rules.columns import (
 from placement.rules.draft import Settings
 from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.left_alone import Say
+from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
+from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
 
@@ -62,6 +55,10 @@ class RuleRequest:
         Regular expression of topics whose replicas stay.
     locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
         Whether these hold.
+    even_positions
+        Whether brokers stand at each position of the lists equally often.
+    host_capacity_threshold
+        ``RESOURCE=FRACTION`` texts: what the brokers of a host may use together.
     low_utilization
         ``RESOURCE=FRACTION`` texts.
     max_replicas_per_broker
@@ -70,6 +67,10 @@ class RuleRequest:
         Regular expression of topics whose replicas are spread over all brokers.
     min_topic_leaders
         ``REGEX=N`` texts: every broker leads so many partitions of such a topic.
+    soft
+        Names of rules that give way where a plan cannot keep all, in this order.
+    hard
+        Names of goals without which there is no plan.
     cpu_weight
         ``NAME=CORES`` texts: cores per MB/s, to estimate loads that nobody measured.
     """
@@ -82,12 +83,16 @@ class RuleRequest:
     locality_scoped: bool = False
     only_over_threshold: bool = False
     only_trades: bool = False
+    host_capacity_threshold: Sequence[str] = ()
     low_utilization: Sequence[str] = ()
     max_replicas_per_broker: int | None = None
     potential_out: bool = False
     leader_in: bool = False
+    even_positions: bool = False
     spread_topics: str | None = None
     min_topic_leaders: Sequence[str] = ()
+    soft: Sequence[str] = ()
+    hard: Sequence[str] = ()
     cpu_weight: Sequence[str] = ()
 
 
@@ -99,8 +104,11 @@ def rule_request(given: Mapping[str, Any]) -> RuleRequest:
     texts = {
         "rack_map",
         "broker_set",
+        "host_capacity_threshold",
         "low_utilization",
         "min_topic_leaders",
+        "soft",
+        "hard",
         "cpu_weight",
     }
     words = {"rules", "rack_rule"}
@@ -124,15 +132,19 @@ class RuleWishes:
         Rules that fill the draft.
     document
         What plan.json says of them under `settings`.
-    low_utilization, max_replicas, rack_rule
+    host_thresholds, low_utilization, max_replicas, rack_rule, soft,
+    hard
         As for `Settings`.
     """
 
     chosen: tuple[Rule, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
+    host_thresholds: Mapping[Resource, float] = field(default_factory=dict)
     low_utilization: Mapping[Resource, float] = field(default_factory=dict)
     max_replicas: int | None = None
     rack_rule: str = "distribution"
+    soft: tuple[str, ...] = ()
+    hard: frozenset[str] = frozenset()
 
     def applied(self, settings: Settings) -> Settings:
         """Return settings with these rules."""
@@ -140,6 +152,9 @@ class RuleWishes:
         return replace(
             settings,
             rules=(*settings.rules, *self.chosen),
+            host_thresholds=self.host_thresholds,
+            soft=self.soft,
+            hard=self.hard,
             low_utilization=self.low_utilization,
             max_replicas=self.max_replicas,
             is_rack_strict=self.rack_rule == "strict",
@@ -155,6 +170,10 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
     sets = _read_sets(reader, request.broker_set)
+    option = "--host-capacity-threshold"
+    hosts = reader.fractions(option, request.host_capacity_threshold)
+    soft = read_soft(reader, request.soft)
+    hard = read_hard(reader, request.hard, request.soft, _goals(request))
     low = reader.fractions("--low-utilization", request.low_utilization)
     most = reader.count("--max-replicas-per-broker", request.max_replicas_per_broker)
     spread = reader.pattern("--spread-topics", request.spread_topics)
@@ -173,6 +192,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.locality_scoped, WithinRack),
         (request.potential_out, PotentialOut),
         (request.leader_in, LeaderIn),
+        (request.even_positions, EvenPositions),
         (request.only_over_threshold, OnlyOverThreshold),
         (request.only_trades, OnlyTrades),
     )
@@ -183,9 +203,12 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     rack_rule = request.rack_rule or "distribution"
     return RuleWishes(
         chosen=tuple(chosen),
+        host_thresholds=hosts,
         low_utilization=low,
         max_replicas=most,
         rack_rule=rack_rule,
+        soft=soft,
+        hard=hard,
         document={
             "rules": request.rules,
             "rack_rule": rack_rule,
@@ -195,15 +218,30 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "locality_scoped": request.locality_scoped,
             "only_over_threshold": request.only_over_threshold,
             "only_trades": request.only_trades,
+            "host_capacity_threshold": {str(r): value for r, value in hosts.items()},
             "low_utilization": {str(r): value for r, value in low.items()},
             "max_replicas_per_broker": most,
             "potential_out": request.potential_out,
             "leader_in": request.leader_in,
+            "even_positions": request.even_positions,
             "spread_topics": request.spread_topics,
-            "min_topic_leaders": sorted(request.min_topic_leaders),
+            "min_topic_leaders": list(request.min_topic_leaders),
+            "soft": list(soft),
+            "hard": sorted(hard),
             "cpu_weights": read_cpu_weights(reader, request.cpu_weight),
         },
     )
+
+
+def _goals(request: RuleRequest) -> dict[str, bool]:
+    """Return which goals are asked for, by name."""
+    return {
+        "potential-out": request.potential_out,
+        "leader-in": request.leader_in,
+        "spread-topics": request.spread_topics is not None,
+        "min-topic-leaders": bool(request.min_topic_leaders),
+        "even-positions": request.even_positions,
+    }
 
 
 def with_preset(request: RuleRequest, num_topics: int) -> RuleRequest:
@@ -336,43 +374,4 @@ def _named_sets(state: ClusterState, rule: BrokerSets) -> dict[str, str]:
 def _matching(state: ClusterState, pattern: re.Pattern[str]) -> BoolArray:
     return np.array(
         [bool(pattern.fullmatch(name)) for name in state.topics.names], dtype=np.bool_
-    )
-
-
-def with_chosen_rules(
-    settings: CheckSettings, document: Mapping[str, Any], state: ClusterState
-) -> CheckSettings:
-    """
-    Return what a plan is held to, with the rules that its settings name.
-
-    Parameters
-    ----------
-    settings
-        The rest.
-    document
-        `settings` of plan.json.
-    state
-        The cluster before, with the racks that the plan saw.
-    """
-    custom = list(settings.custom)
-    rack_rule = document.get("rack_rule")
-    if rack_rule == "strict":
-        custom.append(strict_racks())
-    if document.get("locality_scoped"):
-        custom.append(within_rack())
-    if document.get("only_trades"):
-        custom.append(only_trades())
-    if document.get("max_replicas_per_broker") is not None:
-        custom.append(replica_cap(int(document["max_replicas_per_broker"])))
-    if document.get("broker_sets") is not None:
-        sets = document["broker_sets"].items()
-        custom.append(broker_sets({topic: name or None for topic, name in sets}))
-    if document.get("keep_topics") is not None:
-        pattern = re.compile(document["keep_topics"])
-        kept = [name for name in state.topics.names if pattern.fullmatch(name)]
-        custom.append(kept_topics(frozenset(kept), settings.leaving_brokers))
-    is_off = rack_rule == "off" or bool(document.get("locality_scoped"))
-    skipped = {"rack"} if is_off else set()
-    return replace(
-        settings, custom=tuple(custom), skipped=settings.skipped | frozenset(skipped)
     )

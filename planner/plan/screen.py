@@ -1,7 +1,7 @@
 """One screen for a plan: what is, what is wrong, what is done, what is proven."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -24,7 +24,12 @@ from planner.plan.log_dirs_screen import log_dir_lines
 from planner.plan.make import Planned
 from planner.plan.reason import reason_text
 from planner.plan.table import broker_tables, over_threshold
-from planner.plan.wave_document import stuck_text, timeline, wave_seconds
+from planner.plan.wave_document import (
+    kind_of,
+    stuck_text,
+    timeline,
+    wave_seconds,
+)
 from planner.plan.waves import FOLDER as WAVES_FOLDER
 from planner.plan.words import (
     bytes_text,
@@ -193,10 +198,12 @@ def _wave_lines(plan: Plan) -> Iterator[str]:
         return
     found = waves.found
     least = f"; proven: not under {found.bound}" if found.bound else ""
-    text = f"{plural(found.num_waves, 'wave')} of copies{least}"
-    led = sum(not step.has_copies for step in waves.steps)
-    if led:
-        text += f", then {led} of leaders"
+    kinds = Counter(kind_of(step) for step in waves.steps)
+    text = f"{plural(found.num_copy_waves, 'wave')} of copies{least}"
+    if kinds["drops"]:
+        text += f", {kinds['drops']} that only drop replicas"
+    if kinds["leaders"]:
+        text += f", then {kinds['leaders']} of leaders"
     seconds = sum(wave_seconds(waves, step) for step in waves.steps)
     if seconds:
         text += (
@@ -335,7 +342,7 @@ def _yes(offline: int) -> str:
 
 
 def _verdict(planned: Planned) -> str:
-    caused = [finding for finding in planned.findings if not finding.existing]
+    caused = [finding for finding in planned.findings if finding.is_wrong]
     if not caused:
         return f"by separate code: {len(RULE_NAMES)} rules: ok"
     count = plural(len(caused), "finding")

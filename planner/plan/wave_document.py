@@ -15,6 +15,7 @@ from placement.waves.timeline import schedule_bound, schedule_copies
 from planner.plan.numbers import rounded
 from planner.plan.waves import FOLDER, PlannedWaves, key_of, settings_document
 
+RowArray = npt.NDArray[np.int64]
 FORMAT = "kafka-planner/waves"
 VERSION = 1
 
@@ -44,19 +45,47 @@ def summary(waves: PlannedWaves | None) -> list[dict[str, Any]]:
     """Return what plan.json says of the waves."""
     if waves is None:
         return []
-    size = waves.found.copies.size_bytes
     return [
         {
             "number": step.number,
-            "kind": "copies" if step.has_copies else "leaders",
+            "kind": kind_of(step),
             "file": f"{FOLDER}/wave-{step.number:03d}.json",
             "partitions": len(step.after),
-            "copies": len(step.copies),
-            "bytes": int(size[step.copies].sum()),
+            **_counts(waves, step),
             "seconds": rounded(wave_seconds(waves, step)),
         }
         for step in waves.steps
     ]
+
+
+def kind_of(step: Step) -> str:
+    """Return what a wave does: copies, drops alone, or leaders."""
+    if not step.has_copies:
+        return "leaders"
+    return "copies" if len(step.copies) else "drops"
+
+
+def passing(waves: PlannedWaves, step: Step) -> RowArray:
+    """Return the rows of the copies of a wave that pass between brokers."""
+    return step.copies[~waves.found.copies.is_inside[step.copies]]
+
+
+def moving_inside(waves: PlannedWaves, step: Step) -> RowArray:
+    """Return the rows of the copies of a wave that stay on their brokers."""
+    return step.copies[waves.found.copies.is_inside[step.copies]]
+
+
+def _counts(waves: PlannedWaves, step: Step) -> dict[str, int]:
+    """Return how many copies of each kind a wave makes, and their bytes."""
+    size = waves.found.copies.size_bytes
+    between, inside = passing(waves, step), moving_inside(waves, step)
+    return {
+        "copies": len(between),
+        "bytes": int(size[between].sum()),
+        "log_dirs": len(inside),
+        "log_dir_bytes": int(size[inside].sum()),
+        "drops": len(step.drops),
+    }
 
 
 def certificate(waves: PlannedWaves) -> dict[str, Any]:
@@ -65,9 +94,9 @@ def certificate(waves: PlannedWaves) -> dict[str, Any]:
     seconds, least = timeline(waves)
     return {
         "waves": {
-            "value": found.num_waves,
+            "value": found.num_copy_waves,
             "lower_bound": found.bound,
-            "gap": _gap(found.num_waves, found.bound),
+            "gap": _gap(found.num_copy_waves, found.bound),
             "proof": {
                 "kind": "wave-degree",
                 "stages": [_stage(stage, ids) for stage in found.bounds],
@@ -114,10 +143,9 @@ def timeline(waves: PlannedWaves) -> tuple[float, float]:
     return seconds, schedule_bound(source, target, size, (1, 1), rate)
 
 
-def _traffic(
-    waves: PlannedWaves, rows: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return ``(B,)`` bytes that each broker sends and gets by some copies."""
+def _traffic(waves: PlannedWaves, rows: RowArray) -> tuple[RowArray, RowArray]:
+    """Return ``(B,)`` bytes that each broker sends and gets by copies that pass."""
+    rows = rows[waves.found.copies.passes[rows]]
     copies, count = waves.found.copies, waves.state.num_brokers
     sent, received = np.zeros(count, np.int64), np.zeros(count, np.int64)
     source, size = copies.source_idx[rows], copies.size_bytes[rows]
@@ -141,10 +169,22 @@ def _busiest_end(waves: PlannedWaves) -> dict[str, Any]:
 
 
 def wave_seconds(waves: PlannedWaves, step: Step) -> float:
-    """Return the seconds until the busiest broker of a wave is done."""
-    sent, received = _traffic(waves, step.copies)
-    most = max(int(sent.max(initial=0)), int(received.max(initial=0)))
+    """
+    Return the seconds until the busiest broker of a wave is done.
+
+    Between log dirs it copies at the same rate, beside what passes between brokers.
+    """
+    busy = (*_traffic(waves, step.copies), _inside_bytes(waves, step))
+    most = max(int(each.max(initial=0)) for each in busy)
     return most / waves.found.settings.bandwidth_bytes_per_s
+
+
+def _inside_bytes(waves: PlannedWaves, step: Step) -> RowArray:
+    """Return ``(B,)`` bytes that each broker copies between its log dirs."""
+    copies, rows = waves.found.copies, moving_inside(waves, step)
+    found = np.zeros(waves.state.num_brokers, dtype=np.int64)
+    np.add.at(found, copies.target_idx[rows], copies.size_bytes[rows])
+    return found
 
 
 def _with_peaks(
@@ -159,8 +199,9 @@ def _with_peaks(
         np.add.at(load, copies.target_idx[step.copies], copies.size_bytes[step.copies])
         use = np.where(capacity > 0, load / np.maximum(capacity, 1), 0.0)
         yield step, use if is_known else None
-        gone = removals.broker_idx[step.copies]
-        np.subtract.at(load, gone, removals.freed_bytes[step.copies])
+        ends = np.concatenate([step.copies, step.drops])
+        ends = ends[np.not_equal(removals.broker_idx[ends], ABSENT)]
+        np.subtract.at(load, removals.broker_idx[ends], removals.freed_bytes[ends])
 
 
 def _wave(
@@ -170,19 +211,22 @@ def _wave(
     rate = waves.found.settings.bandwidth_bytes_per_s
     number = f"{step.number:03d}"
     fullest = ABSENT if full is None else int(full.argmax())
-    has_leaders = not step.has_copies
+    has_traffic = len(passing(waves, step)) > 0
+    has_inside = len(moving_inside(waves, step)) > 0
+    kind = kind_of(step)
+    has_leaders = kind == "leaders"
     return {
         "number": step.number,
-        "kind": "leaders" if has_leaders else "copies",
+        "kind": kind,
         "file": f"{FOLDER}/wave-{number}.json",
         "rollback_file": f"{FOLDER}/rollback-{number}.json",
         "election_file": f"{FOLDER}/election-{number}.json" if has_leaders else None,
         "partitions": len(step.after),
-        "copies": len(step.copies),
-        "bytes": int(waves.found.copies.size_bytes[step.copies].sum()),
+        **_counts(waves, step),
         "brokers": _brokers(waves, step),
-        "throttle_bytes_per_s": None if has_leaders else round(rate + least),
-        "least_throttle_bytes_per_s": None if has_leaders else round(least),
+        "throttle_bytes_per_s": round(rate + least) if has_traffic else None,
+        "least_throttle_bytes_per_s": round(least) if has_traffic else None,
+        "log_dir_throttle_bytes_per_s": round(rate) if has_inside else None,
         "seconds": rounded(wave_seconds(waves, step)),
         "fullest_disk": None
         if full is None
@@ -197,9 +241,12 @@ def _wave(
 def _brokers(waves: PlannedWaves, step: Step) -> list[dict[str, int]]:
     sent, received = _traffic(waves, step.copies)
     copies, count = waves.found.copies, waves.state.num_brokers
-    source = copies.source_idx[step.copies]
+    rows, inside = passing(waves, step), moving_inside(waves, step)
+    source = copies.source_idx[rows]
     out = np.bincount(source[source >= 0], minlength=count)
-    into = np.bincount(copies.target_idx[step.copies], minlength=count)
+    into = np.bincount(copies.target_idx[rows], minlength=count)
+    moved = np.bincount(copies.target_idx[inside], minlength=count)
+    own = _inside_bytes(waves, step)
     return [
         {
             "broker": int(waves.state.brokers.ids[b]),
@@ -207,8 +254,10 @@ def _brokers(waves: PlannedWaves, step: Step) -> list[dict[str, int]]:
             "copies_out": int(out[b]),
             "bytes_in": int(received[b]),
             "bytes_out": int(sent[b]),
+            "log_dirs": int(moved[b]),
+            "log_dir_bytes": int(own[b]),
         }
-        for b in np.nonzero(out + into)[0]
+        for b in np.nonzero(out + into + moved)[0]
     ]
 
 
@@ -223,7 +272,7 @@ def least_throttle(waves: PlannedWaves, step: Step) -> float:
         return 0.0
     state, copies = waves.state, waves.found.copies
     rate = np.nan_to_num(state.partitions.in_bytes_per_s)
-    rows = step.copies
+    rows = passing(waves, step)
     need = np.zeros((2, state.num_brokers))
     written = rate[copies.partition_idx[rows]]
     source = copies.source_idx[rows]
@@ -284,10 +333,11 @@ def notes(waves: PlannedWaves) -> list[str]:
     ]
     if found.is_limited_by_disk:
         told.append("disks are too full for the least number of waves")
-    moved = np.unique(found.copies.partition_idx)
+    passes = found.copies.passes
+    moved = np.unique(found.copies.partition_idx[passes])
     if np.isnan(state.partitions.in_bytes_per_s[moved]).any():
         told.append("throttles leave out what is written to partitions of unknown rate")
-    if (found.copies.source_idx < 0).any():
+    if (found.copies.source_idx[passes] < 0).any():
         told.append("partitions without a leader cannot be copied until they have one")
     return told
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from placement.check import Finding
-from placement.check.waves import WaveLimits, check_waves
+from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.plan.reassignment_file import (
@@ -16,7 +16,7 @@ from planner.plan.reassignment_file import (
     read_reassignment_file,
 )
 from planner.plan.wave_records import WavesRecord
-from planner.plan.waves import DOCUMENT_NAME
+from planner.plan.waves import DOCUMENT_NAME, dirs_of
 
 Lists = dict[tuple[str, int], list[int]]
 
@@ -29,19 +29,27 @@ class WavesInput:
     Parameters
     ----------
     waves
-        The lists of each, in order.
+        The file of each, in order.
     limits
         What they were cut under.
     """
 
-    waves: tuple[Lists, ...]
+    waves: tuple[ReassignmentFile, ...]
     limits: WaveLimits
 
     def check(
         self, before: ClusterState, final: ReassignmentFile
     ) -> tuple[Finding, ...]:
         """Hold the waves against the cluster, and their end against the plan."""
-        return check_waves(before, self.waves, lists_of(final), self.limits)
+        return check_waves(
+            before,
+            [lists_of(file) for file in self.waves],
+            lists_of(final),
+            self.limits,
+            WaveDirs(
+                waves=[dirs_of(file) for file in self.waves], final=dirs_of(final)
+            ),
+        )
 
 
 def lists_of(file: ReassignmentFile) -> Lists:
@@ -67,12 +75,12 @@ def read_waves(folder: Path) -> WavesInput | None:
         told = WavesRecord.model_validate(document)
     except ValidationError as error:
         raise _refusal(path, error) from error
-    lists, problems = _read_lists(folder, [wave.file for wave in told.waves])
+    files, problems = _read_files(folder, [wave.file for wave in told.waves])
     if problems:
         msg = f"{folder} has waves that cannot be read"
         raise BadInputError(msg, problems)
     return WavesInput(
-        waves=tuple(lists),
+        waves=tuple(files),
         limits=WaveLimits(
             max_in=told.settings.max_moves_in,
             max_out=told.settings.max_moves_out,
@@ -96,14 +104,14 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
     return BadInputError(f"{path} does not list waves", problems)
 
 
-def _read_lists(
-    folder: Path, files: Sequence[str]
-) -> tuple[list[Lists], list[InputProblem]]:
-    lists: list[Lists] = []
+def _read_files(
+    folder: Path, names: Sequence[str]
+) -> tuple[list[ReassignmentFile], list[InputProblem]]:
+    files: list[ReassignmentFile] = []
     problems: list[InputProblem] = []
-    for name in files:
+    for name in names:
         try:
-            lists.append(lists_of(read_reassignment_file(folder / name)))
+            files.append(read_reassignment_file(folder / name))
         except BadInputError as error:
             problems.extend(error.problems)
-    return lists, problems
+    return files, problems

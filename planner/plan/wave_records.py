@@ -69,6 +69,8 @@ class BrokerTrafficRecord(Record):
     copies_out: int
     bytes_in: int
     bytes_out: int
+    log_dirs: int
+    log_dir_bytes: int
 
 
 class FullestDiskRecord(Record):
@@ -82,16 +84,20 @@ class WaveRecord(Record):
     """One wave."""
 
     number: int
-    kind: Literal["copies", "leaders"]
+    kind: Literal["copies", "drops", "leaders"]
     file: File
     rollback_file: File
     election_file: File | None
     partitions: int
     copies: int
     bytes: int
+    log_dirs: int
+    log_dir_bytes: int
+    drops: int
     brokers: list[BrokerTrafficRecord]
     throttle_bytes_per_s: int | None
     least_throttle_bytes_per_s: int | None
+    log_dir_throttle_bytes_per_s: int | None
     seconds: float
     fullest_disk: FullestDiskRecord | None
     elections: int

@@ -1,14 +1,15 @@
 """Waves of a plan as files: lists for Kafka's tool, and the way back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.check import Finding
-from placement.check.waves import WaveLimits, check_waves
+from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
 from placement.waves.cut import Cut, WaveSettings, cut
@@ -56,12 +57,28 @@ def plan_waves(
 
 def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
     """Hold the waves against the rules, by separate code."""
+    state = waves.state
+    final = final_lists(waves)
     return check_waves(
-        waves.state,
-        [by_name(waves.state, step.after) for step in waves.steps],
-        by_name(waves.state, changed_lists(waves.found)[1]),
+        state,
+        [by_name(state, step.after) for step in waves.steps],
+        by_name(state, changed_lists(waves.found)[1]),
         limits_of(waves.found.settings),
+        WaveDirs(
+            waves=[dirs_of(wave_lists(waves, step)) for step in waves.steps],
+            final=dirs_of(final),
+        ),
     )
+
+
+def dirs_of(file: ReassignmentFile) -> dict[Key, Sequence[str | None]]:
+    """Return the log dirs that a file names, of the partitions that have any."""
+    keys = zip(file.topics, file.partitions, strict=True)
+    return {
+        key: row
+        for key, row in zip(keys, file.log_dirs, strict=True)
+        if row is not None and any(row)
+    }
 
 
 def limits_of(settings: WaveSettings) -> WaveLimits:
@@ -87,8 +104,26 @@ def key_of(state: ClusterState, p: int) -> Key:
 
 
 def wave_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
-    """Return the lists of one wave."""
-    return _file(waves.state, step.after, {})
+    """Return the lists of one wave, with the log dirs that its copies go to."""
+    return _file(waves.state, step.after, _dirs_to(waves, step.copies))
+
+
+def final_lists(waves: PlannedWaves) -> ReassignmentFile:
+    """Return the lists that all waves lead to, with the log dirs of the plan."""
+    found = waves.found
+    every = np.nonzero(~found.copies.is_drop)[0]
+    return _file(waves.state, changed_lists(found)[1], _dirs_to(waves, every))
+
+
+def _dirs_to(
+    waves: PlannedWaves, rows: npt.NDArray[np.int64]
+) -> dict[tuple[int, int], str]:
+    """Return the log dirs that copies go to, by rows of partition and broker."""
+    copies, paths = waves.found.copies, waves.state.log_dirs.paths
+    rows = rows[np.not_equal(copies.target_dir[rows], ABSENT)]
+    columns = (copies.partition_idx, copies.target_idx, copies.target_dir)
+    told = zip(*(column[rows].tolist() for column in columns), strict=True)
+    return {(p, b): paths[log_dir] for p, b, log_dir in told}
 
 
 def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
@@ -104,6 +139,12 @@ def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
             log_dir = int(replicas.log_dir_idx[row])
             if log_dir != ABSENT:
                 dirs[p, int(replicas.broker_idx[row])] = state.log_dirs.paths[log_dir]
+    # What earlier waves have copied lies elsewhere by then.
+    goes = waves.found.copies.target_dir
+    wave = waves.found.wave
+    earlier = np.nonzero((wave >= 0) & (wave < step.number - 1) & (goes != ABSENT))[0]
+    of = waves.found.copies.partition_idx[earlier]
+    dirs |= _dirs_to(waves, earlier[np.isin(of, step.before.partition_idx)])
     return _file(state, kept, dirs)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from placement.score import ClusterScore, score_cluster
+from planner.age import age_s
 from planner.plan.request import PlanRequest, read_request
 from planner.progress import stage
 from planner.snapshot import Snapshot
@@ -88,10 +89,3 @@ def score_snapshot(
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
     )
-
-
-def age_s(taken_at: str | None, now: datetime) -> float | None:
-    """Return the seconds since a snapshot was taken; 0 where clocks differ."""
-    if taken_at is None:
-        return None
-    return max((now - datetime.fromisoformat(taken_at)).total_seconds(), 0.0)

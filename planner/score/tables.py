@@ -21,12 +21,12 @@ import pyarrow as pa
 
 from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
-from placement.score.levels import Level
+from placement.score.levels import Level, TopicLevel
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.score.document import rack_brokers, score_document
 from planner.score.make import Scored
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.columns import ArrowArray, ArrowTable
 
 SCORES = "scores"
 DOCUMENTS_NAME = "scores.json"
@@ -84,14 +84,28 @@ def level_table(
 ) -> ArrowTable:
     """Return some levels of one score, in the columns of `SCHEMA`."""
     tables = [
-        _whole(MAKERS[level](score, r), cluster_id, taken_at, level, r)
+        whole_rows(MAKERS[level](score, r), cluster_id, taken_at, level, r)
         for level in levels
         for r in range(len(RESOURCES))
     ]
     return pa.concat_tables(tables)
 
 
-def _whole(
+def topic_table(
+    names: ArrowArray,
+    topics: TopicLevel,
+    cluster_id: str | None,
+    taken_at: datetime | None,
+) -> ArrowTable:
+    """Return the rows of some topics of a snapshot, in the columns of `SCHEMA`."""
+    tables = [
+        whole_rows(topic_columns(names, topics, r), cluster_id, taken_at, "topic", r)
+        for r in range(len(RESOURCES))
+    ]
+    return pa.concat_tables(tables)
+
+
+def whole_rows(
     columns: Mapping[str, Any],
     cluster_id: str | None,
     taken_at: datetime | None,
@@ -195,7 +209,13 @@ def _log_dirs(score: ClusterScore, r: int) -> dict[str, Any]:
 
 
 def _topics(score: ClusterScore, r: int) -> dict[str, Any]:
-    topics, spread = score.topics, score.topics.spread[r]
+    names = pa.array(score.state.topics.names, pa.string())
+    return topic_columns(names, score.topics, r)
+
+
+def topic_columns(names: ArrowArray, topics: TopicLevel, r: int) -> dict[str, Any]:
+    """Return the figures of topics of one resource, by column."""
+    spread = topics.spread[r]
     broken = [
         topics.broken[rule]
         if rule in topics.broken
@@ -203,7 +223,7 @@ def _topics(score: ClusterScore, r: int) -> dict[str, Any]:
         for rule in VIOLATIONS
     ]
     return {
-        "topic": list(score.state.topics.names),
+        "topic": names,
         "partitions": topics.partitions,
         "replicas": topics.replicas,
         "total": spread.total,

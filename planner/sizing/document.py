@@ -13,10 +13,10 @@ from placement.scenarios.figures import CAPPED, Figures
 from placement.sizing.demand import SIZED, Need
 from placement.sizing.lasting import Lasting
 from placement.sizing.least import MOST_BROKERS, BrokerBound
-from placement.sizing.size import Sizing, headroom
+from placement.sizing.size import Sizing, headroom, needs_without_one
+from planner.age import age_s
 from planner.plan.documents import Int32, Record
 from planner.plan.numbers import rounded
-from planner.score.make import age_s
 from planner.sizing.make import SizeAnswer
 from planner.what_if.answer import UsesRecord
 from planner.what_if.document import assumptions_document
@@ -49,6 +49,7 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
         "gap": None if sizing.gap is None else rounded(sizing.gap),
         "bound": None if sizing.bound is None else _bound(answer, sizing.bound),
         "fewer": _fewer(sizing),
+        "without_one": _without_one(sizing),
         "headroom": _headroom(sizing),
         "remove": removable(answer),
         "shown": _shown(sizing),
@@ -124,6 +125,15 @@ def need_document(need: Need) -> dict[str, Any]:
 
 def _fewer(sizing: Sizing) -> str | None:
     return None if sizing.fewer is None else sizing.fewer.reason or None
+
+
+def _without_one(sizing: Sizing) -> list[dict[str, Any]]:
+    if sizing.shown is None or sizing.bound is not None:
+        return []
+    return [
+        {"type": name, "need": None if need is None else need_document(need)}
+        for name, need in needs_without_one(sizing)
+    ]
 
 
 def _headroom(sizing: Sizing) -> float | None:
@@ -233,6 +243,13 @@ class BoundRecord(Record):
     one_fewer: NeedRecord | None
 
 
+class WithoutOneRecord(Record):
+    """What one broker of a type less breaks; null where no level tells it."""
+
+    type: str
+    need: NeedRecord | None
+
+
 class ShownSurvivesRecord(Record):
     """Whether the placement shown survives the loss of any one."""
 
@@ -289,6 +306,7 @@ class SizeRecord(Record):
     gap: float | None
     bound: BoundRecord | None
     fewer: str | None
+    without_one: list[WithoutOneRecord]
     headroom: float | None
     remove: list[int]
     shown: ShownRecord | None

@@ -24,6 +24,7 @@ from placement.sizing.size import (
 )
 from planner.errors import BadInputError
 from planner.failures.request import election_rules
+from planner.near import near
 from planner.plan.folder import lists_of
 from planner.plan.plan_input import to_target
 from planner.progress import stage
@@ -31,10 +32,9 @@ from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem
 from planner.what_if.changer import Context
 from planner.what_if.growth import Rates
-from planner.what_if.make import WhatIfRequest, WhatIfWishes, read_wishes
-from planner.what_if.names import NameReader, near
+from planner.what_if.make import Player, WhatIfRequest, WhatIfWishes, read_wishes
+from planner.what_if.names import NameReader
 from planner.what_if.read import ScenariosFile, read_scenarios
-from planner.what_if.scenarios import build
 
 SURVIVES = ("broker", "rack")
 
@@ -179,7 +179,7 @@ def size(
     file = read_file(scenarios, snapshot, state, growth)
     refuse_what_cannot_be(request, state, file)
     stage("sizing")
-    now = _of_scenario(state, request, file)
+    now = _of_scenario(snapshot, state, request, file, wishes)
     task = _task(now, request, wishes, file.context)
     later = _grown(task, request, file.context)
     like = usual_broker(later.variant.state) if request.like is None else request.like
@@ -243,12 +243,16 @@ def _words(text: str) -> list[str]:
 
 
 def _of_scenario(
-    state: ClusterState, request: SizeRequest, file: ScenariosFile
+    snapshot: Snapshot,
+    state: ClusterState,
+    request: SizeRequest,
+    file: ScenariosFile,
+    wishes: WhatIfWishes,
 ) -> Variant:
     """Return the cluster of the scenario that was named, else today's."""
     for each in file.scenarios:
         if each.name == request.scenario:
-            return build(state, each, file.context, NameReader(file.file))
+            return Player(snapshot, state, file, wishes).variant(each)
     return variant_of(state)
 
 

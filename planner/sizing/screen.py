@@ -1,6 +1,6 @@
 """The answer of `size` on one screen: the number, the proof, what shows it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from placement.scenarios.figures import CAPPED
 from placement.sizing.demand import Need
 from placement.sizing.lasting import Lasting
 from placement.sizing.least import MOST_BROKERS
-from placement.sizing.size import headroom
+from placement.sizing.size import headroom, needs_without_one
+from planner.age import age_text
 from planner.plan.words import (
     bytes_text,
     command_lines,
@@ -19,17 +20,30 @@ from planner.plan.words import (
     labelled,
     percent_text,
     plural,
+    use_text,
     wrapped,
 )
 from planner.sizing.document import removable, unsized
 from planner.sizing.make import SizeAnswer
-from planner.what_if.screen import age_text
 
 
 def size_screen(
-    answer: SizeAnswer, path: Path, output: Path | None, *, now: datetime
+    answer: SizeAnswer, given: Sequence[str], output: Path | None, *, now: datetime
 ) -> Iterator[str]:
-    """Yield the lines, each at most 80 columns wide."""
+    """
+    Yield the lines, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    answer
+        How many brokers.
+    given
+        Arguments that ask for it: snapshot, options.
+    output
+        Where the placement is written, if it is.
+    now
+        With a zone: what the age of the data is counted to.
+    """
     snapshot = answer.snapshot
     yield from wrapped(
         f'Snapshot "{snapshot.cluster_id or "?"}"'
@@ -47,7 +61,7 @@ def size_screen(
     yield from labelled("Assumed", assumed_text(answer))
     if output is not None and answer.sizing.shown is not None:
         yield from labelled("Files", str(output))
-    yield from command_lines("Next", next_words(answer, path))
+    yield from command_lines("Next", next_words(answer, given, output))
 
 
 def answer_text(answer: SizeAnswer) -> str:
@@ -99,8 +113,7 @@ def binding_text(answer: SizeAnswer) -> str:
     """Return what decides, and what one broker fewer would break."""
     bound, sizing = answer.sizing.bound, answer.sizing
     if bound is None:
-        needs = [need for need in sizing.today if need.level > 0]
-        return f"{needs[0].resource} most of all" if needs else "nothing known"
+        return "; ".join(_mix_texts(answer)) or "nothing known"
     what = {
         "volume": f"{bound.resource} of all brokers together",
         "pigeonhole": f"{bound.resource}: few replicas fit on a broker",
@@ -117,13 +130,26 @@ def binding_text(answer: SizeAnswer) -> str:
     return f"{what}{lost}{fewer}"
 
 
+def _mix_texts(answer: SizeAnswer) -> Iterator[str]:
+    """Yield what decides about a mix, and what each kind of broker is needed for."""
+    sizing = answer.sizing
+    lacking = needs_without_one(sizing) if sizing.shown is not None else []
+    needs = [need for _, need in lacking if need is not None]
+    needs += [need for need in sizing.today if need.level > 0]
+    if needs:
+        yield f"{needs[0].resource} most of all"
+    for name, need in lacking:
+        if need is not None:
+            yield f"with one {name} less {need_text(need)}"
+
+
 def need_text(need: Need) -> str:
     """Return how far a fleet is used at least, in words."""
     lost = f" without a {need.lost}" if need.lost else ""
     if not np.isfinite(need.level):
         return f"nothing is left for {need.resource}{lost}"
-    use, most = percent_text(need.level), percent_text(need.threshold)
-    return f"{need.resource} is at least {use} of {most}{lost}"
+    use = use_text(need.level, need.threshold)
+    return f"{need.resource} is at least {use}{lost}"
 
 
 def today_text(answer: SizeAnswer) -> str:
@@ -243,13 +269,22 @@ def assumed_text(answer: SizeAnswer) -> str:
     )
 
 
-def next_words(answer: SizeAnswer, path: Path) -> list[str]:
+def next_words(
+    answer: SizeAnswer, given: Sequence[str], output: Path | None
+) -> list[str]:
     """Return the command that goes on from here."""
-    leaving, kinds = removable(answer), answer.sizing.kinds
-    name = str(path)
-    if leaving and answer.sizing.bound is not None:
+    sizing, request = answer.sizing, answer.request
+    name, leaving = given[0], removable(answer)
+    # What a plan for today's brokers can carry out: today's load, on some of them.
+    is_for_today = request.scenario is None and not request.months
+    is_for_today &= sizing.bound is not None and sizing.shown is not None
+    if is_for_today and leaving:
         words = ["kafka-planner", "plan", "remove-brokers", name]
         return [*words, "--broker-list", ids_text(leaving), "--rebalance", "-o", "plan"]
-    if kinds and answer.sizing.bound is None:
-        return ["kafka-planner", "size", name, "-o", "sized.json.gz"]
-    return ["kafka-planner", "plan", "rebalance", name, "-o", "plan"]
+    if is_for_today and sizing.brokers == answer.today:
+        return ["kafka-planner", "plan", "rebalance", name, "-o", "plan"]
+    if sizing.shown is None:
+        return ["kafka-planner", "score", name]
+    if output is not None:
+        return ["kafka-planner", "failures", str(output)]
+    return ["kafka-planner", "size", *given, "-o", "sized.json.gz"]

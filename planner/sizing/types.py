@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError
 from placement.sizing.demand import capacity_of
 from placement.sizing.kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
+from planner.near import near
 from planner.snapshot.problems import problem
 from planner.what_if.amounts import Bytes, Rate
-from planner.what_if.names import near
 from planner.what_if.records import Count, Name, Record
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +20,7 @@ from planner.snapshot.problems import problem
 from planner.snapshot.rows import Rows, as_array, find_in_rows
 
 Key = tuple[str, int]
+RowArray = npt.NDArray[np.int64]
 _LIVE = ("alive", "new", "demoted")
 _DONE = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
 
@@ -66,23 +68,42 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     BadInputError
         If the plan does not fit the snapshot; names every problem.
     """
+    at = fitting_rows(snapshot, plan, file)
+    live = live_ids(snapshot)
+    table = snapshot.partitions
+    planned = _planned(table.take(pa.array(at)), plan, live)
+    is_kept = np.ones(len(table), dtype=np.bool_)
+    is_kept[at] = False
+    kept = _led_by_first(table.filter(pa.array(is_kept)), live)
+    applied = replace(snapshot, partitions=put_back(kept, planned, at))
+    return _with_free_space(snapshot, applied)
+
+
+def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
+    """
+    Return the row of the partition of each entry of a plan.
+
+    Raises
+    ------
+    BadInputError
+        If the plan does not fit the snapshot; names every problem.
+    """
     rows = _rows_of(snapshot, plan)
     problems = list(_problems(snapshot, plan, rows, file))
     if problems:
         plural = "" if len(problems) == 1 else "s"
         message = f"the plan does not fit the snapshot: {len(problems)} problem{plural}"
         raise BadInputError(message, problems)
-    live = _live_ids(snapshot)
-    table = snapshot.partitions
-    at = np.array([row for row in rows if row is not None], dtype=np.int64)
-    planned = _planned(table.take(pa.array(at)), plan, live)
-    is_kept = np.ones(len(table), dtype=np.bool_)
+    return np.array([row for row in rows if row is not None], dtype=np.int64)
+
+
+def put_back(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
+    """Return all rows in order: those kept, and those that belong at other places."""
+    is_kept = np.ones(len(kept) + len(at), dtype=np.bool_)
     is_kept[at] = False
-    kept = _led_by_first(table.filter(pa.array(is_kept)), live)
     order = np.argsort(np.concatenate([np.flatnonzero(is_kept), at]), kind="stable")
-    together = pa.concat_tables([kept, planned]).take(pa.array(order))
-    applied = replace(snapshot, partitions=together.combine_chunks())
-    return _with_free_space(snapshot, applied)
+    together = pa.concat_tables([kept, changed]).take(pa.array(order))
+    return together.combine_chunks()
 
 
 def _with_free_space(before: Snapshot, after: Snapshot) -> Snapshot:
@@ -151,7 +172,8 @@ def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
     return [row_of.get(key) for key in zip(plan.topics, plan.partitions, strict=True)]
 
 
-def _live_ids(snapshot: Snapshot) -> frozenset[int]:
+def live_ids(snapshot: Snapshot) -> frozenset[int]:
+    """Return the ids of the brokers that serve."""
     states = snapshot.brokers.column("state").to_pylist()
     ids = snapshot.brokers.column("id").to_pylist()
     return frozenset(
@@ -228,13 +250,13 @@ def _planned(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTab
         for each, target in zip(columns["future_log_dirs"], targets, strict=True)
     ]
     columns["log_dirs"] = [
-        _dirs_after(*entry)
+        dirs_after(*entry)
         for entry in zip(
             before, columns["log_dirs"], targets, plan.log_dirs, strict=True
         )
     ]
     columns["replica_bytes"] = [
-        _bytes_after(*entry)
+        bytes_after(*entry)
         for entry in zip(
             before,
             columns["replica_bytes"],
@@ -250,12 +272,13 @@ def _planned(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTab
 _COLUMNS = PARTITIONS.columns
 
 
-def _dirs_after(
+def dirs_after(
     before: list[int],
     dirs: list[str | None] | None,
     target: list[int],
     wanted: Sequence[str | None] | None,
 ) -> list[str | None] | None:
+    """Return the log dir of each replica: as wanted, else where it was."""
     if dirs is None and wanted is None:
         return None
     kept = dict(zip(before, dirs or [None] * len(before), strict=True))
@@ -266,12 +289,13 @@ def _dirs_after(
     ]
 
 
-def _bytes_after(
+def bytes_after(
     before: list[int],
     own: list[int | None] | None,
     target: list[int],
     size_bytes: int | None,
 ) -> list[int | None] | None:
+    """Return the bytes of each replica: its own, of new ones the partition's."""
     if own is None:
         return None
     kept = dict(zip(before, own, strict=True))

@@ -5,15 +5,14 @@ It is handed, one snapshot at a time, to the very functions that score one in me
 rows as many as brokers, log dirs and topics, never as replicas.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from placement.cluster import ABSENT, ClusterState, IndexArray
 from placement.load import (
@@ -29,6 +28,7 @@ from placement.rules.draft import DEFAULT_THRESHOLDS
 from placement.score import VIOLATIONS
 from placement.score.cluster import ClusterScore
 from placement.score.levels import (
+    TopicLevel,
     level_of_log_dirs,
     rack_level,
 )
@@ -41,21 +41,20 @@ from placement.targets import (
     rack_limit,
     share_capacities,
 )
-from planner.score.tables import LEVELS, SCHEMA, level_table
-from planner.snapshot.columns import BROKERS, LOG_DIRS, TOPICS, ArrowTable
-from planner.spark.adding import FIRSTS, HEAVIEST, LOADS
-from planner.spark.fleet import KEY, Fleet
-from planner.spark.ground import part_of, union_of
-from planner.spark.problems import PROBLEM, found_in_snapshot
-from planner.spark.topics import BROKEN_AS, TopicSums, totals_of
+from planner.score.tables import LEVELS, SCHEMA, level_table, topic_table
+from planner.snapshot.columns import ArrowTable
+from planner.spark.arrays import HEAVIEST
+from planner.spark.chunk import LOADS, Ground, bare_state
+from planner.spark.files import TIME
+from planner.spark.grounds import Grounds
+from planner.spark.kernel import COUNTED, FIRSTS
+from planner.spark.lists import place_keys
+from planner.spark.parcels import Parcels
+from planner.spark.partial import places_once
+from planner.spark.topics import BROKEN_AS, TopicSums
 
-BROKER_COLUMNS = tuple(
-    column.name for column in BROKERS.columns if column.name not in {"configs", "tags"}
-)
-DIR_COLUMNS = tuple(column.name for column in LOG_DIRS.columns)
-PLACE = ("broker_id", "log_dir", "future_log_dir", "factor")
-PROBLEM_TYPE = pa.struct([(name, pa.string()) for name in PROBLEM])
-FOUND_SCHEMA = SCHEMA.append(pa.field("problem", PROBLEM_TYPE))
+PLACED = tuple(level for level in LEVELS if level != "topic")
+"""The levels that are of no topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,119 +80,67 @@ class ScoreSettings:
         return cls(bands={}, thresholds={})
 
 
-def balance_rows(
-    fleet: Fleet, partial: DataFrame, twice: DataFrame, settings: ScoreSettings
-) -> DataFrame:
+def score_tables(
+    parcels: Parcels, grounds: Grounds, settings: ScoreSettings
+) -> Iterator[ArrowTable]:
     """
-    Return the scores of every level, or what is wrong.
+    Yield the scores of a snapshot, as far as this task has what they are made of.
 
     Parameters
     ----------
-    fleet
-        Canonical tables.
-    partial
-        What `partial_sums` gives of them.
-    twice
-        Partitions that stand twice: `found_twice`.
+    parcels
+        Of the snapshot; with the first bucket come all levels but that of topics.
+    grounds
+        What is known of its brokers.
     settings
         Bands and thresholds.
-
-    Returns
-    -------
-    DataFrame
-        The columns of every table of scores, and `problem`: of a snapshot with which
-        something is wrong there are rows of that kind alone.
     """
-    parts = [
-        partial,
-        _tagged(fleet.clusters, "cluster", KEY[:1]),
-        _tagged(fleet.brokers, "broker", BROKER_COLUMNS),
-        _tagged(fleet.log_dirs, "dir", DIR_COLUMNS),
-        _tagged(fleet.topics, "listed", ("topic",)),
-        _tagged(twice, "found", PROBLEM),
-    ]
-    balance = _balancer(dict(settings.bands), dict(settings.thresholds))
-    return union_of(parts).groupBy(*KEY).applyInArrow(balance, _output(FOUND_SCHEMA))
+    cluster_id, micros = parcels.key
+    taken_at: datetime = pa.scalar(micros, pa.int64()).cast(TIME).as_py()
+    topics = TopicSums(parcels.tables["topic"], parcels.tables["listed"])
+    if len(topics.names):
+        yield topic_table(topics.names, topics.level(), cluster_id, taken_at)
+    if parcels.has_first:
+        totals = _totals(parcels.tables["count"])
+        score = _placed(parcels, grounds.of(parcels.key), totals, settings)
+        table = level_table(score, cluster_id, taken_at, PLACED)
+        yield _with_totals(table, totals)
 
 
-def output_schema() -> Any:  # noqa: ANN401 - a StructType
-    """Return the columns of every table of scores, as Spark has them."""
-    return _output(SCHEMA)
-
-
-def _output(schema: Any) -> Any:  # noqa: ANN401 - an Arrow schema, a StructType
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)
-
-
-def _tagged(table: DataFrame, tag: str, columns: tuple[str, ...]) -> DataFrame:
-    return table.select(*KEY, F.struct(*(F.col(f"`{c}`") for c in columns)).alias(tag))
-
-
-def _balancer(
-    bands: Mapping[str, float], thresholds: Mapping[str, float]
-) -> Callable[[ArrowTable], ArrowTable]:
-    def balance(rows: pa.Table) -> pa.Table:
-        return _balance(rows, bands, thresholds)
-
-    return balance
-
-
-def _balance(
-    rows: ArrowTable, bands: Mapping[str, float], thresholds: Mapping[str, float]
-) -> ArrowTable:
-    """Score one snapshot from what was added up, or say what is wrong with it."""
-    listed = part_of(rows, "listed").column("topic")
-    topics = TopicSums(part_of(rows, "topic"), listed)
-    places = _together(part_of(rows, "place"))
-    problems = list(found_in_snapshot(rows, topics, places))
-    if problems:
-        return _refused(rows, problems)
-    state = _state(part_of(rows, "broker"), part_of(rows, "dir"), places, topics.names)
-    sums = _Sums(state, places)
-    totals = totals_of(topics)
-    measured = _measured(state, sums, totals, bands, thresholds)
-    score = ClusterScore(
+def _placed(
+    parcels: Parcels, ground: Ground, totals: Mapping[str, int], settings: ScoreSettings
+) -> ClusterScore:
+    """Score a snapshot but for its topics."""
+    places = places_once([parcels.tables["place"]])
+    state = _state(ground, places)
+    sums = _Sums(state, places, parcels.tables["factor"])
+    measured = _measured(state, sums, totals, settings)
+    return ClusterScore(
         measured=measured,
         placed=score_of(measured),
         racks=rack_level(measured),
         log_dirs=level_of_log_dirs(state, sums.dir_loads),
-        topics=topics.level(),
+        topics=_NO_TOPICS,
         hot_spots=(),
         num_hot_spots=0,
         min_bytes_to_balance=0,
         notes=(),
     )
-    taken_at = rows.column("taken_at")[0].as_py()
-    table = level_table(score, rows.column("cluster_id")[0].as_py(), taken_at, LEVELS)
-    nothing = pa.nulls(len(table), PROBLEM_TYPE)
-    return _with_totals(table, totals).append_column("problem", nothing)
 
 
-def _together(parts: ArrowTable) -> ArrowTable:
-    """Return each place once; parts of it were added up by several tasks."""
-    figures = [(name, "sum") for name in (*LOADS, *FIRSTS)]
-    figures += [(name, "max") for name in HEAVIEST]
-    found = parts.group_by(list(PLACE)).aggregate(figures)
-    plain = {f"{name}_{how}": name for name, how in figures}
-    return found.rename_columns([plain.get(name, name) for name in found.column_names])
+_NOTHING = np.zeros(0, dtype=np.int64)
+_NO_TOPICS = TopicLevel(
+    partitions=_NOTHING,
+    replicas=_NOTHING,
+    spread=(),
+    known_fraction=np.ones((0, len(RESOURCES))),
+    broken={},
+)
 
 
-def _refused(rows: ArrowTable, problems: list[dict[str, str]]) -> ArrowTable:
-    """Return a row per problem, and no score."""
-    columns = {
-        "cluster_id": pa.repeat(rows.column("cluster_id")[0], len(problems)),
-        "taken_at": pa.repeat(rows.column("taken_at")[0], len(problems)),
-        "problem": pa.array(problems, PROBLEM_TYPE),
-    }
-    arrays = [
-        columns[field.name].cast(field.type)
-        if field.name in columns
-        else pa.nulls(len(problems), field.type)
-        for field in FOUND_SCHEMA
-    ]
-    return pa.Table.from_arrays(arrays, schema=FOUND_SCHEMA)
+def _totals(counts: ArrowTable) -> dict[str, int]:
+    """Return the sums over all topics of what is counted."""
+    return {name: int(pc.sum(counts.column(name)).as_py() or 0) for name in COUNTED}
 
 
 def _numbers(table: ArrowTable, name: str) -> Any:  # noqa: ANN401 - an int64 array
@@ -201,99 +148,63 @@ def _numbers(table: ArrowTable, name: str) -> Any:  # noqa: ANN401 - an int64 ar
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _state(
-    brokers: ArrowTable, dirs: ArrowTable, places: ArrowTable, topics: list[str]
-) -> ClusterState:
-    """Return a cluster of these brokers, log dirs and topics, without partitions."""
-    from planner.snapshot import Snapshot
-
-    named = _named_dirs(places)
-    listed = dirs.select(list(DIR_COLUMNS)).cast(LOG_DIRS.schema)
-    known = set(
-        zip(
-            listed.column("broker_id").to_pylist(),
-            listed.column("path").to_pylist(),
-            strict=True,
-        )
-    )
-    new = sorted(named - known)
-    added = pa.table(
-        {"broker_id": [b for b, _ in new], "path": [p for _, p in new]},
-        schema=pa.schema([LOG_DIRS.schema.field(0), LOG_DIRS.schema.field(1)]),
-    )
-    full = pa.concat_tables([listed, added], promote_options="default")
-    arrays = [
-        brokers.column(c.name).cast(c.type)
-        if c.name in BROKER_COLUMNS
-        else pa.nulls(len(brokers), c.type)
-        for c in BROKERS.columns
-    ]
-    table = pa.Table.from_arrays(arrays, schema=BROKERS.schema)
-    names = pa.array(topics, pa.string())
-    nulls = [pa.nulls(len(names), column.type) for column in TOPICS.columns[1:]]
-    return Snapshot(
-        topics=pa.Table.from_arrays([names, *nulls], schema=TOPICS.schema),
-        brokers=table.sort_by("id").combine_chunks(),
-        log_dirs=full.sort_by(
-            [("broker_id", "ascending"), ("path", "ascending")]
-        ).combine_chunks(),
-    ).to_state()
-
-
-def _named_dirs(places: ArrowTable) -> set[tuple[int, str]]:
-    """Return the log dirs that replicas name."""
-    brokers = places.column("broker_id").to_pylist()
-    return {
-        (broker, path)
-        for name in ("log_dir", "future_log_dir")
-        for broker, path in zip(brokers, places.column(name).to_pylist(), strict=True)
-        if path is not None
-    }
+def _state(ground: Ground, places: ArrowTable) -> ClusterState:
+    """Return a cluster of these brokers and log dirs, without partitions."""
+    columns, listed = ["broker_id", "path"], ground.log_dirs
+    named = places.select(["broker_id", "log_dir"]).rename_columns(columns)
+    named = named.filter(pc.is_valid(named.column("path")))
+    known, wanted = place_keys(*(t.select(columns) for t in (listed, named)))
+    new = named.filter(pa.array(~np.isin(wanted, known)))
+    dirs = pa.concat_tables([listed, new], promote_options="permissive")
+    return bare_state(ground.brokers, dirs)
 
 
 class _Sums:
     """What lies on each broker and in each log dir, as arrays."""
 
-    def __init__(self, state: ClusterState, places: ArrowTable) -> None:
-        ids = places.column("broker_id").to_numpy()
-        self.rows: IndexArray = state.brokers.rows_of(ids)
-        self.factor = _numbers(places, "factor")
-        self.firsts = {name: _numbers(places, name) for name in FIRSTS}
+    def __init__(
+        self, state: ClusterState, places: ArrowTable, factors: ArrowTable
+    ) -> None:
+        self.rows: IndexArray = state.brokers.rows_of(
+            places.column("broker_id").to_numpy()
+        )
+        self.factor = _numbers(factors, "factor")
+        self.firsts = {name: _numbers(factors, name) for name in FIRSTS}
         self._loads = np.stack([_numbers(places, name) for name in LOADS], axis=1)
         dirs = state.log_dirs
-        keys = list(zip(dirs.broker_idx.tolist(), dirs.paths, strict=True))
-        self._row_of = {key: row for row, key in enumerate(keys)}
-        here = self._dir_rows(places, "log_dir")
-        future = self._dir_rows(places, "future_log_dir")
-        located = self._added(here, len(keys))
-        copied = self._added(future, len(keys))[:, 0]
-        lies = located[:, 0] + copied
+        here = self._dir_rows(places, state)
+        located = np.zeros((len(dirs), len(RESOURCES)), dtype=np.int64)
+        lies = here != ABSENT
+        located[here[lies]] = self._loads[lies]
+        copied = np.zeros(len(dirs), dtype=np.int64)
+        copied[here[lies]] = _numbers(places, "copied")[lies]
+        taken = located[:, 0] + copied
         elsewhere = np.zeros(len(state.brokers), dtype=np.int64)
-        lost = here == ABSENT
-        np.add.at(elsewhere, self.rows[lost], self._loads[lost, 0])
+        np.add.at(elsewhere, self.rows[~lies], self._loads[~lies, 0])
         self.load = np.zeros((len(state.brokers), len(RESOURCES)), dtype=np.int64)
         np.add.at(self.load, self.rows, self._loads)
-        self.fixed = unexplained_bytes(dirs, lies, elsewhere)
+        self.fixed = unexplained_bytes(dirs, taken, elsewhere)
         self.load[:, 0] += self.fixed
         self.dir_loads = located
-        self.dir_loads[:, 0] = np.maximum(lies, taken_bytes(dirs))
+        self.dir_loads[:, 0] = np.maximum(taken, taken_bytes(dirs))
         self.heaviest = self._heaviest(state, places)
 
-    def _dir_rows(self, places: ArrowTable, name: str) -> Any:  # noqa: ANN401 - (N,) ints
-        paths = places.column(name).to_pylist()
-        return np.array(
-            [
-                ABSENT if path is None else self._row_of[int(broker), path]
-                for broker, path in zip(self.rows, paths, strict=True)
-            ],
-            dtype=np.int64,
+    def _dir_rows(self, places: ArrowTable, state: ClusterState) -> Any:  # noqa: ANN401 - (N,) ints
+        """Return the row of each place's log dir, or `ABSENT`."""
+        dirs = state.log_dirs
+        own = pa.table(
+            {
+                "broker_id": state.brokers.ids[dirs.broker_idx],
+                "path": pa.array(dirs.paths, pa.string()),
+            }
         )
-
-    def _added(self, rows: Any, count: int) -> Any:  # noqa: ANN401 - arrays of ints
-        total = np.zeros((count, len(RESOURCES)), dtype=np.int64)
-        lies = rows != ABSENT
-        np.add.at(total, rows[lies], self._loads[lies])
-        return total
+        wanted = places.select(["broker_id", "log_dir"])
+        known, keys = place_keys(own, wanted)
+        order = np.argsort(known)
+        at = np.searchsorted(known, keys, sorter=order)
+        rows = np.append(order, ABSENT)[at]
+        is_there = wanted.column("log_dir").is_valid().to_numpy()
+        return np.where(is_there, rows, ABSENT)
 
     def _heaviest(self, state: ClusterState, places: ArrowTable) -> Any:  # noqa: ANN401
         most = np.zeros((len(state.brokers), len(RESOURCES)), dtype=np.int64)
@@ -310,18 +221,17 @@ def _measured(
     state: ClusterState,
     sums: _Sums,
     totals: Mapping[str, int],
-    bands: Mapping[str, float],
-    thresholds: Mapping[str, float],
+    settings: ScoreSettings,
 ) -> Measured:
     members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
-    most = {Resource(name): value for name, value in thresholds.items()}
+    most = {Resource(name): value for name, value in settings.thresholds.items()}
     limit = threshold_limits(state, {**DEFAULT_THRESHOLDS, **most})
     shares = Shares(
         members=members,
         capacity=share_capacities(state, members),
         rack_idx=state.brokers.rack_idx,
         rack_most=_rack_most(state, sums, members),
-        bands=np.array([bands.get(str(r), DEFAULT_BAND) for r in RESOURCES]),
+        bands=np.array([settings.bands.get(str(r), DEFAULT_BAND) for r in RESOURCES]),
     )
     return Measured(
         state=state,

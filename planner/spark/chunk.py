@@ -1,13 +1,11 @@
 """
-Some partitions of one snapshot, added up by place and by topic.
+Some partitions of one snapshot, added up by place, by factor and by topic.
 
-A chunk is looked at as a small cluster of all the brokers: what replicas weigh and
-which rules partitions break is told by the very functions that score a whole cluster
-in memory. Nothing here needs Spark.
+What comes out is as large as brokers, log dirs and topics. Nothing here needs Spark.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,22 +13,25 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import ClusterState
-from placement.errors import InvalidClusterError
-from placement.load import weigh
-from planner.snapshot.columns import (
-    BROKERS,
-    LOG_DIRS,
-    PARTITIONS,
-    TOPICS,
-    ArrowTable,
-    TableColumns,
+from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+from placement.load import RESOURCES
+from placement.targets import rack_limit
+from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
+from planner.snapshot.rows import Rows, as_array
+from planner.spark import kernel
+from planner.spark.arrays import (
+    HEAVIEST,
+    GroundArrays,
+    Ints,
+    RowArrays,
+    SumArrays,
+    empty_sums,
+    scratch_of,
+    uniform,
 )
-from planner.snapshot.facts import MIN_ISR
-from planner.snapshot.rows import Rows
-from planner.spark.adding import FIRSTS, HEAVIEST, LOADS, place_sums, topic_figures
+from planner.spark.kernel import COUNTED, FIRSTS
+from planner.spark.lists import Spots, aligned, row_finder, rows_of_ids
 
-Ints = npt.NDArray[np.int64]
 READ = (
     "topic",
     "partition",
@@ -48,46 +49,54 @@ READ = (
     "follower_cpu_cores",
 )
 """The columns of partitions that scores rest on."""
-KNOWN = ("knows_disk", "knows_in", "knows_out", "knows_cpu")
-BROKEN = (
-    "rack_broken",
-    "offline_replicas",
-    "offline_partitions",
-    "under_replicated",
-    "under_min_isr",
-    "at_min_isr",
-    "leader_not_preferred",
-    "rf1",
-    "rf_equals_min_isr",
-)
-WRONG = ("lacks_replicas", "is_twice", "unnumbered")
-COUNTED = ("partitions", "replicas", *KNOWN, *BROKEN, *WRONG)
-NUMBERS = ("sum_number", "sum_square")
-ENDS = ("first_number", "last_number")
+LOADS = tuple(str(resource) for resource in RESOURCES)
 _INT, _FLOAT, _TEXT = pa.int64(), pa.float64(), pa.string()
-PLACE_TYPE = pa.struct(
+PLACES = pa.schema(
     [
         ("broker_id", pa.int32()),
         ("log_dir", _TEXT),
-        ("future_log_dir", _TEXT),
-        ("factor", pa.int32()),
-        *((name, _INT) for name in (*LOADS, *HEAVIEST, *FIRSTS)),
+        *((name, _INT) for name in (*LOADS, *HEAVIEST)),
+        ("copied", _INT),
     ]
 )
-TOPIC_TYPE = pa.struct(
+"""`copied`: bytes of replicas that lie elsewhere and are being copied there."""
+FACTORS = pa.schema([("factor", _INT), *((name, _INT) for name in FIRSTS)])
+COUNTS = pa.schema(
+    [
+        *((name, _INT) for name in COUNTED),
+        *((f"whole_{name}", _FLOAT) for name in LOADS),
+    ]
+)
+"""Of all topics together."""
+TOPICS = pa.schema(
     [
         ("topic", _TEXT),
         *((name, _INT) for name in COUNTED),
-        *((name, _FLOAT) for name in (*ENDS, *NUMBERS)),
         *((f"{end}_{name}", _INT) for name in LOADS for end in ("sum", "max", "min")),
         *((f"{end}_{name}", _FLOAT) for name in LOADS for end in ("whole", "square")),
     ]
 )
 """`square_…`: sum of squared distances from the mean of these partitions."""
-FOUND_TYPE = pa.struct([(name, _TEXT) for name in ("table", "place", "value", "rule")])
+WRONG = ("lacks_replicas", "is_twice", "unnumbered", "unlike")
+NUMBERS = pa.schema(
+    [
+        ("topic", _TEXT),
+        ("first", _INT),
+        ("last", _INT),
+        ("numbers", pa.list_(_INT)),
+        *((name, _INT) for name in WRONG),
+    ]
+)
+"""
+What tells of partitions that stand twice, or are wrong. `numbers`: those of the
+partitions, null where they are first, first + 1 … last.
+"""
+FOUND = pa.schema([(name, _TEXT) for name in ("table", "place", "value", "rule")])
+WORTH_COMPILING = 2_000
+"""Partitions; fewer are added up sooner than code is compiled, or loaded."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Ground:
     """
     What the partitions of a snapshot must know of the rest of it.
@@ -97,7 +106,7 @@ class Ground:
     min_isr
         Of the cluster.
     brokers, log_dirs
-        Its tables; columns may be absent.
+        Its tables; columns may be absent. Brokers stand once.
     topics
         Topics that say something: `topic`, `is_shared`, `min_isr`.
     """
@@ -107,240 +116,257 @@ class Ground:
     log_dirs: ArrowTable
     topics: ArrowTable
 
+    @cached_property
+    def state(self) -> ClusterState:
+        """The brokers and log dirs as a cluster without partitions."""
+        return bare_state(self.brokers, self.log_dirs)
 
-def sums_of(rows: ArrowTable, ground: Ground) -> ArrowTable:
+    @cached_property
+    def in_rack(self) -> Ints:
+        """``(K,)`` live brokers of each rack."""
+        brokers = self.state.brokers
+        racks = brokers.rack_idx[brokers.is_live]
+        return np.bincount(racks, minlength=self.state.num_racks).astype(np.int64)
+
+
+def bare_state(
+    brokers: ArrowTable, log_dirs: ArrowTable, topics: ArrowTable | None = None
+) -> ClusterState:
+    """Return a cluster without partitions; log dirs of strangers are left out."""
+    from planner.snapshot import Snapshot
+
+    owned = pc.is_in(log_dirs.column("broker_id"), as_array(brokers.column("id")))
+    dirs = filled(log_dirs.filter(owned), LOG_DIRS.schema)
+    order = [("broker_id", "ascending"), ("path", "ascending")]
+    tables = {} if topics is None else {"topics": topics}
+    return Snapshot(
+        brokers=filled(brokers, BROKERS.schema).sort_by("id").combine_chunks(),
+        log_dirs=dirs.sort_by(order).combine_chunks(),
+        **tables,
+    ).to_state()
+
+
+def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow schema
+    """Return a table in the columns of a schema; those not there are null."""
+    arrays = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sums:
+    """
+    What partitions add up to.
+
+    Parameters
+    ----------
+    places, factors, counts, topics, numbers, found
+        Tables in the columns of `PLACES`, `FACTORS`, `COUNTS`, `TOPICS`, `NUMBERS` and
+        `FOUND`.
+    """
+
+    places: ArrowTable
+    factors: ArrowTable
+    counts: ArrowTable
+    topics: ArrowTable
+    numbers: ArrowTable
+    found: ArrowTable
+
+
+def sums_of(rows: ArrowTable, ground: Ground, *, is_compiled: bool = False) -> Sums:
     """
     Add up some partitions of one snapshot.
 
     Parameters
     ----------
     rows
-        The columns `READ`, in the types of snapshots.
+        The columns `READ`, in the types of snapshots; texts may be dictionaries.
     ground
         The rest of the snapshot.
+    is_compiled
+        Whether machine code does it; the sums are the same.
 
-    Returns
-    -------
-    Columns `place`, `topic` and `found`, of which each row has one: sums per broker,
-    log dirs and factor; per topic; and what is wrong. Partitions that cannot be looked
-    at count in `WRONG`, or by their unknown broker, and nowhere else.
+    Notes
+    -----
+    Partitions that cannot be looked at are counted by topic, or by their unknown broker
+    in `found`, and nowhere else.
     """
-    wrong, strangers = _wrong(rows, ground)
-    is_sound = ~np.logical_or.reduce(list(wrong.values())) & ~strangers.is_there
     names, topic_idx = _topics_of(rows)
-    parts = [_strange_places(strangers.ids)]
-    figures = _number_figures(rows, topic_idx, len(names))
-    for name, flags in wrong.items():
-        figures[name] = np.bincount(topic_idx[flags], minlength=len(names))
-    try:
-        state = _state(rows, np.nonzero(is_sound)[0], topic_idx, names, ground)
-        weights = weigh(state)
-        places = _structs(PLACE_TYPE, place_sums(state, weights))
-        parts.append(_wrapped("place", places))
-        figures |= topic_figures(state, weights)
-    except InvalidClusterError as error:
-        parts.append(_found(error.problems))
-    parts.append(_topic_rows(names, figures))
-    return pa.concat_tables(parts)
-
-
-def _wrapped(kind: str, values: ArrowTable) -> ArrowTable:
-    """Return rows of one kind; the other kinds are null."""
-    types = {"place": PLACE_TYPE, "topic": TOPIC_TYPE, "found": FOUND_TYPE}
-    return pa.table(
-        {
-            name: values if name == kind else pa.nulls(len(values), each)
-            for name, each in types.items()
-        }
+    listed = Rows.from_arrow(rows.column("replicas"))
+    ids = listed.values.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+    find = row_finder(ground.state.brokers.ids)
+    broker = find(ids)
+    spots = Spots(rows, listed, broker, ground.state)
+    arrays = _row_arrays(rows, topic_idx, listed, broker, spots, find)
+    longest = int(listed.lengths.max(initial=0))
+    sums = empty_sums(len(names), spots.count, longest)
+    add = kernel.compiled() if is_compiled else kernel.add_partitions
+    # Sums that overflow are refused later, by those in floats.
+    with np.errstate(over="ignore", invalid="ignore"):
+        add(
+            uniform(arrays),
+            uniform(_ground_arrays(ground, names, spots, longest)),
+            sums,
+            scratch_of(len(rows), ground.state.num_racks),
+        )
+    return Sums(
+        places=_place_table(sums, spots, ground.state),
+        factors=_factor_table(sums),
+        counts=_count_table(sums),
+        topics=_topic_table(names, sums),
+        numbers=_number_table(names, sums, arrays),
+        found=_strangers(np.unique(ids[broker == ABSENT])),
     )
-
-
-def _structs(kind: Any, columns: Mapping[str, Any]) -> ArrowTable:  # noqa: ANN401 - a type
-    """Return columns as structs; those that are not there are 0, texts null."""
-    count = len(next(iter(columns.values())))
-    arrays = []
-    for field in kind:
-        if field.name in columns:
-            arrays.append(pa.array(columns[field.name], field.type))
-        elif field.type == _TEXT:
-            arrays.append(pa.nulls(count, _TEXT))
-        else:
-            arrays.append(pa.array(np.zeros(count), field.type))
-    return pa.StructArray.from_arrays(arrays, fields=list(kind))
-
-
-def _found(problems: tuple[str, ...]) -> ArrowTable:
-    said = [
-        {"table": "partitions", "place": each.split()[0], "value": "", "rule": each}
-        for each in problems
-    ]
-    return _wrapped("found", pa.array(said, FOUND_TYPE))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Strangers:
-    """Partitions with replicas on brokers that nobody lists, and these brokers."""
-
-    is_there: npt.NDArray[np.bool_]
-    ids: Ints
-
-
-def _wrong(
-    rows: ArrowTable, ground: Ground
-) -> tuple[dict[str, npt.NDArray[np.bool_]], _Strangers]:
-    """Return what is wrong with each partition."""
-    listed = Rows.of_ids(rows.column("replicas"))
-    known = ground.brokers.column("id").to_numpy()
-    strange = ~np.isin(listed.values, known)
-    has_strangers = np.zeros(len(rows), dtype=np.bool_)
-    has_strangers[listed.row_idx[strange]] = True
-    flags = {
-        "lacks_replicas": listed.lengths == 0,
-        "is_twice": _has_twice(listed),
-        "unnumbered": pc.or_(
-            rows.column("partition").is_null(), rows.column("topic").is_null()
-        ).to_numpy(),
-    }
-    return flags, _Strangers(has_strangers, np.unique(listed.values[strange]))
-
-
-def _has_twice(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Return true for rows in which a value stands twice."""
-    found = np.zeros(len(rows.lengths), dtype=np.bool_)
-    start, lengths = rows.start[:-1], rows.lengths
-    most = int(lengths.max(initial=0))
-    if most > _LONG_ROW:
-        key = rows.row_idx << 32 | rows.values.astype(np.int64)
-        key.sort()
-        found[key[1:][key[1:] == key[:-1]] >> 32] = True
-        return found
-    for second in range(1, most):
-        has = np.nonzero(lengths > second)[0]
-        at = rows.values[start[has] + second]
-        for first in range(second):
-            found[has[rows.values[start[has] + first] == at]] = True
-    return found
-
-
-_LONG_ROW = 8
-
-
-def _strange_places(ids: Ints) -> ArrowTable:
-    """Return a place per broker that nobody lists, so that it is found later."""
-    return _wrapped("place", _structs(PLACE_TYPE, {"broker_id": ids.astype(np.int32)}))
 
 
 def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
-    """Return the topics, sorted, and the topic of each partition."""
-    column = rows.column("topic").combine_chunks()
-    if column.null_count:
-        column = column.cast(_TEXT).fill_null("")
+    """Return the names of the topics, and the topic of each partition."""
+    column = as_array(rows.column("topic"))
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    if isinstance(column, pa.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-    texts = column.dictionary.cast(_TEXT)
-    used = pc.unique(column.indices.drop_null())
-    names = texts.take(used).take(pc.array_sort_indices(texts.take(used)))
-    rank = pc.index_in(texts, value_set=names).fill_null(0).to_numpy().astype(np.int64)
-    codes = column.indices.fill_null(0).to_numpy().astype(np.int64)
-    idx: Ints = rank[codes] if len(rank) else codes
-    return names, idx
+    codes = column.indices.fill_null(ABSENT).to_numpy(zero_copy_only=False)
+    texts = pa.concat_arrays([column.dictionary.cast(_TEXT), pa.array([""], _TEXT)])
+    codes = np.where(codes < 0, len(texts) - 1, codes).astype(np.int64)
+    is_used = np.zeros(len(texts), dtype=np.bool_)
+    is_used[codes] = True
+    names = texts.filter(pa.array(is_used))
+    place: Ints = np.cumsum(is_used) - 1
+    return names, place[codes]
 
 
-def _number_figures(rows: ArrowTable, topic_idx: Ints, count: int) -> dict[str, Any]:
-    """Return what tells of rows that stand twice, or lack: sums of numbers."""
-    number = rows.column("partition").fill_null(0).to_numpy().astype(np.float64)
-    is_number = rows.column("partition").is_valid().to_numpy()
-    first = np.full(count, np.inf)
-    last = np.full(count, -np.inf)
-    np.minimum.at(first, topic_idx[is_number], number[is_number])
-    np.maximum.at(last, topic_idx[is_number], number[is_number])
-    listed = Rows.from_arrow(rows.column("replicas")).lengths
-    return {
-        "partitions": np.bincount(topic_idx, minlength=count),
-        "replicas": np.bincount(topic_idx, weights=listed, minlength=count).astype(int),
-        "first_number": np.where(np.isfinite(first), first, 0.0),
-        "last_number": np.where(np.isfinite(last), last, 0.0),
-        "sum_number": np.bincount(topic_idx, weights=number, minlength=count),
-        "sum_square": np.bincount(topic_idx, weights=number**2, minlength=count),
-    }
-
-
-def _state(
+def _row_arrays(
     rows: ArrowTable,
-    sound: Ints,
     topic_idx: Ints,
-    names: ArrowTable,
-    ground: Ground,
-) -> ClusterState:
-    """Return a cluster of these partitions, each once, in order."""
-    from planner.snapshot.document import Snapshot
-    from planner.snapshot.model import state_of
-
-    number = rows.column("partition").fill_null(0).to_numpy()
-    order = _ordered(sound, topic_idx, number)
-    table = rows if len(order) == len(rows) and _is_range(order) else rows.take(order)
-    columns = {
-        "topic": names.take(pa.array(topic_idx[order]))
-        if len(names)
-        else pa.array([], _TEXT)
-    }
-    snapshot = Snapshot(
-        configs={MIN_ISR: str(ground.min_isr)},
-        brokers=_filled(ground.brokers, BROKERS),
-        log_dirs=_filled(ground.log_dirs, LOG_DIRS),
-        topics=_topic_table(names, ground.topics),
-        partitions=_filled(table, PARTITIONS, columns),
+    listed: Rows,
+    broker: Ints,
+    spots: Spots,
+    find: Any,  # noqa: ANN401 - ids to rows
+) -> RowArrays:
+    isr = rows_of_ids(rows.column("isr"), find, listed, broker)
+    adding = rows_of_ids(rows.column("adding_replicas"), find, listed, broker)
+    own, is_unlike = aligned(rows.column("replica_bytes"), listed)
+    leader = find(_numbers(rows, "leader", UNKNOWN))
+    leader[rows.column("leader").is_null().to_numpy()] = kernel.NOBODY_SAYS
+    return RowArrays(
+        topic=topic_idx,
+        number=_numbers(rows, "partition", UNKNOWN).astype(np.int64),
+        is_named=rows.column("topic").is_valid().to_numpy(),
+        is_unlike=is_unlike | spots.is_unlike,
+        start=listed.start,
+        broker=broker,
+        place=spots.here,
+        future=spots.future,
+        own=own,
+        leader=leader,
+        isr_start=isr.start,
+        isr=isr.values,
+        tells_isr=~isr.is_absent,
+        adding_start=adding.start,
+        adding=adding.values,
+        size=_numbers(rows, "size_bytes", UNKNOWN),
+        inbound=_numbers(rows, "in_bytes_per_s", np.nan),
+        outbound=_numbers(rows, "out_bytes_per_s", np.nan),
+        leader_cpu=_numbers(rows, "leader_cpu_cores", np.nan),
+        follower_cpu=_numbers(rows, "follower_cpu_cores", np.nan),
+        has_future=len(spots.future) > 0,
+        has_own=len(own) > 0,
     )
-    return state_of(snapshot)
 
 
-def _is_range(order: Ints) -> bool:
-    return bool(np.all(np.diff(order) == 1))
+def _numbers(rows: ArrowTable, name: str, absent: float) -> Any:  # noqa: ANN401 - (P,) numbers
+    column = as_array(rows.column(name))
+    if column.null_count == len(column):
+        kind = np.float64 if np.isnan(absent) else np.int64
+        return np.full(len(column), absent, dtype=kind)
+    return column.fill_null(absent).to_numpy(zero_copy_only=False)
 
 
-def _ordered(sound: Ints, topic_idx: Ints, number: Ints) -> Ints:
-    """Return sound partitions by topic and number, each once."""
-    key = topic_idx[sound] << 32 | number[sound].astype(np.int64)
-    if len(key) and np.all(key[1:] > key[:-1]):
-        return sound
-    _, first = np.unique(key, return_index=True)
-    ordered: Ints = sound[first]
-    return ordered
+def _ground_arrays(
+    ground: Ground, names: ArrowTable, spots: Spots, longest: int
+) -> GroundArrays:
+    said = ground.topics
+    at = pc.index_in(names, value_set=as_array(said.column("topic")))
+    is_shared = pc.fill_null(said.column("is_shared").take(at), fill_value=False)
+    min_isr = said.column("min_isr").take(at).fill_null(ground.min_isr)
+    brokers = ground.state.brokers
+    return GroundArrays(
+        is_live=brokers.is_live,
+        rack=brokers.rack_idx,
+        in_rack=ground.in_rack,
+        rack_limit=rack_limit(np.arange(longest + 1), ground.in_rack),
+        is_shared=is_shared.to_numpy(),
+        min_isr=min_isr.to_numpy(),
+        is_offline=spots.flags(ground.state.log_dirs.state == LogDirState.OFFLINE),
+    )
 
 
-def _filled(
-    table: ArrowTable,
-    columns: TableColumns,
-    given: Mapping[str, Any] | None = None,
-) -> ArrowTable:
-    """Return a table in all the columns of snapshots; those not there are null."""
-    given = given or {}
-    arrays = [
-        given[column.name]
-        if column.name in given
-        else table.column(column.name).cast(column.type)
-        if column.name in table.column_names
-        else pa.nulls(len(table), column.type)
-        for column in columns.columns
+def _place_table(sums: SumArrays, spots: Spots, state: ClusterState) -> ArrowTable:
+    replicas = sums.loads[:, kernel.REPLICAS]
+    used = np.nonzero((replicas > 0) | sums.is_target)[0]
+    brokers, paths = spots.names(used, state.brokers.ids)
+    columns = [sums.loads[used, r] for r in range(len(LOADS))]
+    columns += [sums.most[used, r] for r in range(len(HEAVIEST))]
+    return pa.Table.from_arrays(
+        [brokers, paths, *map(pa.array, columns), pa.array(sums.copied[used])],
+        schema=PLACES,
+    )
+
+
+def _factor_table(sums: SumArrays) -> ArrowTable:
+    used = np.nonzero(sums.firsts.any(axis=1))[0]
+    columns = [used, *(sums.firsts[used, n] for n in range(len(FIRSTS)))]
+    return pa.Table.from_arrays([pa.array(each) for each in columns], schema=FACTORS)
+
+
+def _count_table(sums: SumArrays) -> ArrowTable:
+    columns = [*sums.counts.sum(axis=0), *sums.whole.sum(axis=0)]
+    return pa.Table.from_arrays([pa.array([each]) for each in columns], schema=COUNTS)
+
+
+def _topic_table(names: ArrowTable, sums: SumArrays) -> ArrowTable:
+    ends = (sums.total, sums.largest, sums.least)
+    floats = (sums.whole, sums.square)
+    width = range(len(LOADS))
+    columns = [
+        *sums.counts.T,
+        *(end[:, r] for r in width for end in ends),
+        *(end[:, r] for r in width for end in floats),
     ]
-    return pa.Table.from_arrays(arrays, schema=columns.schema)
+    return pa.Table.from_arrays([names, *map(pa.array, columns)], schema=TOPICS)
 
 
-def _topic_table(names: ArrowTable, said: ArrowTable) -> ArrowTable:
-    """Return the topics with what they say of storage and least in sync."""
-    at = pc.index_in(names, value_set=said.column("topic").combine_chunks())
-    is_shared = said.column("is_shared").take(at).to_pylist()
-    min_isr = said.column("min_isr").take(at).to_pylist()
-    configs = [[] if each is None else [(MIN_ISR, str(each))] for each in min_isr]
-    columns = {
-        "topic": names,
-        "storage": pa.array(["shared" if each else None for each in is_shared], _TEXT),
-        "configs": pa.array(configs, TOPICS.schema.field("configs").type),
-    }
-    return _filled(pa.table({"topic": names}), TOPICS, columns)
+def _number_table(names: ArrowTable, sums: SumArrays, rows: RowArrays) -> ArrowTable:
+    wrong = [sums.counts[:, COUNTED.index(name)] for name in WRONG]
+    numbers = _listed_numbers(sums.is_run, rows)
+    ends = (pa.array(sums.first), pa.array(sums.last))
+    arrays = [names, *ends, numbers, *map(pa.array, wrong)]
+    return pa.Table.from_arrays(arrays, schema=NUMBERS)
 
 
-def _topic_rows(names: ArrowTable, figures: Mapping[str, Any]) -> ArrowTable:
-    return _wrapped("topic", _structs(TOPIC_TYPE, {"topic": names, **figures}))
+def _listed_numbers(is_run: npt.NDArray[np.bool_], rows: RowArrays) -> ArrowTable:
+    """Return the numbers of topics whose numbers do not go up one by one."""
+    odd = np.nonzero(~is_run[rows.topic])[0]
+    order = odd[np.argsort(rows.topic[odd], kind="stable")]
+    lengths = np.bincount(rows.topic[odd], minlength=len(is_run))
+    start = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    return pa.ListArray.from_arrays(
+        pa.array(start), pa.array(rows.number[order]), mask=pa.array(is_run)
+    )
+
+
+def _strangers(ids: Ints) -> ArrowTable:
+    rule = "replicas must live on brokers that are listed"
+    rows = [
+        {
+            "table": "partitions",
+            "place": f"replicas: broker {broker}",
+            "value": str(broker),
+            "rule": rule,
+        }
+        for broker in ids.tolist()
+    ]
+    return pa.Table.from_pylist(rows, schema=FOUND)

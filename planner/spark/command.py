@@ -15,9 +15,9 @@ from planner.plan.request import PlanRequest, read_request
 from planner.score.make import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.balance import ScoreSettings
+from planner.spark.files import KEY
 from planner.spark.fleet import (
     CATALOG,
-    KEY,
     Fleet,
     fleet_of_snapshots,
     open_fleet,

@@ -5,7 +5,7 @@ What a snapshot consists of is brought together in the task that works on it, as
 nothing of its size ever comes to the driver.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
@@ -19,8 +19,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import ArrowTable
 from planner.spark.dealing import SLOT, dealt, pack, slots
-from planner.spark.fleet import KEY, Fleet
+from planner.spark.files import KEY, FleetFiles
+from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
+from planner.spark.snapshots import SnapshotReader, snapshot_sizes
 
 JOB = "job"
 LAST = "last"
@@ -106,6 +108,11 @@ class SnapshotSize:
 
 def sizes_of(fleet: Fleet) -> list[SnapshotSize]:
     """Return every snapshot of a fleet and its size, by cluster and time."""
+    if fleet.files is not None:
+        return [
+            SnapshotSize(cluster_id=key[0] or "", micros=key[1], replicas=replicas)
+            for key, replicas in sorted(snapshot_sizes(fleet.files).items())
+        ]
     micros = F.unix_micros("taken_at").alias("micros")
     counted = fleet.partitions.groupBy("cluster_id", micros).agg(
         F.sum(F.coalesce(F.array_size("replicas"), F.lit(0))).alias("replicas")
@@ -160,6 +167,8 @@ def on_each(
     from pyspark.sql.pandas.types import from_arrow_schema
 
     tasks = pack([job.replicas for job in jobs], least=TASK_REPLICAS)
+    if fleet.files is not None and not extra:
+        return _from_files(spark, fleet.files, jobs, tasks, work, schema)
     slot = slots(spark, len(tasks)) if tasks else []
     rows = [
         (job.cluster_id, micros, job.name, job.times[-1], slot[task])
@@ -179,6 +188,40 @@ def on_each(
         .groupBy(SLOT, JOB, LAST, "cluster_id")
         .applyInArrow(_worker(work, schema), from_arrow_schema(schema))
     )
+
+
+def _from_files(
+    spark: SparkSession,
+    files: FleetFiles,
+    jobs: Sequence[Job],
+    tasks: Sequence[Sequence[int]],
+    work: Work,
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> DataFrame:
+    """Let tasks read the snapshots that they work on: nothing goes through Spark."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    dealt = [[jobs[piece] for piece in pieces] for pieces in tasks] or [[]]
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        reader = SnapshotReader(files)
+        for batch in batches:
+            for task in batch.column("id").to_pylist():
+                for job in dealt[task]:
+                    snapshots = [_read(reader, job, micros) for micros in job.times]
+                    found = work(snapshots, job.name)
+                    key = (job.cluster_id, job.times[-1])
+                    yield from _with_key(found, *key, schema).to_batches()
+
+    numbers = spark.range(0, len(dealt), 1, len(dealt))
+    return numbers.mapInArrow(run, from_arrow_schema(schema))
+
+
+def _read(reader: SnapshotReader, job: Job, micros: int) -> Whole:
+    tables = reader.tables((job.cluster_id, micros))
+    said = tables.pop("clusters").to_pylist()
+    header = header_of(said[0] if said else {}, job.cluster_id, micros)
+    return Whole(taken_at=micros, header=header, tables=tables)
 
 
 def _tagged(table: DataFrame, tag: str) -> DataFrame:
@@ -213,8 +256,18 @@ def _whole(rows: ArrowTable, micros: int) -> Whole:
 
 def _keyed(found: ArrowTable, rows: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401
     """Name the rows of a job for its cluster and the last of its times."""
-    last = pa.scalar(rows.column(LAST)[0].as_py(), pa.int64()).cast(_TIME)
-    keys = {"cluster_id": rows.column("cluster_id")[0], "taken_at": last}
+    cluster_id = rows.column("cluster_id")[0].as_py()
+    return _with_key(found, cluster_id, rows.column(LAST)[0].as_py(), schema)
+
+
+def _with_key(
+    found: ArrowTable,
+    cluster_id: str,
+    micros: int,
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> ArrowTable:
+    last = pa.scalar(micros, pa.int64()).cast(_TIME)
+    keys = {"cluster_id": pa.scalar(cluster_id, pa.string()), "taken_at": last}
     arrays = [
         pa.repeat(keys[field.name], len(found)).cast(field.type)
         if field.name in keys

@@ -11,12 +11,17 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, TableColumns
+from planner.spark.files import (
+    BY_TASKS,
+    KEY,
+    FleetFiles,
+    TableFile,
+    parts_of,
+    row_groups,
+)
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
-
-KEY = ("cluster_id", "taken_at")
-"""What names a snapshot in every table of a fleet."""
 
 TABLE_NAMES = ("clusters", "brokers", "log_dirs", "topics", "partitions")
 CATALOG = "table:"
@@ -70,30 +75,6 @@ def table_schema(columns: TableColumns) -> T.StructType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionFile:
-    """
-    A file of partitions that the tasks can read by themselves.
-
-    Parameters
-    ----------
-    root, name
-        The folder, and the file's path inside it.
-    row_groups
-        Rows of each of its row groups.
-    key
-        Cluster id and time in microseconds, where the file does not say.
-    hidden
-        Keys of snapshots of which the rows count no longer.
-    """
-
-    root: str
-    name: str
-    row_groups: tuple[int, ...]
-    key: tuple[str, int] | None = None
-    hidden: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """
     Snapshots of clusters, each named by ``cluster_id`` and ``taken_at``.
@@ -105,9 +86,9 @@ class Fleet:
     brokers, log_dirs, topics, partitions
         The tables of snapshots, with ``cluster_id string, taken_at timestamp`` besides.
         Columns that are absent are null; others are left alone.
-    partition_files
-        The files that `partitions` is read from, where tasks can read them; `None`:
-        they cannot.
+    files
+        Where the rows are, where the driver and all tasks can read them by themselves;
+        `None`: they cannot.
     """
 
     clusters: DataFrame
@@ -115,7 +96,7 @@ class Fleet:
     log_dirs: DataFrame
     topics: DataFrame
     partitions: DataFrame
-    partition_files: tuple[PartitionFile, ...] | None = None
+    files: FleetFiles | None = None
 
     def canonical(self) -> Self:
         """Return the tables with all their columns and no others, in their types."""
@@ -140,7 +121,7 @@ class Fleet:
 
     def together(self, other: Self) -> Self:
         """Return the snapshots of both."""
-        mine, theirs = self.partition_files, other.partition_files
+        mine, theirs = self.files, other.files
         return replace(
             self,
             clusters=self.clusters.unionByName(other.clusters),
@@ -148,7 +129,7 @@ class Fleet:
             log_dirs=self.log_dirs.unionByName(other.log_dirs),
             topics=self.topics.unionByName(other.topics),
             partitions=self.partitions.unionByName(other.partitions),
-            partition_files=None if mine is None or theirs is None else mine + theirs,
+            files=None if mine is None or theirs is None else mine.together(theirs),
         )
 
 
@@ -190,10 +171,11 @@ def open_fleet(
         schema = folder.removeprefix(CATALOG)
         tables = {name: spark.table(f"{schema}.{name}") for name in TABLE_NAMES}
         return _fleet_of(tables)
-    from planner.spark.layout import partition_files, read_tables
+    from planner.spark.layout import fleet_files, read_tables, read_visible
 
-    files = partition_files(spark, folder, days)
-    return _fleet_of(read_tables(spark, folder, days), files)
+    visible = read_visible(spark, folder.rstrip("/"))
+    files = fleet_files(folder, visible, days)
+    return _fleet_of(read_tables(spark, folder, visible, days), files)
 
 
 def fleet_of_snapshots(
@@ -242,7 +224,6 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
         What to call it where it has no cluster id.
     """
     from planner.fleet.tables import EPOCH, header_table, read_header
-    from planner.spark.layout import row_groups
 
     header = header_table(read_header(folder), name=name)
     clusters = spark.createDataFrame(header)
@@ -263,27 +244,24 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
         for table, frame in frames.items()
     }
     micros = (key["taken_at"] - EPOCH) // timedelta(microseconds=1)
-    files = tuple(
-        PartitionFile(
-            root=str(folder.absolute()),
-            name=str(path.relative_to(folder)),
-            row_groups=row_groups(path),
-            key=(key["cluster_id"], micros),
+    tables = {
+        columns.name: tuple(
+            TableFile(
+                root=str(folder.absolute()),
+                name=str(path.relative_to(folder)),
+                row_groups=row_groups(path) if columns.name in BY_TASKS else (),
+                key=(key["cluster_id"], micros),
+                snapshots=((key["cluster_id"], micros),),
+            )
+            for path in parts_of(folder / columns.file)
         )
-        for path in _parts(folder / PARTITIONS.file)
-    )
-    return _fleet_of(keyed, files)
-
-
-def _parts(path: Path) -> list[Path]:
-    """Return the files of a table: itself, or what is in it, as Spark writes."""
-    if not path.is_dir():
-        return [path] if path.exists() else []
-    return sorted(p for p in path.glob("*") if not p.name.startswith((".", "_")))
+        for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)
+    }
+    return _fleet_of(keyed, FleetFiles(tables=tables, given={"clusters": header}))
 
 
 def _fleet_of(
-    tables: Mapping[str, DataFrame], files: tuple[PartitionFile, ...] | None = None
+    tables: Mapping[str, DataFrame], files: FleetFiles | None = None
 ) -> Fleet:
     """Return a fleet of tables by name, in their canonical columns."""
     return Fleet(
@@ -292,5 +270,5 @@ def _fleet_of(
         log_dirs=tables["log_dirs"],
         topics=tables["topics"],
         partitions=tables["partitions"],
-        partition_files=files,
+        files=files,
     ).canonical()

@@ -13,7 +13,8 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
 from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
-from planner.spark.fleet import CLUSTERS, KEY, PartitionFile, table_schema
+from planner.spark.files import BY_TASKS, KEY, FleetFiles, TableFile, row_groups
+from planner.spark.fleet import CLUSTERS, table_schema
 
 _FILES = ", ".join(f"{table}: array<string>" for table in TABLES)
 MARKER_SCHEMA = (
@@ -24,7 +25,10 @@ MARKER_SCHEMA = (
 
 
 def read_tables(
-    spark: SparkSession, folder: str, days: Collection[str] | None = None
+    spark: SparkSession,
+    folder: str,
+    visible: Visible,
+    days: Collection[str] | None = None,
 ) -> dict[str, DataFrame]:
     """
     Open the tables of a fleet folder, as its markers say.
@@ -35,16 +39,12 @@ def read_tables(
         The session.
     folder
         A path that Spark reads.
+    visible
+        Its markers.
     days
         Days of which the files are read, as ``2026-11-21``; `None`: all.
-
-    Raises
-    ------
-    BadInputError
-        If it is no fleet folder.
     """
     root = folder.rstrip("/")
-    visible = read_visible(spark, root)
     schemas = {
         "clusters": CLUSTERS,
         **{c.name: table_schema(c) for c in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)},
@@ -62,18 +62,18 @@ def read_tables(
     return tables
 
 
-def partition_files(
-    spark: SparkSession, folder: str, days: Collection[str] | None = None
-) -> tuple[PartitionFile, ...] | None:
+def fleet_files(
+    folder: str, visible: Visible, days: Collection[str] | None = None
+) -> FleetFiles | None:
     """
-    Return the files of partitions, where tasks can read them by themselves.
+    Return the files of a fleet, where driver and tasks can read them by themselves.
 
     Parameters
     ----------
-    spark
-        The session.
     folder
         A path that Spark reads.
+    visible
+        Its markers.
     days
         As for `read_tables`.
 
@@ -85,29 +85,31 @@ def partition_files(
     root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
     if "://" in root or not Path(root).is_dir():
         return None
-    visible = read_visible(spark, folder.rstrip("/"))
-    return tuple(
-        PartitionFile(
-            root=root,
-            name=file,
-            row_groups=row_groups(Path(root) / file),
-            hidden=tuple(
-                (cluster_id, micros_of(taken_at))
-                for cluster_id, taken_at in sorted(visible.hidden.get(name, ()))
-            ),
-        )
-        for name, commit in sorted(visible.commits.items())
-        for file in commit.files["partitions"]
-        if days is None or day_of_file(file) in days
+    return FleetFiles(
+        tables={
+            table: tuple(
+                TableFile(
+                    root=root,
+                    name=file,
+                    row_groups=row_groups(Path(root) / file)
+                    if table in BY_TASKS
+                    else (),
+                    hidden=_keys(visible.hidden.get(name, frozenset())),
+                    snapshots=_keys(
+                        set(commit.snapshots) - visible.hidden.get(name, frozenset())
+                    ),
+                )
+                for name, commit in sorted(visible.commits.items())
+                for file in commit.files[table]
+                if days is None or day_of_file(file) in days
+            )
+            for table in TABLES
+        }
     )
 
 
-def row_groups(path: Path) -> tuple[int, ...]:
-    """Return the rows of each row group of a Parquet file."""
-    from pyarrow import parquet
-
-    footer = parquet.read_metadata(path)
-    return tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))
+def _keys(keys: Collection[tuple[str, str]]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, micros_of(taken_at)) for name, taken_at in sorted(keys))
 
 
 def micros_of(taken_at: str) -> int:

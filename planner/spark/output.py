@@ -15,10 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.tables import EPOCH
 from planner.score.tables import SCHEMA
-from planner.spark.balance import output_schema
-from planner.spark.fleet import KEY, conform
+from planner.spark.files import KEY
+from planner.spark.fleet import conform
 from planner.spark.layout import micros_of, read_visible
-from planner.spark.scoring import FleetScores
+from planner.spark.scoring import FleetScores, output_schema
 
 SCORES = "scores"
 PROBLEMS = "problems"

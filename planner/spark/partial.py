@@ -1,161 +1,47 @@
 """
 Partitions of a fleet added up where they are read.
 
-Each task adds up what it reads and gives rows as many as brokers, log dirs and topics;
-these are put together by Spark. Tables in a folder of this machine's file system are
-read by the tasks themselves, column by column; others come from Spark as Arrow.
+Each task adds up what it reads and gives parcels as large as brokers, log dirs and
+topics. Tables in a folder of this machine's file system are read by the tasks
+themselves, column by column; others come from Spark as Arrow.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.store import Store
 from planner.snapshot.columns import PARTITIONS, ArrowTable
-from planner.snapshot.facts import MIN_ISR
-from planner.spark.chunk import (
-    FOUND_TYPE,
-    PLACE_TYPE,
-    READ,
-    TOPIC_TYPE,
-    Ground,
-    sums_of,
-)
+from planner.spark.arrays import HEAVIEST
+from planner.spark.chunk import LOADS, PLACES, READ, WORTH_COMPILING, Ground, sums_of
 from planner.spark.dealing import pack
-from planner.spark.fleet import KEY, Fleet, PartitionFile
-from planner.spark.ground import part_of, union_of
+from planner.spark.files import BY_TASKS, KEY, FleetFiles, keyed, read_batches
+from planner.spark.fleet import Fleet
+from planner.spark.grounds import Grounds
+from planner.spark.parcels import LISTED, SCHEMA, Batches, Key, by_key, packed, seeds
 
 CHUNK_ROWS = 250_000
 """Partitions that are added up together: few enough for any memory."""
-_TIME = pa.timestamp("us", tz="UTC")
-_TYPES = {column.name: column.type for column in PARTITIONS.columns}
-SCHEMA = pa.schema(
-    [
-        ("cluster_id", pa.string()),
-        ("taken_at", _TIME),
-        ("place", PLACE_TYPE),
-        ("topic", TOPIC_TYPE),
-        ("found", FOUND_TYPE),
-    ]
-)
-Key = tuple[str, int]
-Batches = Iterator[pa.RecordBatch]
+TASK_ROWS = 150_000
+"""A task has as many rows to read at least, where there are."""
+TOPICS_KEPT = 100_000
+"""Topics, half a kilobyte each, that a task keeps until it sends them."""
+_KEPT = {
+    "factor": "factors",
+    "count": "counts",
+    "found": "found",
+    "topic": "topics",
+    "number": "numbers",
+}
+"""Kinds of parcels besides places, and what sums call them."""
+_CODED = ("topic", "log_dirs", "future_log_dirs")
+_TYPES = {name: PARTITIONS.schema.field(name).type for name in READ}
+_NAMES = {"topic": pa.string()}
+Piece = tuple[str, int, int]
+"""A row group: its table, its file's place among those of the table, its number."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grounds:
-    """
-    What partitions must know of the brokers of their snapshots, of many snapshots.
-
-    Parameters
-    ----------
-    tables
-        Tables by name, sorted by cluster and time.
-    rows
-        Per table, first row and number of rows of each snapshot.
-    """
-
-    tables: Mapping[str, ArrowTable]
-    rows: Mapping[str, Mapping[Key, tuple[int, int]]]
-
-    def of(self, key: Key) -> Ground:
-        """Return what belongs to one snapshot."""
-        parts = {
-            name: table.slice(*self.rows[name].get(key, (0, 0)))
-            for name, table in self.tables.items()
-        }
-        said = parts["clusters"].column("min_isr").drop_null().to_pylist()
-        return Ground(
-            min_isr=said[0] if said else 1,
-            brokers=parts["brokers"],
-            log_dirs=parts["log_dirs"],
-            topics=parts["topics"],
-        )
-
-
-def grounds_of(fleet: Fleet) -> Grounds:
-    """Collect what is as large as brokers, log dirs, and topics that say something."""
-    min_isr = F.col("configs")[MIN_ISR].cast("int").alias("min_isr")
-    topics = fleet.topics.select(
-        *KEY, "topic", (F.col("storage") == "shared").alias("is_shared"), min_isr
-    )
-    chosen = {
-        "clusters": fleet.clusters.select(*KEY, min_isr),
-        "brokers": fleet.brokers.select(*KEY, "id", "rack", "state"),
-        "log_dirs": fleet.log_dirs.select(*KEY, "broker_id", "path", "state"),
-        "topics": topics.where(F.col("is_shared") | F.col("min_isr").isNotNull()),
-    }
-    parts = [_tagged(table, name) for name, table in chosen.items()]
-    # One question to Spark, not four.
-    together = union_of(parts).toArrow()
-    order = {"brokers": "id", "log_dirs": "path", "topics": "topic"}
-    tables, rows = {}, {}
-    for name in chosen:
-        found = _part_with_key(together, name)
-        by = [*KEY, *filter(None, [order.get(name)])]
-        found = found.sort_by([(column, "ascending") for column in by])
-        if name == "brokers":
-            found = _once(found)
-        rows[name] = _spans(found)
-        tables[name] = found.drop_columns(list(KEY)).combine_chunks()
-    return Grounds(tables, rows)
-
-
-def _tagged(table: DataFrame, tag: str) -> DataFrame:
-    own = [column for column in table.columns if column not in KEY]
-    return table.select(*KEY, F.struct(*own).alias(tag))
-
-
-def _part_with_key(together: ArrowTable, name: str) -> ArrowTable:
-    """Return the rows of one part of a union, with their keys."""
-    rows = together.filter(pc.is_valid(together.column(name)))
-    part = part_of(rows, name)
-    for at, column in enumerate(KEY):
-        part = part.add_column(at, column, rows.column(column))
-    return part
-
-
-def _once(brokers: ArrowTable) -> ArrowTable:
-    """Return each broker once; that one stands twice is said later."""
-    names = brokers.column("cluster_id").combine_chunks().dictionary_encode()
-    key = np.stack(
-        [
-            names.indices.fill_null(-1).to_numpy().astype(np.int64),
-            _micros(brokers),
-            brokers.column("id").to_numpy().astype(np.int64),
-        ]
-    )
-    is_first = np.ones(len(brokers), dtype=np.bool_)
-    is_first[1:] = np.any(key[:, 1:] != key[:, :-1], axis=0)
-    return brokers.filter(pa.array(is_first))
-
-
-def _spans(table: ArrowTable) -> dict[Key, tuple[int, int]]:
-    """Return the first row and the number of rows of each snapshot."""
-    if not len(table):
-        return {}
-    names = table.column("cluster_id").combine_chunks().dictionary_encode()
-    codes = names.indices.fill_null(-1).to_numpy()
-    micros = _micros(table)
-    is_new = (codes[1:] != codes[:-1]) | (micros[1:] != micros[:-1])
-    start = np.append(0, np.nonzero(is_new)[0] + 1)
-    lengths = np.diff(np.append(start, len(table)))
-    ids = table.column("cluster_id").take(pa.array(start)).to_pylist()
-    spans = zip(start.tolist(), lengths.tolist(), strict=True)
-    return dict(zip(zip(ids, micros[start].tolist(), strict=True), spans, strict=True))
-
-
-def _micros(table: ArrowTable) -> Any:  # noqa: ANN401 - (N,) ints
-    return table.column("taken_at").cast(_TIME).cast(pa.int64()).to_numpy()
-
-
-def partial_sums(spark: SparkSession, fleet: Fleet) -> DataFrame:
+def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFrame:
     """
     Add partitions up, task by task.
 
@@ -165,147 +51,182 @@ def partial_sums(spark: SparkSession, fleet: Fleet) -> DataFrame:
         The session.
     fleet
         Canonical tables.
+    grounds
+        What is known of their brokers.
 
     Returns
     -------
     DataFrame
-        `KEY`, and of `place`, `topic` and `found` one; the others are null. The same
-        place or topic may stand there several times, once for each chunk.
+        Parcels: the columns of `planner.spark.parcels.SCHEMA`.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    grounds = grounds_of(fleet)
     schema = from_arrow_schema(SCHEMA)
-    if fleet.partition_files is None:
-        rows = fleet.partitions.select(*KEY, *READ)
-        return rows.mapInArrow(_adder(grounds), schema)
-    files = fleet.partition_files
-    tasks = _dealt_files(files)
-    count = max(len(tasks), 1)
+    if fleet.files is None:
+        rows = fleet.partitions.select(*KEY, *READ).mapInArrow(_adder(grounds), schema)
+        topics = fleet.topics.select(*KEY, "topic")
+        named = topics.mapInArrow(_lister(grounds), schema)
+        nothing = spark.range(0, 1, 1, 1)
+        return rows.union(named).union(nothing.mapInArrow(_seeder(grounds), schema))
+    files = fleet.files
+    tasks = dealt_files(files, shuffled_tasks(spark))
     # A row for each task, and nothing to shuffle.
-    numbers = spark.range(0, count, 1, count)
+    numbers = spark.range(0, len(tasks), 1, len(tasks))
     return numbers.mapInArrow(_reader(grounds, files, tasks), schema)
 
 
-def _dealt_files(files: Sequence[PartitionFile]) -> list[list[tuple[int, int]]]:
-    """Deal row groups, by file and number, to tasks; small ones together."""
-    groups = [
-        (place, group, rows)
-        for place, file in enumerate(files)
-        for group, rows in enumerate(file.row_groups)
+def shuffled_tasks(spark: SparkSession) -> int:
+    """Return how many tasks a shuffle has: what Spark says of how many run at once."""
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
+def dealt_files(files: FleetFiles, most: int) -> list[list[Piece]]:
+    """
+    Deal row groups to tasks, small ones together.
+
+    Parameters
+    ----------
+    files
+        The files.
+    most
+        About how many tasks there may be.
+
+    Returns
+    -------
+    Pieces by task, at least one task.
+    """
+    pieces = [
+        (table, place, group)
+        for table in BY_TASKS
+        for place, file in enumerate(files.tables.get(table, ()))
+        for group in range(len(file.row_groups))
     ]
-    tasks = pack([rows for *_, rows in groups], least=CHUNK_ROWS)
-    return [[groups[piece][:2] for piece in sorted(pieces)] for pieces in tasks]
+    sizes = [files.tables[t][place].row_groups[group] for t, place, group in pieces]
+    tasks = pack(sizes, least=max(TASK_ROWS, sum(sizes) // most))
+    return [[pieces[n] for n in sorted(task)] for task in tasks] or [[]]
+
+
+def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:
+    def seed(batches: Batches) -> Batches:
+        for _ in batches:
+            yield from seeds(grounds.keys)
+
+    return seed
+
+
+def _lister(grounds: Grounds) -> Callable[[Batches], Batches]:
+    def list_topics(batches: Batches) -> Batches:
+        for batch in batches:
+            yield from _listed(pa.table(batch), grounds)
+
+    return list_topics
+
+
+def _listed(topics: ArrowTable, grounds: Grounds) -> Batches:
+    """Send the names that a table of topics has."""
+    for key, rows in by_key(topics):
+        names = rows.column("topic").cast(pa.string()).drop_null()
+        table = pa.Table.from_arrays([names], schema=LISTED)
+        yield from packed(key, "listed", table, buckets=grounds.buckets(key))
 
 
 def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
     def add(batches: Batches) -> Batches:
-        yield from _added((pa.table(batch) for batch in batches), grounds)
+        adding = Adding(grounds)
+        for batch in batches:
+            for key, rows in by_key(pa.table(batch)):
+                yield from adding.take(key, rows)
+        yield from adding.end()
 
     return add
 
 
 def _reader(
-    grounds: Grounds,
-    files: Sequence[PartitionFile],
-    tasks: Sequence[Sequence[tuple[int, int]]],
+    grounds: Grounds, files: FleetFiles, tasks: Sequence[Sequence[Piece]]
 ) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
         for batch in batches:
             for task in batch.column("id").to_pylist():
-                groups = tasks[task] if tasks else ()
-                yield from _added(_tables(files, groups), grounds)
+                if task == 0:
+                    yield from seeds(grounds.keys)
+                yield from _of_pieces(tasks[task], files, grounds)
 
     return read
 
 
-def _tables(
-    files: Sequence[PartitionFile], groups: Sequence[tuple[int, int]]
-) -> Iterator[ArrowTable]:
-    """Read row groups; what of them counts no longer is left out."""
-    from pyarrow import parquet
-
-    for place, group in groups:
-        file = files[place]
-        store = Store(file.root)
-        with store.files.open_input_file(store.path(file.name)) as opened:
-            coded = ["topic"] if file.key else ["topic", "cluster_id"]
-            reader = parquet.ParquetFile(opened, read_dictionary=coded)
-            known = set(reader.schema_arrow.names)
-            wanted = [name for name in (*KEY, *READ) if name in known]
-            table = reader.read_row_group(group, wanted, use_threads=False)
-        yield _conformed(table, file)
+def _of_pieces(pieces: Sequence[Piece], files: FleetFiles, grounds: Grounds) -> Batches:
+    adding = Adding(grounds)
+    for table, place, group in pieces:
+        file = files.tables[table][place]
+        kinds = _TYPES if table == "partitions" else _NAMES
+        for rows in read_batches(file, group, kinds, _CODED, CHUNK_ROWS):
+            if table == "topics":
+                yield from _listed(keyed(rows, file), grounds)
+            elif file.key is not None:
+                yield from adding.take(file.key, rows)
+            else:
+                for key, of_key in by_key(rows):
+                    yield from adding.take(key, of_key)
+    yield from adding.end()
 
 
-def _conformed(table: ArrowTable, file: PartitionFile) -> ArrowTable:
-    """Return a table with all the columns; the key is the file's where it has one."""
-    columns = {}
-    for name in READ:
-        kind = _TYPES[name]
-        if name not in table.column_names:
-            columns[name] = pa.nulls(len(table), kind)
-        elif pa.types.is_dictionary(table.column(name).type):
-            columns[name] = table.column(name)
-        else:
-            columns[name] = table.column(name).cast(kind)
-    if file.key is not None:
-        cluster_id = pa.scalar(file.key[0], pa.string())
-        moment = pa.scalar(file.key[1], pa.int64()).cast(_TIME)
-        columns["cluster_id"] = pa.repeat(cluster_id, len(table))
-        columns["taken_at"] = pa.repeat(moment, len(table))
-    else:
-        columns |= {name: table.column(name) for name in KEY}
-    whole = pa.table(columns)
-    for cluster_id, micros in file.hidden:
-        moment = pa.scalar(micros, pa.int64()).cast(_TIME)
-        is_it = pc.and_(
-            pc.equal(whole.column("cluster_id"), cluster_id),
-            pc.equal(whole.column("taken_at"), moment),
-        )
-        whole = whole.filter(pc.invert(is_it))
-    return whole
+class Adding:
+    """
+    Rows that wait to be added up, and what came of those before.
+
+    What a task has of a place is put together; topics wait until they are many.
+    """
+
+    def __init__(self, grounds: Grounds) -> None:
+        self._grounds = grounds
+        self._known: dict[Key, Ground] = {}
+        self._waiting: dict[Key, list[ArrowTable]] = {}
+        self._rows = self._topics = 0
+        self._kept: dict[Key, list[tuple[ArrowTable, ...]]] = {}
+
+    def take(self, key: Key, table: ArrowTable) -> Batches:
+        """Take rows of a snapshot."""
+        self._waiting.setdefault(key, []).append(table)
+        self._rows += len(table)
+        if self._rows >= CHUNK_ROWS:
+            yield from self._add()
+
+    def end(self) -> Batches:
+        """Add up what waits, and send all that was kept."""
+        yield from self._add()
+        yield from self._send()
+
+    def _send(self) -> Batches:
+        for key, parts in self._kept.items():
+            places, *others = zip(*parts, strict=True)
+            once = places_once(places) if len(places) > 1 else places[0]
+            yield from packed(key, "place", once)
+            buckets = self._grounds.buckets(key)
+            for kind, tables in zip(_KEPT, others, strict=True):
+                yield from packed(key, kind, pa.concat_tables(tables), buckets=buckets)
+        self._kept, self._topics = {}, 0
+
+    def _add(self) -> Batches:
+        is_compiled = self._rows >= WORTH_COMPILING
+        for key, tables in self._waiting.items():
+            rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+            if key not in self._known:
+                self._known[key] = self._grounds.of(key)
+            sums = sums_of(rows, self._known[key], is_compiled=is_compiled)
+            kept = (sums.places, *(getattr(sums, name) for name in _KEPT.values()))
+            self._kept.setdefault(key, []).append(kept)
+            self._topics += len(sums.topics)
+        self._waiting, self._rows = {}, 0
+        if self._topics >= TOPICS_KEPT:
+            yield from self._send()
 
 
-def _added(tables: Iterator[ArrowTable], grounds: Grounds) -> Batches:
-    """Add up rows, so many at a time."""
-    waiting: list[ArrowTable] = []
-    for table in tables:
-        waiting.append(table)
-        if sum(map(len, waiting)) >= CHUNK_ROWS:
-            yield from _chunk(waiting, grounds)
-            waiting = []
-    if waiting:
-        yield from _chunk(waiting, grounds)
-
-
-def _chunk(waiting: Sequence[ArrowTable], grounds: Grounds) -> Batches:
-    rows = pa.concat_tables(waiting).unify_dictionaries().combine_chunks()
-    for key, of_key in _snapshots(rows):
-        sums = sums_of(of_key, grounds.of(key))
-        moment = pa.scalar(key[1], pa.int64()).cast(_TIME)
-        named = pa.table(
-            {
-                "cluster_id": pa.repeat(pa.scalar(key[0], pa.string()), len(sums)),
-                "taken_at": pa.repeat(moment, len(sums)),
-                **{name: sums.column(name) for name in sums.column_names},
-            },
-            schema=SCHEMA,
-        )
-        yield from named.to_batches()
-
-
-def _snapshots(rows: ArrowTable) -> Iterator[tuple[Key, ArrowTable]]:
-    """Yield the rows of each snapshot."""
-    micros = _micros(rows)
-    names = rows.column("cluster_id").combine_chunks()
-    if not pa.types.is_dictionary(names.type):
-        names = names.dictionary_encode()
-    codes = names.indices.fill_null(-1).to_numpy()
-    times, time_code = np.unique(micros, return_inverse=True)
-    key = codes.astype(np.int64) * len(times) + time_code
-    texts = [*names.dictionary.to_pylist(), None]
-    for each in np.unique(key).tolist():
-        code, time = divmod(each, len(times))
-        is_it = key == each
-        part = rows if is_it.all() else rows.filter(pa.array(is_it))
-        yield (texts[code], int(times[time])), part.combine_chunks()
+def places_once(parts: Sequence[ArrowTable]) -> ArrowTable:
+    """Return each place once, of tables in the columns of `PLACES`."""
+    figures = [(name, "sum") for name in (*LOADS, "copied")]
+    figures += [(name, "max") for name in HEAVIEST]
+    together = pa.concat_tables(parts)
+    found = together.group_by(["broker_id", "log_dir"]).aggregate(figures)
+    plain = {f"{name}_{how}": name for name, how in figures}
+    named = found.rename_columns([plain.get(n, n) for n in found.column_names])
+    return named.select(PLACES.names)

@@ -20,7 +20,7 @@ from planner.spark.each import (
     sizes_of,
     time_of,
 )
-from planner.spark.fleet import Fleet, open_fleet
+from planner.spark.fleet import Fleet, conform, open_fleet
 from planner.spark.output import read_rows, write_rows
 
 PLANS = "plans"
@@ -156,9 +156,13 @@ def _done(spark: SparkSession, path: str) -> set[tuple[Any, ...]]:
 
 def _written(spark: SparkSession, path: str) -> list[dict[str, Any]]:
     """Return the plans that are there, without their files."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
     table = read_rows(spark, path)
     if table is None:
         return []
-    timed = table.select(*SHOWN, F.unix_micros("taken_at").alias("micros"))
+    # Plans of older versions say less.
+    shown = conform(table, from_arrow_schema(pa.schema(map(SCHEMA.field, SHOWN))))
+    timed = shown.withColumn("micros", F.unix_micros("taken_at"))
     rows = timed.drop("taken_at").orderBy("cluster_id", "micros", "request").collect()
     return [row.asDict() | {"taken_at": time_of(row["micros"])} for row in rows]

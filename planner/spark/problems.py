@@ -1,135 +1,175 @@
 """What is wrong with the tables of a fleet: rows that stand twice, or fit nowhere."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from placement.load import MOST_LOAD
 from planner.snapshot.columns import ArrowTable
-from planner.spark.adding import LOADS
-from planner.spark.fleet import KEY, Fleet
-from planner.spark.ground import part_of
-from planner.spark.topics import TopicSums
+from planner.spark.chunk import LOADS, WRONG
+from planner.spark.files import TIME
+from planner.spark.grounds import Grounds
+from planner.spark.parcels import Key, Parcels
 
 PROBLEM = ("table", "place", "value", "rule")
 """Which table, where in it, what stands there, what must hold."""
-
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", TIME),
+        *((name, pa.string()) for name in PROBLEM),
+    ]
+)
 ONCE = "a row must stand once"
 _RULES = {
     "lacks_replicas": "a partition must have replicas",
     "is_twice": "replicas of a partition must be on distinct brokers",
     "unnumbered": "a partition must have its topic and its number",
+    "unlike": "lists of a partition must be as long as its replicas",
 }
+Row = dict[str, str]
 
 
-def found_twice(fleet: Fleet, partial: DataFrame) -> DataFrame:
+def problem_tables(parcels: Parcels, grounds: Grounds) -> Iterator[ArrowTable]:
     """
-    Return partitions that stand twice, the columns `PROBLEM` and the key.
+    Yield a row per thing that is wrong with one snapshot, as far as this task knows.
 
     Parameters
     ----------
-    fleet
-        Canonical tables.
-    partial
-        What `partial_sums` gives of them.
-
-    Notes
-    -----
-    Partitions are looked at one by one only in topics whose numbers are not 0, 1, 2 …:
-    a row that stands twice shows in how many there are, in their largest number, or in
-    their sums.
+    parcels
+        Of the snapshot: the kinds `number`, `count`, `found` and `listed`.
+    grounds
+        What is known of its brokers.
     """
-    added = partial.where(F.col("topic").isNotNull()).select(*KEY, "topic.*")
-    sums = added.groupBy(*KEY, "topic").agg(
-        F.min("first_number").alias("first_number"),
-        F.max("last_number").alias("last_number"),
-        *(F.sum(n).alias(n) for n in ("partitions", "sum_number", "sum_square")),
-    )
-    count, last = F.col("partitions").cast("double"), F.col("last_number")
-    is_plain = (
-        (F.col("first_number") == 0)
-        & (last == count - 1)
-        & (F.col("sum_number") == count * last / 2)
-        & (F.col("sum_square") == count * last * (2 * count - 1) / 6)
-    )
-    odd = sums.where(~is_plain).select(*KEY, "topic")
-    if odd.isEmpty():
-        # Most fleets: partitions need not be read again.
-        return _problem(odd, "partitions", F.col("topic"), F.lit(0), ONCE).limit(0)
-    rows = fleet.partitions.select(*KEY, "topic", "partition")
-    counted = (
-        rows.join(F.broadcast(odd), on=[*KEY, "topic"], how="left_semi")
-        .groupBy(*KEY, "topic", "partition")
-        .agg(F.count("*").alias("n"))
-        .where(F.col("n") > 1)
-    )
-    place = F.concat("topic", F.lit("-"), F.col("partition").cast("string"))
-    return _problem(counted, "partitions", place, F.col("n"), ONCE)
+    rows = [*_in_topics(parcels)]
+    if parcels.has_first:
+        rows += _once_each(parcels.tables["found"])
+        rows += _too_much(parcels.tables["count"])
+        rows += _in_grounds(parcels.key, grounds)
+    if rows:
+        yield _table(parcels.key, rows)
 
 
-def _problem(
-    rows: DataFrame, table: str, place: Column, value: Column, rule: str
-) -> DataFrame:
-    return rows.select(
-        *KEY,
-        F.lit(table).alias("table"),
-        place.alias("place"),
-        value.cast("string").alias("value"),
-        F.lit(rule).alias("rule"),
-    )
+def _table(key: Key, rows: Sequence[Row]) -> ArrowTable:
+    count = len(rows)
+    columns = [pa.array([row[name] for row in rows], pa.string()) for name in PROBLEM]
+    cluster_id = pa.repeat(pa.scalar(key[0], pa.string()), count)
+    taken_at = pa.repeat(pa.scalar(key[1], pa.int64()).cast(TIME), count)
+    return pa.Table.from_arrays([cluster_id, taken_at, *columns], schema=SCHEMA)
 
 
-def found_in_snapshot(
-    rows: ArrowTable, topics: TopicSums, places: ArrowTable
-) -> Iterator[dict[str, str]]:
-    """
-    Yield what is wrong with one snapshot.
+def _row(table: str, place: str, value: object, rule: str) -> Row:
+    return {"table": table, "place": place, "value": str(value), "rule": rule}
 
-    Parameters
-    ----------
-    rows
-        All that is known of it.
-    topics, places
-        Of that, what was added up.
-    """
-    seen = {
-        tuple(found.values()): found for found in part_of(rows, "found").to_pylist()
-    }
-    yield from seen.values()
-    yield from _in_topics(topics)
-    count = len(part_of(rows, "cluster"))
+
+def _once_each(found: ArrowTable) -> list[Row]:
+    rows: list[Row] = found.to_pylist()
+    return list({tuple(row.values()): row for row in rows}.values())
+
+
+def _too_much(counts: ArrowTable) -> Iterator[Row]:
+    for name in LOADS:
+        whole = float(pc.sum(counts.column(f"whole_{name}")).as_py() or 0.0)
+        if whole >= MOST_LOAD:
+            rule = f"{name} is too much to add up"
+            yield _row("partitions", name, f"{whole:.3g}", rule)
+
+
+def _in_grounds(key: Key, grounds: Grounds) -> Iterator[Row]:
+    count = len(grounds.part("clusters", key))
     if count != 1:
         rule = "a snapshot must have one row in clusters"
         yield _row("clusters", "", count, rule)
-    brokers = part_of(rows, "broker").column("id").to_pylist()
-    dirs = part_of(rows, "dir").select(["broker_id", "path"])
-    pairs = zip(*(column.to_pylist() for column in dirs.columns), strict=True)
+    brokers = grounds.part("brokers", key).column("id").to_pylist()
+    dirs = grounds.part("log_dirs", key)
+    owners = dirs.column("broker_id").to_pylist()
+    pairs = zip(owners, dirs.column("path").to_pylist(), strict=True)
     paths = [f"{broker} {path}" for broker, path in pairs]
-    for table, names in (("brokers", map(str, brokers)), ("log_dirs", paths)):
-        for name, times in Counter(names).items():
-            if times > 1:
-                yield _row(table, name, times, ONCE)
-    named = places.column("broker_id").to_pylist()
-    for broker in sorted(set(named) - set(brokers)):
-        rule = "replicas must live on brokers that are listed"
-        yield _row("partitions", f"replicas: broker {broker}", broker, rule)
+    yield from _twice("brokers", map(str, brokers))
+    yield from _twice("log_dirs", paths)
+    if None in brokers:
+        yield _row("brokers", "id", "", "a broker must have its id")
+    rule = "log dirs must be of brokers that are listed"
+    for owner in sorted(set(owners) - set(brokers), key=str):
+        yield _row("log_dirs", f"broker_id: {owner}", owner, rule)
+    if None in dirs.column("path").to_pylist():
+        yield _row("log_dirs", "path", "", "a log dir must have its path")
 
 
-def _in_topics(topics: TopicSums) -> Iterator[dict[str, str]]:
-    for name, rule in _RULES.items():
-        counts = topics.counted[name]
-        for row in np.nonzero(counts)[0].tolist():
-            yield _row("partitions", topics.names[row], counts[row], rule)
-    for row in np.nonzero(topics.listed > 1)[0].tolist():
-        yield _row("topics", topics.names[row], topics.listed[row], ONCE)
-    for name in LOADS:
-        if topics.whole(name) >= MOST_LOAD:
-            rule = f"{name} is too much to add up"
-            yield _row("partitions", name, f"{topics.whole(name):.3g}", rule)
+def _twice(table: str, names: Iterable[str]) -> Iterator[Row]:
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield _row(table, name, times, ONCE)
 
 
-def _row(table: str, place: str, value: object, rule: str) -> dict[str, str]:
-    return {"table": table, "place": place, "value": str(value), "rule": rule}
+def _in_topics(parcels: Parcels) -> Iterator[Row]:
+    numbers = parcels.tables["number"]
+    for name in WRONG:
+        is_wrong = pc.greater(numbers.column(name), 0)
+        wrong = numbers.select(["topic", name]).filter(is_wrong).group_by("topic")
+        for row in wrong.aggregate([(name, "sum")]).sort_by("topic").to_pylist():
+            yield _row("partitions", row["topic"], row[f"{name}_sum"], _RULES[name])
+    for row in parcels.tables["listed"].column("topic").value_counts().to_pylist():
+        if row["counts"] > 1:
+            yield _row("topics", row["values"], row["counts"], ONCE)
+    for (topic, number), times in twice_numbered(numbers).items():
+        yield _row("partitions", f"{topic}-{number}", times, ONCE)
+
+
+def twice_numbered(numbers: ArrowTable) -> Mapping[tuple[str, int], int]:
+    """
+    Return the partitions that stand more than once, and how often they do.
+
+    Parameters
+    ----------
+    numbers
+        The columns of `planner.spark.chunk.NUMBERS`: of each topic one row or more.
+
+    Notes
+    -----
+    Partitions are looked at one by one only in topics of which the pieces overlap, or
+    do not go up one by one.
+    """
+    names = numbers.column("topic").combine_chunks().dictionary_encode()
+    topic = names.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    first = numbers.column("first").to_numpy()
+    last = numbers.column("last").to_numpy()
+    is_listed = numbers.column("numbers").is_valid().to_numpy()
+    suspects = np.union1d(topic[is_listed], _overlapping(topic, first, last))
+    found: dict[tuple[str, int], int] = {}
+    for suspect in suspects.tolist():
+        rows = numbers.filter(pa.array(topic == suspect))
+        values, counts = np.unique(_all_numbers(rows), return_counts=True)
+        name = names.dictionary[suspect].as_py()
+        twice = (counts > 1) & (values >= 0)
+        pairs = zip(values[twice].tolist(), counts[twice].tolist(), strict=True)
+        found |= {(name, number): times for number, times in pairs}
+    return found
+
+
+def _overlapping(
+    topic: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+    last: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Return the topics of which two pieces overlap."""
+    order = np.lexsort((first, topic))
+    same = topic[order][1:] == topic[order][:-1]
+    is_over = same & (first[order][1:] <= last[order][:-1])
+    overlapping: npt.NDArray[np.int64] = topic[order][1:][is_over]
+    return overlapping
+
+
+def _all_numbers(rows: ArrowTable) -> npt.NDArray[np.int64]:
+    """Return every partition number of a topic."""
+    pieces = [
+        np.asarray(row["numbers"], dtype=np.int64)
+        if row["numbers"] is not None
+        else np.arange(row["first"], row["last"] + 1)
+        for row in rows.select(["first", "last", "numbers"]).to_pylist()
+    ]
+    return np.concatenate(pieces)

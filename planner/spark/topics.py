@@ -1,6 +1,5 @@
 """Topics of one snapshot, put together from what was added up of their partitions."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from placement.score import VIOLATIONS
 from placement.score.levels import TopicLevel
 from placement.score.statistics import Spread
 from planner.snapshot.columns import ArrowTable
-from planner.spark.adding import LOADS
-from planner.spark.chunk import COUNTED
+from planner.spark.chunk import LOADS
+from planner.spark.kernel import COUNTED
 
 Floats = npt.NDArray[np.float64]
 BROKEN_AS = {"rack": "rack_broken"}
@@ -28,19 +27,17 @@ class TopicSums:
     Parameters
     ----------
     parts
-        Rows of `planner.spark.chunk.TOPIC_TYPE`; a topic may stand there several times.
+        Rows of `planner.spark.chunk.TOPICS`; a topic may stand there several times.
     listed
-        Names in the table of topics; those without partitions are topics, too.
+        `topic`: names in the table of topics; those without partitions are there, too.
     """
 
     def __init__(self, parts: ArrowTable, listed: ArrowTable) -> None:
-        names = pa.chunked_array([*parts.column("topic").chunks, *listed.chunks])
-        self.names: list[str] = sorted(filter(_is_text, names.unique().to_pylist()))
-        texts = pa.array(self.names, pa.string())
+        chunks = [*parts.column("topic").chunks, *listed.column("topic").chunks]
+        names = pa.chunked_array(chunks, pa.string()).unique()
+        self.names = names.take(pc.array_sort_indices(names))
         self._parts = parts
-        self._row = pc.index_in(parts.column("topic"), value_set=texts).to_numpy()
-        times = pc.index_in(listed.drop_null(), value_set=texts).to_numpy()
-        self.listed = np.bincount(times.astype(np.int64), minlength=len(self.names))
+        self._row = pc.index_in(parts.column("topic"), value_set=self.names).to_numpy()
         self.counted = {name: self._summed(name) for name in COUNTED}
 
     def _summed(self, name: str) -> Any:  # noqa: ANN401 - (T,) ints or floats
@@ -48,10 +45,6 @@ class TopicSums:
         total = np.zeros(len(self.names), dtype=values.dtype)
         np.add.at(total, self._row, values)
         return total
-
-    def whole(self, name: str) -> float:
-        """Return all that a resource weighs, near enough to see that it is too much."""
-        return float(pc.sum(self._parts.column(f"whole_{name}")).as_py() or 0.0)
 
     def level(self) -> TopicLevel:
         """Return the figures of the topics."""
@@ -123,17 +116,8 @@ class TopicSums:
         return squares
 
 
-def _is_text(name: str | None) -> bool:
-    return name is not None
-
-
 def _over(
     value: Floats, unit: Floats, is_loaded: npt.NDArray[np.bool_], otherwise: float
 ) -> Floats:
     safe = np.where(is_loaded & (unit > 0), unit, 1.0)
     return np.where(is_loaded, value / safe, otherwise)
-
-
-def totals_of(sums: TopicSums) -> Mapping[str, int]:
-    """Return the sums over all topics of what is counted."""
-    return {name: int(values.sum()) for name, values in sums.counted.items()}

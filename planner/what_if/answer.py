@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
+from planner.age import age_s
 from planner.plan.documents import Int32, Record
-from planner.score.make import age_s
 from planner.what_if.document import assumptions_document
 from planner.what_if.make import WhatIf
 
@@ -22,10 +22,15 @@ def to_document(found: WhatIf, *, now: datetime) -> dict[str, Any]:
         "assumptions": assumptions_document(
             wishes.settings.capacity_thresholds, wishes.bandwidth_bytes_per_s
         )
-        | {"growth": bool(found.file.context.growth)},
+        | {"growth": bool(found.file.context.growth), "prices": _prices(found)},
         "today": dict(found.today),
         "scenarios": [dict(row) for row in found.scenarios],
     }
+
+
+def _prices(found: WhatIf) -> dict[str, str] | None:
+    prices = found.file.context.prices
+    return None if prices is None else {"per": prices.per, "currency": prices.currency}
 
 
 class PointRecord(Record):
@@ -90,6 +95,21 @@ class CopiesRecord(Record):
     least_bytes: int | None
     seconds: float
     busiest_broker: Int32 | None
+    cross_rack_bytes: int | None
+
+
+class PriceRecord(Record):
+    """
+    What a cluster costs for one span of time, and its copies once.
+
+    A part is null where its price is not told, or what it is for is not known.
+    """
+
+    brokers: float | None
+    cross_rack: float | None
+    remote: float | None
+    total: float | None
+    copying: float | None
 
 
 class SurvivesOneRecord(Record):
@@ -123,6 +143,7 @@ class ScenarioOutcomeRecord(Record):
     name: str
     sweep: str | None
     point: PointRecord | None
+    after: str | None
     then: str | None
     status: str
     holds: bool
@@ -135,11 +156,20 @@ class ScenarioOutcomeRecord(Record):
     brokers_over_threshold: int
     violations: ViolationsRecord
     copies: CopiesRecord
+    cross_rack_bytes_per_s: float | None
+    price: PriceRecord | None
     survives: SurvivesRecord
     full: FullRecord | None
     is_checked: bool | None
     shortfalls: list[str]
     notes: list[str]
+
+
+class PricesToldRecord(Record):
+    """The span of time that prices are for, and their currency."""
+
+    per: str
+    currency: str
 
 
 class WhatIfAssumptionsRecord(Record):
@@ -148,6 +178,7 @@ class WhatIfAssumptionsRecord(Record):
     capacity_threshold: dict[str, float]
     bandwidth_bytes_per_s: int
     growth: bool
+    prices: PricesToldRecord | None
 
 
 class WhatIfRecord(Record):

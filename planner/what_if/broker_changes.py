@@ -1,6 +1,7 @@
 """Changes of brokers and log dirs: names looked up, then the model is asked."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from placement.cluster import ClusterState
 from placement.scenarios import brokers as broker_changes
@@ -28,10 +29,16 @@ def _add_brokers(
     if change.rack is not None and change.racks is not None:
         rule = "rack and racks must not both be given"
         changer.refuse(f"{place}.racks", change.racks, rule, "remove one")
+    model = changer.type_of(place, change.type)
     if like not in state.brokers.ids:
         return variant
     return broker_changes.add_brokers(
-        variant, ids, like=like, racks=racks, capacities=capacities_of(change)
+        variant,
+        ids,
+        like=like,
+        racks=racks,
+        capacities=capacities_of(change, model),
+        type_name=change.type,
     )
 
 
@@ -49,10 +56,28 @@ def _remove_brokers(
 def _named_brokers(
     changer: Changer,
     state: ClusterState,
-    change: r.RemoveBrokersRecord | r.LoseRecord,
+    change: r.RemoveBrokersRecord | r.ReplaceBrokersRecord | r.LoseRecord,
     place: str,
 ) -> list[int]:
     """Return the brokers that a change names, those of its racks included."""
+    ids = _ids_of(changer, state, change, place)
+    fields = type(change).model_fields
+    keys = [key for key in ("brokers", "racks", "log_dirs") if key in fields]
+    if all(getattr(change, key) is None for key in keys):
+        rule = f"some of {', '.join(keys)} must be given"
+        changer.refuse(place, None, rule, "say which")
+    return ids
+
+
+def _ids_of(
+    changer: Changer,
+    state: ClusterState,
+    change: r.RemoveBrokersRecord
+    | r.ResizeBrokersRecord
+    | r.ReplaceBrokersRecord
+    | r.LoseRecord,
+    place: str,
+) -> list[int]:
     ids = (
         []
         if change.brokers is None
@@ -65,17 +90,14 @@ def _named_brokers(
         for b, k in zip(state.brokers.ids, rows, strict=True)
         if state.brokers.racks[k] in racks
     ]
-    keys = [key for key in type(change).model_fields if key != "change"]
-    if all(getattr(change, key) is None for key in keys):
-        rule = f"some of {', '.join(keys)} must be given"
-        changer.refuse(place, None, rule, "say which")
     return list(dict.fromkeys(ids))
 
 
 def _resize_brokers(
     changer: Changer, variant: Variant, change: r.ResizeBrokersRecord, place: str
 ) -> Variant:
-    ids = changer.names.brokers(f"{place}.brokers", change.brokers, variant.state)
+    ids = _chosen_brokers(changer, variant.state, change, place)
+    model = changer.type_of(place, change.type)
     factors = {
         "disk_bytes": change.disk_factor,
         "in_bytes_per_s": change.network_factor,
@@ -83,18 +105,29 @@ def _resize_brokers(
         "cpu_cores": change.cpu_factor,
     }
     given = {name: factor for name, factor in factors.items() if factor is not None}
-    capacities = capacities_of(change)
-    if not given and capacities == Capacities():
-        rule = "some capacity or factor must be given"
+    capacities = capacities_of(change, model)
+    if not given and capacities == Capacities() and change.type is None:
+        rule = "some capacity, factor or type must be given"
         changer.refuse(place, None, rule, "say what changes")
-    return broker_changes.resize_brokers(variant, ids, capacities, given)
+    resized = broker_changes.resize_brokers(variant, ids, capacities, given)
+    return broker_changes.typed(resized, ids, change.type)
+
+
+def _chosen_brokers(
+    changer: Changer, state: ClusterState, change: r.ResizeBrokersRecord, place: str
+) -> list[int]:
+    """Return the brokers of a change by id and rack; all where nothing is named."""
+    if change.racks is None:
+        return changer.names.brokers(f"{place}.brokers", change.brokers, state)
+    return _ids_of(changer, state, change, place)
 
 
 def _replace_brokers(
     changer: Changer, variant: Variant, change: r.ReplaceBrokersRecord, place: str
 ) -> Variant:
     state = variant.state
-    old = changer.names.brokers(f"{place}.brokers", change.brokers, state)
+    old = _named_brokers(changer, state, change, place)
+    model = changer.type_of(place, change.type)
     new = (
         old
         if change.with_ is None
@@ -105,7 +138,9 @@ def _replace_brokers(
         changer.refuse(f"{place}.with", change.with_, rule, "name as many")
         return variant
     successors = dict(zip(old, new, strict=True))
-    return broker_changes.replace_brokers(variant, successors, capacities_of(change))
+    capacities = capacities_of(change, model)
+    replaced = broker_changes.replace_brokers(variant, successors, capacities)
+    return broker_changes.typed(replaced, new, change.type)
 
 
 def _add_log_dirs(
@@ -145,6 +180,14 @@ def _resize_log_dirs(
     return dir_changes.resize_log_dirs(variant, dict.fromkeys(chosen, change.size))
 
 
+def _replace_log_dirs(
+    changer: Changer, variant: Variant, change: r.ReplaceLogDirsRecord, place: str
+) -> Variant:
+    state = variant.state
+    chosen = changer.names.log_dirs(f"{place}.log_dirs", change.log_dirs, state)
+    return dir_changes.replace_log_dirs(variant, chosen, change.size)
+
+
 def _lose(
     changer: Changer, variant: Variant, change: r.LoseRecord, place: str
 ) -> Variant:
@@ -163,8 +206,15 @@ def _lose(
     )
 
 
-def capacities_of(record: r.CapacitiesRecord) -> Capacities:
-    """Return the capacities that a record gives."""
+def capacities_of(
+    record: r.CapacitiesRecord, model: r.CapacitiesRecord | None = None
+) -> Capacities:
+    """Return the capacities that a record gives, else those of its type."""
+    own = _capacities(record)
+    return own if model is None else replace(_capacities(model), **own.given())
+
+
+def _capacities(record: r.CapacitiesRecord) -> Capacities:
     return Capacities(
         disk_bytes=record.disk,
         in_bytes_per_s=record.network_in,
@@ -182,5 +232,6 @@ BROKER_CHANGES: Mapping[type, Maker] = {
     r.AddLogDirsRecord: _add_log_dirs,
     r.RemoveLogDirsRecord: _remove_log_dirs,
     r.ResizeLogDirsRecord: _resize_log_dirs,
+    r.ReplaceLogDirsRecord: _replace_log_dirs,
     r.LoseRecord: _lose,
 }

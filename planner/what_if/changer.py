@@ -1,17 +1,21 @@
 """What the changes of scenarios need: names, the state of things, and complaints."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from placement.cluster import ClusterState
 from placement.failures.decision import ElectionRules
-from placement.scenarios.variant import Variant
+from placement.scenarios.variant import Variant, variant_of
 from placement.sizing.growth import Growth
+from planner.near import near
 from planner.what_if import records as r
 from planner.what_if.names import NameReader
+
+if TYPE_CHECKING:
+    from planner.what_if.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,11 +31,24 @@ class Context:
         Who may lead after a loss.
     growth
         How the topics of today grow, by name; `None` where nobody says.
+    types
+        Types of brokers, by name.
+    of_broker
+        Types of today's brokers, by id.
+    prices
+        What things cost; `None` where nobody says.
     """
 
     configs: Mapping[str, str]
     rules: ElectionRules
     growth: "Mapping[str, tuple[float, float, float]] | None" = None
+    types: Mapping[str, r.ScenarioTypeRecord] = field(default_factory=dict)
+    of_broker: Mapping[int, str] = field(default_factory=dict)
+    prices: "Prices | None" = None
+
+    def start(self, state: ClusterState) -> Variant:
+        """Return today's cluster, before any change."""
+        return replace(variant_of(state), types=self.of_broker)
 
     def growth_of(self, state: ClusterState) -> Growth | None:
         """Return the growth of the topics of a cluster; new ones do not grow."""
@@ -64,6 +81,16 @@ class Changer:
     def refuse(self, place: str, value: object, rule: str, remedy: str) -> None:
         """Keep a problem."""
         self.names.refuse(place, value, rule, remedy)
+
+    def type_of(self, place: str, name: str | None) -> r.CapacitiesRecord | None:
+        """Return the type that a change names, `None` where it names none."""
+        if name is None:
+            return None
+        known = self.context.types
+        if name not in known:
+            rule = "must be a type of this file"
+            self.refuse(f"{place}.type", name, rule, near(name, known))
+        return known.get(name)
 
     def one_of(self, place: str, record: r.Record, keys: tuple[str, ...]) -> str:
         """Return the one key of several that is given."""

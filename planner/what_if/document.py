@@ -6,19 +6,24 @@ from typing import Any
 from placement.failures.domains import DomainKind
 from placement.load import RESOURCES, Resource
 from placement.planning import PlannedPlacement
+from placement.scenarios.between_racks import cross_rack_rate, knows_racks
 from placement.scenarios.figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.outcome import Outcome
 from planner.failures.controllers import Voter, keeps_majority, over_all
 from planner.plan.document import shortfall_document
 from planner.plan.numbers import rounded
 from planner.plan.words import percent_text
+from planner.what_if.prices import Prices, costs_document
 from planner.what_if.scenarios import Scenario
 
 BROKEN = frozenset({"partial", "infeasible"})
 
 
 def outcome_document(
-    scenario: Scenario | None, outcome: Outcome, voters: Sequence[Voter]
+    scenario: Scenario | None,
+    outcome: Outcome,
+    voters: Sequence[Voter],
+    prices: Prices | None = None,
 ) -> dict[str, Any]:
     """Return what is told of one scenario, or of today."""
     figures, variant = outcome.figures, outcome.variant
@@ -27,6 +32,7 @@ def outcome_document(
         "name": "today" if scenario is None else scenario.name,
         "sweep": None if scenario is None else scenario.sweep,
         "point": _point(scenario),
+        "after": None if scenario is None else scenario.after,
         "then": None if scenario is None else str(scenario.then),
         "status": outcome.status,
         "holds": holds(outcome),
@@ -49,7 +55,12 @@ def outcome_document(
             "least_bytes": _least_bytes(placed),
             "seconds": rounded(copying.seconds),
             "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
+            "cross_rack_bytes": copying.cross_rack_bytes
+            if knows_racks(figures.state)
+            else None,
         },
+        "cross_rack_bytes_per_s": _rounded(cross_rack_rate(figures.state)),
+        "price": costs_document(outcome, prices),
         "survives": {
             str(kind): _verdict(verdict, _majority(outcome, voters, kind))
             for kind, verdict in figures.verdicts.items()
@@ -59,6 +70,10 @@ def outcome_document(
         "shortfalls": _shortfalls(outcome),
         "notes": list(variant.notes),
     }
+
+
+def _rounded(value: float | None) -> float | int | None:
+    return None if value is None else rounded(value)
 
 
 def _point(scenario: Scenario | None) -> dict[str, Any] | None:

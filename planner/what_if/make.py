@@ -14,8 +14,15 @@ from placement.load import RESOURCES
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions
-from placement.scenarios.outcome import Afterwards, Outcome, impossible, play, weighed
-from placement.scenarios.variant import Variant, variant_of
+from placement.scenarios.outcome import (
+    Afterwards,
+    Outcome,
+    continued,
+    impossible,
+    play,
+    weighed,
+)
+from placement.scenarios.variant import Variant
 from planner.errors import BadInputError
 from planner.failures.controllers import Voter, voters_of
 from planner.plan.document import Plan, make_plan
@@ -24,7 +31,6 @@ from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.progress import stage
 from planner.snapshot import Snapshot
-from planner.what_if.changer import Context
 from planner.what_if.document import outcome_document
 from planner.what_if.folder import write_scenario
 from planner.what_if.names import NameReader
@@ -165,7 +171,7 @@ def what_if(
     told
         Called with how many are done, and how many there are.
     """
-    player = Player(snapshot, snapshot.to_state(), file.context, wishes, output)
+    player = Player(snapshot, snapshot.to_state(), file, wishes, output)
     scenarios = file.scenarios
     found = []
     stage("playing scenarios", 0, len(scenarios))
@@ -220,8 +226,8 @@ class Player:
     ----------
     snapshot, state
         The cluster today.
-    context
-        What changes need to know.
+    file
+        What changes need to know, and the scenarios that others go on from.
     wishes
         The options.
     output
@@ -232,23 +238,25 @@ class Player:
         self,
         snapshot: Snapshot,
         state: ClusterState,
-        context: Context,
+        file: ScenariosFile,
         wishes: WhatIfWishes,
         output: Path | None = None,
     ) -> None:
         self._snapshot = snapshot
         self._state = state
-        self._context = context
+        self._file = file
+        self._context = file.context
         self._wishes = wishes
         self._output = output
         self._voters = voters_of(snapshot, state)
-        self._bases: dict[str, Any] = {}
+        self._bases: dict[str, Variant] = {}
+        self._ends: dict[str, Variant] = {}
 
     def pickled(self) -> tuple[Any, ...]:
         """Return what another process needs to play the same."""
         return (
             self._snapshot,
-            self._context,
+            replace(self._file, scenarios=()),
             self._wishes.request,
             self._output,
         )
@@ -256,9 +264,9 @@ class Player:
     @classmethod
     def unpickled(cls, given: tuple[Any, ...]) -> "Player":
         """Return the player that another process described."""
-        snapshot, context, request, output = given
+        snapshot, file, request, output = given
         state = snapshot.to_state()
-        return cls(snapshot, state, context, read_wishes(request, state), output)
+        return cls(snapshot, state, file, read_wishes(request, state), output)
 
     @property
     def voters(self) -> list[Voter]:
@@ -277,13 +285,28 @@ class Player:
 
     def today(self) -> dict[str, Any]:
         """Return the figures of today."""
-        outcome = weighed(variant_of(self._state), None, self.assumptions(self._state))
-        return outcome_document(None, outcome, self._voters)
+        start = self._context.start(self._state)
+        outcome = weighed(start, None, self.assumptions(self._state))
+        return self._told(None, outcome)
+
+    def _told(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
+        prices = self._context.prices
+        return outcome_document(scenario, outcome, self._voters, prices)
+
+    def start(self, scenario: Scenario) -> Variant:
+        """Return the cluster that a scenario begins with."""
+        before = scenario.after
+        if before is None:
+            return self._context.start(self._state)
+        if before not in self._ends:
+            self._ends[before] = continued(self.outcome(self._file.above[before]))
+        return self._ends[before]
 
     def variant(self, scenario: Scenario) -> Variant:
         """Return the cluster that a scenario makes, before any plan."""
         names = NameReader(scenario.place)
-        variant = build(self._state, scenario, self._context, names, self._bases)
+        start = self.start(scenario)
+        variant = build(start, scenario, self._context, names, self._bases)
         if names.problems:  # pragma: no cover - the file was tried when it was read
             msg = f"{scenario.name} cannot be played"
             raise BadInputError(msg, names.problems)
@@ -314,7 +337,7 @@ class Player:
     def row(self, scenario: Scenario) -> dict[str, Any]:
         """Play one scenario, have its plan checked, and write it if asked."""
         outcome = self.outcome(scenario)
-        document = outcome_document(scenario, outcome, self._voters)
+        document = self._told(scenario, outcome)
         if outcome.placed is None:
             return document
         plan = self.plan(scenario, outcome.placed)

@@ -1,30 +1,17 @@
 """Names in a scenario, looked up in the cluster as it is by then."""
 
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 
 import numpy as np
 
 from placement.cluster import ABSENT, BoolArray, ClusterState
 from placement.scenarios.log_dirs import Place
 from planner.errors import InputProblem
+from planner.near import near
 from planner.plan.option_reader import parse_broker_list
 from planner.snapshot.problems import problem
 from planner.what_if.records import OnTopics
-
-MOST_NAMED = 10
-
-
-def near(name: object, known: Iterable[object]) -> str:
-    """Return what was likely meant, else what there is."""
-    names = [str(each) for each in known]
-    close = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {close[0]}?"
-    shown = ", ".join(names[:MOST_NAMED])
-    more = len(names) - MOST_NAMED
-    return f"there are: {shown or 'none'}" + (f" and {more} more" if more > 0 else "")
 
 
 class NameReader:

@@ -3,22 +3,25 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from placement.cluster import ClusterState
+from placement.scenarios.variant import Variant
 from planner.errors import BadInputError, InputProblem
 from planner.failures.request import election_rules
 from planner.group.problems import place_text
+from planner.near import near
 from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem
 from planner.what_if import records as r
 from planner.what_if.changer import Context
 from planner.what_if.growth import Rates, read_growth
-from planner.what_if.names import NameReader, near
+from planner.what_if.names import NameReader
+from planner.what_if.prices import read_prices
 from planner.what_if.scenarios import Scenario, build, expand
 
 SEE_SCHEMA = "see 'kafka-planner schema scenarios'"
@@ -37,11 +40,14 @@ class ScenariosFile:
         All of them, sweeps taken apart.
     context
         What their changes need to know.
+    above
+        By name, every scenario that another one may go on from.
     """
 
     file: str
     scenarios: tuple[Scenario, ...]
     context: Context
+    above: Mapping[str, Scenario] = field(default_factory=dict)
 
 
 def read_scenarios(
@@ -101,12 +107,8 @@ def understand(
     BadInputError
         If they tell what cannot be; names every problem.
     """
-    try:
-        record = r.ScenariosRecord.model_validate(document)
-    except ValidationError as error:
-        problems = [_shape_problem(dict(each), file) for each in error.errors()]
-        raise _refusal(file, _once(problems)) from error
     names = NameReader(file)
+    record = _record_of(document, names)
     rates = read_growth(record.growth, state, names)
     if growth is not None:
         shared = (
@@ -115,19 +117,92 @@ def understand(
             else dict.fromkeys(state.topics.names, growth)
         )
         rates = {**shared, **rates}
+    prices, of_broker = read_prices(record.prices, record.types, state, names)
     context = Context(
         configs=snapshot.configs,
         rules=election_rules(snapshot, state),
         growth=rates or None,
+        types={each.name: each for each in record.types},
+        of_broker=of_broker,
+        prices=prices,
     )
     scenarios = expand(record, names)
-    # What is tried here once is made again where it is planned, maybe elsewhere.
-    tried = {each.place: each for each in reversed(scenarios)}
-    for each in reversed(tried.values()):
-        build(state, each, context, names)
+    _try(scenarios, context.start(state), context, names)
     if names.problems:
         raise _refusal(file, names.problems)
-    return ScenariosFile(file=file, scenarios=tuple(scenarios), context=context)
+    above = {each.name: each for each in scenarios if each.sweep is None}
+    return ScenariosFile(
+        file=file, scenarios=tuple(scenarios), context=context, above=above
+    )
+
+
+def _try(
+    scenarios: Sequence[Scenario], today: Variant, context: Context, names: NameReader
+) -> None:
+    """Make every change once, without plans; each problem is kept."""
+    # What is tried here is made again where it is planned, maybe elsewhere.
+    tried = {each.place: each for each in reversed(scenarios)}
+    built: dict[str | None, Variant] = {None: today}
+    for each in reversed(tried.values()):
+        start = built.get(each.after, today)
+        built[each.name] = build(start, each, context, names)
+
+
+def _record_of(document: Mapping[str, Any], names: NameReader) -> r.ScenariosRecord:
+    """
+    Return what a file tells; where some of it has no shape, what the rest tells.
+
+    Raises
+    ------
+    BadInputError
+        If nothing is left that can be understood.
+    """
+    try:
+        return r.ScenariosRecord.model_validate(document)
+    except ValidationError as error:
+        problems = [_shape_problem(dict(each), names.file) for each in error.errors()]
+        names.problems += _once(problems)
+        places = [each["loc"] for each in error.errors()]
+        try:
+            return r.ScenariosRecord.model_validate(_sound_rest(document, places))
+        except (ValidationError, LookupError):
+            raise _refusal(names.file, names.problems) from error
+
+
+PLACEHOLDERS: Mapping[str, Mapping[str, Any]] = {
+    "scenarios": {},
+    "sweeps": {"traffic": [1.0]},
+}
+"""What stands in for a broken scenario, so that the others keep their places."""
+
+
+def _sound_rest(
+    document: Mapping[str, Any], places: Sequence[Sequence[str | int]]
+) -> dict[str, Any]:
+    """
+    Return a file without its broken scenarios, and those that go on from them.
+
+    Raises
+    ------
+    LookupError
+        If something else is broken, that others may need.
+    """
+    broken = {tuple(place[:2]) for place in places}
+    if any(len(each) < 2 or each[0] not in PLACEHOLDERS for each in broken):
+        raise LookupError
+    rest, lost = dict(document), set()
+    for part, placeholder in PLACEHOLDERS.items():
+        entries = []
+        for at, each in enumerate(document.get(part, [])):
+            told = each if isinstance(each, Mapping) else {}
+            if (part, at) in broken or told.get("after") in lost:
+                lost.add(str(told.get("name")))
+                # No name of a file can begin so.
+                entries.append({"name": f"\0{part}{at}", **placeholder})
+            else:
+                entries.append(each)
+        rest[part] = entries
+    return rest
 
 
 def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
@@ -170,6 +245,8 @@ _PARTS: dict[str, type[r.Record]] = {
     "scenarios": r.ScenarioRecord,
     "sweeps": r.SweepRecord,
     "growth": r.GrowthRecord,
+    "types": r.ScenarioTypeRecord,
+    "prices": r.PricesRecord,
 }
 
 

@@ -52,6 +52,7 @@ class AddBrokersRecord(CapacitiesRecord):
     rack: Name | None = None
     racks: list[Name] | None = None
     like: BrokerId | None = None
+    type: Name | None = None
 
 
 class RemoveBrokersRecord(Record):
@@ -67,6 +68,8 @@ class ResizeBrokersRecord(CapacitiesRecord):
 
     change: Literal["resize-brokers"]
     brokers: Brokers | None = None
+    racks: list[Name] | None = None
+    type: Name | None = None
     disk_factor: Factor | None = None
     network_factor: Factor | None = None
     cpu_factor: Factor | None = None
@@ -76,7 +79,9 @@ class ReplaceBrokersRecord(CapacitiesRecord):
     """Other machines take the place of brokers, and copy what was there."""
 
     change: Literal["replace-brokers"]
-    brokers: Brokers
+    brokers: Brokers | None = None
+    racks: list[Name] | None = None
+    type: Name | None = None
     with_: Brokers | None = Field(default=None, alias="with")
 
 
@@ -104,6 +109,14 @@ class ResizeLogDirsRecord(Record):
     size: Bytes
 
 
+class ReplaceLogDirsRecord(Record):
+    """Other disks take the place of log dirs (``ID:PATH``), and copy what was there."""
+
+    change: Literal["replace-log-dirs"]
+    log_dirs: list[str] = Field(min_length=1)
+    size: Bytes | None = None
+
+
 class LoseRecord(Record):
     """Brokers, racks or log dirs (``ID:PATH``) are lost for good."""
 
@@ -121,7 +134,12 @@ class TrafficRecord(OnTopics):
 
 
 class GrowRecord(OnTopics):
-    """Topics grow: by a factor, or by a part of themselves per day or month."""
+    """
+    Topics grow: by a factor, or by a part of themselves per day or month.
+
+    With `days` or `months` alone, as `growth` of the file, ``--growth`` or ``--trends``
+    says.
+    """
 
     change: Literal["grow"]
     factor: Factor | None = None
@@ -201,6 +219,7 @@ AnyChange = (
     | AddLogDirsRecord
     | RemoveLogDirsRecord
     | ResizeLogDirsRecord
+    | ReplaceLogDirsRecord
     | LoseRecord
     | TrafficRecord
     | GrowRecord
@@ -221,10 +240,12 @@ class ScenarioRecord(Record):
     One scenario: changes made in this order, then a plan.
 
     `then` is `rebalance` (every broker into its band), `needed` (only what must moves)
-    or `nothing` (all is left as it is).
+    or `nothing` (all is left as it is). `after` names a scenario above: this one begins
+    with the cluster that the other leads to.
     """
 
     name: Name
+    after: Name | None = None
     then: Then = "rebalance"
     changes: Changes = Field(default_factory=list)
 
@@ -247,6 +268,7 @@ class SweepRecord(Record):
     """
 
     name: Name
+    after: Name | None = None
     then: Then = "rebalance"
     changes: Changes = Field(default_factory=list)
     traffic: StepsRecord | list[Factor] | None = None
@@ -264,9 +286,38 @@ class GrowthRecord(OnTopics):
     linear: bool = False
 
 
+Price = Annotated[float, Field(ge=0, le=1e12)]
+
+
+class ScenarioTypeRecord(CapacitiesRecord):
+    """A type of brokers: its price, its capacities, and which of today's are of it."""
+
+    name: Name
+    price: Price
+    brokers: Brokers | None = None
+
+
+class PricesRecord(Record):
+    """
+    What things cost, in any currency.
+
+    `per` is the span of time that prices of brokers and of remote storage are for;
+    `broker` is for those of no type; `cross_rack_gb` for each GB from rack to rack,
+    `remote_gb` for each GB that is in remote storage for so long.
+    """
+
+    currency: Annotated[str, Field(max_length=8)] = ""
+    per: Literal["hour", "day", "month", "year"] = "month"
+    broker: Price | None = None
+    cross_rack_gb: Price | None = None
+    remote_gb: Price | None = None
+
+
 class ScenariosRecord(Record):
     """A scenarios file."""
 
     scenarios: list[ScenarioRecord] = Field(default_factory=list)
     sweeps: list[SweepRecord] = Field(default_factory=list)
     growth: list[GrowthRecord] = Field(default_factory=list)
+    types: list[ScenarioTypeRecord] = Field(default_factory=list)
+    prices: PricesRecord | None = None

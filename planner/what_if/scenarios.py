@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from placement.cluster import ClusterState
 from placement.load import RESOURCES
 from placement.scenarios.brokers import with_count
 from placement.scenarios.loads import TRAFFIC, grow
 from placement.scenarios.outcome import Afterwards
-from placement.scenarios.variant import Variant, variant_of
+from placement.scenarios.variant import Variant
+from planner.near import near
 from planner.plan.option_reader import parse_broker_list
 from planner.what_if.changer import Changer, Context
 from planner.what_if.changes import make_change
@@ -82,6 +82,8 @@ class Scenario:
         Name of the sweep that it is part of, `None` where it stands alone.
     point
         Where in the sweep.
+    after
+        Name of the scenario that it goes on from; `None`: today.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Scenario:
     place: str
     sweep: str | None = None
     point: Point | None = None
+    after: str | None = None
 
 
 def expand(record: ScenariosRecord, names: NameReader) -> list[Scenario]:
@@ -112,6 +115,7 @@ def _alone(record: ScenarioRecord, place: str) -> Scenario:
         then=Afterwards(record.then),
         changes=tuple(record.changes),
         place=place,
+        after=record.after,
     )
 
 
@@ -123,12 +127,28 @@ def _check(found: Sequence[Scenario], names: NameReader) -> None:
         if count > 1:
             rule = "each scenario must have a name of its own"
             names.refuse("scenarios", name, rule, "rename one")
+    _check_order(found, names)
     for each in found:
         removes = any(isinstance(c, RemoveBrokersRecord) for c in each.changes)
         if removes and each.then is Afterwards.NOTHING:
             rule = "brokers that are removed must be emptied"
             remedy = 'write then = "needed", or lose them instead'
             names.refuse(f"{each.place}.then", "nothing", rule, remedy)
+
+
+def _check_order(found: Sequence[Scenario], names: NameReader) -> None:
+    """Make sure that each scenario goes on from one above it."""
+    above: list[str] = []
+    told = set()
+    for each in found:
+        if each.after is not None and each.after not in above:
+            if each.place not in told:
+                rule = "must be a scenario that stands above this one"
+                remedy = near(each.after, above)
+                names.refuse(f"{each.place}.after", each.after, rule, remedy)
+            told.add(each.place)
+        if each.sweep is None:
+            above.append(each.name)
 
 
 def _swept(record: SweepRecord, place: str, names: NameReader) -> Iterator[Scenario]:
@@ -161,6 +181,7 @@ def _swept(record: SweepRecord, place: str, names: NameReader) -> Iterator[Scena
             place=place,
             sweep=record.name,
             point=point,
+            after=record.after,
         )
 
 
@@ -196,7 +217,7 @@ def _steps(
 
 
 def build(
-    state: ClusterState,
+    start: Variant,
     scenario: Scenario,
     context: Context,
     names: NameReader,
@@ -207,8 +228,8 @@ def build(
 
     Parameters
     ----------
-    state
-        The cluster today.
+    start
+        The cluster that it begins with: today's, or what the one before it led to.
     scenario, context
         What changes, and what that needs to know.
     names
@@ -220,7 +241,7 @@ def build(
     kept = {} if bases is None else bases
     if scenario.sweep is not None and scenario.place in kept:
         return _at_point(kept[scenario.place], scenario.point, context, names)
-    changer, variant = Changer(names, context), variant_of(state)
+    changer, variant = Changer(names, context), start
     for at, change in enumerate(scenario.changes):
         variant = make_change(
             changer, variant, change, f"{scenario.place}.changes[{at}]"

@@ -4,17 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from planner.age import age_text
 from planner.plan.words import (
     SCREEN_WIDTH,
     bytes_text,
     command_lines,
-    duration_text,
     labelled,
     percent_text,
     plural,
+    use_text,
     wrapped,
 )
-from planner.score.make import age_s
+from planner.what_if.changer import Context
 from planner.what_if.make import WhatIf
 
 Row = Mapping[str, Any]
@@ -22,6 +23,10 @@ NAME_WIDTH = 17
 HEAD = (
     f"{'':<{NAME_WIDTH + 1}}{'brk':>4}{'disk':>6}{'in':>5}{'out':>5}{'cpu':>5}"
     f"{'bal':>5}{'over':>5}{'copied':>9}{'time':>7}{'N-1':>5}{'full':>6}"
+)
+PRICED = ("brokers", "cross_rack", "remote", "total", "copying")
+PRICE_HEAD = f"{'':<{NAME_WIDTH + 1}}" + "".join(
+    f"{name:>12}" for name in ("brokers", "racks", "remote", "all", "copies")
 )
 MOST_SENTENCES = 12
 INDENT = "  "
@@ -42,16 +47,18 @@ def what_if_screen(
     found
         Today and the scenarios.
     given
-        Arguments that ask for them: snapshot, file, names of scenarios.
+        Arguments that ask for them: snapshot, file, options.
     now
         With a zone: what the age of the data is counted to.
     """
     yield from wrapped(_headline(found, now))
     yield from table_lines([found.today, *found.scenarios])
     yield from legend()
+    if found.file.context.prices is not None:
+        yield from price_lines([found.today, *found.scenarios], found.file.context)
     alone = [row for row in found.scenarios if row["sweep"] is None]
     for row in alone[:MOST_SENTENCES]:
-        yield from _sentence(row)
+        yield from _sentence(row, found.today)
     for name in dict.fromkeys(row["sweep"] for row in found.scenarios if row["sweep"]):
         yield from sweep_lines(
             name, [row for row in found.scenarios if row["sweep"] == name]
@@ -83,30 +90,43 @@ def _headline(found: WhatIf, now: datetime) -> str:
     )
 
 
-def age_text(taken_at: str | None, now: datetime) -> str:
-    """Return when a snapshot was taken, and how old that is."""
-    age = age_s(taken_at, now)
-    if age is None:
-        return ", age unknown"
-    return f", taken {taken_at} ({duration_text(age)} old)"
-
-
 def table_row(row: Row) -> str:
     """Return one line of the table; a mark before what does not hold."""
-    name = row["name"]
-    if len(name) > NAME_WIDTH:
-        name = f"{name[: NAME_WIDTH - 1]}…"
     mark = " " if row["holds"] else "!"
     uses = [_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")]
     copies = row["copies"]
     copied = bytes_text(copies["bytes"], 3) if copies["replicas"] else "-"
     seconds = copies["seconds"]
     return (
-        f"{mark}{name:<{NAME_WIDTH}}{row['brokers']:>4}{uses[0]:>6}{uses[1]:>5}"
+        f"{mark}{_short(_row_name(row))}{row['brokers']:>4}{uses[0]:>6}{uses[1]:>5}"
         f"{uses[2]:>5}{uses[3]:>5}{_balance_text(row):>5}"
         f"{row['brokers_over_threshold']:>5}{copied:>9}{_time_text(seconds):>7}"
         f"{survives_text(row):>5}{full_text(row['full']):>6}"
     ).rstrip()
+
+
+def _row_name(row: Row) -> str:
+    """Return the name of a scenario; of a point of a sweep where it stands."""
+    point = row["point"]
+    if point is None:
+        return str(row["name"])
+    said = []
+    if point["traffic"] is not None:
+        said.append(f"x {point['traffic']:g}")
+    if point["days"] is not None:
+        said.append(f"day {point['days']:g}")
+    name, place = row["sweep"], ", ".join(said)
+    if not place:
+        return str(name)
+    # How many brokers there are stands in the next column.
+    room = NAME_WIDTH - len(place) - 2
+    return f"{name if len(name) <= room else f'{name[: room - 1]}…'}: {place}"
+
+
+def _short(name: str) -> str:
+    """Return a name in the width of its column."""
+    text = name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
+    return f"{text:<{NAME_WIDTH}}"
 
 
 def _use_text(use: Row | None) -> str:
@@ -154,10 +174,34 @@ def legend() -> Iterator[str]:
     )
 
 
-def _sentence(row: Row) -> Iterator[str]:
+def price_lines(rows: Sequence[Row], context: Context) -> Iterator[str]:
+    """Yield what today and each scenario cost."""
+    prices = context.prices
+    if prices is None:  # pragma: no cover - the caller has looked
+        return
+    yield PRICE_HEAD
+    for row in rows:
+        cost = row["price"]
+        texts = [_price_text(cost[name]) for name in PRICED]
+        yield f" {_short(_row_name(row))}" + "".join(f"{text:>12}" for text in texts)
+    unit = f"{prices.currency} a {prices.per}".strip()
+    yield from wrapped(
+        f"Prices: {unit}; brokers, traffic between racks, remote storage, all; and "
+        "once for what is copied between racks."
+    )
+
+
+def _price_text(value: float | None) -> str:
+    return (
+        "-" if value is None else f"{value:,.2f}" if value < 1000 else f"{value:,.0f}"
+    )
+
+
+def _sentence(row: Row, today: Row) -> Iterator[str]:
     verdict = "holds" if row["holds"] else "does not hold"
-    reasons = "; ".join(_reasons(row))
-    text = f"{row['name']}: {verdict}; {reasons}".rstrip("; ")
+    reasons = "; ".join([*_reasons(row), *_between_racks(row, today)])
+    after = f" (after {row['after']})" if row["after"] else ""
+    text = f"{row['name']}{after}: {verdict}; {reasons}".rstrip("; ")
     first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT))
     yield first
     yield from (f"{INDENT}{line}" for line in rest)
@@ -179,20 +223,33 @@ def _reasons(row: Row) -> Iterator[str]:
     yield from _until_full(row["full"])
 
 
+def _between_racks(row: Row, today: Row) -> Iterator[str]:
+    rate, before = row["cross_rack_bytes_per_s"], today["cross_rack_bytes_per_s"]
+    if rate is None or before is None:
+        return
+    text = f"between racks {bytes_text(rate)}/s of replication"
+    if bytes_text(rate) != bytes_text(before):
+        text += f", today {bytes_text(before)}/s"
+    crossed = row["copies"]["cross_rack_bytes"]
+    yield text + (f", and {bytes_text(crossed)} of the copies" if crossed else "")
+
+
 def _until_full(full: Row | None) -> Iterator[str]:
     if full is None or full["days"] is None:
         return
     where = f"{full['resource']} of broker {full['broker']}"
-    if full["days"]:
-        yield f"{where} is first over its threshold, in {full['days']:.0f} days"
+    if full["days"] >= 1:
+        days = plural(round(full["days"]), "day")
+        yield f"{where} is first over its threshold, in {days}"
     else:
-        yield f"{where} is over its threshold today"
+        when = "within a day" if full["days"] else "today"
+        yield f"{where} is over its threshold {when}"
 
 
 def binding_text(binding: Row) -> str:
     """Return the resource that is nearest to its threshold, and where."""
-    use, most = percent_text(binding["use"]), percent_text(binding["threshold"])
-    return f"{binding['resource']} binds: broker {binding['broker']} {use} of {most}"
+    use = use_text(binding["use"], binding["threshold"])
+    return f"{binding['resource']} binds: broker {binding['broker']} {use}"
 
 
 def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
@@ -202,6 +259,7 @@ def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
         held = [str(row["brokers"]) for row in rows if row["holds"]]
         yield from wrapped(f"{name}: holds with {', '.join(held) or 'none'} brokers")
         return
+    yield from _cheapest_lines(name, rows, axis)
     counts = list(dict.fromkeys(row["point"]["brokers"] for row in rows))
     texts = []
     for count in counts:
@@ -210,6 +268,24 @@ def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
         most = f"{max(held):g}" if held else "none"
         texts.append(most if count is None else f"{count} brokers: {most}")
     yield from wrapped(f"{name}: most {axis} that holds: {'; '.join(texts)}")
+
+
+def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
+    """Yield with how many brokers each point of a sweep holds for least."""
+    priced = [row for row in rows if (row["price"] or {}).get("total") is not None]
+    if not priced or priced[0]["point"]["brokers"] is None:
+        return
+    texts = []
+    for value in dict.fromkeys(row["point"][axis] for row in priced):
+        held = [row for row in priced if row["point"][axis] == value and row["holds"]]
+        if not held:
+            texts.append(f"{value:g}: none")
+            continue
+        best = min(held, key=lambda row: row["price"]["total"])
+        price = _price_text(best["price"]["total"])
+        count = plural(best["point"]["brokers"], "broker")
+        texts.append(f"{value:g}: {count}, {price}")
+    yield from wrapped(f"{name}: cheapest that holds, by {axis}: {'; '.join(texts)}")
 
 
 def assumed_text(found: WhatIf) -> str:

@@ -1,10 +1,10 @@
 """Changes of topics and of what they carry: looked up, then the model is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from placement.cluster import UNKNOWN, ClusterState, RateArray
+from placement.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
 from placement.load import Resource
 from placement.scenarios.filling import open_brokers
 from placement.scenarios.loads import EVERYTHING, TRAFFIC, consume, grow
@@ -30,9 +30,41 @@ def _grow(
     changer: Changer, variant: Variant, change: r.GrowRecord, place: str
 ) -> Variant:
     chosen = changer.names.topics(place, change, variant.state)
-    factor = _growth_factor(changer, change, place)
     of = EVERYTHING if change.of is None else {Resource(x) for x in change.of}
+    keys = ("factor", "per_day", "per_month")
+    if all(getattr(change, key) is None for key in keys):
+        days = _days(changer, change, place)
+        return _grown_as_told(changer, variant, chosen, of, days, place)
+    factor = _growth_factor(changer, change, place)
     return grow(variant, np.where(chosen, factor, 1.0), of)
+
+
+def _grown_as_told(
+    changer: Changer,
+    variant: Variant,
+    chosen: BoolArray,
+    of: Collection[Resource],
+    days: float,
+    place: str,
+) -> Variant:
+    """Let topics grow as the file, or the trends of the fleet, say that they do."""
+    growth = changer.context.growth_of(variant.state)
+    if growth is None:
+        rule = "growth must be given where no factor, per_day or per_month is"
+        remedy = "add [[growth]], --growth 5%/month or --trends FOLDER"
+        changer.refuse(place, None, rule, remedy)
+        return variant
+    traffic = np.where(chosen, growth.traffic(days), 1.0)
+    disk = np.where(chosen, growth.disk(days), 1.0)
+    grown = grow(variant, traffic, TRAFFIC & frozenset(of))
+    return grow(grown, disk, frozenset({Resource.DISK}) & frozenset(of))
+
+
+def _days(changer: Changer, change: r.GrowRecord, place: str) -> float:
+    if (change.days is None) == (change.months is None):
+        rule = "one of days, months must say for how long"
+        changer.refuse(place, None, rule, "add days = 90, or months = 3")
+    return (change.days or 0.0) + (change.months or 0.0) * DAYS_PER_MONTH
 
 
 def _growth_factor(changer: Changer, change: r.GrowRecord, place: str) -> float:
@@ -43,11 +75,7 @@ def _growth_factor(changer: Changer, change: r.GrowRecord, place: str) -> float:
             rule = "days and months go with per_day and per_month"
             changer.refuse(place, None, rule, "remove them")
         return change.factor or 0.0
-    if has_span == (change.days is not None and change.months is not None):
-        rule = "one of days, months must say for how long"
-        changer.refuse(place, None, rule, "add days = 90, or months = 3")
-        return 1.0
-    days = (change.days or 0.0) + (change.months or 0.0) * DAYS_PER_MONTH
+    days = _days(changer, change, place)
     rate = change.per_day if kind == "per_day" else change.per_month
     span = days if kind == "per_day" else days / DAYS_PER_MONTH
     return float((1.0 + (rate or 0.0)) ** span)

@@ -47,6 +47,26 @@ def test_scenarios_are_rows_of_a_table(found):
     assert found.table.to_arrow().num_rows == found.table.to_polars().height == 3
 
 
+def test_steps_and_prices_are_columns(snapshot):
+    more = {"change": "add-brokers", "count": 1}
+    document = {
+        "prices": {"broker": 2.0},
+        "scenarios": [
+            scenario("one", more),
+            scenario("two", more, then="nothing") | {"after": "one"},
+        ],
+    }
+
+    found = planner.play_scenarios(snapshot, document, effort="quick")
+
+    today, one, two = found.table.to_rows()
+    assert [row["price"] for row in (today, one, two)] == [12.0, 14.0, 16.0]
+    assert [row["after"] for row in (today, one, two)] == [None, None, "one"]
+    assert two["copied_bytes"] == 0 < one["copied_bytes"]
+    assert 0 < one["copied_between_racks"] <= one["copied_bytes"]
+    assert found.cluster("two").brokers.num_rows == 8
+
+
 def test_it_reads_well(found):
     lines = repr(found).splitlines()
 

@@ -10,9 +10,13 @@ from typing import Any
 from benchmarks.clusters import write_cluster
 from benchmarks.sizing_cases import (
     MEDIUM,
+    prepare_failures,
     prepare_sweep,
+    run_pairs,
+    run_singles,
     run_size,
     run_sweep,
+    run_sweep_alone,
     snapshot_of,
 )
 from placement.cluster import ClusterState
@@ -152,7 +156,10 @@ CASES = (
         _to_write(".json"),
         lambda given: write_snapshot(*given),
     ),
+    Case("every single failure", MILLION, prepare_failures, run_singles),
+    Case("every pair of failures", MILLION, prepare_failures, run_pairs),
     Case("what-if, 99 scenarios", MEDIUM, prepare_sweep, run_sweep),
+    Case("what-if, 99 scenarios, one process", MEDIUM, prepare_sweep, run_sweep_alone),
     Case("size", MEDIUM, snapshot_of, run_size),
     Case("demo, whole command", 0, lambda folder, _: folder, _demo),
 )

@@ -23,6 +23,7 @@ from typing import Any
 
 from benchmarks.placing_cases import FREE, PLACINGS, SMOKE, Limits, Placing
 from benchmarks.run import cpu_s, replace_between_markers, status_bytes, where_measured
+from placement.core.search import FEW_ITEMS
 from placement.load import broker_loads, weigh
 from placement.operations import Operation, RemoveBrokers
 from placement.planning import PlannedPlacement, plan
@@ -57,6 +58,8 @@ class Placed:
         Replicas copied, their bytes, and these / the proven lower bound.
     brokers_out, furthest
         Brokers outside a band, and the furthest of them, as a fraction of its target.
+    least_furthest
+        How far out the furthest of them has to be, as the certificate proves.
     status
         Of the plan.
     num_findings
@@ -74,8 +77,14 @@ class Placed:
     ratio: float
     brokers_out: int
     furthest: float
+    least_furthest: float
     status: str
     num_findings: int
+
+    @property
+    def is_out_for_need(self) -> bool:
+        """Whether no plan could bring its brokers nearer to their bands."""
+        return 0 < self.furthest <= self.least_furthest * (1 + 1e-6)
 
     @property
     def seconds(self) -> float:
@@ -156,6 +165,7 @@ def measure_plan(name: str, seed: int, state: Any, request: PlanRequest) -> Plac
         ratio=_ratio(cost.value, cost.lower_bound),
         brokers_out=out,
         furthest=furthest,
+        least_furthest=float(placed.solution.certificate.deviation.lower_bound),
         status=made.status,
         num_findings=sum(not f.existing for f in check_plan(made, wishes)),
     )
@@ -216,6 +226,7 @@ def _measure_command(
         # The document has the furthest broker, and not how many.
         brokers_out=int(proven["deviation"]["value"] > 0),
         furthest=proven["deviation"]["value"],
+        least_furthest=proven["deviation"]["lower_bound"],
         status=document["status"],
         num_findings=int(done.returncode == 3),
     )
@@ -255,7 +266,8 @@ def _step(step: str, row: Placing, seed: int, folder: Path) -> None:
 
 def warm_up(row: Placing) -> None:
     """Load what such a plan loads, compiled kernels included if the row needs them."""
-    size = WARM_UP if SIZES[row.size].replicas >= WARM_UP.replicas else SIZES["XS"]
+    is_compiled = SIZES[row.size].replicas > FEW_ITEMS
+    size = WARM_UP if is_compiled else SIZES["XS"]
     # Not balanced beforehand, which would take a plan of its own.
     raw = {"a": "a'", "b": "c"}.get(row.family, row.family)
     instance = make_instance(raw, size, 1)
@@ -267,13 +279,18 @@ def warm_up(row: Placing) -> None:
 
 
 def is_within(found: Sequence[Placed], limits: Limits) -> bool:
-    """Tell whether the medians, and the worst broker of any seed, keep to limits."""
+    """
+    Tell whether the medians, and the worst broker of any seed, keep to limits.
+
+    Brokers that no plan brings nearer to their bands are nobody's fault.
+    """
+    open_ = [one for one in found if not one.is_out_for_need]
     return (
         median(one.seconds for one in found) <= limits.seconds
         and median(one.ratio for one in found) <= limits.ratio
         and max(one.peak_bytes for one in found) <= limits.peak_bytes
-        and max(one.brokers_out for one in found) <= limits.brokers_out
-        and max(one.furthest for one in found) <= limits.furthest
+        and max((one.brokers_out for one in open_), default=0) <= limits.brokers_out
+        and max((one.furthest for one in open_), default=0.0) <= limits.furthest
         and not any(one.num_findings for one in found)
     )
 
@@ -284,6 +301,7 @@ def row_text(row: Placing, found: Sequence[Placed]) -> str:
     findings = sum(one.num_findings for one in found)
     furthest = 100 * max(one.furthest for one in found)
     out = max(one.brokers_out for one in found)
+    need = ", proven least" if all(one.is_out_for_need for one in found) else ""
     met = "yes" if is_within(found, row.must) else "**no**"
     return (
         f"| {row.name} | {len(found)} | {median(one.wall_s for one in found):.3f} "
@@ -293,7 +311,7 @@ def row_text(row: Placing, found: Sequence[Placed]) -> str:
         f"| {median(one.ratio for one in found):.4f} "
         f"| {min(one.ratio for one in found):.4f}-"
         f"{max(one.ratio for one in found):.4f} "
-        f"| {f'{out} by {furthest:.2f} %' if out else '0'} "
+        f"| {f'{out} by {furthest:.2f} %{need}' if out else '0'} "
         f"| {statuses}{f', {findings} findings' if findings else ''} "
         f"| {row.must} | {row.aim} | {met if row.must != FREE else ''} |"
     )

@@ -1,16 +1,26 @@
-"""Sweeps of what-if and sizing, on the synthetic cluster of size M or smaller."""
+"""Failures, sweeps of what-if and sizing, on synthetic clusters of size L and M."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from placement.cluster import UNKNOWN, ClusterState, LogDirs
+from placement.failures.outlook import outlook
+from placement.failures.pairs import pair_failures
 from placement.synthetic import SIZES, Size, make_instance
+from planner.failures.everything import PAIRED, try_everything
+from planner.failures.request import FailuresRequest, read_failures_request
 from planner.sizing.make import SizeRequest, size
 from planner.snapshot import Snapshot
 from planner.what_if.make import WhatIfRequest, read_wishes, what_if
 from planner.what_if.read import understand
 
 MEDIUM = SIZES["M"].replicas
+LARGE = SIZES["L"].replicas
+LOG_DIRS = 4
 STEPS = {"from": 1.0, "to": 3.0, "step": 0.25}
 
 
@@ -39,6 +49,54 @@ def run_sweep(given: Any) -> object:
     snapshot, file, wishes = given
     jobs = len(os.sched_getaffinity(0))
     return what_if(snapshot, file, wishes, jobs=jobs)
+
+
+def run_sweep_alone(given: Any) -> object:
+    """Play the same on one process."""
+    snapshot, file, wishes = given
+    return what_if(snapshot, file, wishes, jobs=1)
+
+
+def prepare_failures(folder: Path, num_replicas: int) -> Any:
+    """Return the cluster of size L, four log dirs a broker; or a small one."""
+    is_large = num_replicas >= LARGE
+    chosen = SIZES["L"] if is_large else Size(12, 3, min(num_replicas, 600), 16)
+    state = with_log_dirs(make_instance("c", chosen, 1).state, LOG_DIRS)
+    snapshot = Snapshot.from_state(state)
+    wishes = read_failures_request(FailuresRequest(), snapshot, state)
+    return snapshot, state, wishes
+
+
+def with_log_dirs(state: ClusterState, count: int) -> ClusterState:
+    """Return a cluster with so many log dirs a broker, replicas dealt out in turn."""
+    brokers = state.num_brokers
+    owner = np.repeat(np.arange(brokers, dtype=np.int32), count)
+    size = np.repeat(np.maximum(state.brokers.disk_bytes, 0) // count, count)
+    dirs = LogDirs(
+        broker_idx=owner,
+        paths=tuple(f"/data/d{n}" for _ in range(brokers) for n in range(count)),
+        size_bytes=size,
+        usable_bytes=np.full(len(owner), UNKNOWN, dtype=np.int64),
+        state=np.zeros(len(owner), dtype=np.int8),
+    )
+    replicas = state.replicas
+    at = np.arange(len(replicas)) % count
+    rows = (replicas.broker_idx * count + at).astype(np.int32)
+    disks = size.reshape(brokers, count).sum(axis=1)
+    changed = replace(
+        state, log_dirs=dirs, replicas=replace(replicas, log_dir_idx=rows)
+    )
+    return changed.with_brokers(disk_bytes=disks)
+
+
+def run_singles(given: Any) -> object:
+    return try_everything(*given, has_pairs=False)
+
+
+def run_pairs(given: Any) -> object:
+    _, state, wishes = given
+    weighed = outlook(state, thresholds=wishes.thresholds)
+    return [pair_failures(weighed, kind) for kind in PAIRED]
 
 
 def run_size(snapshot: Snapshot) -> object:

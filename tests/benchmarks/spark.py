@@ -1,7 +1,7 @@
 """
 Score and plan on Spark, and write the tables of docs/benchmarks.md.
 
-``PYTHONPATH=tests python -m benchmarks.spark [--replicas 1000000,10000000]
+``PYTHONPATH=tests python -m benchmarks.spark [--replicas 1000000,10000000,100000000]
 [--clusters 2000] [--cores 2] [--runs 3] [--smoke] [--write FILE]``
 
 A score is held against one plain ``groupBy(broker).sum(size)`` over the same Parquet in
@@ -10,6 +10,7 @@ the same session; a fleet's plans against the sum of the searches alone.
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -34,9 +35,13 @@ from planner.spark.session import start_session
 
 MARKERS = ("<!-- spark: start -->", "<!-- spark: end -->")
 PARTITIONS_PER_TOPIC = 64
+WARM_RUNS = 2
+ONCE_REPLICAS = 50_000_000
+"""So many are scored once."""
 SMOKE_REPLICAS, SMOKE_CLUSTERS = 3_000, 3
-LARGE_EVERY = 50
-"""Of so many clusters one is ten times as large."""
+MOST_BROKERS = 10_000
+LARGE_EVERY, HUGE_EVERY = 50, 1_000
+"""Of so many clusters one is ten times as large, two hundred times as large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,8 @@ class FleetPlanned:
         Seconds.
     solve_s
         Sum of the seconds of all searches and proofs.
+    total_s
+        Sum of the seconds of all plans, from tables to files, as each took.
     busy
         That, as a fraction of what the cores could have done.
     statuses
@@ -91,6 +98,7 @@ class FleetPlanned:
     replicas: int
     wall_s: float
     solve_s: float
+    total_s: float
     busy: float
     statuses: dict[str, int]
 
@@ -99,9 +107,10 @@ def write_cluster(spark: Any, folder: Path, replicas: int) -> None:
     """Write a seeded cluster of RF 3, made by Spark itself, as a snapshot folder."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    brokers = max(replicas // 1_000, 12)
+    brokers = min(max(replicas // 1_000, 12), MOST_BROKERS)
+    files = max(8, replicas // 5_000_000)
     first = F.floor(F.rand(1) * brokers).cast("int")
-    rows = spark.range(0, replicas // 3, 1, 8).select("id", first.alias("b"))
+    rows = spark.range(0, replicas // 3, 1, files).select("id", first.alias("b"))
     placed = [((F.col("b") + k) % brokers).cast("int") for k in range(3)]
     dirs = [F.concat(F.lit("/data/d"), (each % 2).cast("string")) for each in placed]
     rate = F.exp(F.randn(3) + 11)
@@ -140,8 +149,20 @@ def _write_brokers(folder: Path, brokers: int) -> None:
     parquet.write_table(pa.table(dirs), folder / "log_dirs.parquet")
 
 
-def measure_score(spark: Any, folder: Path, replicas: int, runs: int) -> Scored:
-    """Write a cluster, score it, and time a plain sum in between."""
+def measure_score(
+    spark: Any, folder: Path, replicas: int, runs: int, *, is_warm: bool = False
+) -> Scored:
+    """
+    Write a cluster, score it, and time a plain sum in between.
+
+    Parameters
+    ----------
+    spark, folder, replicas, runs
+        The session; an empty folder; how many.
+    is_warm
+        Whether the session has done such work before; else the first runs, which
+        compile and start what the others use, do not count.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     write_cluster(spark, folder, replicas)
@@ -154,10 +175,10 @@ def measure_score(spark: Any, folder: Path, replicas: int, runs: int) -> Scored:
         _run(found.scores)
         found.release()
 
-    pairs = [(_spent(lambda: _run(plain)), _spent(score)) for _ in range(runs + 1)]
+    again = 0 if is_warm else WARM_RUNS
+    pairs = [(_spent(lambda: _run(plain)), _spent(score)) for _ in range(runs + again)]
     jvm, worker = _peaks()
-    # The first ones compile and start what the others use.
-    plains, scores = zip(*pairs[1:], strict=True)
+    plains, scores = zip(*pairs[again:], strict=True)
     return Scored(
         replicas=replicas,
         runs=runs,
@@ -230,7 +251,7 @@ def _descendants() -> list[str]:
 
 
 def measure_plans(spark: Any, folder: Path, clusters: int, cores: int) -> FleetPlanned:
-    """Plan a fleet of small clusters with a few large ones among them."""
+    """Plan a fleet of small clusters with some large ones among them."""
     from planner.spark.fleet import open_fleet
 
     snapshots = [_cluster(number) for number in range(clusters)]
@@ -247,9 +268,10 @@ def measure_plans(spark: Any, folder: Path, clusters: int, cores: int) -> FleetP
     plan_fleet(spark, warm, requests).collect()
     began = time.perf_counter()
     plans = plan_fleet(spark, fleet, requests)
-    rows = plans.select("status", "solve_s", "bound_s").collect()
+    rows = plans.select("status", "solve_s", "bound_s", "total_s").collect()
     wall = time.perf_counter() - began
     solve = sum((row["solve_s"] or 0) + (row["bound_s"] or 0) for row in rows)
+    total = sum(row["total_s"] for row in rows)
     found = [row["status"] for row in rows]
     return FleetPlanned(
         clusters=clusters,
@@ -259,14 +281,16 @@ def measure_plans(spark: Any, folder: Path, clusters: int, cores: int) -> FleetP
         ),
         wall_s=wall,
         solve_s=solve,
-        busy=solve / (wall * cores),
+        total_s=total,
+        busy=total / (wall * cores),
         statuses={status: found.count(status) for status in sorted(set(found))},
     )
 
 
 def _cluster(number: int) -> Snapshot:
-    size = SIZES["S" if number % LARGE_EVERY == LARGE_EVERY - 1 else "XS"]
-    state = make_instance("c", size, number % 40 + 1, 0.1).state
+    name = "S" if number % LARGE_EVERY == LARGE_EVERY - 1 else "XS"
+    name = "M" if number % HUGE_EVERY == HUGE_EVERY - 1 else name
+    state = make_instance("c", SIZES[name], number % 40 + 1, 0.1).state
     header = {"taken_at": "2026-11-21T08:00:00Z", "cluster_id": f"c{number:05}"}
     return Snapshot.from_state(state, header)
 
@@ -293,11 +317,12 @@ def plan_table(found: Sequence[FleetPlanned]) -> str:
     """Return the fleets planned as a table in Markdown."""
     rows = [
         "| clusters | replicas | wall, s | clusters/s | searches and proofs, s "
-        "| of the cores | plans |",
-        "|---:|---:|---:|---:|---:|---:|---|",
+        "| whole plans, s | of the cores | plans |",
+        "|---:|---:|---:|---:|---:|---:|---:|---|",
         *(
             f"| {p.clusters:,} | {p.replicas:,} | {p.wall_s:.1f} "
-            f"| {p.clusters / p.wall_s:.1f} | {p.solve_s:.1f} | {p.busy:.0%} "
+            f"| {p.clusters / p.wall_s:.1f} | {p.solve_s:.1f} "
+            f"| {p.total_s:.1f} | {p.busy:.0%} "
             f"| {', '.join(f'{n} {status}' for status, n in p.statuses.items())} |"
             for p in found
         ),
@@ -307,7 +332,7 @@ def plan_table(found: Sequence[FleetPlanned]) -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure scores and plans on Spark.")
-    parser.add_argument("--replicas", default="1000000,10000000")
+    parser.add_argument("--replicas", default="1000000,10000000,100000000")
     parser.add_argument("--clusters", type=int, default=2_000)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
@@ -330,7 +355,11 @@ def main() -> None:
         for size in sizes:
             folder = Path(base) / str(size)
             folder.mkdir()
-            scored.append(measure_score(spark, folder, size, given.runs))
+            runs = given.runs if size < ONCE_REPLICAS else 1
+            is_warm = bool(scored)
+            found = measure_score(spark, folder, size, runs, is_warm=is_warm)
+            scored.append(found)
+            shutil.rmtree(folder)
             print(scored[-1], file=sys.stderr)  # noqa: T201 - progress
         if given.clusters:
             fleet = measure_plans(spark, Path(base), given.clusters, given.cores)

@@ -20,6 +20,7 @@ FOUND = Placed(
     ratio=1.01,
     brokers_out=0,
     furthest=0.0,
+    least_furthest=0.0,
     status="feasible",
     num_findings=0,
 )
@@ -56,6 +57,16 @@ def test_no_aim_is_below_its_must():
         pytest.param({"ratio": 1.03}, False, id="dear"),
         pytest.param({"peak_bytes": 2**31}, False, id="large"),
         pytest.param({"brokers_out": 1, "furthest": 0.01}, False, id="out-of-band"),
+        pytest.param(
+            {"brokers_out": 1, "furthest": 0.01, "least_furthest": 0.01},
+            True,
+            id="out-of-band-for-need",
+        ),
+        pytest.param(
+            {"brokers_out": 1, "furthest": 0.02, "least_furthest": 0.01},
+            False,
+            id="further-out-than-needed",
+        ),
         pytest.param({"num_findings": 1}, False, id="refused-by-the-checker"),
     ],
 )

@@ -48,7 +48,8 @@ def test_tables():
         replicas=10**6,
         wall_s=100.0,
         solve_s=150.0,
-        busy=0.75,
+        total_s=180.0,
+        busy=0.9,
         statuses={"feasible": 1999, "nothing-to-do": 1},
     )
 
@@ -56,5 +57,5 @@ def test_tables():
         "| 1,000,000 | 3 | 0.50 | 1.25 | 2.5 | 1.00 | 2.00 | 2.0 | 800,000 | 100 |"
     )
     assert figures in score_table([score])
-    expected = "| 20.0 | 150.0 | 75% | 1999 feasible, 1 nothing-to-do |"
+    expected = "| 20.0 | 150.0 | 180.0 | 90% | 1999 feasible, 1 nothing-to-do |"
     assert expected in plan_table([plan])

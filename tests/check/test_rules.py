@@ -503,6 +503,7 @@ def test_findings_name_the_place_the_value_and_the_limit():
         "message": "broker 3: disk 90 kB (before: 60 kB) is over 80 kB, "
         "0.8 of its capacity",
         "existing": False,
+        "soft": False,
     }
 
 

@@ -442,7 +442,7 @@ def test_log_dirs_are_named_where_replicas_move(snap, tmp_path, capsys):
         pytest.param(["--empty", "x:/d1"], ["--empty"], id="no-broker-id"),
         pytest.param(
             ["--waves", "--resources", "in", "--empty", "77:/d1"],
-            ["--resources", "--waves", "--empty"],
+            ["--resources", "--empty"],
             id="all-at-once",
         ),
     ],

@@ -67,6 +67,34 @@ def test_weights_of_cpu_have_a_table_of_their_own(tmp_path):
     assert config.plan["cpu_weight"].place == "cpu"
 
 
+def test_what_is_soft_or_hard_has_a_table_of_its_own(tmp_path):
+    text = '[rules]\nrack = "soft"\nband-disk = "hard"\ncapacity-in = "soft"\n'
+
+    config = read(tmp_path, text)
+
+    assert not config.problems
+    assert config.plan["soft"].value == ["rack", "capacity-in"]
+    assert config.plan["hard"].value == ["band-disk"]
+    assert config.plan["hard"].place == "rules"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "rule"),
+    [
+        ("rules = 1", "rules", "must be a table"),
+        ("[rules]\nrack = true", "rules.rack", 'must be "soft" or "hard"'),
+        (
+            "[plan]\nsoft = ['rack']\n[rules]\nrack = 'soft'", "rules",
+            "stands as plan.soft already",
+        ),
+    ],
+)  # fmt: skip
+def test_tables_of_rules_that_are_refused(text, place, rule, tmp_path):
+    [problem] = read(tmp_path, text).problems
+
+    assert (problem.place, problem.rule) == (place, rule)
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [

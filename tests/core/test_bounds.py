@@ -8,8 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
-from placement.core.problem import NO_LIMIT, Arrangement, Movability, Problem, loads
+from placement.core.problem import (
+    NO_LIMIT,
+    Movability,
+    Problem,
+)
 from placement.core.verify import verify_cover
 from support.oracles import Everything, everything
 from support.problems import make_problem, problems

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.core.arrangement import home_arrangement
 from placement.core.cuts import deviation_bound
-from placement.core.problem import NO_LIMIT, Movability, Problem, home_arrangement
+from placement.core.problem import (
+    NO_LIMIT,
+    Movability,
+    Problem,
+)
 from placement.core.solution import Status
 from placement.core.solve import solve
 from placement.core.value import distances

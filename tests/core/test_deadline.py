@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.core.arrangement import home_arrangement
 from placement.core.deadline import Deadline
-from placement.core.problem import Problem, home_arrangement
+from placement.core.problem import Problem
 from placement.core.solve import solve
 from placement.core.value import evaluate
 from support.oracles import illegal_moves

@@ -4,6 +4,7 @@ from typing import Any
 import numba
 import pytest
 
+from placement.core.kernels import jit
 from placement.core.kernels.jit import compiled, is_at_hand
 
 
@@ -58,3 +59,28 @@ def test_what_lies_on_disk_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path)
 
     assert is_at_hand([quadruple])
     assert list(tmp_path.rglob("*.nbi"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_anew"),
+    [
+        pytest.param("kernels", True, id="kernels-call-each-other"),
+        pytest.param("other", False, id="a-file-by-itself"),
+    ],
+)
+def test_compiled_code_goes_stale_with_the_kernels_beside_it(
+    tmp_path, folder: str, is_anew: bool
+):
+    (tmp_path / folder).mkdir()
+    entry, beside = (tmp_path / folder / name for name in ("entry.py", "beside.py"))
+    entry.write_text("")
+    beside.write_text("")
+    stamp_of = jit._sources_stamp.__wrapped__
+    first = stamp_of(entry)
+
+    beside.write_text("# changed")
+    second = stamp_of(entry)
+    entry.write_text("# changed too")
+
+    assert (second != first) == is_anew
+    assert stamp_of(entry) != second

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.core.arrangement import home_arrangement
 from placement.core.bounds import Bands
 from placement.core.exact_fit import fits_model, scale_of
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.milp import solve_model
-from placement.core.problem import NO_LIMIT, Movability, Problem, home_arrangement
+from placement.core.problem import (
+    NO_LIMIT,
+    Movability,
+    Problem,
+)
 from placement.core.value import evaluate
 from support.oracles import (
     Everything,

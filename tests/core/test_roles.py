@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.problem import Arrangement, loads
+from placement.core.arrangement import Arrangement, loads
 from placement.core.role_bounds import distance_bound
 from placement.core.role_counts import RoleTables, even_roles
 from placement.core.solve_order import count_column, solve_order

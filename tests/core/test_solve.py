@@ -10,9 +10,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.core import search
+from placement.core.arrangement import home_arrangement
 from placement.core.bounds import reached_bands
-from placement.core.problem import NO_LIMIT, Movability, Problem, home_arrangement
-from placement.core.search import NORMAL, QUICK, Effort
+from placement.core.effort import NORMAL, QUICK, Effort
+from placement.core.problem import (
+    NO_LIMIT,
+    Movability,
+    Problem,
+)
 from placement.core.solution import Solution, Status
 from placement.core.solve import solve
 from placement.core.value import evaluate
@@ -170,7 +175,7 @@ HASHED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from core.test_solve import spread_out
-from placement.core.search import QUICK
+from placement.core.effort import QUICK
 from placement.core.solve import solve
 solution = solve(spread_out(9, 60), effort=QUICK)
 print(solution.best.bin_of.tolist(), solution.best.role_of.tolist())
@@ -195,11 +200,20 @@ def test_hash_seeds_do_not_change_an_answer(request: pytest.FixtureRequest):
 
 
 @pytest.mark.slow
-def test_compiled_kernels_answer_as_plain_ones_do(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("steps_before", [None, 0, 10])
+def test_compiled_kernels_answer_as_plain_ones_do(
+    steps_before: int | None, monkeypatch: pytest.MonkeyPatch
+):
     cases = [spread_out(9, 60), spread_out(40, 90), spread_out(80, 150, seed=3)]
     plain = [solve(problem, effort=QUICK) for problem in cases]
 
-    monkeypatch.setattr(search, "PLAIN_ITEMS", -1)
+    if steps_before is None:
+        monkeypatch.setattr(search, "PLAIN_ITEMS", -1)
+    else:
+        # Starts plain, and changes over in the middle.
+        monkeypatch.setattr(search, "FEW_ITEMS", -1)
+        monkeypatch.setattr(search, "PLAIN_STEPS", steps_before)
+        monkeypatch.setattr(search, "is_running", lambda _: False)
     compiled = [solve(problem, effort=QUICK) for problem in cases]
 
     for one, other in zip(plain, compiled, strict=True):

@@ -3,15 +3,16 @@ Look for plans that break a rule, in as many cases as one has time for.
 
 ``PYTHONPATH=tests python -m fuzz.run [--cases 100000] [--seed 1] [--goal NAME]``
 
-Two processes draw, each from a seed of its own; both are printed, and a case that
-fails is made as small as it can be and printed too. The exit code is that of the
-worse of the two.
+Two processes draw, each from a seed of its own; both are printed. A case that fails is
+made as small as it can be and printed too, with its seed, and the next seed follows.
+The exit code is 1 where any failed.
 """
 
 import argparse
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -21,19 +22,42 @@ from fuzz.drawn import Drawn, drawn
 from fuzz.judging import judge
 from planner.plan.make import OPERATIONS
 
+FAILED = "rounds that failed"
 PROCESSES = 2
 ROUND = 500
 """Cases drawn from one seed; the next ones are from the next."""
 
 
-def look(cases: int, seed: int, goals: tuple[str, ...]) -> Counter[str]:
-    """Judge so many cases; return how often plans came out how."""
+def look(
+    cases: int, seed: int, goals: tuple[str, ...], *, goes_on: bool = True
+) -> Counter[str]:
+    """
+    Judge so many cases; return how often plans came out how.
+
+    Parameters
+    ----------
+    cases, seed
+        How many, and the seed of the first round.
+    goals
+        Operations that are drawn.
+    goes_on
+        Whether a case that fails is printed and counted; else it is raised.
+    """
     told: Counter[str] = Counter()
     began = time.monotonic()
     for begin in range(0, cases, ROUND):
-        _round(min(ROUND, cases - begin), seed + begin // ROUND, goals, told)
-        so_far = f"seed {seed + begin // ROUND}: {sum(told.values()):,} cases in "
-        print(f"{so_far}{time.monotonic() - began:.0f} s", flush=True)  # noqa: T201 - progress
+        now = seed + begin // ROUND
+        try:
+            _round(min(ROUND, cases - begin), now, goals, told)
+        except Exception:
+            if not goes_on:
+                raise
+            told[FAILED] += 1
+            print(f"seed {now} fails", file=sys.stderr)  # noqa: T201 - output
+            traceback.print_exc()
+        if goes_on:
+            so_far = f"seed {now}: {sum(told.values()):,} cases in "
+            print(f"{so_far}{time.monotonic() - began:.0f} s", flush=True)  # noqa: T201 - progress
     return told
 
 
@@ -52,11 +76,7 @@ def _round(cases: int, seed: int, goals: tuple[str, ...], told: Counter[str]) ->
     def every(case: Drawn) -> None:
         told[f"{case.request.goal} {judge(case)}"] += 1
 
-    try:
-        every()
-    except BaseException:
-        print(f"seed {seed} fails", file=sys.stderr, flush=True)  # noqa: T201 - output
-        raise
+    every()
 
 
 def main() -> int:
@@ -69,9 +89,10 @@ def main() -> int:
     given_ = parser.parse_args()
     goals = tuple(given_.goal or OPERATIONS)
     if given_.alone:
-        for name, times in sorted(look(given_.cases, given_.seed, goals).items()):
+        told = look(given_.cases, given_.seed, goals)
+        for name, times in sorted(told.items()):
             print(f"{times:8,}  {name}")  # noqa: T201 - output
-        return 0
+        return int(told[FAILED] > 0)
     share = -(-given_.cases // PROCESSES)
     command = [sys.executable, "-m", "fuzz.run", "--alone", "--cases", str(share)]
     command += [word for goal in goals for word in ("--goal", goal)]

@@ -31,9 +31,11 @@ def cluster(new_cluster) -> Cluster:
     return cluster
 
 
-def foretold(path: Path, *lost: int) -> dict[tuple[str, int], dict[str, Any]]:
+def foretold(
+    path: Path, *lost: int, options: tuple[str, ...] = ()
+) -> dict[tuple[str, int], dict[str, Any]]:
     """Return what `failures` says of each partition that loses a replica."""
-    named = [word for broker in lost for word in ("--broker", broker)]
+    named = [*options, *(word for broker in lost for word in ("--broker", broker))]
     outcome = run_planner("failures", path, *named, "--format", "json")
     assert outcome.code == 3, outcome.err
     return {
@@ -43,6 +45,10 @@ def foretold(path: Path, *lost: int) -> dict[tuple[str, int], dict[str, Any]]:
 
 def kill(cluster: Cluster, broker: int) -> None:
     cluster.kill(broker)
+    wait_until_fenced(cluster, broker)
+
+
+def wait_until_fenced(cluster: Cluster, broker: int) -> None:
     wait_until(
         lambda: told_brokers(cluster.endpoints())[broker][1] == "fenced",
         f"broker {broker} to be fenced",
@@ -71,7 +77,7 @@ def wait_until_in_sync(cluster: Cluster) -> None:
     )
 
 
-def test_a_killed_broker_leaves_what_was_foretold_and_returns_as_foretold(
+def test_a_broker_that_is_killed_returns_and_is_stopped_does_as_foretold(
     cluster: Cluster, tmp_path
 ):
     take_snapshot(cluster.bootstrap, tmp_path / "before.json")
@@ -96,6 +102,12 @@ def test_a_killed_broker_leaves_what_was_foretold_and_returns_as_foretold(
         back[key]["leader"] != one["leader"] for key, one in now.items()
     )
     assert all(one["leader"] == one["replicas"][0] for one in now.values())
+
+    take_snapshot(cluster.bootstrap, tmp_path / "again.json")
+    restart = foretold(tmp_path / "again.json", 2, options=("--clean-shutdown",))
+    cluster.stop_node(2)
+    wait_until_fenced(cluster, 2)
+    compare(restart, cluster)
 
 
 def test_brokers_killed_one_after_the_other_leave_what_was_foretold(

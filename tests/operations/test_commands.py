@@ -42,11 +42,6 @@ REFUSED = [
         ["--replication-factor"],
         id="factor-0",
     ),
-    pytest.param(
-        ["set-replication-factor", "--replication-factor", "3", "--waves"],
-        ["--waves"],
-        id="waves-of-other-factors",
-    ),
 ]
 
 

@@ -12,10 +12,17 @@ from placement.cluster import BrokerState, ClusterState, LogDirState
 from placement.core.solution import Status
 from placement.operations import Defect, Fix
 from placement.operations.fix import usual_factors
+from placement.planning import plan
 from placement.rules.draft import Settings
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, live_ids
-from support.operations import lists_after, lists_of, plan_checked, planned
+from support.operations import (
+    lists_after,
+    lists_of,
+    newly_wrong,
+    plan_checked,
+    planned,
+)
 
 OFFLINE, RACKS = Fix(frozenset({Defect.OFFLINE})), Fix(frozenset({Defect.RACKS}))
 LOG_DIRS = Fix(frozenset({Defect.LOG_DIRS}))
@@ -120,6 +127,34 @@ def test_no_factor_is_mended_to_below_min_isr():
     state = make_state([[0], [1], [0, 1]], racks="ab", min_isr=2)
 
     assert plan_checked(state, FACTORS).is_nothing
+
+
+def test_no_replica_in_sync_goes_while_the_others_would_be_too_few():
+    # Four replicas where three are usual, and one of the four is not in sync.
+    lists = [[0, 1, 2], [0, 1, 2], [0, 1, 3, 2]]
+    isr = [[0, 1, 2], [0, 1, 2], [0, 1, 3]]
+    state = make_state(lists, racks="aaba", isr=isr, min_isr=3)
+
+    assert plan_checked(state, FACTORS).is_nothing
+
+
+def test_a_broker_that_mending_makes_too_full_is_named():
+    # The third copy is fetched from the leader, which has no more out for that.
+    state = make_state(
+        [[0, 1, 2], [0, 1, 2], [0, 1]],
+        racks="abc",
+        in_rate=[0, 0, 40],
+        out_rate=0.0,
+        broker_out=[70.0, 1000.0, 1000.0],
+    )
+
+    found = plan(state, FACTORS, Settings())
+
+    assert [finding.rule for finding in newly_wrong(found, ())] == ["capacity"]
+
+    (lacking,) = found.solution.shortfalls
+    assert not found.has_met_rules
+    assert (lacking.what, lacking.bin, lacking.resource) == ("capacity", 0, "out")
 
 
 def test_what_cannot_be_mended_is_named():

@@ -10,6 +10,7 @@ from placement.core.solution import Status
 from placement.operations import ReplaceBroker
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
+from placement.rules.keep import OnlyTrades
 from placement.rules.racks import WithinRack
 from support.clusters import clusters, make_state
 from support.operations import lists_after, lists_of, plan_checked, planned
@@ -94,6 +95,7 @@ CHOSEN = [
     ),
     pytest.param({"rules": (WithinRack(),)}, [[0, 2]], False, id="another-rack"),
     pytest.param({"excluded_for_replicas": {1}}, [[0, 2]], False, id="takes-nothing"),
+    pytest.param({"rules": (OnlyTrades(),)}, [[0, 2]], False, id="trades-alone"),
 ]
 
 

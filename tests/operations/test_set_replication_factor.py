@@ -9,6 +9,8 @@ from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
 from placement.operations import SetReplicationFactor
 from placement.rules.draft import Settings
+from placement.rules.keep import OnlyTrades
+from placement.rules.racks import WithinRack
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken
 from support.operations import lists_after, lists_of, plan_checked, planned
@@ -77,6 +79,94 @@ def test_what_is_in_sync_outlives_the_rest(isr, after):
     state = make_state([[0, 1, 2]], racks="abc", isr=isr)
 
     assert planned(state, set_to(1)) == after
+
+
+def test_who_may_lead_outlives_who_may_not():
+    # Brokers 1 and 2 hold least, and may lead nothing that they do not lead yet.
+    state = make_state(
+        [[0, 1, 2], [0, 2, 1], [1, 0, 2]], racks="abc", size_bytes=[10, 50, 50]
+    )
+    wishes = Settings(excluded_for_leaders=frozenset({1, 2}))
+
+    found = plan_checked(state, set_to(1), wishes)
+
+    assert lists_after(found)[:2] == [[0], [0]]
+    assert lists_after(found)[2] in ([0], [1])
+
+
+def test_who_leads_outlives_who_may_not_where_nobody_is_in_sync():
+    # Broker 0 holds most, and would be rid of one.
+    state = make_state(
+        [[0, 1], [0]],
+        racks="ab",
+        states={1: BrokerState.DEMOTED},
+        isr=[[], [0]],
+        leaders=[0, 0],
+        size_bytes=50,
+    )
+
+    assert planned(state, set_to(1)) == [[0], [0]]
+
+
+def test_both_stay_where_one_is_in_sync_and_the_other_leads():
+    state = make_state([[0, 1]], racks="ab", isr=[[1]], leaders=[0])
+    wishes = Settings(excluded_for_leaders=frozenset({1}))
+
+    found = plan_checked(state, set_to(1), wishes)
+
+    assert lists_after(found) == [[0, 1]]
+    assert not found.has_met_rules
+
+
+def test_who_would_lead_is_weighed_where_nobody_is_in_sync():
+    # Broker 0 holds most; broker 1 has not the cores to lead.
+    state = make_state(
+        [[0, 1], [0], [0]],
+        racks="ab",
+        isr=[[], [0], [0]],
+        leaders=[0, 0, 0],
+        size_bytes=10,
+        leader_cpu=1.0,
+        follower_cpu=0.0,
+        broker_cpu=[100.0, 1.0],
+    )
+
+    assert planned(state, set_to(1)) == [[0], [0], [0]]
+
+
+def test_nothing_is_dropped_where_nobody_else_can_lead_so_much():
+    # Nobody else is in sync, and broker 1 has not the cores.
+    state = make_state(
+        [[0, 1], [0, 1]],
+        racks="ab",
+        isr=[[1], [0, 1]],
+        leaders=[0, 0],
+        leader_cpu=[1.0, 0.0],
+        follower_cpu=0.0,
+        broker_cpu=[100.0, 1.0],
+    )
+
+    found = plan_checked(state, set_to(1))
+
+    assert [len(row) for row in lists_after(found)] == [2, 1]
+    (lacking,) = found.solution.shortfalls
+    assert (lacking.have, lacking.need, lacking.is_proven) == (2, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("rules", "after", "is_met"),
+    [
+        pytest.param((OnlyTrades(),), [[0]], False, id="no-broker-may-hold-more"),
+        pytest.param((WithinRack(),), [[0, 2]], True, id="copies-lie-in-any-rack"),
+    ],
+)
+def test_rules_of_the_users_choice_hold_for_longer_lists(rules, after, is_met):
+    state = make_state([[0]], racks="aab", size_bytes=10)
+
+    found = plan_checked(state, set_to(2), Settings(rules=rules))
+
+    assert lists_after(found) == after
+    assert found.has_met_rules == is_met
 
 
 def test_an_eligible_leader_stays_while_the_isr_is_too_small():

@@ -80,9 +80,28 @@ def shuffled(document, seed):
 
 
 @pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("most", [0, 10**6], ids=["compiled", "plain"])
-def test_whether_compiled_or_not(most, goal, document, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", most)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"PLAIN_ITEMS": 0}, id="compiled"),
+        pytest.param({"PLAIN_ITEMS": 10**6, "FEW_ITEMS": 10**6}, id="plain"),
+        pytest.param(
+            # From some step on, and for some stages only.
+            {
+                "PLAIN_ITEMS": 10**6,
+                "FEW_ITEMS": 0,
+                "PLAIN_STEPS": 3,
+                "is_running": lambda _: False,
+            },
+            id="from-plain-to-compiled",
+        ),
+    ],
+)
+def test_whether_compiled_or_not(
+    settings, goal, document, expected, tmp_path, monkeypatch
+):
+    for name, value in settings.items():
+        monkeypatch.setattr(f"placement.core.search.{name}", value)
 
     write_plan(planned_for(document, goal, **GOALS[goal]).plan, tmp_path / "p")
 

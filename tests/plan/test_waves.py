@@ -254,3 +254,104 @@ def test_a_replica_put_aside_is_told(tmp_path):
     assert (hop["bytes"], {hop["from"], hop["to"]}) == (90, {0, 1})
     assert any("by way of" in note for note in told["notes"])
     assert check_planned(waves) == ()
+
+
+CHANGES = [
+    pytest.param(
+        ("set-replication-factor", "--replication-factor", "4"), {"copies"}, id="up"
+    ),
+    pytest.param(
+        ("set-replication-factor", "--replication-factor", "1", "--topic", "a"),
+        {"drops"},
+        id="down",
+    ),
+    pytest.param(("log-dirs", "--empty", "1-2:/d2"), {"copies"}, id="inside-brokers"),
+    pytest.param(("rebalance", "--with-log-dirs"), {"copies"}, id="with-log-dirs"),
+]
+
+
+@pytest.mark.parametrize(("command", "kinds"), CHANGES)
+def test_factors_and_log_dirs_change_in_waves(
+    capsys, snapshot, tmp_path, command, kinds
+):
+    plan = tmp_path / "plan"
+    what = ("--capacity-threshold", "disk=1", "--max-moves-in", 2, "-o", plan)
+
+    made = run(capsys, "plan", *command[:1], snapshot, *command[1:], *what)
+
+    assert made.code == 0, made.out
+    assert run(capsys, "check", plan, "--snapshot", snapshot).code == 0
+    told = json.loads((plan / "waves" / "waves.json").read_text())
+    WavesRecord.model_validate(told)
+    document = PlanRecord.model_validate_json((plan / "plan.json").read_text())
+    assert kinds <= {wave["kind"] for wave in told["waves"]}
+    for name, whole in (("copies", "replicas"), ("log_dirs", "log_dirs")):
+        counted = sum(wave[name] for wave in told["waves"])
+        assert counted == getattr(document.moves, whole)
+    size = sum(wave["log_dir_bytes"] for wave in told["waves"])
+    assert size == document.moves.log_dir_bytes
+    now = lists_in(plan / "rollback.json")
+    for wave in told["waves"]:
+        lists = lists_in(plan / wave["file"])
+        assert lists_in(plan / wave["rollback_file"]) == {
+            key: now[key] for key in lists
+        }
+        lost = sum(max(len(now[key]) - len(row), 0) for key, row in lists.items())
+        assert lost == wave["drops"]
+        now.update(lists)
+    assert now == lists_in(plan / "reassignment.json")
+
+
+def dirs_in(path: Path) -> dict[tuple[str, int, int], str]:
+    """Return the log dirs that a file names, by topic, partition and broker."""
+    return {
+        (entry["topic"], entry["partition"], broker): log_dir
+        for entry in json.loads(path.read_text())["partitions"]
+        for broker, log_dir in zip(entry["replicas"], entry["log_dirs"], strict=True)
+        if log_dir != "any"
+    }
+
+
+def test_each_wave_names_its_log_dirs_and_its_way_back_those_before(
+    capsys, snapshot, tmp_path
+):
+    plan = tmp_path / "plan"
+    what = ("--empty", "1-2:/d2", "--max-moves-in", 1, "-o", plan)
+    made = run(capsys, "plan", "log-dirs", snapshot, *what)
+    assert made.code == 0, made.out
+
+    waves = json.loads((plan / "waves" / "waves.json").read_text())["waves"]
+
+    assert len(waves) > 1
+    goes, lay = (
+        dirs_in(plan / f"{name}.json") for name in ("reassignment", "rollback")
+    )
+    met: dict[tuple[str, int, int], str] = {}
+    for wave in waves:
+        named = dirs_in(plan / wave["file"])
+        assert named.items() <= goes.items()
+        assert len(named) == wave["log_dirs"]
+        # One at a time on each broker, at its disk.
+        assert len({broker for _, _, broker in named}) == len(named)
+        assert wave["throttle_bytes_per_s"] is None
+        assert wave["log_dir_throttle_bytes_per_s"] == 50_000_000
+        back = dirs_in(plan / wave["rollback_file"])
+        assert back == {key: (lay | met)[key] for key in back}
+        met |= named
+    assert met == goes
+
+
+def test_check_finds_a_wave_that_names_another_log_dir(capsys, snapshot, tmp_path):
+    plan = tmp_path / "plan"
+    run(capsys, "plan", "log-dirs", snapshot, "--empty", "1:/d2", "--waves", "-o", plan)
+    first = plan / "waves" / "wave-001.json"
+    text = first.read_text()
+    found = []
+    for wrong in ("/d9", "any"):
+        first.write_text(text.replace('"/d1"', f'"{wrong}"', 1))
+        outcome = run(capsys, "check", plan, "--snapshot", snapshot, "--format", "json")
+        assert outcome.code == 3
+        found.append({one["rule"] for one in outcome.document["findings"]})
+
+    assert {"wave-log-dir", "wave-end"} <= found[0]
+    assert "wave-end" in found[1]

@@ -147,6 +147,15 @@ def test_no_copy_crosses_racks(state):
         )
 
 
+def test_no_copy_crosses_racks_where_the_rack_rule_is_off():
+    # Broker 3 holds most, and is all of its rack.
+    state = make_state([[0, 3], [1, 3], [2, 3]], racks="aaab", size_bytes=10)
+
+    found = planned(state, WithinRack(), lifted=frozenset({"rack"}))
+
+    assert not found.reassignment.is_copied.any()
+
+
 def test_a_copy_goes_where_its_rack_has_room():
     state = make_state([[0, 2], [0, 2], [0, 2]], racks="aabb")
 
@@ -576,6 +585,8 @@ RULES = [
                  "keep-topics", id="kept"),
     pytest.param(kept_topics(frozenset({"t"}), frozenset({0})), {("t", 0): [1, 2]},
                  None, id="kept-but-leaving"),
+    pytest.param(kept_topics(frozenset({"t"}), frozenset()), {("t", 0): [2]},
+                 None, id="kept-and-shorter"),
     pytest.param(kept_topics(frozenset({"u"}), frozenset()), {("t", 0): [1, 2]},
                  None, id="another-topic-kept"),
     pytest.param(broker_sets({"t": "gold"}), {("t", 0): [0, 3]}, "broker-set",
@@ -585,6 +596,10 @@ RULES = [
     pytest.param(broker_sets({"t": None}), {("t", 0): [0, 4]}, None, id="no-set"),
     pytest.param(within_rack(), {("t", 0): [0, 4]}, "locality-scoped", id="crosses"),
     pytest.param(within_rack(), {("t", 0): [3, 1]}, None, id="inside"),
+    pytest.param(within_rack(), {("t", 0): [2]}, None, id="shorter"),
+    pytest.param(within_rack(), {("t", 0): [0, 2, 4]}, None, id="longer"),
+    pytest.param(within_rack(), {("t", 0): [4]}, "locality-scoped",
+                 id="shorter-and-crosses"),
     pytest.param(strict_racks(), {("t", 0): [0, 1]}, "rack", id="two-in-a-rack"),
     pytest.param(strict_racks(), {("t", 0): [0, 4]}, None, id="one-per-rack"),
     pytest.param(replica_cap(1), {("t", 0): [1, 2]}, "max-replicas", id="over-the-cap"),

@@ -57,10 +57,12 @@ def test_no_packing_beats_the_bound(items: list[int]):
         pytest.param([5, 5, 5, 5], 2, "volume", id="halves"),
         pytest.param([7, 4, 4, 4, 4], 3, "volume", id="volume"),
         pytest.param([9, 9, 3, 3, 3], 3, "volume", id="full"),
+        pytest.param([4] * 10, 5, "pigeonhole", id="two-in-each"),
+        pytest.param([2.6] * 30, 10, "pigeonhole", id="three-in-each"),
         pytest.param([8, 8, 4, 4, 4], 4, "pigeonhole", id="small-ones-find-no-room"),
     ],
 )
-def test_what_cannot_be_cut_needs_more(items: list[int], bins: int, kind: str):
+def test_what_cannot_be_cut_needs_more(items: list[float], bins: int, kind: str):
     assert bins_needed(np.array(items, dtype=float), 10.0) == (bins, kind)
 
 

@@ -130,6 +130,20 @@ def test_a_mix_takes_the_place_of_all_there_are(demo: Snapshot):
     assert sizing.shown.figures.use[Resource.DISK].most <= 0.8
 
 
+def test_a_mix_says_what_each_type_is_needed_for(capsys, files: Path):
+    options = ("--types", "types.toml", "--survive", "nothing")
+    outcome = run(capsys, "size", "demo.json.gz", *options)
+    found = run(capsys, "size", "demo.json.gz", *options, "--format", "json").document
+
+    # 5.4 TB on disks of 3 TB that may be 80 % full: three; with two they are 90 % full.
+    assert found["fleet"][0]["brokers"] == 3
+    (one,) = found["without_one"]
+    assert (one["type"], one["need"]["resource"]) == ("large", "disk")
+    assert "disk most of all; with one large less disk is" in " ".join(
+        outcome.out.split()
+    )
+
+
 def test_no_type_that_is_too_small_is_an_answer(demo: Snapshot):
     kinds = understand_types({"types": [{"name": "t", "price": 1, "disk": "1MB"}]})
 

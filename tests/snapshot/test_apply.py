@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
+from planner.snapshot.started import start_plan
 from support.snapshots import documents, small_document
 
 Entry = tuple[str, int, list[int], list[str | None] | None]
@@ -173,10 +174,8 @@ def test_dead_brokers_of_a_target_are_not_in_sync():
 
 
 @settings(max_examples=50)
-@given(documents(), st.data())
-def test_a_plan_changes_what_it_names_and_nothing_else(
-    document: dict[str, Any], data: st.DataObject
-):
+def _drawn_entries(document: dict[str, Any], data: st.DataObject) -> list[Entry]:
+    """Draw targets for some partitions."""
     ids = [b["id"] for b in document["brokers"]]
     names = [
         (topic["name"], p["partition"])
@@ -184,7 +183,7 @@ def test_a_plan_changes_what_it_names_and_nothing_else(
         for p in topic.get("partitions") or []
     ]
     chosen = data.draw(st.lists(st.sampled_from(names), unique=True)) if names else []
-    entries: list[Entry] = [
+    return [
         (
             topic,
             partition,
@@ -193,6 +192,13 @@ def test_a_plan_changes_what_it_names_and_nothing_else(
         )
         for topic, partition in chosen
     ]
+
+
+@given(documents(), st.data())
+def test_a_plan_changes_what_it_names_and_nothing_else(
+    document: dict[str, Any], data: st.DataObject
+):
+    entries = _drawn_entries(document, data)
     before = Snapshot.from_document(document)
 
     after = apply_plan(before, _plan(*entries))
@@ -212,6 +218,62 @@ def test_a_plan_changes_what_it_names_and_nothing_else(
     assert after.topics.equals(before.topics)
     assert Snapshot.from_document(after.to_document()).equals(after)
     assert apply_plan(after, _plan(*entries)).equals(after)
+
+
+@settings(max_examples=40)
+@given(documents(), st.data())
+def test_a_plan_that_was_started_ends_as_the_plan_does(
+    document: dict[str, Any], data: st.DataObject
+):
+    entries = _drawn_entries(document, data)
+    before = Snapshot.from_document(document)
+
+    started = start_plan(before, _plan(*entries))
+
+    assert Snapshot.from_document(started.to_document()).equals(started)
+    targets = {(topic, number): target for topic, number, target, _ in entries}
+    rows = zip(
+        before.partitions.to_pylist(), started.partitions.to_pylist(), strict=True
+    )
+    for old, new in rows:
+        key = (old["topic"], old["partition"])
+        if key not in targets:
+            assert new == old
+            continue
+        there = set(old["replicas"]) - set(old["adding_replicas"] or ())
+        assert set(new["replicas"]) == there | set(targets[key])
+        assert set(new["adding_replicas"]) == set(targets[key]) - there
+        assert set(new["removing_replicas"]) == there - set(targets[key])
+    ended = apply_plan(started, _plan(*entries)).partitions
+    direct = apply_plan(before, _plan(*entries)).partitions
+    for name in ("replicas", "isr", "leader"):
+        is_planned = [key in targets for key in _keys(before)]
+        assert [
+            value
+            for value, planned in zip(
+                ended.column(name).to_pylist(), is_planned, strict=True
+            )
+            if planned
+        ] == [
+            value
+            for value, planned in zip(
+                direct.column(name).to_pylist(), is_planned, strict=True
+            )
+            if planned
+        ]
+
+
+def test_what_is_being_copied_is_not_in_sync_and_leads_nothing():
+    document = _orders(isr=None, log_dirs=None)
+    del document["topics"][0]["partitions"][0]["leader"]
+    before = Snapshot.from_document(document)
+
+    plan = _plan(("orders", 0, [3, 1], ["/d1", None]))
+    (row, *_) = start_plan(before, plan).to_document()["topics"][0]["partitions"]
+
+    assert (row["replicas"], row["isr"], row["leader"]) == ([3, 1, 2], [1, 2], 1)
+    assert (row["adding_replicas"], row["removing_replicas"]) == ([3], [2])
+    assert row["log_dirs"] == ["/d1", None, None]
 
 
 def _keys(snapshot: Snapshot) -> list[tuple[str, int]]:

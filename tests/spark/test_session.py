@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from planner.spark.session import settings
+from planner.errors import BadInputError
+from planner.spark.session import settings, start_session
 
 
 @pytest.mark.spark
@@ -31,3 +32,20 @@ def test_what_is_given_comes_before_our_defaults(monkeypatch):
 
     assert chosen["spark.ui.enabled"] == "true"
     assert chosen["spark.master"] == "local[*]"
+
+
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [("which", "openjdk-17-jre-headless"), ("find_spec", "kafka-planner[spark]")],
+)
+def test_what_is_missing_is_said_in_one_line(monkeypatch, lacking, said):
+    for name in ("JAVA_HOME", "SPARK_REMOTE"):
+        monkeypatch.delenv(name, raising=False)
+    home = {"which": "shutil", "find_spec": "planner.spark.session"}[lacking]
+    monkeypatch.setattr(f"{home}.{lacking}", lambda _: None)
+
+    with pytest.raises(BadInputError) as refused:
+        start_session()
+
+    assert said in refused.value.message
+    assert "\n" not in refused.value.message

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.problem import NOWHERE, Arrangement, Level, Movability, Problem
+from placement.core.arrangement import Arrangement
+from placement.core.problem import (
+    NOWHERE,
+    Level,
+    Movability,
+    Problem,
+)
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,50 @@ def _may_relieve(problem: Problem, item: int) -> bool:
 
 def _num_over(problem: Problem, at: Arrangement) -> int:
     capacity, peak = usable_capacity(problem), naive_peaks(problem, at)
-    return int((np.array(peak).reshape(capacity.shape) > capacity).sum())
+    over = int((np.array(peak).reshape(capacity.shape) > capacity).sum())
+    return over + sum(naive_over_in_nodes(problem, at))
+
+
+def naive_over_in_nodes(problem: Problem, at: Arrangement) -> Iterator[int]:
+    """Yield the capacities broken in each level above the bins; nothing transient."""
+    load = naive_loads(problem, at)
+    for level in problem.levels[1:]:
+        if level.limits is not None:
+            most = usable_in_nodes(problem, level)
+            yield sum(
+                node_load(problem, level, load, node)[r] > most[node][r]
+                for node, r in np.ndindex(level.num_nodes, problem.num_resources)
+            )
+
+
+def node_load(
+    problem: Problem, level: Level, load: list[list[int]], node: int
+) -> list[int]:
+    """What the bins of a node carry together, with the node's own load."""
+    assert level.limits is not None
+    fixed, own = problem.bins.fixed, level.limits.fixed
+    bins = [b for b in range(problem.num_bins) if level.node_of_bin[b] == node]
+    return [
+        int(own[node, r]) + sum(load[b][r] - int(fixed[b, r]) for b in bins)
+        for r in range(problem.num_resources)
+    ]
+
+
+def usable_in_nodes(problem: Problem, level: Level) -> list[list[int]]:
+    """Capacities of nodes; the load itself where that is over and nothing can go."""
+    assert level.limits is not None
+    before = naive_loads(problem, Arrangement(problem.home, problem.role_home))
+    found = level.limits.capacity.tolist()
+    for node in range(level.num_nodes):
+        here = [
+            item
+            for item, home in enumerate(problem.home.tolist())
+            if home != NOWHERE and level.node_of_bin[home] == node
+        ]
+        if not any(_may_relieve(problem, item) for item in here):
+            load = node_load(problem, level, before, node)
+            found[node] = [max(pair) for pair in zip(found[node], load, strict=True)]
+    return found
 
 
 def illegal_moves(problem: Problem, at: Arrangement) -> list[str]:

@@ -13,15 +13,27 @@ from planner.snapshot import Snapshot
 from planner.what_if.changer import Changer, Context
 from planner.what_if.changes import make_change
 from planner.what_if.names import NameReader
-from planner.what_if.records import ScenariosRecord
+from planner.what_if.records import ScenariosRecord, ScenarioTypeRecord
 
 
-def changed(state: ClusterState, *changes: dict[str, Any], **configs: str) -> Variant:
+def changed(
+    state: ClusterState,
+    *changes: dict[str, Any],
+    growth: Any = None,
+    types: Any = (),
+    **configs: str,
+) -> Variant:
     """Return a cluster after changes, none of which may be refused."""
     document = {"scenarios": [{"name": "s", "changes": list(changes)}]}
     record = ScenariosRecord.model_validate(document).scenarios[0]
     names = NameReader("file")
-    context = Context(configs=configs, rules=ElectionRules())
+    given = [ScenarioTypeRecord.model_validate(each) for each in types]
+    context = Context(
+        configs=configs,
+        rules=ElectionRules(),
+        growth=growth,
+        types={each.name: each for each in given},
+    )
     changer, variant = Changer(names, context), variant_of(state)
     for at, change in enumerate(record.changes):
         variant = make_change(changer, variant, change, f"changes[{at}]")
@@ -82,15 +94,20 @@ def change_lists(draw: Any, state: ClusterState) -> list[dict[str, Any]]:
                 "size": 30,
             }
         ),
+        st.just({"change": "tier", "local": "1d"}),
+        st.sampled_from(live).map(
+            lambda b: {"change": "replace-brokers", "brokers": [b], "with": [90]}
+        ),
         st.sampled_from(live).map(lambda b: {"change": "lose", "brokers": [b]}),
         st.sampled_from(live).map(
             lambda b: {"change": "remove-brokers", "brokers": [b]}
         ),
     ]
     drawn = draw(st.lists(st.one_of(kinds), max_size=3, unique_by=_kind))
-    # One broker must be left, whichever goes first.
-    taken = [c for c in drawn if c["change"] in {"lose", "remove-brokers"}]
-    return drawn if len(taken) < 2 or len(live) > 3 else drawn[:1]
+    # One broker must be left, whichever goes first; none is named once it is replaced.
+    taken = {c["change"] for c in drawn} & {"lose", "remove-brokers", "replace-brokers"}
+    is_fine = len(taken) < 2 or (len(live) > 3 and "replace-brokers" not in taken)
+    return drawn if is_fine else drawn[:1]
 
 
 def _kind(change: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Reassignments of small clusters, and their waves as files would have them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -8,18 +9,27 @@ from hypothesis import strategies as st
 
 from placement.change import Reassignment
 from placement.check.finding import Finding
-from placement.check.waves import WaveLimits, check_waves
-from placement.cluster import BrokerState, ClusterState
+from placement.check.waves import WaveDirs, WaveLimits, check_waves
+from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.load import weigh
 from placement.waves.cut import Cut, WaveSettings, cut
 from placement.waves.steps import Step, steps_of
-from support.clusters import make_state
+from support.clusters import Dir, make_state
+
+PATHS = ("/d1", "/d2")
 
 
 def reassignment_to(
-    state: ClusterState, lists: Sequence[Sequence[int]]
+    state: ClusterState,
+    lists: Sequence[Sequence[int]],
+    dirs: Sequence[Sequence[str | None]] | None = None,
 ) -> Reassignment:
-    """Return the change to other lists; a new broker takes the place of one gone."""
+    """
+    Return the change to other lists, and log dirs.
+
+    A new broker takes the place of one gone; of a longer list the last ones take
+    nobody's, and of a shorter one what is gone and not replaced is dropped.
+    """
     brokers, origins = [], []
     for p, new in enumerate(lists):
         start = int(state.replicas.start[p])
@@ -27,24 +37,44 @@ def reassignment_to(
         gone = iter([b for b in old if b not in new])
         for broker in new:
             brokers.append(broker)
-            kept = old.index(broker) if broker in old else old.index(next(gone))
-            origins.append(start + kept)
+            replaced = broker if broker in old else next(gone, None)
+            kept = ABSENT if replaced is None else start + old.index(replaced)
+            origins.append(kept)
+    start = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    is_same = np.array_equal(start, state.replicas.start)
     return Reassignment(
         before=state,
         broker_idx=state.brokers.rows_of(brokers),
         origin=np.array(origins, dtype=np.int64),
+        target_start=None if is_same else start,
+        log_dir_idx=None if dirs is None else _dir_rows(state, lists, dirs),
     )
+
+
+def _dir_rows(state: ClusterState, lists: Any, dirs: Any) -> Any:
+    owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
+    keys = zip(owners, state.log_dirs.paths, strict=True)
+    row_of = {key: row for row, key in enumerate(keys)}
+    pairs = zip(chain(*lists), chain(*dirs), strict=True)
+    rows = [ABSENT if path is None else row_of[b, path] for b, path in pairs]
+    return np.array(rows, dtype=np.int32)
 
 
 @st.composite
 def reassignments(
-    draw: Any, *, most_partitions: int = 12, most_dead: int = 0
+    draw: Any,
+    *,
+    most_partitions: int = 12,
+    most_dead: int = 0,
+    resizes: bool = False,
+    has_dirs: bool = False,
 ) -> Reassignment:
     """
     Draw lists and where they are to go, racks spread as far as there are some.
 
     The last brokers, up to `most_dead`, are dead: what lies there goes elsewhere,
-    where a live replica is left to be copied from.
+    where a live replica is left to be copied from. `resizes`: lists may become longer
+    or shorter. `has_dirs`: brokers have two log dirs, and plans name some.
     """
     num_brokers = draw(st.integers(2, 7))
     num_dead = draw(st.integers(0, min(most_dead, num_brokers // 2)))
@@ -55,8 +85,9 @@ def reassignments(
     count = draw(st.integers(1, most_partitions))
     before = [_draw_list(draw, racks, factor) for _ in range(count)]
     serving = [[b for b in row if b < live] for row in before]
+    factors = st.integers(1, min(3, live)) if resizes else st.just(factor)
     after = [
-        _draw_list(draw, racks[:live], factor)
+        _draw_list(draw, racks[:live], draw(factors))
         if is_left and (draw(st.integers(0, 3)) or max(row) >= live)
         else row
         for row, is_left in zip(before, serving, strict=True)
@@ -71,8 +102,24 @@ def reassignments(
         leaders=[draw(st.sampled_from(row)) if row else None for row in serving],
         size_bytes=[draw(st.integers(0, 100)) for _ in before],
         min_isr=draw(st.integers(1, factor)),
+        **(_draw_dirs(draw, before, num_brokers) if has_dirs else {}),
     )
-    return reassignment_to(state, after)
+    if not has_dirs:
+        return reassignment_to(state, after)
+    paths = st.sampled_from([None, *PATHS])
+    return reassignment_to(state, after, [[draw(paths) for _ in row] for row in after])
+
+
+def _draw_dirs(draw: Any, lists: list[list[int]], num_brokers: int) -> dict[str, Any]:
+    """Draw log dirs of all brokers, what is free of them, and where replicas lie."""
+    size = 100 * len(lists)
+    return {
+        "log_dirs": {
+            b: [Dir(path, 2 * size, draw(st.integers(0, 2 * size))) for path in PATHS]
+            for b in range(num_brokers)
+        },
+        "dirs": [[draw(st.sampled_from([None, *PATHS])) for _ in row] for row in lists],
+    }
 
 
 def _draw_list(draw: Any, racks: str, factor: int) -> list[int]:
@@ -105,12 +152,26 @@ def as_lists(found: Cut, lists: Mapping[int, list[int]]) -> dict[tuple[str, int]
 
 def final_lists(found: Cut) -> dict[tuple[str, int], list]:
     reassignment = found.reassignment
-    start = reassignment.before.replicas.start
+    start = reassignment.start
     changed = np.nonzero(reassignment.is_changed)[0].tolist()
     return as_lists(
         found,
         {p: reassignment.broker_idx[start[p] : start[p + 1]].tolist() for p in changed},
     )
+
+
+def dirs_by_name(found: Cut, lists: Mapping[Any, list[int]], rows: Any) -> dict:
+    """Return the log dirs that some copies go to, as files have them."""
+    state, copies = found.reassignment.before, found.copies
+    named: dict[tuple[tuple[str, int], int], str] = {}
+    for row in np.asarray(rows).tolist():
+        if copies.target_dir[row] != ABSENT:
+            p = int(copies.partition_idx[row])
+            topic = state.topics.names[state.partitions.topic_idx[p]]
+            key = topic, int(state.partitions.partition[p])
+            broker = int(state.brokers.ids[copies.target_idx[row]])
+            named[key, broker] = state.log_dirs.paths[copies.target_dir[row]]
+    return {key: [named.get((key, b)) for b in row] for key, row in lists.items()}
 
 
 def judge(found: Cut, steps: Sequence[Step] | None = None) -> tuple[Finding, ...]:
@@ -123,9 +184,17 @@ def judge(found: Cut, steps: Sequence[Step] | None = None) -> tuple[Finding, ...
         max_shared=settings.max_shared,
         disk_threshold=next(iter(settings.thresholds.values()), 1.0),
     )
+    lists = [as_lists(found, step.after) for step in steps]
+    final = final_lists(found)
+    every = np.nonzero(~found.copies.is_drop)[0]
+    dirs = [
+        dirs_by_name(found, rows, step.copies)
+        for rows, step in zip(lists, steps, strict=True)
+    ]
     return check_waves(
         found.reassignment.before,
-        [as_lists(found, step.after) for step in steps],
-        final_lists(found),
+        lists,
+        final,
         limits,
+        WaveDirs(waves=dirs, final=dirs_by_name(found, final, every)),
     )

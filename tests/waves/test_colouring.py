@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from placement.waves import colouring
 from placement.waves.colouring import (
+    all_free,
     colour_copies,
     colour_shared_copies,
     least_waves,
     shared_bound,
 )
+from placement.waves.kernels import bits
 from placement.waves.timeline import schedule_bound, schedule_copies
 
 GRAPHS = st.lists(
@@ -105,6 +107,22 @@ def test_a_shared_cap_counts_both_directions(graph, cap):
     assert bound <= used <= max(bound + 1, int(1.5 * bound))
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_copy_runs_after_the_one_before_it_where_that_costs_no_wave(shared: bool):
+    # Three copies between two others need two waves anyway.
+    source, target = columns([(3, 4), (3, 4), (3, 4), (0, 1), (0, 2)])
+    previous = np.array([-1, -1, -1, -1, 3])
+
+    wave = (
+        colour_shared_copies(source, target, 2, previous)
+        if shared
+        else colour_copies(source, target, 2, 2, previous)
+    )
+
+    assert wave[3:].tolist() == [0, 1]
+    assert wave.max() == 1
+
+
 @pytest.mark.parametrize("cap", [1, 2, 3, 5])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_shared_cap_comes_within_an_eighth(cap: int, seed: int):
@@ -179,3 +197,26 @@ def test_a_cap_of_nothing_is_refused(caps):
         colour_copies(one, one + 1, *caps)
     with pytest.raises(ValueError, match="at least 1"):
         colour_shared_copies(one, one + 1, 0)
+
+
+@given(
+    st.lists(st.booleans(), min_size=1, max_size=200),
+    st.lists(st.booleans(), min_size=200, max_size=200),
+    st.integers(0, 199),
+)
+def test_the_next_colour_free_at_both_ends_is_found(first, second, least):
+    num = len(first)
+    words = -(-num // bits.BITS)
+    free = all_free(2, num).tolist()
+    for c in range(num):
+        if not first[c]:
+            bits.take(free, words, 0, c)
+        if not second[c]:
+            bits.take(free, words, 1, c)
+            bits.give(free, words, 1, c)
+            bits.take(free, words, 1, c)
+    wanted = [c for c in range(num) if first[c] and second[c] and c >= least]
+
+    found = bits.next_common(free, free, words, 0, 1, least)
+
+    assert found == (wanted[0] if wanted else bits.NONE)

@@ -1,8 +1,10 @@
 """Waves of whole reassignments, each judged by separate code."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.change import Reassignment
@@ -10,7 +12,7 @@ from placement.cluster import BrokerState
 from placement.load import Resource
 from placement.waves.cut import Order, WaveSettings
 from placement.waves.steps import steps_of
-from support.clusters import make_state
+from support.clusters import Dir, make_state
 from waves.reassignments import (
     as_lists,
     cut_up,
@@ -31,9 +33,9 @@ SETTINGS = st.builds(
 
 @given(reassignments(), SETTINGS)
 def test_every_wave_is_safe_and_the_last_one_is_the_plan(
-    reassignment: Reassignment, settings: WaveSettings
+    reassignment: Reassignment, wishes: WaveSettings
 ):
-    found = cut_up(reassignment, settings)
+    found = cut_up(reassignment, wishes)
 
     assert judge(found) == ()
     assert found.stuck is None
@@ -44,9 +46,9 @@ def test_every_wave_is_safe_and_the_last_one_is_the_plan(
 
 @given(reassignments(most_dead=3), SETTINGS)
 def test_no_wave_names_what_is_dead_nor_loses_what_serves(
-    reassignment: Reassignment, settings: WaveSettings
+    reassignment: Reassignment, wishes: WaveSettings
 ):
-    found = cut_up(reassignment, settings)
+    found = cut_up(reassignment, wishes)
 
     assert judge(found) == ()
     state = reassignment.before
@@ -59,23 +61,61 @@ def test_no_wave_names_what_is_dead_nor_loses_what_serves(
             now[p] = row
 
 
+@settings(max_examples=40)
+@given(reassignments(resizes=True, most_dead=1), SETTINGS)
+def test_lists_become_longer_and_shorter_safely(
+    reassignment: Reassignment, wishes: WaveSettings
+):
+    found = cut_up(reassignment, wishes)
+
+    assert judge(found) == ()
+    assert found.num_copy_waves >= found.bound
+    state = reassignment.before
+    after = np.diff(reassignment.start)
+    for step in steps_of(found):
+        for p, row in step.after.items():
+            dead = int((~state.brokers.is_live[step.before[p]]).sum())
+            ends = int(state.num_replicas[p]), int(after[p])
+            assert min(ends) - dead <= len(row) <= max(ends)
+
+
+@settings(max_examples=40)
+@given(reassignments(resizes=True, has_dirs=True), SETTINGS)
+def test_log_dirs_hold_both_copies_and_end_as_planned(
+    reassignment: Reassignment, wishes: WaveSettings
+):
+    found = cut_up(reassignment, wishes)
+
+    findings = judge(found)
+    assert {finding.rule for finding in findings} <= {"wave-end"}
+    assert bool(findings) == (found.stuck is not None)
+    inside = reassignment.is_moved_inside.sum()
+    assert found.copies.is_inside.sum() == inside
+    assert len(found.copies) == (
+        reassignment.is_copied.sum()
+        + inside
+        + reassignment.is_dropped.sum()
+        + len(found.hops)
+    )
+
+
 @given(reassignments(), SETTINGS)
 def test_plans_of_one_copy_a_partition_need_no_more_than_the_bound(
-    reassignment: Reassignment, settings: WaveSettings
+    reassignment: Reassignment, wishes: WaveSettings
 ):
     of = reassignment.before.replicas.partition_idx
     many = np.bincount(of[reassignment.is_copied], minlength=1).max() > 1
-    if many or settings.max_shared is not None:
+    if many or wishes.max_shared is not None:
         return
 
-    found = cut_up(reassignment, settings)
+    found = cut_up(reassignment, wishes)
 
     assert found.num_waves == found.bound
 
 
 @given(reassignments(), SETTINGS)
-def test_internal_topics_move_last(reassignment: Reassignment, settings: WaveSettings):
-    found = cut_up(reassignment, settings)
+def test_internal_topics_move_last(reassignment: Reassignment, wishes: WaveSettings):
+    found = cut_up(reassignment, wishes)
 
     state = reassignment.before
     topic = state.partitions.topic_idx[found.copies.partition_idx]
@@ -260,6 +300,114 @@ def test_a_partition_that_nobody_leads_has_no_source():
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=r"at least 1|must be positive"):
         WaveSettings(**wrong)
+
+
+def test_the_first_copy_leads_what_nobody_live_led():
+    state = make_state(
+        [[0, 1], [2]],
+        racks="abcd",
+        states={1: BrokerState.DEAD},
+        isr=[[], [2]],
+        leaders=[1, 2],
+        size_bytes=5,
+    )
+
+    found = cut_up(reassignment_to(state, [[3, 2], [3]]), WaveSettings(max_in=1))
+
+    lists = [step.after.get(0) for step in steps_of(found)]
+    # Who comes first leads, and stays in front until all is copied.
+    assert lists == [[2, 0], [2, 3], [3, 2]]
+    assert judge(found) == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "lists"),
+    [
+        pytest.param([0], [[0]], id="at-once"),
+        pytest.param([1, 2], [[1, 2]], id="the-leader-too"),
+        pytest.param([3, 1], [[3, 1]], id="with-the-only-copy"),
+        pytest.param([3, 4], [[0, 4, 2], [3, 4]], id="one-with-each-copy"),
+        pytest.param([0, 1, 2, 3, 4], [[0, 1, 2, 3], [0, 1, 2, 3, 4]], id="more"),
+    ],
+)
+def test_lists_that_change_their_length(target, lists):
+    state = make_state([[0, 1, 2]], racks="abcde", size_bytes=5, min_isr=1)
+
+    found = cut_up(reassignment_to(state, [target]), WaveSettings(max_out=1))
+
+    assert [step.after[0] for step in steps_of(found) if step.has_copies] == lists
+    assert judge(found) == ()
+
+
+def test_a_move_inside_a_broker_leaves_the_order_alone():
+    dirs = {b: [Dir("/d1"), Dir("/d2")] for b in (0, 1)}
+    state = make_state(
+        [[0, 1]], racks="ab", leaders=[1], log_dirs=dirs, dirs=[["/d1", "/d1"]]
+    )
+
+    found = cut_up(reassignment_to(state, [[0, 1]], [[None, "/d2"]]))
+
+    assert [dict(step.after) for step in steps_of(found)] == [{0: [0, 1]}]
+    assert judge(found) == ()
+
+
+def test_who_stays_is_not_copied_whoever_is_said_to_be_replaced():
+    state = make_state([[0, 1, 2], [0, 1]], racks="abcd", size_bytes=5)
+    change = reassignment_to(state, [[1, 3], [1, 2]])
+    # 0 by 1, and 1 by another: 1 stays in both.
+    chained = replace(change, origin=np.array([0, 1, 3, 4]))
+
+    found = cut_up(chained)
+
+    assert found.copies.target_idx.tolist() == [3, -1, 2]
+    assert judge(found) == ()
+
+
+def test_leaders_are_dropped_a_thousand_at_a_time_after_all_copies():
+    lists = [[0, 1]] * 1500 + [[1, 0]] * 10 + [[1]]
+    state = make_state(lists, racks="abc", size_bytes=1)
+    change = reassignment_to(state, [[1]] * 1510 + [[2]])
+
+    steps = list(steps_of(cut_up(change)))
+
+    # What does not lead goes with the first copies.
+    assert [len(step.after) for step in steps] == [11, 1000, 500]
+    assert [len(step.copies) for step in steps] == [1, 0, 0]
+    assert [len(step.drops) for step in steps] == [10, 1000, 500]
+
+
+def test_what_is_dropped_makes_room_for_what_comes():
+    state = make_state(
+        [[0, 1], [1, 2]], racks="abc", size_bytes=[80, 60], disk_bytes=[100, 100, 200]
+    )
+    change = reassignment_to(state, [[1], [0, 2]])
+
+    found = cut_up(change, WaveSettings(thresholds={Resource.DISK: 1.0}))
+
+    assert found.is_limited_by_disk
+    assert found.stuck is None
+    assert dict(next(steps_of(found)).after) == {0: [1]}
+    assert judge(found) == ()
+
+
+def test_a_log_dir_holds_both_copies_of_what_moves_inside_its_broker():
+    # Each is to take the place of the other, and there is no room for both at once.
+    dirs = {0: [Dir("/d1", 100, 10), Dir("/d2", 100, 60)]}
+    state = make_state(
+        [[0], [0]],
+        racks="ab",
+        size_bytes=[40, 30],
+        log_dirs=dirs,
+        dirs=[["/d1"], ["/d2"]],
+    )
+    change = reassignment_to(state, [[0], [0]], [["/d2"], ["/d1"]])
+
+    found = cut_up(change)
+
+    assert found.copies.is_inside.all()
+    assert found.wave.tolist() == [0, 1]
+    assert [dict(step.after) for step in steps_of(found)] == [{0: [0]}, {1: [0]}]
+    assert judge(found) == ()
 
 
 def good_waves():

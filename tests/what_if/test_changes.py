@@ -176,6 +176,91 @@ def test_traffic_leaves_sizes_and_grow_takes_them_along():
     assert grown.partitions.out_bytes_per_s.tolist() == [60.0, 80.0]
 
 
+def test_topics_grow_as_their_trends_say():
+    state = make_state(
+        {"a": [[0]], "b": [[0]], "c": [[0]]}, size_bytes=100, in_rate=10.0
+    )
+    told = {"a": (0.0, 0.01, 0.02), "b": (float(np.log(2)) / 50, 0.0, 0.0)}
+    change = {"change": "grow", "topics": "a|b", "days": 50}
+
+    after = changed(state, change, growth=told).state
+    only_disk = changed(state, change | {"of": ["disk"]}, growth=told).state
+
+    assert after.partitions.size_bytes.tolist() == [250, 200, 100]
+    assert after.partitions.in_bytes_per_s.tolist() == pytest.approx([15, 20, 10])
+    assert only_disk.partitions.size_bytes.tolist() == [250, 200, 100]
+    assert only_disk.partitions.in_bytes_per_s.tolist() == [10.0] * 3
+
+
+def test_replaced_log_dirs_copy_all_that_was_there():
+    state = make_state(
+        [[0, 1], [1, 0]],
+        log_dirs={0: [Dir("/d1", 600, 590), Dir("/d2", 400)], 1: [Dir("/d1", 900)]},
+        disk_bytes=[1000, 900],
+        dirs=[["/d1", None], [None, "/d2"]],
+        size_bytes=10,
+    )
+    change = {"change": "replace-log-dirs", "log_dirs": ["0:/d1"], "size": 800}
+    whole = {"change": "replace-log-dirs", "log_dirs": ["1:/d1"]}
+
+    variant = changed(state, change)
+
+    assert np.equal(variant.data, Data.COPIED).tolist() == [True, False, False, False]
+    assert variant.state.brokers.disk_bytes.tolist() == [1200, 900]
+    assert variant.state.log_dirs.usable_bytes.tolist()[0] == 790
+    # In the only log dir of its broker lies what is there, whether told or not.
+    on_one = np.equal(changed(state, whole).data, Data.COPIED)
+    assert on_one.tolist() == [False, True, True, False]
+
+
+def test_a_lost_disk_that_is_replaced_serves_again():
+    state = make_state(
+        [[0, 1]],
+        log_dirs={0: [Dir("/d1", 600), Dir("/d2", 400)]},
+        disk_bytes=[1000, 900],
+        dirs=[["/d1", None]],
+        size_bytes=10,
+    )
+    lose = {"change": "lose", "log_dirs": ["0:/d1"]}
+    mend = {"change": "replace-log-dirs", "log_dirs": ["0:/d1"]}
+
+    after = changed(state, lose, mend).state
+
+    assert after.log_dirs.state.tolist() == [LogDirState.ONLINE] * 2
+    assert after.brokers.disk_bytes.tolist() == [1000, 900]
+
+
+@pytest.mark.parametrize(
+    ("change", "disk"),
+    [
+        pytest.param({"change": "resize-brokers", "racks": ["a"]}, 7, id="rack"),
+        pytest.param({"change": "replace-brokers", "racks": ["a"]}, 7, id="replaced"),
+        pytest.param(
+            {"change": "resize-brokers", "racks": ["a"], "disk": 9}, 9, id="its-own"
+        ),
+    ],
+)
+def test_types_bring_their_capacities(change: dict[str, Any], disk: int):
+    types = [{"name": "large", "price": 1.0, "disk": 7}]
+
+    variant = changed(small(), change | {"type": "large"}, types=types)
+
+    assert variant.state.brokers.disk_bytes.tolist() == [disk, 1000, 1000, disk]
+    assert variant.types == {0: "large", 3: "large"}
+
+
+def test_brokers_are_of_the_type_of_those_they_are_like():
+    types = [{"name": "large", "price": 1.0, "disk": 7}]
+    first = {"change": "add-brokers", "ids": "8", "type": "large"}
+    more = {"change": "add-brokers", "ids": "9", "like": 8}
+    moved = {"change": "replace-brokers", "brokers": "8", "with": "10"}
+
+    variant = changed(small(), first, more, moved, types=types)
+
+    assert variant.types == {8: "large", 9: "large", 10: "large"}
+    assert variant.state.brokers.disk_bytes.tolist() == [1000] * 4 + [7, 7]
+
+
 def test_growth_over_months_compounds():
     change = {"change": "grow", "per_month": 0.2, "months": 2, "of": ["disk"]}
 

@@ -87,6 +87,19 @@ def test_each_scenario_gets_a_plan_that_checks(capsys, files, tmp_path):
         assert outcome.code == 0, outcome.out
 
 
+def test_the_plan_is_what_planning_the_written_cluster_says(capsys, files, tmp_path):
+    name = "more traffic on everything there is, and a longer name"
+    run(capsys, "what-if", *files, *FAST, "--scenario", name, "-o", "out")
+    (folder,) = (tmp_path / "out").iterdir()
+
+    words = ("plan", "rebalance", folder / "cluster.json.gz", "--effort", "quick")
+    run(capsys, *words, "-o", "again")
+
+    told = (folder / "plan" / "reassignment.json").read_text()
+    assert (tmp_path / "again" / "reassignment.json").read_text() == told
+    assert '"partitions"' in told
+
+
 def test_nothing_is_written_over_what_is_no_plan(capsys, files, tmp_path):
     other = tmp_path / "out" / "how-far-traffic-1-12-brokers" / "plan"
     other.mkdir(parents=True)

@@ -10,18 +10,20 @@ from hypothesis import strategies as st
 from placement.load import RESOURCES
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions, figures_of, usual_assumptions
-from placement.scenarios.outcome import Afterwards, play
+from placement.scenarios.outcome import Afterwards, final_state, play
 from placement.scenarios.variant import Data, variant_of
 from planner.plan.make import check_plan, make
 from planner.plan.request import PlanRequest, read_request
 from planner.snapshot import Snapshot
-from planner.what_if.make import WhatIfRequest, read_wishes, what_if
+from planner.what_if.make import Player, WhatIfRequest, read_wishes, what_if
 from planner.what_if.read import understand
 from support.plans import skewed_document
 from support.scenarios import change_lists, changed, scenario, snapshot_of
 from support.states import differences
 
 QUICK = Settings(effort="quick")
+QUICKLY = WhatIfRequest(effort="quick")
+FEWER = {"change": "remove-brokers", "brokers": "1"}
 
 
 def skewed(seed: int = 1) -> Snapshot:
@@ -29,12 +31,14 @@ def skewed(seed: int = 1) -> Snapshot:
 
 
 def played(*scenarios: Any, jobs: int = 1, **more: Any) -> Any:
-    snapshot = skewed()
+    return played_on(skewed(), *scenarios, jobs=jobs, **more)
+
+
+def played_on(snapshot: Snapshot, *scenarios: Any, jobs: int = 1, **more: Any) -> Any:
     state = snapshot.to_state()
     document = {"scenarios": list(scenarios)} | more
     file = understand(document, snapshot, state)
-    wishes = read_wishes(WhatIfRequest(effort="quick"), state)
-    return what_if(snapshot, file, wishes, jobs=jobs)
+    return what_if(snapshot, file, read_wishes(QUICKLY, state), jobs=jobs)
 
 
 @settings(max_examples=8)
@@ -86,6 +90,44 @@ def test_left_as_it_is_a_scenario_moves_nothing(data: Any):
     assert differences(outcome.figures.state, variant.state) == []
     by_change = int(np.equal(variant.data, Data.COPIED).sum())
     assert outcome.copying.replicas == by_change
+
+
+def after(first: str, given: Any) -> Any:
+    return given | {"after": first}
+
+
+@pytest.mark.parametrize("then", ["rebalance", "needed", "nothing"])
+def test_a_scenario_goes_on_from_what_another_leads_to(then: str):
+    first = scenario("first", {"change": "replication-factor", "factor": 2})
+    more = {"change": "grow", "topic": "a", "factor": 1.5}
+    lose = {"change": "lose", "brokers": "2"}
+    second = scenario("second", lose, more, then=then)
+    swept = {"name": "s", "then": then, "traffic": [1.0, 1.5]}
+
+    row, *points = played(
+        first, after("first", second), sweeps=[after("first", swept)]
+    ).scenarios[1:]
+
+    snapshot = skewed()
+    state = snapshot.to_state()
+    file = understand({"scenarios": [first]}, snapshot, state)
+    player = Player(snapshot, state, file, read_wishes(QUICKLY, state))
+    between = snapshot_of(final_state(player.outcome(file.scenarios[0])))
+    alone = played_on(between, second, sweeps=[swept]).scenarios
+    for mine, its in zip((row, *points), alone, strict=True):
+        assert mine["after"] == "first"
+        assert dict(mine) == {**its, "after": "first"}
+
+
+def test_brokers_that_went_before_are_no_part_of_what_follows():
+    fewer = scenario("fewer", FEWER)
+    again = scenario("again", {"change": "remove-brokers", "brokers": "2"})
+
+    one, two = played(fewer, after("fewer", again)).scenarios
+
+    assert (one["brokers"], two["brokers"]) == (5, 4)
+    assert two["copies"]["bytes"] > 0
+    assert two["is_checked"] is True
 
 
 def test_no_change_is_today():
@@ -157,11 +199,12 @@ def test_the_verdicts_are_those_of_failures():
 @pytest.mark.slow
 def test_the_answer_does_not_depend_on_the_number_of_processes():
     many = {"name": "far", "traffic": [1.0, 2.0, 3.0, 4.0, 5.0], "then": "nothing"}
-    fewer = scenario("fewer", {"change": "remove-brokers", "brokers": "1"})
+    lost = scenario("lost", {"change": "lose", "brokers": "2"}, then="nothing")
+    chain = (scenario("fewer", FEWER), after("fewer", lost))
 
-    alone, together = (played(fewer, jobs=jobs, sweeps=[many]) for jobs in (1, 2))
+    alone, together = (played(*chain, jobs=jobs, sweeps=[many]) for jobs in (1, 2))
 
-    assert len(alone.scenarios) == 6
+    assert len(alone.scenarios) == 7
     assert alone.scenarios == together.scenarios
 
 
@@ -214,7 +257,7 @@ def test_what_was_lost_counts_for_the_quorum():
     file = understand(
         {"scenarios": [scenario("a", lose, then="nothing")]}, snapshot, state
     )
-    found = what_if(snapshot, file, read_wishes(WhatIfRequest(effort="quick"), state))
+    found = what_if(snapshot, file, read_wishes(QUICKLY, state))
 
     assert found.today["survives"]["rack"]["controllers_keep_majority"] is True
     lost = found.scenarios[0]["survives"]

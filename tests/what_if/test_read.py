@@ -1,5 +1,6 @@
 """Scenario files: every problem at once, with what was likely meant."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,131 @@ def test_the_shape_of_a_change(change: dict[str, Any], place: str, remedy: str):
 
 
 @pytest.mark.parametrize(
+    ("scenarios", "more", "place", "remedy"),
+    [
+        pytest.param(
+            [scenario("one"), scenario("two") | {"after": "oen"}],
+            {},
+            "scenarios[1].after",
+            "did you mean one?",
+            id="after-nobody",
+        ),
+        pytest.param(
+            [scenario("two") | {"after": "one"}, scenario("one")],
+            {},
+            "scenarios[0].after",
+            "there are: none",
+            id="after-one-below",
+        ),
+        pytest.param(
+            [scenario("s")],
+            {"sweeps": [{"name": "w", "traffic": [1.0, 2.0], "after": "z"}]},
+            "sweeps[0].after",
+            "there are: s",
+            id="sweep-after-nobody",
+        ),
+        pytest.param(
+            [scenario("s", {"change": "add-brokers", "count": 1, "type": "larg"})],
+            {"types": [{"name": "large", "price": 2.0, "brokers": "1-6"}]},
+            "scenarios[0].changes[0].type",
+            "did you mean large?",
+            id="type",
+        ),
+        pytest.param(
+            [scenario("s")],
+            {"types": [{"name": "large", "price": 2.0, "brokers": "1-6,66"}]},
+            "types[0].brokers",
+            "did you mean 6?",
+            id="broker-of-a-type",
+        ),
+        pytest.param(
+            [scenario("s")],
+            {
+                "types": [
+                    {"name": "a", "price": 2.0, "brokers": "1-4"},
+                    {"name": "b", "price": 2.0, "brokers": "4-6"},
+                ]
+            },
+            "types[1].brokers",
+            "name each broker once",
+            id="two-types",
+        ),
+        pytest.param(
+            [scenario("s")],
+            {"prices": {"broker": 1.0, "cross_rack_bg": 1.0}},
+            "prices.cross_rack_bg",
+            "did you mean cross_rack_gb?",
+            id="price",
+        ),
+    ],
+)
+def test_what_scenarios_refer_to(scenarios: Any, more: Any, place: str, remedy: str):
+    ((found, _, told),) = refused(*scenarios, **more)
+
+    assert (found, told) == (place, remedy)
+
+
+def test_what_has_no_shape_hides_no_other_problem():
+    found = refused(
+        scenario("one", {"change": "lose", "rack": "a"}),
+        scenario("two", {"change": "add-brokers", "count": 1, "rack": "new"}, {}),
+        scenario("three", {"change": "lose", "racks": ["new"]}) | {"after": "two"},
+        scenario("four", {"change": "lose", "racks": ["A"]}),
+        scenario("five") | {"after": "fuor"},
+        sweeps=[{"name": "w", "trafic": [1.0]}, {"name": "v", "days": [1.0]}],
+    )
+
+    # Nothing is said of the third: it goes on from one that nobody understands.
+    assert [place for place, _, _ in found] == [
+        "scenarios[0].changes[0].rack",
+        "scenarios[1].changes[1].change",
+        "sweeps[0].trafic",
+        "scenarios[4].after",
+        "scenarios[3].changes[0].racks",
+        "sweeps[1].days",
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"growth": [{"per_moth": 0.1}]}, id="growth"),
+        pytest.param({"scenarios": "none"}, id="scenarios"),
+        pytest.param({"prices": {"per": "week"}}, id="prices"),
+    ],
+)
+def test_where_all_rests_on_it_only_that_is_told(more: dict[str, Any]):
+    lost = scenario("s", {"change": "lose", "racks": ["A"]})
+
+    parts = [re.split(r"[.\[]", place)[0] for place, _, _ in refused(lost, **more)]
+    assert parts == [*more]
+
+
+@pytest.mark.parametrize(
+    "brokers", ["5-6,8", "5..6,8", [5, 6, 8]], ids=["ranges", "dots", "list"]
+)
+def test_sweeps_count_brokers_and_step_through_traffic(brokers: Any):
+    snapshot = Snapshot.from_document(skewed_document())
+    steps = {"from": 1.0, "to": 1.5, "step": 0.25}
+    sweep = {"name": "far", "brokers": brokers, "traffic": steps}
+
+    found = understand({"sweeps": [sweep]}, snapshot, snapshot.to_state()).scenarios
+
+    points = [each.point for each in found]
+    assert [(p.brokers, p.traffic) for p in points if p is not None] == [
+        (count, traffic) for count in (5, 6, 8) for traffic in (1.0, 1.25, 1.5)
+    ]
+
+
+def test_every_broker_needs_a_price_and_every_type_a_name():
+    types = [{"name": "a", "price": 2.0, "brokers": "1-4"}, {"name": "a", "price": 3.0}]
+
+    found = {place: value for place, value, _ in refused(scenario("s"), types=types)}
+
+    assert found == {"types[1].name": '"a"', "types": "[5, 6]"}
+
+
+@pytest.mark.parametrize(
     "change",
     [
         pytest.param({"change": "add-brokers"}, id="how-many"),
@@ -101,6 +227,11 @@ def test_the_shape_of_a_change(change: dict[str, Any], place: str, remedy: str):
         ),
         pytest.param({"change": "grow", "factor": 2, "days": 1}, id="factor-and-days"),
         pytest.param({"change": "grow", "per_day": 0.1}, id="for-how-long"),
+        pytest.param({"change": "grow", "days": 9}, id="nobody-says-how-it-grows"),
+        pytest.param({"change": "replace-brokers"}, id="none-replaced"),
+        pytest.param(
+            {"change": "replace-log-dirs", "log_dirs": ["1:/dx"]}, id="no-dir-replaced"
+        ),
         pytest.param({"change": "retention"}, id="no-retention"),
         pytest.param(
             {"change": "retention", "keep": "1d", "factor": 2}, id="two-retentions"

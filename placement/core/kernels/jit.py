@@ -9,6 +9,7 @@ newcomer's first cluster waits for no compiler, and there is one algorithm.
 import functools
 import hashlib
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,8 +50,16 @@ def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError as error:
         logger.info("no place for compiled kernels: %s", error)
         return njit(nogil=True)(entry)
-    _stamp(dispatcher)
+    _stamp(dispatcher, Path(entry.__code__.co_filename))
     return dispatcher
+
+
+def is_running(entries: Sequence[Callable[..., Any]]) -> bool:
+    """Tell whether this process runs compiled kernels already; loads none itself."""
+    if "numba" not in sys.modules:
+        return False
+    has_run = any(_signatures(compiled(entry)) for entry in entries)
+    return has_run and is_at_hand(entries)
 
 
 def is_at_hand(entries: Sequence[Callable[..., Any]]) -> bool:
@@ -64,18 +73,23 @@ def is_at_hand(entries: Sequence[Callable[..., Any]]) -> bool:
 
 
 def _is_compiled(dispatcher: Any) -> bool:  # noqa: ANN401 - numba's
-    if getattr(dispatcher, "signatures", None):
+    if _signatures(dispatcher):
         return True
     cache_file = _cache_file(dispatcher)
     load = getattr(cache_file, "_load_index", None)
     return bool(load and load())
 
 
+def _signatures(dispatcher: Any) -> Any:  # noqa: ANN401 - numba's
+    """Return the types for which an entry point is compiled in this process."""
+    return getattr(dispatcher, "signatures", None)
+
+
 def _cache_file(dispatcher: Any) -> Any:  # noqa: ANN401 - numba's
     return getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
 
 
-def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
+def _stamp(dispatcher: Any, entry_file: Path) -> None:  # noqa: ANN401 - numba's
     """
     Let cached code go stale with any of the kernels, not with its own file alone.
 
@@ -84,12 +98,21 @@ def _stamp(dispatcher: Any) -> None:  # noqa: ANN401 - numba's
     """
     cache_file = _cache_file(dispatcher)
     if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = _sources_stamp()  # noqa: SLF001 - no other way in
+        cache_file._source_stamp = _sources_stamp(entry_file)  # noqa: SLF001 - no other way in
 
 
 @functools.cache
-def _sources_stamp() -> tuple[str, int]:
-    """Return the digest and the size of all modules of kernels."""
-    sources = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+def _sources_stamp(entry_file: Path) -> tuple[str, int]:
+    """
+    Return the digest and the size of what an entry point may be made of.
+
+    These are all modules of kernels here, and those beside the entry point where it
+    lies in another such folder; else its own.
+    """
+    here = Path(__file__).parent
+    files = {*here.glob("*.py"), entry_file}
+    if entry_file.parent.name == here.name:
+        files |= set(entry_file.parent.glob("*.py"))
+    sources = [path.read_bytes() for path in sorted(files)]
     joined = b"\0".join(sources)
     return hashlib.sha256(joined).hexdigest(), len(joined)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.core.arrangement import Arrangement
 from placement.core.kernels.layout import (
     LIST_COUNT,
     LIST_ROOM,
@@ -14,7 +15,11 @@ from placement.core.kernels.layout import (
     STILL_START,
 )
 from placement.core.kernels.part import Part, plain
-from placement.core.problem import Arrangement, IndexArray, Movability, Problem
+from placement.core.problem import (
+    IndexArray,
+    Movability,
+    Problem,
+)
 
 FEW_BINS = 2**16
 """Fewer bins than that are sorted by digits, in a few passes."""
@@ -48,8 +53,8 @@ def list_columns(problem: Problem, at: Arrangement) -> dict[str, Part]:
     # Whatever the counts, all rooms fit; the rest is for lists that outgrow theirs.
     num_slots = problem.num_items - num_free + 3 * num_free + 20 * num_bins + 64
     return {
-        "SLOTS": Part(num_slots, write_slots),
-        "SLOT_OF": Part(problem.num_items, write_slot_of),
+        "SLOTS": Part(num_slots, write_slots, needs_zeros=False),
+        "SLOT_OF": Part(problem.num_items, write_slot_of, needs_zeros=False),
         "LISTS": plain(lists),
     }
 

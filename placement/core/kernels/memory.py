@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from placement.core.arrangement import Arrangement, loads
 from placement.core.kernels import layout
 from placement.core.kernels.layout import (
     BASE_PRICE,
@@ -56,10 +57,8 @@ from placement.core.kernels.spread import (
 )
 from placement.core.problem import (
     NO_LIMIT,
-    Arrangement,
     Level,
     Problem,
-    loads,
 )
 from placement.core.value import is_moved, move_costs, open_bins
 
@@ -132,9 +131,7 @@ def lay_again(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> M
     for into, columns_of in ((ints, columns), (floats, float_columns)):
         for name, part in columns_of.items():
             start = int(ints[getattr(layout, name)])
-            view = into[start : start + part.size]
-            view[:] = 0
-            part.write(view)
+            part.put(into[start : start + part.size])
     return _started(Memory(ints, floats), problem, at, seed)
 
 
@@ -161,11 +158,11 @@ def _concatenated(
     # Not `zeros`: numpy asks for huge pages here only, and finding small ones for
     # tables of this size takes longer than filling them.
     flat = np.empty(total, dtype=dtype)
-    flat.fill(0)
+    flat[:header] = 0
     starts, first = {}, header
     for name, part in columns.items():
         starts[name] = first
-        part.write(flat[first : first + part.size])
+        part.put(flat[first : first + part.size])
         first += part.size
     return flat, starts
 

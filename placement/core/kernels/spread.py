@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.problem import Arrangement, Problem
+from placement.core.arrangement import Arrangement
+from placement.core.problem import Problem
 
 MOST_CELLS = 2**23
 """Collections times bins that are counted at most, the largest collections first."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from placement.core.kernels.jit import inner
+from placement.waves.kernels.bits import give, next_common, next_free, take
 
 Table = Any
 NONE = -1
@@ -14,6 +15,9 @@ def colour_edges(
     source: Table,
     target: Table,
     num_colours: int,
+    words: int,
+    free_source: Table,
+    free_target: Table,
     at_source: Table,
     at_target: Table,
     colour: Table,
@@ -32,30 +36,28 @@ def colour_edges(
     `previous` names, or `NONE`, and that stands before it.
 
     `at_source` and `at_target` hold ``num_colours`` edges for each node, `NONE` at
-    first; `path` has room for every edge. No node has more edges than colours.
+    first; `free_source` and `free_target` the colours that are free there as `words`
+    words of bits, all at first; `path` has room for every edge. No node has more edges
+    than colours.
     """
     for edge in range(len(source)):
-        u, v = source[edge] * num_colours, target[edge] * num_colours
-        a, b, chosen = NONE, NONE, NONE
-        least = 0 if previous[edge] == NONE else colour[previous[edge]] + 1
-        for c in range(num_colours):
-            is_free = at_source[u + c] == NONE
-            if is_free and a == NONE:
-                a = c
-            if at_target[v + c] == NONE:
-                if b == NONE:
-                    b = c
-                if is_free and (chosen == NONE or chosen < least):
-                    chosen = c if c >= least or chosen == NONE else chosen
-                if chosen >= least:
-                    break
+        u, v = source[edge], target[edge]
+        chosen = NONE
+        if previous[edge] != NONE:
+            least = colour[previous[edge]] + 1
+            chosen = next_common(free_source, free_target, words, u, v, least)
         if chosen == NONE:
-            tables = (at_source, at_target, colour, path)
-            _swap(source, target, num_colours, tables, v, a, b)
-            chosen = a
+            chosen = next_common(free_source, free_target, words, u, v, 0)
+        if chosen == NONE:
+            chosen = next_free(free_source, words, u, 0)
+            b = next_free(free_target, words, v, 0)
+            tables = (free_source, free_target, at_source, at_target, colour, path)
+            _swap(source, target, num_colours, words, tables, v, chosen, b)
         colour[edge] = chosen
-        at_source[u + chosen] = edge
-        at_target[v + chosen] = edge
+        at_source[u * num_colours + chosen] = edge
+        at_target[v * num_colours + chosen] = edge
+        take(free_source, words, u, chosen)
+        take(free_target, words, v, chosen)
 
 
 @inner
@@ -63,15 +65,16 @@ def _swap(
     source: Table,
     target: Table,
     num_colours: int,
+    words: int,
     tables: Table,
     node: int,
     a: int,
     b: int,
 ) -> None:
     """Swap two colours along the path from a target that begins with the first."""
-    at_source, at_target, colour, path = tables
+    free_source, free_target, at_source, at_target, colour, path = tables
     length, hue = 0, a
-    edge = at_target[node + hue]
+    edge = at_target[node * num_colours + hue]
     while edge != NONE:
         path[length] = edge
         length += 1
@@ -90,6 +93,16 @@ def _swap(
         colour[edge] = a + b - colour[edge]
         at_source[source[edge] * num_colours + colour[edge]] = edge
         at_target[target[edge] * num_colours + colour[edge]] = edge
+    # Inside the path both colours are taken as before; its ends change theirs.
+    give(free_target, words, node, a)
+    take(free_target, words, node, b)
+    last = path[length - 1]
+    if length % 2 == 1:
+        give(free_source, words, source[last], a + b - colour[last])
+        take(free_source, words, source[last], colour[last])
+    else:
+        give(free_target, words, target[last], a + b - colour[last])
+        take(free_target, words, target[last], colour[last])
 
 
 def colour_shared(
@@ -98,73 +111,72 @@ def colour_shared(
     num_colours: int,
     most_colours: int,
     cap: int,
+    words: int,
+    free: Table,
     held: Table,
     places: Table,
     colour: Table,
     seen: Table,
     trail: Table,
+    previous: Table,
 ) -> int:
     """
     Colour the edges of any graph so that at most `cap` at a node are the same.
 
     As `colour_edges`, but a node has room for several edges of a colour, and a trail
     may come back to where it began; then another pair of colours is tried, and at last
-    one more colour is taken. Returns how many colours are used.
+    one more colour is taken. `previous` is as there. Returns how many colours are used.
 
     `held` counts the edges of each node and colour, ``most_colours`` for each node, 0
-    at first; `places` lists them, ``cap`` for each, `NONE` at first. `seen` holds 0 for
+    at first; `places` lists them, ``cap`` for each, `NONE` at first; `free` is the
+    colours with room left as `words` words of bits, all at first. `seen` holds 0 for
     each edge; `trail` bounds the steps of a trail by its length.
     """
     stamp = 0
+    tables = (free, held, places, colour, seen, trail)
     for edge in range(len(first)):
-        u, v = first[edge] * most_colours, second[edge] * most_colours
-        chosen, tries = NONE, 0
-        for c in range(num_colours):
-            if held[u + c] < cap and held[v + c] < cap:
-                chosen = c
-                break
-        for pair in range(num_colours * num_colours):
-            if chosen != NONE or tries == MOST_TRIES:
-                break
-            a, b = pair // num_colours, pair % num_colours
-            if held[u + a] >= cap or held[v + b] >= cap:
-                continue
-            tries += 1
-            stamp += 1
-            length = _find_trail(
-                first,
-                second,
-                most_colours,
-                cap,
-                held,
-                places,
-                seen,
-                trail,
-                edge,
-                a,
-                b,
-                stamp,
-            )
-            if length > 0:
-                _swap_shared(
-                    first,
-                    second,
-                    most_colours,
-                    cap,
-                    held,
-                    places,
-                    colour,
-                    trail,
-                    length,
-                    a + b,
-                )
-                chosen = a
+        u, v = first[edge], second[edge]
+        chosen = NONE
+        if previous[edge] != NONE:
+            least = colour[previous[edge]] + 1
+            chosen = next_common(free, free, words, u, v, least)
+        if chosen == NONE or chosen >= num_colours:
+            chosen = next_common(free, free, words, u, v, 0)
+        if chosen == NONE or chosen >= num_colours:
+            chosen, tries = NONE, 0
+            a = next_free(free, words, u, 0)
+            while a != NONE and a < num_colours and chosen == NONE:
+                b = next_free(free, words, v, 0)
+                while b != NONE and b < num_colours and chosen == NONE:
+                    if tries == MOST_TRIES:
+                        break
+                    tries += 1
+                    stamp += 1
+                    length = _find_trail(
+                        first, second, most_colours, cap, tables, edge, a, b, stamp
+                    )
+                    if length > 0:
+                        _swap_shared(
+                            first,
+                            second,
+                            most_colours,
+                            cap,
+                            words,
+                            tables,
+                            length,
+                            a + b,
+                        )
+                        chosen = a
+                    b = next_free(free, words, v, b + 1)
+                a = next_free(free, words, u, a + 1)
+                if tries == MOST_TRIES:
+                    break
         if chosen == NONE:
             chosen = num_colours
             num_colours += 1
         colour[edge] = chosen
-        _put(held, places, cap, u + chosen, edge)
-        _put(held, places, cap, v + chosen, edge)
+        _put(tables, most_colours, cap, words, u, chosen, edge)
+        _put(tables, most_colours, cap, words, v, chosen, edge)
     return num_colours
 
 
@@ -174,16 +186,14 @@ def _find_trail(
     second: Table,
     most_colours: int,
     cap: int,
-    held: Table,
-    places: Table,
-    seen: Table,
-    trail: Table,
+    tables: Table,
     edge: int,
     a: int,
     b: int,
     stamp: int,
 ) -> int:
     """Find edges to swap so that the second end has room for colour a; 0: none."""
+    _, held, places, _, seen, trail = tables
     length, node, hue = 0, second[edge], a
     while length < len(trail):
         start = (node * most_colours + hue) * cap
@@ -214,18 +224,18 @@ def _swap_shared(
     second: Table,
     most_colours: int,
     cap: int,
-    held: Table,
-    places: Table,
-    colour: Table,
-    trail: Table,
+    words: int,
+    tables: Table,
     length: int,
     both: int,
 ) -> None:
+    free, held, places, colour, _, trail = tables
     for k in range(length):
         step = trail[k]
         for node in (first[step], second[step]):
             at = node * most_colours + colour[step]
             held[at] -= 1
+            give(free, words, node, colour[step])
             for j in range(at * cap, at * cap + cap):
                 if places[j] == step:
                     places[j] = NONE
@@ -234,12 +244,24 @@ def _swap_shared(
         step = trail[k]
         colour[step] = both - colour[step]
         for node in (first[step], second[step]):
-            _put(held, places, cap, node * most_colours + colour[step], step)
+            _put(tables, most_colours, cap, words, node, colour[step], step)
 
 
 @inner
-def _put(held: Table, places: Table, cap: int, at: int, edge: int) -> None:
+def _put(
+    tables: Table,
+    most_colours: int,
+    cap: int,
+    words: int,
+    node: int,
+    hue: int,
+    edge: int,
+) -> None:
+    free, held, places, _, _, _ = tables
+    at = node * most_colours + hue
     held[at] += 1
+    if held[at] >= cap:
+        take(free, words, node, hue)
     for j in range(at * cap, at * cap + cap):
         if places[j] == NONE:
             places[j] = edge

@@ -32,8 +32,8 @@ def pack_waves(
     A copy fits where its source may send and its target may get one more (`caps`: out,
     in, both together), its target has room for it besides what it holds, and the copy
     of the same partition before it is done. What a copy replaces is deleted when its
-    wave is over. Returns the number of the wave that nothing fits into: all are done
-    then, or the rest waits for room.
+    wave is over; what has no target is only deleted. Returns the number of the wave
+    that nothing fits into: all are done then, or the rest waits for room.
     """
     while True:
         for b in range(len(room)):
@@ -47,7 +47,7 @@ def pack_waves(
             if before != NONE and (wave[before] == NONE or wave[before] == number):
                 continue
             s, t, d = source[e], target[e], target_dir[e]
-            if not _fits(caps, sent, received, s, t):
+            if t == NONE or not _fits(caps, sent, received, s, t):
                 continue
             if room[t] < size[e] or (d != NONE and dir_room[d] < size[e]):
                 continue
@@ -59,10 +59,17 @@ def pack_waves(
                 sent[s] += 1
             if d != NONE:
                 dir_room[d] -= size[e]
+        for e in order:
+            # What is only dropped takes nothing, and goes with the last copy.
+            before = previous[e]
+            is_due = before == NONE or wave[before] != NONE
+            if wave[e] == NONE and target[e] == NONE and is_due:
+                wave[e] = number
+                has_any = True
         if not has_any:
             return number
         for e in order:
-            if wave[e] == number:
+            if wave[e] == number and frees[e] != NONE:
                 room[frees[e]] += freed[e]
                 if frees_dir[e] != NONE:
                     dir_room[frees_dir[e]] += freed[e]

@@ -1,0 +1,103 @@
+"""Goals that are hard, counted anew from what they say."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from placement.check.bands import bands, leads, stays
+from placement.check.capacity_rules import amount, capacities
+from placement.check.case import Case
+from placement.check.finding import Finding, Where
+from placement.check.placed import BoolArray
+from placement.check.settings import HardGoals
+from placement.check.target import Int64Array
+from placement.cluster import RateArray
+
+SLACK = 1e-6
+
+
+def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
+    """Find what a plan lacks for the goals that are hard."""
+    yield from bands(case, goals)
+    if "potential-out" in goals.names:
+        yield from _potential_out(case)
+    if "leader-in" in goals.names:
+        yield from _leader_in(case, goals.bands.get("in", 0.10))
+    if "spread-topics" in goals.names:
+        yield from _spread(case, goals.spread_topics)
+    if "min-topic-leaders" in goals.names:
+        yield from _min_leaders(case, goals.topic_leaders)
+
+
+def _finding(case: Case, goal: str, row: int, text: str) -> Finding:
+    broker = case.broker_id(row)
+    message = f"broker {broker}: {text}, and {goal} is hard"
+    return Finding(rule=goal, where=Where(broker=broker), message=message)
+
+
+def _potential_out(case: Case) -> Iterator[Finding]:
+    partitions, after = case.state.partitions, case.after
+    copies = after.replication_factor - 1
+    fetched = np.where(copies > 0, partitions.in_bytes_per_s * copies, 0.0)
+    sent = np.nan_to_num(partitions.out_bytes_per_s + fetched)[after.partition_idx]
+    load = np.bincount(after.broker_idx, sent, minlength=case.state.num_brokers)
+    limit = capacities(case.state, "out") * case.settings.threshold_of("out")
+    over = (load > limit * (1 + SLACK) + SLACK) & stays(case) & (limit > 0)
+    for row in np.flatnonzero(over).tolist():
+        text = f"it would send {amount('out', load[row])} if it led all it holds, "
+        text += f"over {amount('out', limit[row])}"
+        yield _finding(case, "potential-out", row, text)
+
+
+def _leader_in(case: Case, width: float) -> Iterator[Finding]:
+    into = np.nan_to_num(case.state.partitions.in_bytes_per_s)
+    load = _led(case, into)
+    member = leads(case)
+    most = into.sum() / max(int(member.sum()), 1) * (1 + width)
+    # Rates are held in thousandths, each of them rounded.
+    slack = SLACK * most + 1e-3 * (1 + case.after.is_leader.sum())
+    for row in np.flatnonzero((load > most + slack) & member).tolist():
+        text = f"leaders of {amount('in', load[row])} in, over {amount('in', most)}"
+        yield _finding(case, "leader-in", row, text)
+
+
+def _led(case: Case, values: RateArray) -> RateArray:
+    """Return ``(B,)`` sums over the partitions that each broker leads."""
+    after, led = case.after, case.after.is_leader
+    rows = after.partition_idx[led]
+    return np.bincount(
+        after.broker_idx[led], values[rows], minlength=case.state.num_brokers
+    ).astype(np.float64)
+
+
+def _spread(case: Case, topics: frozenset[str]) -> Iterator[Finding]:
+    member = stays(case)
+    for topic, name, chosen in _topics(case, topics):
+        rows = np.equal(case.state.partitions.topic_idx, topic)
+        held = case.after.broker_idx[rows[case.after.partition_idx]]
+        counts = np.bincount(held, minlength=case.state.num_brokers)
+        mean = float(case.after.replication_factor[chosen].sum()) / max(member.sum(), 1)
+        gap = min(max(1.8 * mean, 2.0), 40.0)
+        lower, upper = max(np.floor(mean - gap), 0), np.ceil(mean + gap)
+        off = ((counts < lower) | (counts > upper)) & member
+        for row in np.flatnonzero(off).tolist():
+            text = f"{counts[row]} replicas of topic {name}, {lower:.0f} to {upper:.0f}"
+            yield _finding(case, "spread-topics", row, f"{text} asked")
+
+
+def _min_leaders(case: Case, wanted: Mapping[str, int]) -> Iterator[Finding]:
+    member = leads(case)
+    for _, name, chosen in _topics(case, frozenset(wanted)):
+        counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
+        least = min(wanted[name], int(chosen.sum()) // max(int(member.sum()), 1))
+        for row in np.flatnonzero((counts < least) & member).tolist():
+            text = f"it leads {counts[row]} partitions of topic {name}, {least} asked"
+            yield _finding(case, "min-topic-leaders", row, text)
+
+
+def _topics(case: Case, names: frozenset[str]) -> Iterator[tuple[int, str, BoolArray]]:
+    """Yield row, name and ``(P,)`` partitions of some topics."""
+    of: Int64Array = case.state.partitions.topic_idx.astype(np.int64)
+    for topic, name in enumerate(case.state.topics.names):
+        if name in names:
+            yield topic, name, np.equal(of, topic)

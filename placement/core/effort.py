@@ -1,0 +1,62 @@
+"""How much work a search may do, in steps and never in seconds."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """
+    How much work a search may do.
+
+    Parameters
+    ----------
+    steps_per_item
+        Steps of balancing, times the number of items.
+    rounds
+        Rounds of ruin and recreate.
+    searches
+        How many times these are made, each with random numbers of its own, at once
+        where there are cores; the best answer counts, the first of equal ones.
+    gap
+        Part of the proven bound by which an answer may be dearer before more work is
+        put into it.
+    milp_cells
+        Largest number of (group, bin) pairs that an exact model may have.
+    milp_nodes
+        Nodes that the exact model's branch and bound may open.
+    parts
+        Sub-problems of two to four bins that are solved exactly where all of it is
+        too large for that.
+    part_nodes
+        Nodes that branch and bound may open for each of these.
+    priced_cells
+        Largest number of (group, bin) pairs for which prices of load are sought that
+        prove more than the bins do one by one.
+    """
+
+    steps_per_item: int
+    rounds: int
+    searches: int = 1
+    gap: float
+    milp_cells: int
+    milp_nodes: int
+    parts: int = 0
+    part_nodes: int = 0
+    priced_cells: int = 0
+
+
+QUICK = Effort(steps_per_item=2, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0)
+NORMAL = Effort(
+    steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
+)
+THOROUGH = Effort(
+    steps_per_item=20,
+    rounds=10_000,
+    searches=2,
+    gap=0.0,
+    milp_cells=2000,
+    milp_nodes=50_000,
+    parts=6,
+    part_nodes=100,
+    priced_cells=100_000,
+)

@@ -1,0 +1,30 @@
+"""Each broker equally often at every position of the lists."""
+
+from dataclasses import dataclass, replace
+
+from placement.load import Resource
+from placement.rules.draft import Draft
+
+COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+
+
+@dataclass(frozen=True, slots=True)
+class EvenPositions:
+    """
+    Brokers hold equally many replicas, and stand at each position equally often.
+
+    Soft. Replicas and leaders are balanced without a band, as whole numbers allow; the
+    order of lists is chosen once brokers are.
+    """
+
+    name: str = "even-positions"
+
+    def fill(self, draft: Draft) -> None:
+        """Take the bands of counts away, and let lists be reordered."""
+        settings = draft.settings
+        chosen = settings.resources
+        if chosen is not None:
+            chosen = (*chosen, *(one for one in COUNTS if one not in chosen))
+        bands = {**settings.bands, **dict.fromkeys(COUNTS, 0.0)}
+        draft.settings = replace(settings, bands=bands, resources=chosen)
+        draft.evens_positions = True

@@ -1,0 +1,377 @@
+"""Failures from Python: a loss in stages, or everything at once, as tables."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from placement.cluster import ABSENT, ClusterState
+from placement.failures.damage import KINDS
+from placement.failures.domains import DomainKind
+from placement.failures.failover import LED, LED_COLUMNS
+from placement.failures.survivors import HELD_COLUMNS
+from placement.failures.table import Failures
+from placement.load import RESOURCES, UNIT_ROW
+from planner.api.errors import named_as_arguments
+from planner.api.table import Table
+from planner.failures.everything import EveryFailure, to_document, try_everything
+from planner.failures.loss_screen import scenario_screen
+from planner.failures.request import FailuresRequest, read_failures_request
+from planner.failures.scenario import Scenario, partitions_document, play
+from planner.failures.scenario import to_document as loss_document
+from planner.failures.screen import everything_screen
+from planner.snapshot import Snapshot
+
+NAMES = {"broker": "brokers", "rack": "racks", "log_dir": "log_dirs"}
+"""Arguments by what the command's options are called."""
+HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
+TOP = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FailuresResult:
+    """
+    Every broker, log dir and rack lost, one and two at a time.
+
+    Parameters
+    ----------
+    every
+        The figures.
+    """
+
+    every: EveryFailure
+
+    @property
+    def survives(self) -> Mapping[str, bool | None]:
+        """Whether any one ``broker``, ``log_dir``, ``rack`` may go; `None`: unknown."""
+        return {str(kind): self.every.survives(kind) for kind in DomainKind}
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether any one broker and any one rack may be lost."""
+        kinds = (DomainKind.BROKER, DomainKind.RACK)
+        return all(self.every.survives(kind) is not False for kind in kinds)
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """What `failures --format json` prints."""
+        return to_document(self.every, top=TOP, now=datetime.now(UTC))
+
+    @cached_property
+    def table(self) -> Table:
+        """
+        A row for each single failure, by kind, the worst first.
+
+        Columns: `kind`, `lost` and `and_lost` (of pairs); partitions that it makes
+        `offline`, `gone`, `under_min_isr`, `at_min_isr`, `under_replicated`;
+        `leaders_moved`; of `out`, `cpu` and `leaders` the busiest survivor's load
+        (``out_most``: a fraction where capacities are known) and who that is
+        (``out_broker``); `pushed_over_threshold`; how full the fullest is at least once
+        all is rebuilt, ``disk_rebuilt`` and ``in_rebuilt``; `rebuilt_bytes`,
+        `rebuild_s`; and whether it `survives`.
+        """
+        return self._table(self.every.singles)
+
+    @cached_property
+    def pairs(self) -> Table:
+        """The same for each pair of brokers, racks or log dirs that was looked at."""
+        return self._table(self.every.pairs)
+
+    def _table(self, found: Mapping[DomainKind, Failures]) -> Table:
+        import pyarrow as pa
+
+        state = self.every.state
+        parts = [_columns(state, kind, each) for kind, each in found.items()]
+        tables = [pa.table(columns) for columns in parts if len(columns["lost"])]
+        return Table(pa.concat_tables(tables) if tables else pa.table({}))
+
+    def __repr__(self) -> str:
+        now = datetime.now(UTC)
+        lines = everything_screen(self.every, Path("snapshot"), TOP, now=now)
+        return without_command(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def without_command(lines: Iterable[str]) -> str:
+    """Return a screen without its last lines, which name a command."""
+    kept = []
+    for line in lines:
+        if line.startswith("Next"):
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _columns(state: ClusterState, kind: DomainKind, found: Failures) -> dict[str, Any]:
+    """Return failures as columns, the worst first."""
+    order = found.ranked()
+    domains = [found.domains.name(state, d) for d in range(len(found.domains))]
+    names = np.array([*domains, None], dtype=object)
+    columns: dict[str, Any] = {
+        "kind": [str(kind)] * len(order),
+        # `ABSENT` is -1: the last of the names, which is none.
+        "lost": names[found.first[order]].tolist(),
+        "and_lost": _texts(names[found.second[order]].tolist()),
+        **{name: found.damage[name][order] for name in KINDS},
+        "leaders_moved": found.leaders_moved[order],
+        "pushed_over_threshold": found.peaks.num_over[order],
+        "rebuilt_bytes": found.rebuilt_bytes[order],
+        "rebuild_s": _numbers(found.rebuild_s[order]),
+        "survives": (found.is_survived & ~found.is_overfull)[order],
+    }
+    for y, (resource, r) in enumerate(zip(LED, LED_COLUMNS, strict=True)):
+        broker = found.peaks.broker_idx[order, y]
+        unit = 1.0 if found.scale.is_use[r] else float(UNIT_ROW[r])
+        scale = np.where(found.scale.is_use[r], 1.0, found.scale.unit[broker, r] / unit)
+        columns[f"{resource}_most"] = _numbers(found.peaks.value[order, y] * scale)
+        columns[f"{resource}_broker"] = _ids(state, broker)
+    for y, resource in enumerate(HELD):
+        known = found.scale.is_use[HELD_COLUMNS[y]]
+        level = found.levels[order, y] if known else np.full(len(order), np.nan)
+        columns[f"{resource}_rebuilt"] = _numbers(level)
+    return columns
+
+
+def _texts(values: list[str | None]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow as pa
+
+    return pa.array(values, type=pa.string())
+
+
+def _numbers(values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return numbers as a column, null where they are not finite."""
+    import pyarrow as pa
+
+    return pa.array(values, type=pa.float64(), mask=~np.isfinite(values))
+
+
+def _ids(state: ClusterState, rows: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow as pa
+
+    ids = np.append(state.brokers.ids, ABSENT)[rows]
+    return pa.array(ids, type=pa.int32(), mask=np.equal(rows, ABSENT))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LossResult:
+    """
+    One loss in stages: now, lost, returned, elected.
+
+    Parameters
+    ----------
+    scenario
+        The figures.
+    """
+
+    scenario: Scenario
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether every partition goes on, nobody is pushed over, a quorum is left."""
+        return self.scenario.is_survived
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """What `failures --broker 7 --format json` prints."""
+        return loss_document(self.scenario, now=datetime.now(UTC))
+
+    @cached_property
+    def stages(self) -> Table:
+        """
+        A row per stage.
+
+        Columns: `stage`; partitions `offline`, `gone`, `under_min_isr`, `at_min_isr`,
+        `under_replicated`, `leader_not_preferred`; and of `out`, `cpu` and `leaders`
+        the busiest live broker, ``out_broker``, and its load, ``out_load``.
+        """
+        import pyarrow as pa
+
+        stages = self.document["stages"].items()
+        return Table(pa.Table.from_pylist([_stage(*each) for each in stages]))
+
+    @cached_property
+    def partitions(self) -> Table:
+        """
+        A row for each partition with a replica lost, the worst first.
+
+        Columns: `topic`, `partition`, `state`, `replicas`, `leader_before`, `leader`,
+        `leader_returned`, `isr`, `elr`, `unclean_leader`, `unclean_lost_bytes`.
+        """
+        import pyarrow as pa
+
+        fields = {"topic": "string", "partition": "int32", "state": "string"}
+        leaders = ("leader_before", "leader", "leader_returned")
+        lists = {"replicas": pa.list_(pa.int32()), "isr": pa.list_(pa.int32())}
+        schema = pa.schema(
+            {
+                **{name: pa.type_for_alias(kind) for name, kind in fields.items()},
+                **dict.fromkeys(leaders, pa.int32()),
+                **lists,
+                "elr": pa.list_(pa.int32()),
+                "unclean_leader": pa.int32(),
+                "unclean_lost_bytes": pa.int64(),
+            }
+        )
+        rows = [_partition(row) for row in partitions_document(self.scenario, None)]
+        return Table(pa.Table.from_pylist(rows, schema=schema))
+
+    def cluster(self, stage: Literal["now", "lost", "returned", "elected"]) -> Snapshot:
+        """
+        Return the cluster at a stage.
+
+        Raises
+        ------
+        KeyError
+            If there is no such stage.
+        """
+        return Snapshot.from_state(self.scenario.stages[stage])
+
+    def __repr__(self) -> str:
+        lines = scenario_screen(
+            self.scenario, Path("snapshot"), has_unclean=True, now=datetime.now(UTC)
+        )
+        return without_command(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def _stage(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    counts = {key: value for key, value in found.items() if key != "busiest"}
+    loads = {
+        f"{resource}_{key}": (each or {}).get(key)
+        for resource, each in found["busiest"].items()
+        for key in ("broker", "load")
+    }
+    return {"stage": name, **counts, **loads}
+
+
+def _partition(row: Mapping[str, Any]) -> dict[str, Any]:
+    unclean = row["unclean"] or {}
+    return {key: value for key, value in row.items() if key != "unclean"} | {
+        "unclean_leader": unclean.get("leader"),
+        "unclean_lost_bytes": unclean.get("lost_bytes_at_least"),
+    }
+
+
+def try_failures(
+    snapshot: Snapshot,
+    *,
+    pairs: bool = True,
+    bandwidth: str | int = "50MB/s",
+    capacity_threshold: Mapping[str, float] | None = None,
+    sample: int = 200_000,
+    seed: int = 1,
+) -> FailuresResult:
+    """
+    Lose every broker, log dir and rack in turn, then every pair.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    pairs
+        Whether two are lost at a time as well.
+    bandwidth
+        What a broker sends, and gets, to rebuild replicas.
+    capacity_threshold
+        Fraction of each capacity that may be used, by resource.
+    sample, seed
+        How many pairs are drawn where there are more than 2,000 of a kind, and how.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> found = planner.try_failures(planner.read_snapshot(SNAPSHOT_FILE))
+    >>> found.survives["broker"], found.table.to_rows()[0]["lost"]
+    (False, '2')
+    """
+    state = snapshot.to_state()
+    request = FailuresRequest(
+        bandwidth=str(bandwidth), capacity_threshold=_thresholds(capacity_threshold)
+    )
+    with named_as_arguments():
+        wishes = read_failures_request(request, snapshot, state)
+    every = try_everything(
+        snapshot, state, wishes, has_pairs=pairs, sample=sample, seed=seed
+    )
+    return FailuresResult(every)
+
+
+def lose(
+    snapshot: Snapshot,
+    *,
+    brokers: Iterable[int] = (),
+    racks: Iterable[str] = (),
+    log_dirs: Iterable[str] = (),
+    clean_shutdown: bool = False,
+    eligible_leader_replicas: bool | None = None,
+    bandwidth: str | int = "50MB/s",
+    capacity_threshold: Mapping[str, float] | None = None,
+) -> LossResult:
+    """
+    Lose something, bring it back, and elect preferred leaders.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    brokers, racks, log_dirs
+        What is lost, in this order; log dirs as ``"4:/data/d1"``.
+    clean_shutdown
+        Whether brokers are stopped in order instead of killed.
+    eligible_leader_replicas
+        Whether they are on (KIP-966); by default as the snapshot says.
+    bandwidth, capacity_threshold
+        As in `try_failures`.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with the arguments.
+    ValueError
+        If nothing is lost.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> lost = planner.lose(planner.read_snapshot(SNAPSHOT_FILE), brokers=[7])
+    >>> lost.is_ok, lost.document["binding"]["broker"]
+    (False, 2)
+    """
+    state = snapshot.to_state()
+    elr = {None: None, True: "on", False: "off"}[eligible_leader_replicas]
+    request = FailuresRequest(
+        broker=tuple(map(str, brokers)),
+        rack=tuple(racks),
+        log_dir=tuple(log_dirs),
+        bandwidth=str(bandwidth),
+        capacity_threshold=_thresholds(capacity_threshold),
+        elr=elr,
+    )
+    with named_as_arguments(NAMES):
+        wishes = read_failures_request(request, snapshot, state)
+    if wishes.loss is None:
+        msg = "say what is lost: brokers, racks or log_dirs"
+        raise ValueError(msg)
+    return LossResult(
+        play(snapshot, state, wishes, wishes.loss, is_crash=not clean_shutdown)
+    )
+
+
+def _thresholds(given: Mapping[str, float] | None) -> tuple[str, ...]:
+    return tuple(f"{resource}={value!r}" for resource, value in (given or {}).items())

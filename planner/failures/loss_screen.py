@@ -1,0 +1,227 @@
+"""One screen about one loss: the verdict, its stages, and what to do about it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from placement.failures.health import health_of
+from placement.load import Resource
+from planner.failures.scenario import (
+    Scenario,
+    binding,
+    busiest,
+    moved_leaders,
+    partitions_document,
+    rebuild,
+    scenario_notes,
+)
+from planner.failures.screen import (
+    ANSWERS,
+    assumed_text,
+    counts_text,
+    headline,
+)
+from planner.plan.words import (
+    bytes_text,
+    command_lines,
+    duration_text,
+    ids_text,
+    labelled,
+    percent_text,
+    plural,
+    use_text,
+    wrapped,
+)
+
+MOST_PARTITIONS_SHOWN = 10
+MOST_TOPICS_NAMED = 5
+REFUSED = {
+    "offline": "offline",
+    "under_min_isr": "under min ISR (acks=all refused)",
+}
+
+
+def scenario_screen(
+    scenario: Scenario, path: Path, *, has_unclean: bool, now: datetime
+) -> Iterator[str]:
+    """
+    Yield the lines about one failure in stages, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    scenario
+        The failure.
+    path
+        Of the snapshot, as it was given.
+    has_unclean
+        Whether unclean elections are told.
+    now
+        With a zone: what the age of the data is counted to.
+    """
+    caused = scenario.caused
+    what = ", ".join(scenario.wishes.names)
+    yield from wrapped(headline(scenario.snapshot, scenario.now, now))
+    yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
+    yield from labelled("Now", _stage_text(scenario, "now"))
+    yield from labelled("Lost", _stage_text(scenario, "lost"))
+    moved = moved_leaders(scenario.now, scenario.lost)
+    yield from labelled(" leaders", f"{moved} move; {_busiest_text(scenario, 'lost')}")
+    if caused["gone"]:
+        yield from labelled(" gone", f"{caused['gone']} without any live replica")
+    yield from _partition_lines(scenario, has_unclean=has_unclean)
+    yield from labelled("Rebuild", _rebuild_text(scenario))
+    yield from labelled("Returned", _stage_text(scenario, "returned"))
+    stay = moved_leaders(scenario.now, scenario.stages["returned"])
+    yield from labelled(" leaders", f"{stay} stay with those that took over")
+    yield from labelled(" elected", _automatic_text(scenario))
+    majority = ANSWERS[scenario.keeps_majority]
+    yield from labelled("Quorum", f"controllers keep their majority: {majority}")
+    yield from labelled("Binds", _binding_text(scenario))
+    how = "killed" if scenario.is_crash else "stopped in order"
+    assumed = f"{assumed_text(scenario.wishes)}; brokers are {how}"
+    yield from labelled("Assumed", assumed)
+    for note in scenario_notes(scenario):
+        yield from labelled("Note", note)
+    yield from command_lines("Next", next_words(scenario, path))
+
+
+def _binding_text(scenario: Scenario) -> str:
+    found = binding(scenario)
+    if found is None:
+        return "no capacity that leaders use is known"
+    use = use_text(found["use"], found["threshold"])
+    return f"{found['resource']} of broker {found['broker']}: {use}"
+
+
+def next_words(scenario: Scenario, path: Path) -> list[str]:
+    """Return the command that helps most against what a loss does, or goes before."""
+    name = str(path)
+    factor, topics = _too_few_replicas(scenario)
+    if topics:
+        words = ["kafka-planner", "plan", "set-replication-factor", name]
+        named = "|".join(topics[:MOST_TOPICS_NAMED])
+        words += ["--replication-factor", str(factor), "--topics", named]
+        return [*words, "-o", "plan"]
+    if scenario.num_over:
+        words = ["kafka-planner", "plan", "leaders", name]
+        return [*words, "--order-followers", "-o", "plan"]
+    loss = scenario.wishes.loss
+    if scenario.is_survived and loss is not None and not len(loss.log_dir_idx):
+        ids = sorted(scenario.now.brokers.ids[loss.broker_idx].tolist())
+        words = ["kafka-planner", "plan", "demote", name]
+        return [*words, "--broker-list", ids_text(ids), "-o", "plan"]
+    return ["kafka-planner", "failures", name]
+
+
+def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
+    """Return topics that the loss stops as they have too few replicas, and how many."""
+    before, after = health_of(scenario.now), health_of(scenario.lost)
+    hurt = (after.is_offline & ~before.is_offline) | (
+        after.is_under_min_isr & ~before.is_under_min_isr
+    )
+    state = scenario.now
+    of = state.partitions.topic_idx
+    least = state.topics.min_insync_replicas[of]
+    few = np.nonzero(hurt & (state.replication_factor <= least))[0]
+    if not len(few):
+        return 0, []
+    names = [state.topics.names[t] for t in np.unique(of[few]).tolist()]
+    return max(int(least[few].max()) + 1, 2), names
+
+
+def scenario_verdict(scenario: Scenario) -> str:
+    """Return whether everything goes on, in one line."""
+    if scenario.is_survived:
+        count = scenario.caused["at_min_isr"]
+        return f"survived; {plural(count, 'partition')} then at min ISR."
+    caused = scenario.caused
+    hurt = [
+        f"{plural(caused[name], 'partition')} {words}"
+        for name, words in REFUSED.items()
+        if caused[name]
+    ]
+    if scenario.num_over:
+        hurt.append(f"{plural(scenario.num_over, 'survivor')} over a threshold")
+    if scenario.keeps_majority is False:
+        hurt.append("no majority of controllers")
+    return f"not survived: {'; '.join(hurt)}."
+
+
+def _stage_text(scenario: Scenario, stage: str) -> str:
+    return counts_text(health_of(scenario.stages[stage]).counts())
+
+
+def _busiest_text(scenario: Scenario, stage: str) -> str:
+    texts = []
+    for name, found in busiest(scenario, stage).items():
+        if found is None or not found["load"]:
+            continue
+        amount = _amount_text(name, found)
+        texts.append(f"{name} {amount} on broker {found['broker']}")
+    return f"most: {', '.join(texts)}" if texts else "loads unknown"
+
+
+def _amount_text(name: str, found: dict[str, Any]) -> str:
+    if found["use"] is not None:
+        return percent_text(found["use"])
+    if name == Resource.OUT:
+        return f"{bytes_text(found['load'])}/s"
+    return f"{found['load']:.3g}"
+
+
+def _rebuild_text(scenario: Scenario) -> str:
+    found = rebuild(scenario)
+    if not found["replicas"]:
+        return "nothing to copy"
+    rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
+    return (
+        f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "
+        f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
+        "comes back"
+    )
+
+
+def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
+    """Yield the partitions that are hurt, a few of them."""
+    hurt = [
+        one
+        for one in partitions_document(scenario)
+        if one["state"] in {"offline", "under-min-isr"}
+    ]
+    for one in hurt[:MOST_PARTITIONS_SHOWN]:
+        name = f"{one['topic']}-{one['partition']}"
+        text = f"{one['state']}, ISR {ids_text(sorted(one['isr'])) or 'empty'}"
+        if one["elr"]:
+            text += f", eligible {ids_text(sorted(one['elr']))}"
+        if has_unclean and one["unclean"] is not None:
+            text += f"; unclean: {_unclean_text(one['unclean'])}"
+        yield from wrapped(f"  {name}: {text}")
+    more = scenario.caused["under_min_isr"] - MOST_PARTITIONS_SHOWN
+    if more > 0:
+        yield f"  … and {more} more; --format json lists {len(hurt):,}"
+
+
+def _unclean_text(found: dict[str, Any]) -> str:
+    if found["leader"] is None:
+        return "no replica is live"
+    least = found["lost_bytes_at_least"]
+    lost = "what it lacks is not known" if least is None else f"{bytes_text(least)}"
+    known = "" if least is None else " at least are lost"
+    return f"{found['leader']} would lead, {lost}{known}"
+
+
+def _automatic_text(scenario: Scenario) -> str:
+    if not scenario.wishes.is_automatic:
+        return "not by itself: auto.leader.rebalance.enable is false"
+    automatic = scenario.automatic
+    count = int(automatic.changes.sum())
+    how = (
+        "brokers past leader.imbalance.per.broker.percentage"
+        if automatic.has_threshold
+        else "no threshold, 1,000 a pass"
+    )
+    passes = f", {automatic.num_passes} passes" if automatic.num_passes > 1 else ""
+    return f"{count} by the next automatic election{passes} ({how})"

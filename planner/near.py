@@ -1,0 +1,25 @@
+"""What was likely meant by a name that nothing has."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MOST_NAMED = 10
+
+
+def near(name: object, known: Iterable[object]) -> str:
+    """
+    Return what was likely meant, whatever its case, else what there is.
+
+    Examples
+    --------
+    >>> near("Zone-A", ["zone-a", "zone-b"]), near("x", [1, 2])
+    ('did you mean zone-a?', 'there are: 1, 2')
+    """
+    names = [str(each) for each in known]
+    by_case = {each.casefold(): each for each in reversed(names)}
+    close = get_close_matches(str(name).casefold(), list(by_case), n=1, cutoff=0.5)
+    if close:
+        return f"did you mean {by_case[close[0]]}?"
+    shown = ", ".join(names[:MOST_NAMED])
+    more = len(names) - MOST_NAMED
+    return f"there are: {shown or 'none'}" + (f" and {more} more" if more > 0 else "")

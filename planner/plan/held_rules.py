@@ -1,0 +1,133 @@
+"""The rules of the user's choice that a plan is held to, by what its settings say."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from placement.check import CheckSettings, HardGoals
+from placement.check.chosen_rules import (
+    broker_sets,
+    kept_topics,
+    only_trades,
+    replica_cap,
+    strict_racks,
+    within_rack,
+)
+from placement.check.positions import even_positions
+from placement.cluster import ClusterState
+
+NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
+"""What an operation cannot balance."""
+WITHOUT_BANDS = {"demote", "log-dirs", "new-topic", "add-partitions"}
+"""Operations whose bands are not held here: demotion counts who leads by itself."""
+EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
+COUNTS = ("replicas", "leaders")
+
+
+def with_chosen_rules(
+    settings: CheckSettings,
+    document: Mapping[str, Any],
+    state: ClusterState,
+    goal: str | None = None,
+) -> CheckSettings:
+    """
+    Return what a plan is held to, with the rules that its settings name.
+
+    Parameters
+    ----------
+    settings
+        The rest.
+    document
+        `settings` of plan.json.
+    state
+        The cluster before, with the racks that the plan saw.
+    goal
+        Name of the operation.
+    """
+    custom = list(settings.custom)
+    rack_rule = document.get("rack_rule")
+    if rack_rule == "strict":
+        custom.append(strict_racks())
+    if document.get("locality_scoped"):
+        custom.append(within_rack())
+    if document.get("only_trades"):
+        custom.append(only_trades())
+    if document.get("max_replicas_per_broker") is not None:
+        custom.append(replica_cap(int(document["max_replicas_per_broker"])))
+    if document.get("even_positions"):
+        no_leaders = settings.excluded_for_leaders
+        is_soft = "even-positions" not in (document.get("hard") or ())
+        topics = settings.excluded_topics
+        custom.append(even_positions(topics, no_leaders, is_soft=is_soft))
+    if document.get("broker_sets") is not None:
+        sets = document["broker_sets"].items()
+        custom.append(broker_sets({topic: name or None for topic, name in sets}))
+    if document.get("keep_topics") is not None:
+        pattern = re.compile(document["keep_topics"])
+        kept = [name for name in state.topics.names if pattern.fullmatch(name)]
+        custom.append(kept_topics(frozenset(kept), settings.leaving_brokers))
+    is_off = rack_rule == "off" or bool(document.get("locality_scoped"))
+    skipped = {"rack"} if is_off else set()
+    return replace(
+        settings,
+        custom=tuple(custom),
+        skipped=settings.skipped | frozenset(skipped),
+        soft=frozenset(document.get("soft") or ()),
+        hard_goals=_hard_goals(document, state, goal),
+        host_thresholds=document.get("host_capacity_threshold") or {},
+    )
+
+
+def _hard_goals(
+    document: Mapping[str, Any], state: ClusterState, goal: str | None
+) -> HardGoals | None:
+    """Return the goals that are hard, with what settings say of them."""
+    names = frozenset(document.get("hard") or ())
+    if goal in WITHOUT_BANDS:
+        names = frozenset(name for name in names if not name.startswith("band-"))
+    if not names:
+        return None
+    widths, resources = dict(document.get("band") or {}), document.get("resources")
+    if "even-positions" in names:
+        widths |= dict.fromkeys(COUNTS, 0.0)
+    if document.get("even_positions") and resources is not None:
+        resources = [*resources, *COUNTS]
+    return HardGoals(
+        names=names,
+        bands=widths,
+        resources=None if resources is None else tuple(resources),
+        not_balanced=_not_balanced(document, goal),
+        low_utilization=document.get("low_utilization") or {},
+        spreads_racks=document.get("rack_rule") != "off",
+        old_may_be_low=goal == "add-brokers" and not document.get("rebalance"),
+        filled=frozenset(document.get("broker_list") or ()),
+        is_order_only=goal == "leaders",
+        set_of_topic=document.get("broker_sets"),
+        spread_topics=_matching(state, document.get("spread_topics")),
+        topic_leaders=_topic_leaders(state, document.get("min_topic_leaders") or ()),
+    )
+
+
+def _not_balanced(document: Mapping[str, Any], goal: str | None) -> frozenset[str]:
+    if document.get("only_over_threshold"):
+        return EVERY
+    traded = {"replicas"} if document.get("only_trades") else set()
+    return NOT_BALANCED.get(goal or "", frozenset()) | traded
+
+
+def _matching(state: ClusterState, pattern: str | None) -> frozenset[str]:
+    if pattern is None:
+        return frozenset()
+    names = state.topics.names
+    return frozenset(name for name in names if re.fullmatch(pattern, name))
+
+
+def _topic_leaders(state: ClusterState, texts: Sequence[str]) -> dict[str, int]:
+    """Return the leaders that every broker shall have, by topic."""
+    found: dict[str, int] = {}
+    for text in texts:
+        pattern, _, number = text.rpartition("=")
+        for name in _matching(state, pattern):
+            found.setdefault(name, int(number))
+    return found

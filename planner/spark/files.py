@@ -1,0 +1,253 @@
+"""
+The tables of a fleet as files that are read without Spark.
+
+On a file system that the driver and every task see, each reads the columns that it
+needs by itself.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from planner.fleet.store import Store
+from planner.snapshot.columns import ArrowTable
+
+KEY = ("cluster_id", "taken_at")
+"""What names a snapshot in every table of a fleet."""
+BY_TASKS = ("topics", "partitions")
+"""Tables that are dealt to tasks, row group by row group."""
+TIME = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFile:
+    """
+    A file of one table.
+
+    Parameters
+    ----------
+    root, name
+        The folder, and the file's path inside it.
+    row_groups
+        Rows of each of its row groups; empty: not looked at.
+    key
+        Cluster id and time in microseconds, where the file does not say.
+    hidden
+        Keys of snapshots of which the rows count no longer.
+    snapshots
+        Keys of those of which they do.
+    """
+
+    root: str
+    name: str
+    row_groups: tuple[int, ...] = ()
+    key: tuple[str | None, int] | None = None
+    hidden: tuple[tuple[str, int], ...] = ()
+    snapshots: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFiles:
+    """
+    Where the rows of a fleet are.
+
+    Parameters
+    ----------
+    tables
+        Files by table.
+    given
+        Rows of tables that are in no file.
+    """
+
+    tables: Mapping[str, tuple[TableFile, ...]]
+    given: Mapping[str, ArrowTable] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+
+    def together(self, other: Self) -> Self:
+        """Return the files of both."""
+        names = dict.fromkeys([*self.tables, *other.tables])
+        given = dict.fromkeys([*self.given, *other.given])
+        nothing = pa.table({})
+        return replace(
+            self,
+            tables={
+                name: self.tables.get(name, ()) + other.tables.get(name, ())
+                for name in names
+            },
+            given={
+                name: pa.concat_tables(
+                    [each.given.get(name, nothing) for each in (self, other)],
+                    promote_options="default",
+                )
+                for name in given
+            },
+        )
+
+    def read(self, name: str, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]:
+        """
+        Yield the rows of a table, a row group at a time, with the columns `KEY`.
+
+        Parameters
+        ----------
+        name
+            Of the table.
+        kinds
+            Arrow types of the columns that are wanted, by name.
+        """
+        if name in self.given:
+            given = self.given[name]
+            found = _conformed(given, kinds)
+            for column in KEY:
+                found = found.append_column(column, given.column(column))
+            yield found
+        for file in self.tables.get(name, ()):
+            groups = range(len(file.row_groups)) if file.row_groups else (None,)
+            for group in groups:
+                yield keyed(read_group(file, group, kinds), file)
+
+
+def row_groups(path: Path) -> tuple[int, ...]:
+    """Return the rows of each row group of a Parquet file."""
+    from pyarrow import parquet
+
+    footer = parquet.read_metadata(path)
+    return tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))
+
+
+def keyed(table: ArrowTable, file: TableFile) -> ArrowTable:
+    """Return a table with the columns `KEY`, where its file says them."""
+    if file.key is None:
+        return table
+    cluster_id, micros = file.key
+    count = len(table)
+    moment = pa.scalar(micros, pa.int64()).cast(TIME)
+    name = pa.repeat(pa.scalar(cluster_id, pa.string()), count)
+    return table.append_column(KEY[0], name).append_column(
+        KEY[1], pa.repeat(moment, count)
+    )
+
+
+def read_group(
+    file: TableFile,
+    group: int | None,
+    kinds: Mapping[str, Any],
+    coded: Collection[str] = (),
+) -> ArrowTable:
+    """
+    Read a row group; what of it counts no longer is left out.
+
+    Parameters
+    ----------
+    file, group
+        Which; `None`: all of the file's.
+    kinds
+        Arrow types of the columns that are wanted, by name; what the file lacks is
+        null.
+    coded
+        Columns of texts, or lists of them, that are worth reading as numbers of few
+        texts.
+
+    Returns
+    -------
+    The columns, and `KEY` where the file has them.
+    """
+    (table,) = _read(file, group, kinds, coded, None)
+    return table
+
+
+def read_batches(
+    file: TableFile,
+    group: int,
+    kinds: Mapping[str, Any],
+    coded: Collection[str],
+    rows: int,
+) -> Iterator[ArrowTable]:
+    """Read a row group as `read_group` does, at most so many rows at a time."""
+    yield from _read(file, group, kinds, coded, rows)
+
+
+def _read(
+    file: TableFile,
+    group: int | None,
+    kinds: Mapping[str, Any],
+    coded: Collection[str],
+    rows: int | None,
+) -> Iterator[ArrowTable]:
+    from pyarrow import parquet
+
+    store = Store(file.root)
+    also = () if file.key is not None else KEY
+    with store.files.open_input_file(store.path(file.name)) as opened:
+        texts = {*coded, *also[:1]}
+        footer = parquet.read_metadata(opened) if texts else None
+        paths = _coded(footer, texts) if texts else None
+        reader = parquet.ParquetFile(opened, metadata=footer, read_dictionary=paths)
+        known = set(reader.schema_arrow.names)
+        wanted = [name for name in (*also, *kinds) if name in known]
+        groups = list(range(reader.num_row_groups)) if group is None else [group]
+        how = {"columns": wanted, "use_threads": False}
+        tables: Iterable[ArrowTable]
+        if rows is None:
+            tables = [reader.read_row_groups(groups, **how)]
+        else:
+            batches = reader.iter_batches(rows, row_groups=groups, **how)
+            tables = (pa.Table.from_batches([batch]) for batch in batches)
+        for table in tables:
+            found = _conformed(table, kinds)
+            for name in also:
+                found = found.append_column(name, table.column(name))
+            yield _shown(found, file)
+
+
+def _coded(footer: Any, wanted: Collection[str]) -> list[str]:  # noqa: ANN401 - a footer
+    """Return the paths of columns of texts in a file."""
+    columns = (footer.schema.column(n) for n in range(len(footer.schema)))
+    return [
+        column.path
+        for column in columns
+        if column.path.partition(".")[0] in wanted
+        and column.physical_type == "BYTE_ARRAY"
+    ]
+
+
+def _conformed(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
+    """Return a table in the columns that are wanted."""
+    columns = {}
+    for name, kind in kinds.items():
+        if name not in table.column_names:
+            columns[name] = pa.nulls(len(table), kind)
+        elif _is_coded(table.column(name).type):
+            columns[name] = table.column(name)
+        else:
+            columns[name] = table.column(name).cast(kind)
+    return pa.table(columns)
+
+
+def _is_coded(kind: Any) -> bool:  # noqa: ANN401 - an Arrow type
+    element = kind.value_type if pa.types.is_list(kind) else kind
+    return bool(pa.types.is_dictionary(element))
+
+
+def _shown(table: ArrowTable, file: TableFile) -> ArrowTable:
+    """Leave out rows of snapshots that were written anew since."""
+    for cluster_id, micros in file.hidden:
+        moment = pa.scalar(micros, pa.int64()).cast(TIME)
+        is_it = pc.and_(
+            pc.equal(table.column("cluster_id"), cluster_id),
+            pc.equal(table.column("taken_at"), moment),
+        )
+        table = table.filter(pc.invert(is_it))
+    return table
+
+
+def parts_of(path: Path) -> Sequence[Path]:
+    """Return the files of a table: itself, or what is in it, as Spark writes."""
+    if not path.is_dir():
+        return [path] if path.exists() else []
+    return sorted(p for p in path.glob("*") if not p.name.startswith((".", "_")))

@@ -1,0 +1,207 @@
+"""What tasks must know of many snapshots: brokers, log dirs, some of the topics."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.snapshot.columns import (
+    BROKERS,
+    LOG_DIRS,
+    STRING_MAP,
+    TOPICS,
+    ArrowTable,
+    TableColumns,
+)
+from planner.snapshot.facts import MIN_ISR, config_values
+from planner.spark.chunk import Ground
+from planner.spark.files import KEY, TIME, FleetFiles
+from planner.spark.fleet import Fleet
+from planner.spark.ground import part_of, union_of
+from planner.spark.parcels import Key, bucket_count
+
+BROKER_COLUMNS = tuple(
+    column.name for column in BROKERS.columns if column.name not in {"configs", "tags"}
+)
+DIR_COLUMNS = tuple(column.name for column in LOG_DIRS.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Grounds:
+    """
+    What partitions must know of the brokers of their snapshots, of many snapshots.
+
+    Parameters
+    ----------
+    tables
+        Tables by name, sorted by cluster and time.
+    rows
+        Per table, first row and number of rows of each snapshot.
+    """
+
+    tables: Mapping[str, ArrowTable]
+    rows: Mapping[str, Mapping[Key, tuple[int, int]]]
+
+    def part(self, name: str, key: Key) -> ArrowTable:
+        """Return the rows of one table that belong to a snapshot, as they were read."""
+        return self.tables[name].slice(*self.rows[name].get(key, (0, 0)))
+
+    def of(self, key: Key) -> Ground:
+        """Return what belongs to one snapshot: each broker once."""
+        said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()
+        dirs = self.part("log_dirs", key)
+        return Ground(
+            min_isr=said[0] if said else 1,
+            brokers=_once(self.part("brokers", key)),
+            log_dirs=dirs.filter(pc.is_valid(dirs.column("path"))),
+            topics=self.part("topics", key),
+        )
+
+    def buckets(self, key: Key) -> int:
+        """Return into how many buckets the topics of a snapshot go."""
+        return bucket_count(self.rows["brokers"].get(key, (0, 0))[1])
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """Every snapshot that one of the tables names."""
+        return list(dict.fromkeys(key for rows in self.rows.values() for key in rows))
+
+
+def _once(brokers: ArrowTable) -> ArrowTable:
+    """Return each broker once; that one stands twice is said elsewhere."""
+    known = brokers.filter(pc.is_valid(brokers.column("id")))
+    ids = known.column("id").to_numpy()
+    is_first = np.ones(len(known), dtype=np.bool_)
+    is_first[1:] = ids[1:] != ids[:-1]
+    return known.filter(pa.array(is_first))
+
+
+def grounds_of(fleet: Fleet) -> Grounds:
+    """Collect what is as large as brokers, log dirs, and topics that say something."""
+    read = _of_tables(fleet) if fleet.files is None else _of_files(fleet.files)
+    order = {"brokers": "id", "log_dirs": "path", "topics": "topic"}
+    tables, rows = {}, {}
+    for name, found in read.items():
+        by = [*KEY, *filter(None, [order.get(name)])]
+        ordered = found.sort_by([(column, "ascending") for column in by])
+        rows[name] = _spans(ordered)
+        tables[name] = ordered.drop_columns(list(KEY)).combine_chunks()
+    return Grounds(tables, rows)
+
+
+def _of_files(files: FleetFiles) -> dict[str, ArrowTable]:
+    """Read files, a row group at a time; most topics say nothing and are let go."""
+    read = {
+        name: [clean(table) for table in files.read(name, kinds)]
+        for name, (kinds, clean) in _READ.items()
+    }
+    return {
+        name: pa.concat_tables([_EMPTY[name], *tables], promote_options="permissive")
+        for name, tables in read.items()
+    }
+
+
+def _plain(table: ArrowTable) -> ArrowTable:
+    """Return a table with texts as texts."""
+    name = table.column("cluster_id").cast(pa.string())
+    at = table.schema.get_field_index("cluster_id")
+    return table.set_column(at, "cluster_id", name)
+
+
+def _with_min_isr(table: ArrowTable) -> ArrowTable:
+    least = pa.array(_min_isr(table.column("configs")), pa.int32())
+    return _plain(table).drop_columns(["configs"]).append_column("min_isr", least)
+
+
+def _min_isr(configs: ArrowTable) -> list[int | None]:
+    """Return what each row says of the least in sync; no number says nothing."""
+    found: list[int | None] = [None] * len(configs)
+    for row, text in zip(*config_values(configs, MIN_ISR), strict=True):
+        found[row] = int(text) if text.strip().isdecimal() else None
+    return found
+
+
+def _that_say_something(table: ArrowTable) -> ArrowTable:
+    found = _with_min_isr(table)
+    is_shared = pc.fill_null(
+        pc.equal(found.column("storage"), "shared"), fill_value=False
+    )
+    found = found.drop_columns(["storage"]).append_column("is_shared", is_shared)
+    return found.filter(pc.or_(is_shared, pc.is_valid(found.column("min_isr"))))
+
+
+def _kinds(columns: TableColumns, names: Sequence[str]) -> dict[str, Any]:
+    return {name: columns.schema.field(name).type for name in names}
+
+
+_CONFIGS = {"configs": STRING_MAP}
+_READ: Mapping[str, tuple[Mapping[str, Any], Callable[[ArrowTable], ArrowTable]]] = {
+    "clusters": (_CONFIGS, _with_min_isr),
+    "brokers": (_kinds(BROKERS, BROKER_COLUMNS), _plain),
+    "log_dirs": (_kinds(LOG_DIRS, DIR_COLUMNS), _plain),
+    "topics": (
+        {**_kinds(TOPICS, ("topic", "storage")), **_CONFIGS},
+        _that_say_something,
+    ),
+}
+_EMPTY = {
+    name: clean(
+        pa.schema(
+            [*kinds.items(), ("cluster_id", pa.string()), ("taken_at", TIME)]
+        ).empty_table()
+    )
+    for name, (kinds, clean) in _READ.items()
+}
+
+
+def _of_tables(fleet: Fleet) -> dict[str, ArrowTable]:
+    """Ask Spark."""
+    min_isr = F.col("configs")[MIN_ISR].try_cast("int").alias("min_isr")
+    topics = fleet.topics.select(
+        *KEY, "topic", (F.col("storage") == "shared").alias("is_shared"), min_isr
+    )
+    chosen = {
+        "clusters": fleet.clusters.select(*KEY, min_isr),
+        "brokers": fleet.brokers.select(*KEY, *BROKER_COLUMNS),
+        "log_dirs": fleet.log_dirs.select(*KEY, *DIR_COLUMNS),
+        "topics": topics.where(F.col("is_shared") | F.col("min_isr").isNotNull()),
+    }
+    parts = [_tagged(table, name) for name, table in chosen.items()]
+    # One question, not four.
+    together = union_of(parts).toArrow()
+    return {name: _part_with_key(together, name) for name in chosen}
+
+
+def _tagged(table: DataFrame, tag: str) -> DataFrame:
+    own = [column for column in table.columns if column not in KEY]
+    return table.select(*KEY, F.struct(*own).alias(tag))
+
+
+def _part_with_key(together: ArrowTable, name: str) -> ArrowTable:
+    """Return the rows of one part of a union, with their keys."""
+    rows = together.filter(pc.is_valid(together.column(name)))
+    part = part_of(rows, name)
+    for at, column in enumerate(KEY):
+        part = part.add_column(at, column, rows.column(column))
+    return part
+
+
+def _spans(table: ArrowTable) -> dict[Key, tuple[int, int]]:
+    """Return the first row and the number of rows of each snapshot."""
+    if not len(table):
+        return {}
+    names = table.column("cluster_id").combine_chunks().dictionary_encode()
+    codes = names.indices.fill_null(-1).to_numpy()
+    micros = table.column("taken_at").cast(TIME).cast(pa.int64()).to_numpy()
+    is_new = (codes[1:] != codes[:-1]) | (micros[1:] != micros[:-1])
+    start = np.append(0, np.nonzero(is_new)[0] + 1)
+    lengths = np.diff(np.append(start, len(table)))
+    ids = table.column("cluster_id").take(pa.array(start)).to_pylist()
+    spans = zip(start.tolist(), lengths.tolist(), strict=True)
+    return dict(zip(zip(ids, micros[start].tolist(), strict=True), spans, strict=True))

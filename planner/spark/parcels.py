@@ -1,0 +1,223 @@
+"""
+Small tables that travel through Spark as one value each.
+
+Sums have many columns and few rows. Sent as rows of Spark they would cost more to pack
+and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from planner.snapshot.columns import ArrowTable
+from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, PLACES, TOPICS
+from planner.spark.files import TIME
+
+Key = tuple[str | None, int]
+"""A snapshot: its cluster, and its time in microseconds since 1970."""
+Batches = Iterator[pa.RecordBatch]
+LISTED = pa.schema([("topic", pa.string())])
+"""Topics that the table of topics names, as often as it does."""
+SEED = "seed"
+"""Kind of a row that says that a snapshot is there, and nothing more."""
+KINDS: Mapping[str, Any] = MappingProxyType(
+    {
+        "place": PLACES,
+        "factor": FACTORS,
+        "count": COUNTS,
+        "topic": TOPICS,
+        "number": NUMBERS,
+        "found": FOUND,
+        "listed": LISTED,
+    }
+)
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", TIME),
+        ("bucket", pa.int32()),
+        ("kind", pa.string()),
+        ("sums", pa.binary()),
+    ]
+)
+PARCEL_BYTES = 1 << 17
+"""Ten thousand of them, a batch of Spark's, must stay below what Arrow can address."""
+BUCKET_BROKERS, MOST_BUCKETS = 128, 32
+
+
+def bucket_count(brokers: int) -> int:
+    """Return into how many buckets the topics of a cluster go, to be dealt to tasks."""
+    return min(max(brokers // BUCKET_BROKERS, 1), MOST_BUCKETS)
+
+
+def bucket_of(topic: str, count: int) -> int:
+    """Return the bucket of a topic; Spark's `crc32` says the same."""
+    return zlib.crc32(topic.encode()) % count
+
+
+def packed(
+    key: Key, kind: str, table: ArrowTable, *, buckets: int = 1
+) -> Iterator[pa.RecordBatch]:
+    """
+    Put a table into parcels.
+
+    Parameters
+    ----------
+    key
+        Its snapshot.
+    kind
+        One of `KINDS`.
+    table
+        The table. One with a column `topic` is cut up by buckets.
+    buckets
+        How many there are; the first has all that is of no topic.
+    """
+    if not len(table):
+        return
+    parts = [(0, table)]
+    if buckets > 1 and "topic" in table.column_names:
+        parts = _in_buckets(table, buckets)
+    sums = [(bucket, each) for bucket, part in parts for each in _parcels(part)]
+    count = len(sums)
+    yield pa.RecordBatch.from_arrays(
+        [
+            pa.repeat(pa.scalar(key[0], pa.string()), count),
+            pa.repeat(pa.scalar(key[1], pa.int64()).cast(TIME), count),
+            pa.array([bucket for bucket, _ in sums], pa.int32()),
+            pa.repeat(pa.scalar(kind, pa.string()), count),
+            pa.array([each for _, each in sums], pa.binary()),
+        ],
+        schema=SCHEMA,
+    )
+
+
+def _in_buckets(table: ArrowTable, buckets: int) -> list[tuple[int, ArrowTable]]:
+    names = table.column("topic").to_pylist()
+    codes = np.array([bucket_of(name, buckets) for name in names])
+    ordered = table.take(pa.array(np.argsort(codes, kind="stable")))
+    start = np.append(0, np.cumsum(np.bincount(codes, minlength=buckets)))
+    return [
+        (bucket, ordered.slice(low, high - low))
+        for bucket, (low, high) in enumerate(pairwise(start.tolist()))
+        if high > low
+    ]
+
+
+def _parcels(table: ArrowTable) -> list[bytes]:
+    rows = max(PARCEL_BYTES * len(table) // max(table.nbytes, 1), 1)
+    whole = table.combine_chunks().to_batches(max_chunksize=rows)
+    return [batch.serialize().to_pybytes() for batch in whole]
+
+
+def seeds(keys: Iterable[Key]) -> Batches:
+    """Yield a row per snapshot, so that each is looked at, partitions or not."""
+    rows = list(keys)
+    micros = pa.array([micros for _, micros in rows], pa.int64())
+    yield pa.RecordBatch.from_arrays(
+        [
+            pa.array([name for name, _ in rows], pa.string()),
+            micros.cast(TIME),
+            pa.repeat(pa.scalar(0, pa.int32()), len(rows)),
+            pa.repeat(pa.scalar(SEED, pa.string()), len(rows)),
+            pa.nulls(len(rows), pa.binary()),
+        ],
+        schema=SCHEMA,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parcels:
+    """
+    What one task has of one snapshot.
+
+    Parameters
+    ----------
+    key
+        The snapshot.
+    has_first
+        Whether the first bucket is there: all that is of no topic.
+    tables
+        By kind; those that nobody sent are empty.
+    """
+
+    key: Key
+    has_first: bool
+    tables: Mapping[str, ArrowTable]
+
+
+def unpacked(key: Key, rows: ArrowTable) -> Parcels:
+    """Take the parcels of one snapshot apart."""
+    kinds = rows.column("kind").to_pylist()
+    sums = rows.column("sums")
+    found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+    for row, kind in enumerate(kinds):
+        if kind in found:
+            buffer = pa.py_buffer(sums[row].as_py())
+            found[kind].append(pa.ipc.read_record_batch(buffer, KINDS[kind]))
+    return Parcels(
+        key=key,
+        has_first=0 in rows.column("bucket").to_pylist(),
+        tables={
+            kind: pa.Table.from_batches(found[kind], schema).combine_chunks()
+            for kind, schema in KINDS.items()
+        },
+    )
+
+
+def on_snapshots(
+    work: Callable[[Parcels], Iterable[ArrowTable]],
+) -> Callable[[Batches], Batches]:
+    """
+    Return what works on parcels, all that a task has of a snapshot at a time.
+
+    Parameters
+    ----------
+    work
+        Tables come out. Rows must come in by cluster and time.
+    """
+
+    def run(batches: Batches) -> Batches:
+        for key, rows in _by_snapshot(batches):
+            for table in work(unpacked(key, rows)):
+                yield from table.to_batches()
+
+    return run
+
+
+def _by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
+    waiting: list[ArrowTable] = []
+    last: Key | None = None
+    for batch in batches:
+        for key, rows in by_key(pa.table(batch)):
+            if key != last and waiting and last is not None:
+                yield last, pa.concat_tables(waiting)
+                waiting = []
+            waiting.append(rows)
+            last = key
+    if waiting and last is not None:
+        yield last, pa.concat_tables(waiting)
+
+
+def by_key(rows: ArrowTable) -> Iterator[tuple[Key, ArrowTable]]:
+    """Yield neighbouring rows of one snapshot together."""
+    if not len(rows):
+        return
+    micros = rows.column("taken_at").cast(TIME).cast(pa.int64()).to_numpy()
+    names = rows.column("cluster_id").combine_chunks()
+    if not pa.types.is_dictionary(names.type):
+        names = names.dictionary_encode()
+    if isinstance(names, pa.ChunkedArray):
+        names = names.unify_dictionaries().combine_chunks()
+    codes = names.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    texts = [*names.dictionary.to_pylist(), None]
+    is_new = (codes[1:] != codes[:-1]) | (micros[1:] != micros[:-1])
+    starts = np.append(0, np.nonzero(is_new)[0] + 1).tolist()
+    for low, high in zip(starts, [*starts[1:], len(rows)], strict=True):
+        key = (texts[codes[low]], int(micros[low]))
+        yield key, rows.slice(low, high - low)

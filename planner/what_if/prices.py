@@ -1,0 +1,151 @@
+"""What a cluster costs, where a scenarios file tells prices."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ClusterState
+from placement.scenarios.between_racks import cross_rack_rate, remote_bytes
+from placement.scenarios.outcome import Outcome
+from planner.plan.numbers import rounded
+from planner.what_if.names import NameReader
+from planner.what_if.records import PricesRecord, ScenarioTypeRecord
+
+SECONDS = {
+    "hour": 3600.0,
+    "day": 86_400.0,
+    "month": 86_400 * 365.2425 / 12,
+    "year": 86_400 * 365.2425,
+}
+GB = 1e9
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Prices:
+    """
+    What things cost.
+
+    Parameters
+    ----------
+    types
+        A broker of each type, for one span of time.
+    broker
+        A broker of no type; `None` where nobody says.
+    cross_rack_gb
+        A GB that goes from one rack to another, or `None`.
+    remote_gb
+        A GB in remote storage for one span of time, or `None`.
+    per
+        The span: hour, day, month or year.
+    currency
+        As people write it; may be empty.
+    """
+
+    types: Mapping[str, float]
+    broker: float | None
+    cross_rack_gb: float | None
+    remote_gb: float | None
+    per: str
+    currency: str
+
+    @property
+    def has_brokers(self) -> bool:
+        """Whether brokers have prices."""
+        return bool(self.types) or self.broker is not None
+
+
+def read_prices(
+    record: PricesRecord | None,
+    types: Sequence[ScenarioTypeRecord],
+    state: ClusterState,
+    names: NameReader,
+) -> tuple[Prices | None, dict[int, str]]:
+    """
+    Return prices, and the types of today's brokers by id; every problem is kept.
+
+    Parameters
+    ----------
+    record, types
+        As the file has them.
+    state
+        The cluster today.
+    names
+        Looks names up, and keeps problems.
+    """
+    of_broker: dict[int, str] = {}
+    for at, each in enumerate(types):
+        if [one.name for one in types].index(each.name) != at:
+            rule = "each type must have a name of its own"
+            names.refuse(f"types[{at}].name", each.name, rule, "rename one")
+        if each.brokers is not None:
+            place = f"types[{at}].brokers"
+            ids = names.brokers(place, each.brokers, state)
+            for twice in sorted(set(ids) & of_broker.keys()):
+                rule = f"broker {twice} is {of_broker[twice]} already"
+                names.refuse(place, twice, rule, "name each broker once")
+            of_broker |= dict.fromkeys(ids, each.name)
+    if record is None and not types:
+        return None, {}
+    told = record or PricesRecord()
+    prices = Prices(
+        types={each.name: each.price for each in types},
+        broker=told.broker,
+        cross_rack_gb=told.cross_rack_gb,
+        remote_gb=told.remote_gb,
+        per=told.per,
+        currency=told.currency,
+    )
+    _refuse_unpriced(prices, of_broker, state, names)
+    return prices, of_broker
+
+
+def _refuse_unpriced(
+    prices: Prices, of_broker: Mapping[int, str], state: ClusterState, names: NameReader
+) -> None:
+    without = sorted(set(state.brokers.ids.tolist()) - of_broker.keys())
+    if prices.has_brokers and prices.broker is None and without:
+        rule = "every broker of today must have a price"
+        remedy = 'name it in brokers = "…" of a type, or add [prices] broker = 1.0'
+        names.refuse("types", without, rule, remedy)
+
+
+def costs_document(outcome: Outcome, prices: Prices | None) -> dict[str, Any] | None:
+    """
+    Return what a cluster costs for one span of time, and its copies once.
+
+    `None` where no prices are told; a part is null where its price is not told, or what
+    it is for is not known.
+    """
+    if prices is None:
+        return None
+    state = outcome.figures.state
+    rate, crossed = cross_rack_rate(state), outcome.copying.cross_rack_bytes
+    per_gb = prices.cross_rack_gb
+    parts = {
+        "brokers": _of_brokers(outcome, prices),
+        "cross_rack": None
+        if rate is None or per_gb is None
+        else rate * SECONDS[prices.per] / GB * per_gb,
+        "remote": None
+        if prices.remote_gb is None
+        else remote_bytes(state) / GB * prices.remote_gb,
+    }
+    known = [value for value in parts.values() if value is not None]
+    return {
+        **{name: None if v is None else rounded(v) for name, v in parts.items()},
+        "total": rounded(float(np.sum(known))) if known else None,
+        "copying": None if per_gb is None else rounded(crossed / GB * per_gb),
+    }
+
+
+def _of_brokers(outcome: Outcome, prices: Prices) -> float | None:
+    if not prices.has_brokers:
+        return None
+    brokers, types = outcome.figures.state.brokers, outcome.variant.types
+    each = [
+        prices.types[types[broker]] if broker in types else (prices.broker or 0.0)
+        for broker in brokers.ids[brokers.is_live].tolist()
+    ]
+    return float(np.sum(each))

@@ -1,0 +1,195 @@
+"""Goals that are hard: met in full, or the plan says which are missed and why."""
+
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.core.solution import Status
+from placement.hardening import missed_goals
+from placement.load import RESOURCES, Resource
+from placement.operations import Rebalance
+from placement.planning import plan
+from placement.rules.draft import Settings
+from placement.rules.easing import HARD, goals_named
+from planner.cli.rule_options import without_overruled
+from planner.errors import BadInputError
+from planner.plan.document import to_document
+from planner.plan.make import make
+from planner.plan.request import PlanRequest, read_request
+from planner.plan.rule_request import RuleRequest
+from support.clusters import clusters, make_state
+
+MET = {"optimal", "feasible", "nothing-to-do"}
+GOALS = {
+    "potential_out": True,
+    "leader_in": True,
+    "spread_topics": "t.*",
+    "min_topic_leaders": ("t0=1",),
+    "even_positions": True,
+}
+
+
+def planned(state, hard, goal="rebalance", options=None, **rules):
+    request = PlanRequest(
+        goal=goal, rules=RuleRequest(hard=hard, **rules), **(options or {})
+    )
+    return make(state, request)
+
+
+def wrong_goals(made):
+    """Return the hard goals that the checker finds missed."""
+    named = goals_named(HARD)
+    return {one.rule for one in made.findings if one.rule in named and not one.soft}
+
+
+def test_a_band_that_cannot_be_met_is_no_plan():
+    state = make_state([[0], [0], [1]], size_bytes=[3, 3, 2], racks="ab")
+    options = {"resources": "disk", "band": ["0"]}
+
+    soft = planned(state, (), options=options)
+    hard = planned(state, ("band-disk",), options=options)
+
+    assert soft.plan.status in MET
+    assert hard.plan.status == "infeasible"
+    document = to_document(hard.plan)
+    assert document["settings"]["hard"] == ["band-disk"]
+    first = document["shortfalls"][0]
+    assert first["what"] == "band-disk"
+    assert first["where"] == {"broker": 0, "resource": "disk"}
+    assert first["message"].endswith("outside its band of disk: band-disk is hard")
+    assert document["reason"]["message"].endswith("leave out --hard band-disk")
+    assert wrong_goals(hard) == {"band-disk"}
+    assert not hard.is_ok
+
+
+def test_a_hard_goal_goes_before_soft_ones():
+    # To even out what comes in both heavy ones must part; disks then differ.
+    state = make_state(
+        [[0], [0], [1], [1]], size_bytes=[90, 10, 90, 10], racks="ab",
+        in_rate=[90.0, 90.0, 10.0, 10.0],
+    )  # fmt: skip
+    options = {"resources": "disk,in", "band": ["0.01"]}
+
+    made = planned(state, ("band-in",), options=options)
+
+    assert made.plan.status in MET
+    assert not wrong_goals(made)
+
+
+def test_goals_in_the_way_of_a_hard_one_are_left_aside():
+    # Even disks need the two large ones apart, even rates need them together.
+    state = make_state(
+        [[0], [1], [0]], size_bytes=[60, 60, 10], in_rate=[10.0, 10.0, 20.0],
+        racks="ab",
+    )  # fmt: skip
+    wishes = {"resources": (Resource.DISK, Resource.IN)}
+    bands = {Resource.DISK: 0.1, Resource.IN: 0.0}
+
+    found = plan(
+        state, Rebalance(),
+        Settings(bands=bands, hard=frozenset({"band-in"}), **wishes),
+    )  # fmt: skip
+
+    assert found.has_met_rules
+    assert not list(missed_goals(found, found.draft.settings))
+    assert "goals-left" in {note.what for note in found.notes}
+
+
+HARDS = st.sets(st.sampled_from(sorted(HARD)), min_size=1, max_size=3)
+GOAL = st.sampled_from(["rebalance", "rebalance", "leaders", "remove-brokers"])
+
+
+def told_apart(state, hard, goal, options):
+    """Return what the solver misses and what the checker does; `None`: rules broken."""
+    request = PlanRequest(
+        goal=goal, effort="quick", **options,
+        rules=RuleRequest(hard=tuple(sorted(hard)), **GOALS),
+    )  # fmt: skip
+    # Reasons cost the most of all, and say nothing here.
+    with mock.patch("planner.plan.make.explain_impossible", return_value=None):
+        made = make(state, request)
+    placed = made.plan.placed
+    if any(one.what != "goal" for one in placed.solution.shortfalls):
+        return None
+    wishes = read_request(request, state).settings
+    missed = {one.level for one in missed_goals(placed, wishes)}
+    assert (made.plan.status in MET) == (not missed)
+    return missed, wrong_goals(made)
+
+
+@settings(max_examples=60)
+@given(clusters(min_brokers=2, all_live=True), HARDS, GOAL, st.booleans())
+def test_the_checker_finds_just_the_goals_that_are_missed(state, hard, goal, is_wide):
+    options = {"band": ["0.6"]} if is_wide else {}
+    if goal == "remove-brokers":
+        options["broker_list"] = str(int(state.brokers.ids[0]))
+
+    told = told_apart(state, hard, goal, options)
+
+    assert told is None or told[0] == told[1]
+
+
+def test_every_band_is_named():
+    assert HARD["bands"] == tuple(f"band-{resource}" for resource in RESOURCES)
+
+
+@pytest.mark.parametrize(
+    ("hard", "soft", "rules", "value"),
+    [
+        (("nothing",), (), {}, "nothing"),
+        (("leader-in",), (), {}, "leader-in"),
+        (("spread-topics",), (), {}, "spread-topics"),
+        (("rack",), ("rack",), {}, "rack"),
+        (("capacity-in",), ("capacity",), {}, "capacity-in"),
+        (("bands",), ("band-in",), {}, "band-in"),
+    ],
+)
+def test_what_cannot_be_hard_is_refused(hard, soft, rules, value):
+    with pytest.raises(BadInputError) as refused:
+        planned(make_state([[0]]), hard, soft=soft, **rules)
+
+    assert [(one.place, one.value) for one in refused.value.problems] == [
+        ("--hard", value)
+    ]
+
+
+def test_rules_that_are_hard_as_it_is_may_be_named():
+    made = planned(make_state([[0], [1]], racks="ab"), ("rack", "max-moves", "bands"))
+
+    assert made.plan.status in MET
+    assert made.plan.settings["hard"] == sorted(HARD["bands"])
+
+
+def test_plans_that_meet_their_goals_are_the_same():
+    state = make_state([[0, 1]] * 6, racks="abc", size_bytes=5)
+
+    hard, soft = planned(state, ("bands",)), planned(state, ())
+
+    assert hard.plan.status == soft.plan.status
+    assert hard.plan.placed.solution.status in {Status.OPTIMAL, Status.FEASIBLE}
+    assert (
+        hard.plan.placed.reassignment.broker_idx
+        == soft.plan.placed.reassignment.broker_idx
+    ).all()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "sources", "expected"),
+    [
+        (["rack"], ["rack"], {"hard": "COMMANDLINE"}, ([], ["rack"])),
+        (["rack"], ["rack"], {"soft": "ENVIRONMENT"}, (["rack"], [])),
+        (["rack"], ["rack"], {}, (["rack"], ["rack"])),
+        (
+            ["capacity"], ["capacity-in"], {"hard": "COMMANDLINE"},
+            (["capacity-disk", "capacity-out", "capacity-cpu"], ["capacity-in"]),
+        ),
+        (["rack"], ["bands"], {"hard": "COMMANDLINE"}, (["rack"], ["bands"])),
+        (None, ["bands"], {"hard": "COMMANDLINE"}, (None, ["bands"])),
+    ],
+)  # fmt: skip
+def test_the_line_goes_before_the_file(soft, hard, sources, expected):
+    found = without_overruled({"soft": soft, "hard": hard}, sources)
+
+    assert (found["soft"], found["hard"]) == expected

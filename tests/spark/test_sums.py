@@ -1,0 +1,208 @@
+"""Partitions added up chunk by chunk give the score of the whole, without Spark."""
+
+from collections import Counter
+from dataclasses import fields
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.fleet.tables import EPOCH, snapshot_tables
+from planner.score.tables import SCHEMA as SCORES
+from planner.snapshot import Snapshot
+from planner.snapshot.columns import PARTITIONS
+from planner.spark.balance import ScoreSettings, score_tables
+from planner.spark.chunk import NUMBERS, READ, WRONG, sums_of
+from planner.spark.grounds import Grounds
+from planner.spark.parcels import on_snapshots, packed, seeds
+from planner.spark.partial import Adding
+from planner.spark.problems import problem_tables, twice_numbered
+from support.scores import by_place, differences, in_memory
+from support.snapshots import documents
+from support.spark import skewed_snapshot, snapshot, tamed
+
+KEY = {"cluster_id": "c", "taken_at": "2026-11-21T08:00:00Z"}
+DEFAULTS = ScoreSettings.defaults()
+
+
+def grounds_in_memory(tables):
+    """What Spark would collect of the tables of one snapshot."""
+    key = key_of(tables)
+    least = [
+        None if each is None else int(each)
+        for each in (
+            dict(configs or ()).get("min.insync.replicas")
+            for configs in (
+                *tables["clusters"].column("configs").to_pylist(),
+                *tables["topics"].column("configs").to_pylist(),
+            )
+        )
+    ]
+    topics = tables["topics"]
+    is_shared = [each == "shared" for each in topics.column("storage").to_pylist()]
+    parts = {
+        "clusters": pa.table({"min_isr": pa.array(least[:1], pa.int32())}),
+        "brokers": tables["brokers"].sort_by("id"),
+        "log_dirs": tables["log_dirs"],
+        "topics": pa.table(
+            {
+                "topic": topics.column("topic"),
+                "is_shared": pa.array(is_shared, pa.bool_()),
+                "min_isr": pa.array(least[1:], pa.int32()),
+            }
+        ),
+    }
+    return Grounds(parts, {name: {key: (0, len(t))} for name, t in parts.items()})
+
+
+def key_of(tables):
+    row = tables["clusters"].to_pylist()[0]
+    micros = round((row["taken_at"] - EPOCH).total_seconds() * 10**6)
+    return row["cluster_id"], micros
+
+
+def parcels_of(tables, grounds, size):
+    """Add the partitions up in tasks of so many."""
+    rows = tables["partitions"].select(list(READ))
+    pieces = [rows.slice(at, size) for at in range(0, max(len(rows), 1), size)]
+    key = key_of(tables)
+    for piece in pieces:
+        adding = Adding(grounds)
+        yield from adding.take(key, piece)
+        yield from adding.end()
+
+
+def scored_in_chunks(snapshot, size):
+    tables = snapshot_tables(snapshot, name="c")
+    grounds = grounds_in_memory(tables)
+    parcels = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
+
+    def score(found):
+        assert list(problem_tables(found, grounds)) == []
+        return score_tables(found, grounds, DEFAULTS)
+
+    batches = list(on_snapshots(score)(iter(parcels)))
+    return by_place(pa.Table.from_batches(batches, SCORES))
+
+
+def other_parcels(tables, grounds):
+    """The snapshot itself, and the names of its topics."""
+    key = key_of(tables)
+    names = tables["topics"].select(["topic"])
+    return [*seeds([key]), *packed(key, "listed", names, buckets=grounds.buckets(key))]
+
+
+@settings(max_examples=40)
+@given(documents().map(tamed), st.integers(1, 7), st.sampled_from([1, 128]))
+def test_chunks_of_any_size_score_as_the_whole(document, size, brokers_of_a_bucket):
+    snapshot = Snapshot.from_document(document | KEY)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner.spark.parcels.BUCKET_BROKERS", brokers_of_a_bucket)
+        found = scored_in_chunks(snapshot, size)
+
+    assert differences(in_memory([snapshot]), found) == []
+
+
+@pytest.mark.parametrize("size", [3, 17, 1000])
+def test_skewed_topics_and_brokers_that_are_off(size):
+    snapshot = skewed_snapshot()
+
+    assert differences(in_memory([snapshot]), scored_in_chunks(snapshot, size)) == []
+
+
+def test_many_places_have_rows_of_those_in_use_alone(monkeypatch):
+    monkeypatch.setattr("planner.spark.lists.MOST_PLACES", 3)
+    snapshot = skewed_snapshot()
+
+    assert differences(in_memory([snapshot]), scored_in_chunks(snapshot, 50)) == []
+
+
+def test_compiled_sums_are_those_of_plain_python():
+    tables = snapshot_tables(skewed_snapshot(), name="c")
+    ground = grounds_in_memory(tables).of(key_of(tables))
+    rows = tables["partitions"].select(list(READ))
+
+    compiled = sums_of(rows, ground, is_compiled=True)
+
+    plain = sums_of(rows, ground)
+    for field in fields(plain):
+        assert getattr(compiled, field.name).equals(getattr(plain, field.name))
+
+
+def column(name, values):
+    kind = next(c.type for c in PARTITIONS.columns if c.name == name)
+    return pa.array(values, kind)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        pytest.param({"replicas": [[], [2]]}, "must have replicas", id="no-replicas"),
+        pytest.param({"replicas": [None, [2]]}, "must have replicas", id="null"),
+        pytest.param({"replicas": [[1, 1], [2]]}, "distinct brokers", id="twice"),
+        pytest.param({"replicas": [[1, None], [2]]}, "listed", id="null-broker"),
+        pytest.param({"replicas": [[1, 2**31 - 1], [2]]}, "listed", id="stranger"),
+        pytest.param({"partition": [None, 1]}, "its number", id="unnumbered"),
+        pytest.param({"topic": ["t", None]}, "its topic", id="no-topic"),
+        pytest.param({"partition": [1, 1]}, "stand once", id="row-twice"),
+        pytest.param({"log_dirs": [["/a", "/b"], None]}, "as long as", id="dirs"),
+        pytest.param({"replica_bytes": [[1, 2], [1]]}, "as long as", id="sizes"),
+        pytest.param({"in_bytes_per_s": [1e18, 1e18]}, "too much", id="too-much"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2])
+def test_rows_that_are_wrong_are_named(changed, said, size):
+    plain = {"topic": ["t", "t"], "partition": [0, 1], "replicas": [[1], [2]]}
+    columns = {
+        name: column(name, (plain | changed).get(name, [None, None])) for name in READ
+    }
+    tables = snapshot_tables(snapshot(topics=[]), name="c")
+    tables["partitions"] = pa.table(columns)
+    grounds = grounds_in_memory(tables)
+
+    batches = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
+    found = on_snapshots(lambda each: problem_tables(each, grounds))(iter(batches))
+
+    rules = {row["rule"] for batch in found for row in batch.to_pylist()}
+    assert len(rules) == 1
+    assert said in rules.pop()
+
+
+def numbers_of(*pieces):
+    """Pieces of topics, each a list of numbers, as chunks would tell them."""
+    rows = [
+        {
+            "topic": topic,
+            "first": numbers[0],
+            "last": numbers[-1],
+            "numbers": None
+            if numbers == list(range(numbers[0], numbers[-1] + 1))
+            else numbers,
+        }
+        | dict.fromkeys(WRONG, 0)
+        for topic, numbers in pieces
+    ]
+    return pa.Table.from_pylist(rows, schema=NUMBERS)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("ab"),
+            st.lists(st.integers(0, 9), min_size=1, max_size=4)
+            | st.tuples(st.integers(0, 9), st.integers(0, 3)).map(
+                lambda ends: list(range(ends[0], ends[0] + ends[1] + 1))
+            ),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_partitions_that_stand_twice_are_found_wherever_they_stand(pieces):
+    counts = Counter((topic, n) for topic, numbers in pieces for n in numbers)
+
+    found = twice_numbered(numbers_of(*pieces))
+
+    assert found == {place: times for place, times in counts.items() if times > 1}
