@@ -38,14 +38,18 @@ class Reader:
     @property
     def has(self) -> set[tuple[str, int]]:
         """What it reads now."""
-        assert self.process.poll() is None, self.path.with_suffix(".err").read_text()
+        assert self.process.poll() is None, self.log()
         said = self.told("has")
         return {(topic, number) for topic, number in said[-1]} if said else set()
+
+    def log(self) -> str:
+        """Return what its client logged."""
+        return self.path.with_suffix(".err").read_text()
 
     def leave(self) -> None:
         """Let it leave in order."""
         self.process.terminate()
-        assert self.process.wait(60) == 0, self.path.with_suffix(".err").read_text()
+        assert self.process.wait(60) == 0, self.log()
 
     def crash(self) -> None:
         """Kill it."""
@@ -63,7 +67,12 @@ def settled(readers: list[Reader], counts: list[int]) -> None:
             counts
         )
 
-    wait_until(is_so, f"the members to read {counts} partitions")
+    try:
+        wait_until(is_so, f"the members to read {counts} partitions")
+    except TimeoutError as error:
+        for reader in readers:
+            error.add_note(f"{sorted(reader.has)}\n{reader.log()[-6000:]}")
+        raise
 
 
 def produce(cluster: Cluster, topic: str, partitions: range, count: int) -> None:
