@@ -58,6 +58,19 @@ class Loss:
         )
         return found
 
+    def with_stopped(self, state: ClusterState) -> "Loss":
+        """Return it with the brokers that stop, as Kafka does without a log dir."""
+        dirs = state.log_dirs
+        serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
+        serves[self.log_dir_idx] = False
+        left = np.bincount(dirs.broker_idx[serves], minlength=state.num_brokers)
+        stops = np.zeros(state.num_brokers, dtype=np.bool_)
+        stops[dirs.broker_idx[self.log_dir_idx]] = True
+        stops &= state.brokers.is_live & (left == 0)
+        stops[self.broker_idx] = False
+        rows = np.nonzero(stops)[0].astype(np.int32)
+        return replace(self, broker_idx=np.append(self.broker_idx, rows))
+
 
 def lose(
     state: ClusterState, loss: Loss, rules: ElectionRules | None = None

@@ -3,7 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, IndexArray, RateArray
+from placement.cluster import (
+    ABSENT,
+    ClusterState,
+    IndexArray,
+    LogDirState,
+    RateArray,
+)
+from placement.failures.decision import is_usable
 from placement.failures.domains import Domains
 from placement.failures.outlook import Outlook, Parts
 from placement.failures.survivors import HELD_COLUMNS, even_levels
@@ -94,3 +101,54 @@ def _fullest_left(
         found[stays] = base[b]
         is_open &= ~stays
     return found
+
+
+def levels_after(given: Outlook, after: ClusterState) -> RateArray:
+    """
+    Return how full the fullest survivor of any one loss is at least.
+
+    Parameters
+    ----------
+    given
+        The cluster before.
+    after
+        The same cluster once the loss is dealt with, by `lose`.
+
+    Returns
+    -------
+    ``(2,)`` disk and in, as a row of `fullest_levels`.
+    """
+    live, pools = after.brokers.is_live, given.pools
+    unit, rooms = given.scale.unit, np.zeros((2, pools.num))
+    left = np.bincount(pools.of_broker[live], minlength=pools.num)
+    totals, is_measure = _held_after(given, after), _untouched(given.state, after)
+    levels = np.full(len(HELD_COLUMNS), np.nan)
+    for y, r in enumerate(HELD_COLUMNS):
+        np.add.at(rooms[y], pools.of_broker[live], unit[live, r])
+        total = totals[y : y + 1].astype(np.float64)
+        even = even_levels(pools, left[None], rooms[y : y + 1], total, y)[0]
+        now = given.load[is_measure, r] / unit[is_measure, r]
+        levels[y] = np.maximum(even, now.max(initial=-np.inf))
+    return levels
+
+
+def _held_after(given: Outlook, after: ClusterState) -> npt.NDArray[np.int64]:
+    """Return ``(2,)`` disk and in that survivors hold once all is rebuilt."""
+    before, columns = given.state, list(HELD_COLUMNS)
+    of, on = before.replicas.partition_idx, before.replicas.broker_idx
+    live, is_gone = after.brokers.is_live, is_usable(before) & ~is_usable(after)
+    is_copied = is_gone & (after.partitions.leader_idx[of] != ABSENT)
+    weight = given.weights.replica[:, columns]
+    held = given.load[live][:, columns].sum(axis=0)
+    less = weight[of[is_gone & live[on]]].sum(axis=0)
+    total: npt.NDArray[np.int64] = held - less + weight[of[is_copied]].sum(axis=0)
+    return total
+
+
+def _untouched(before: ClusterState, after: ClusterState) -> npt.NDArray[np.bool_]:
+    """Return ``(B,)`` the live brokers that lose no log dir."""
+    is_lost = np.equal(after.log_dirs.state, LogDirState.OFFLINE)
+    is_lost &= np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
+    untouched = after.brokers.is_live.copy()
+    untouched[after.log_dirs.broker_idx[is_lost]] = False
+    return untouched

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.cluster import BrokerState, ClusterState, IndexArray, LogDirState
+from placement.cluster import BrokerState, ClusterState, IndexArray
 from placement.failures.controller import Loss, lose
 from placement.failures.decision import ElectionRules
 from placement.scenarios.log_dirs import Place, shrink_lost_disks
@@ -36,13 +36,14 @@ def lose_parts(
     lost_ids = {*broker_ids, *_ids_in(state, racks)}
     rows = state.brokers.rows_of(sorted(lost_ids))
     dirs = _rows_of_dirs(state, log_dirs)
-    after = lose(state, Loss(broker_idx=rows, log_dir_idx=dirs), rules)
+    loss = Loss(broker_idx=rows, log_dir_idx=dirs).with_stopped(state)
+    lost_ids |= set(state.brokers.ids[loss.broker_idx].tolist())
+    after = lose(state, loss, rules)
     codes = after.brokers.state.copy()
-    codes[rows] = BrokerState.DEAD
-    after = shrink_lost_disks(after.with_brokers(state=codes))
+    codes[loss.broker_idx] = BrokerState.DEAD
     return replace(
         variant,
-        state=_with_dead_stopped(after),
+        state=shrink_lost_disks(after.with_brokers(state=codes)),
         leaving=variant.leaving - lost_ids,
         lost_brokers=variant.lost_brokers | lost_ids,
         lost_racks=variant.lost_racks | frozenset(racks),
@@ -60,16 +61,3 @@ def _rows_of_dirs(state: ClusterState, places: Sequence[Place]) -> IndexArray:
         pair: d for d, pair in enumerate(zip(owners, state.log_dirs.paths, strict=True))
     }
     return np.array([row_of[place] for place in places], dtype=np.int32)
-
-
-def _with_dead_stopped(state: ClusterState) -> ClusterState:
-    """Let a broker be dead that has log dirs, and none of them serves."""
-    dirs, count = state.log_dirs, state.num_brokers
-    every = np.bincount(dirs.broker_idx, minlength=count)
-    serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
-    left = np.bincount(dirs.broker_idx[serves], minlength=count)
-    stopped = (every > 0) & (left == 0) & state.brokers.is_live
-    if not stopped.any():
-        return state
-    codes = np.where(stopped, BrokerState.DEAD, state.brokers.state).astype(np.int8)
-    return state.with_brokers(state=codes)

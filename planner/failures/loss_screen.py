@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from placement.cluster import ClusterState
+from placement.failures.controller import Loss
 from placement.failures.health import health_of
 from placement.load import Resource
 from planner.failures.scenario import (
@@ -90,6 +92,8 @@ def scenario_screen(
 
 def _binding_text(scenario: Scenario) -> str:
     found = binding(scenario)
+    if not scenario.lost.brokers.is_live.any():
+        return "nobody is left"
     if found is None:
         return "no capacity that leaders use is known"
     use = use_text(found["use"], found["threshold"])
@@ -109,11 +113,21 @@ def next_words(scenario: Scenario, path: Path) -> list[str]:
         words = ["kafka-planner", "plan", "leaders", name]
         return [*words, "--order-followers", "-o", "plan"]
     loss = scenario.wishes.loss
-    if scenario.is_survived and loss is not None and not len(loss.log_dir_idx):
-        ids = sorted(scenario.now.brokers.ids[loss.broker_idx].tolist())
+    if scenario.is_survived and loss is not None:
         words = ["kafka-planner", "plan", "demote", name]
-        return [*words, "--broker-list", ids_text(ids), "-o", "plan"]
+        return [*words, *_named_words(scenario.now, loss), "-o", "plan"]
     return ["kafka-planner", "failures", name]
+
+
+def _named_words(state: ClusterState, loss: Loss) -> Iterator[str]:
+    """Yield the options that name what a loss takes."""
+    dirs, rows = state.log_dirs, loss.log_dir_idx.tolist()
+    if len(loss.broker_idx):
+        ids = sorted(state.brokers.ids[loss.broker_idx].tolist())
+        yield from ("--broker-list", ids_text(ids))
+    for row in rows:
+        owner = int(state.brokers.ids[dirs.broker_idx[row]])
+        yield from ("--log-dirs", f"{owner}:{dirs.paths[row]}")
 
 
 def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
@@ -156,6 +170,8 @@ def _stage_text(scenario: Scenario, stage: str) -> str:
 
 def _busiest_text(scenario: Scenario, stage: str) -> str:
     texts = []
+    if not scenario.lost.brokers.is_live.any():
+        return "nobody is left"
     for name, found in busiest(scenario, stage).items():
         if found is None or not found["load"]:
             continue
@@ -180,8 +196,18 @@ def _rebuild_text(scenario: Scenario) -> str:
     return (
         f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "
         f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
-        "comes back"
+        f"comes back{_fullest_text(scenario, found['fullest'])}"
     )
+
+
+def _fullest_text(scenario: Scenario, fullest: dict[str, float | None]) -> str:
+    most = scenario.wishes.thresholds
+    texts = [
+        f"{name} at least {use_text(level, most[Resource(name)])}"
+        for name, level in fullest.items()
+        if level is not None
+    ]
+    return f"; then {', '.join(texts)}" if texts else ""
 
 
 def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:

@@ -168,6 +168,7 @@ class RebuildRecord(Record):
     bytes: int
     seconds: float
     busiest_sender: Int32 | None
+    fullest: FullestRecord
 
 
 class UncleanRecord(Record):

@@ -191,15 +191,10 @@ def read_failures_request(
         msg = "bad options"
         raise BadInputError(msg, reader.problems)
     has_loss = bool(request.broker or request.rack or request.log_dir)
+    loss = Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
     return FailuresWishes(
-        loss=Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
-        if has_loss
-        else None,
-        names=(
-            *(f"broker {text}" for text in request.broker),
-            *(f"rack {name}" for name in request.rack),
-            *(f"log dir {text}" for text in request.log_dir),
-        ),
+        loss=loss.with_stopped(state) if has_loss else None,
+        names=_names_of(request),
         rules=election_rules(snapshot, state, elr=request.elr),
         thresholds=thresholds,
         bandwidth_bytes_per_s=bandwidth,
@@ -207,6 +202,16 @@ def read_failures_request(
         is_automatic=snapshot.configs.get("auto.leader.rebalance.enable") != "false",
         percentage=_percentage(snapshot.configs),
     )
+
+
+def _names_of(request: FailuresRequest) -> tuple[str, ...]:
+    named = {
+        "broker": request.broker,
+        "rack": request.rack,
+        "log dir": request.log_dir,
+    }
+    said = [f"{kind} {text}" for kind, texts in named.items() for text in texts]
+    return tuple(dict.fromkeys(said))
 
 
 def _rows(rows: Mapping[int, None]) -> IndexArray:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,17 @@ from placement.failures.controller import Loss, bring_back, elect, lose
 from placement.failures.decision import is_usable
 from placement.failures.failover import LED, LED_COLUMNS
 from placement.failures.health import Health, UncleanLosses, health_of, unclean_losses
+from placement.failures.levels import levels_after
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.partition_change import Election
+from placement.failures.survivors import HELD_COLUMNS
 from placement.load import RESOURCES, UNIT_ROW, broker_loads
 from planner.age import age_s
 from planner.failures.controllers import keeps_majority, voters_of
-from planner.failures.everything import notes_of
+from planner.failures.everything import HELD, notes_of
 from planner.failures.request import FailuresWishes
 from planner.plan.numbers import rounded
+from planner.plan.words import ids_text
 from planner.snapshot.document import Snapshot
 
 MOST_PARTITIONS = 1000
@@ -182,6 +186,17 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
         "busiest_sender": None
         if busiest == ABSENT
         else int(state.brokers.ids[busiest]),
+        "fullest": _fullest(scenario),
+    }
+
+
+def _fullest(scenario: Scenario) -> dict[str, float | None]:
+    """Return how full the fullest survivor is at least once all is copied anew."""
+    is_use = scenario.given.scale.is_use
+    levels = levels_after(scenario.given, scenario.lost).tolist()
+    return {
+        str(resource): rounded(level) if is_use[r] and isfinite(level) else None
+        for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
     }
 
 
@@ -359,4 +374,17 @@ def scenario_notes(scenario: Scenario) -> list[str]:
         notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
     if scenario.now.is_reassigning.any():
         notes.append("partitions are being reassigned: what is added is not in sync")
+    stopped = _stopped(scenario)
+    if stopped:
+        notes.append(f"no log dir is left to broker {ids_text(stopped)}: it stops")
     return notes
+
+
+def _stopped(scenario: Scenario) -> list[int]:
+    """Return the brokers that stop because none of their log dirs is left."""
+    loss, dirs = scenario.wishes.loss, scenario.now.log_dirs
+    if loss is None:
+        return []
+    hit = set(dirs.broker_idx[loss.log_dir_idx].tolist())
+    rows = [b for b in loss.broker_idx.tolist() if b in hit]
+    return sorted(int(b) for b in scenario.now.brokers.ids[rows])

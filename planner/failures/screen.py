@@ -96,7 +96,9 @@ def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
     worst = int(failures.ranked()[0])
     name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
     if answer:
-        return f"yes; the hardest is {name}: {_load_text(every, failures, worst)}"
+        is_told = every.majority.get(kind) is not None
+        yes = "yes" if is_told else "yes, if the controllers keep their majority"
+        return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"
     hurt = list(_hurt(every, failures, worst))
     if not hurt:
         return "no: the controllers lose their majority"

@@ -16,6 +16,7 @@ from placement.failures.decision import is_usable
 from placement.failures.domains import DomainKind, Domains, domains_of
 from placement.failures.failover import LED_COLUMNS
 from placement.failures.health import health_of
+from placement.failures.levels import levels_after
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.pairs import pair_failures
 from placement.failures.singles import single_failures
@@ -76,6 +77,8 @@ def check_row(given: Outlook, case: Case, found: Failures, row: int) -> None:
     assert found.leaders_moved[row] == moved.sum()
     check_peaks(given, found, row, after)
     check_rebuilt(given, found, row, (state, after))
+    levels = pytest.approx(found.levels[row], nan_ok=True)
+    assert levels_after(given, after) == levels
 
 
 def check_peaks(given: Outlook, found: Failures, row: int, after: ClusterState) -> None:
@@ -194,6 +197,24 @@ def test_domains_are_what_serves():
     # Broker 2 has one log dir: what it holds lies there, and it stops without it.
     assert dirs.of_replica.tolist() == [1, ABSENT, 2, ABSENT]
     assert dirs.of_broker.tolist() == [ABSENT, ABSENT, 2, ABSENT]
+
+
+@pytest.mark.parametrize("has_pairs", [False, True], ids=["one", "two"])
+@given(case=cases(is_settled=True))
+def test_a_broker_is_lost_with_its_last_log_dirs(case: Case, has_pairs: bool):
+    given = outlook(case.state)
+    try_all = pair_failures if has_pairs else single_failures
+    found = try_all(given, DomainKind.LOG_DIR)
+
+    for row in range(len(found)):
+        lost = [d for d in (found.first[row], found.second[row]) if d != ABSENT]
+        rows = found.domains.row[lost]
+        alone = Loss(broker_idx=np.zeros(0, np.int32), log_dir_idx=rows)
+
+        stopped = alone.with_stopped(case.state).broker_idx.tolist()
+
+        expected = loss_with(case.state, found.domains, [int(d) for d in lost])
+        assert stopped == expected.broker_idx.tolist()
 
 
 def test_the_worst_failures_come_first():

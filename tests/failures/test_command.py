@@ -1,6 +1,7 @@
 """The command: what it prints, what it refuses, and its exit codes."""
 
 import json
+import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,8 +55,8 @@ def test_a_cluster_that_survives_anything_single_exits_0(capsys, safe: Path):
     outcome = run(capsys, "failures", safe)
 
     assert outcome.code == 0
-    assert "N-1 broker yes" in outcome.out
-    assert "N-1 rack   yes" in outcome.out
+    assert "N-1 broker yes, if the controllers keep their majority;" in outcome.out
+    assert "N-1 rack   yes, if the controllers keep their majority;" in outcome.out
     assert "any broker unknown, any rack unknown" in outcome.out
 
 
@@ -165,7 +166,12 @@ def test_what_to_do_before_a_restart_helps(capsys, tmp_path: Path, monkeypatch):
         pytest.param(
             [partition(0, [1, 2])], ("--broker", "1-2"), "failures s.json", id="both"
         ),
-        pytest.param(SAFE, ("--log-dir", "1:/d1"), "failures s.json", id="log-dir"),
+        pytest.param(
+            SAFE,
+            ("--log-dir", "1:/d1", "--log-dir", "2:/d2"),
+            "plan demote s.json --log-dirs 1:/d1 --log-dirs 2:/d2",
+            id="log-dirs",
+        ),
     ],
 )
 def test_every_answer_ends_with_what_to_do(
@@ -203,7 +209,56 @@ def test_losing_a_broker_says_who_leads_and_what_stays(capsys, tmp_path: Path):
         "bytes": 300,
         "seconds": pytest.approx(300 / 50e6),
         "busiest_sender": 2,
+        # Nobody else is left to copy to: broker 2 stays as it is.
+        "fullest": {"disk": pytest.approx(600 / 20_000), "in": None},
     }
+
+
+def test_how_full_survivors_are_once_all_is_rebuilt_is_that_of_all_failures(capsys):
+    every = run(capsys, "failures", SNAPSHOT_FILE, "--format", "json").document
+
+    for kind, option in (("broker", "--broker"), ("log_dir", "--log-dir")):
+        for row in every["single"][kind][::5]:
+            lost = (option, row["lost"][0], "--format", "json")
+            one = run(capsys, "failures", SNAPSHOT_FILE, *lost).document
+            assert one["rebuild"]["fullest"] == row["fullest_when_rebuilt"]
+            assert one["rebuild"]["seconds"] == row["rebuild_s"]
+            assert one["pushed_over_threshold"] == row["pushed_over_threshold"]
+
+
+def test_a_broker_stops_with_its_last_log_dir(capsys, tmp_path: Path):
+    # Where its replicas lie nobody told: they are gone with the broker all the same.
+    voters = [{"id": i, "voter": True} for i in (1, 2, 3)]
+    path = write_document(document(SAFE, controllers=voters), tmp_path / "s.json")
+    dirs = [word for d in ("1:/d1", "1:/d2") for word in ("--log-dir", d)]
+
+    one = run(capsys, "failures", path, *dirs[:2], "--format", "json").document
+    both = run(capsys, "failures", path, *dirs, "--format", "json").document
+    whole = run(capsys, "failures", path, "--broker", "1", "--format", "json").document
+
+    assert one["num_partitions"] == 0
+    assert both["num_partitions"] == 1
+    assert "no log dir is left to broker 1: it stops" in both.pop("notes")
+    assert "no log dir is left" not in " ".join(whole.pop("notes"))
+    for told in (both, whole):
+        del told["lost"], told["data_age_s"]
+    assert both == whole
+
+
+def test_what_is_lost_twice_is_told_once(capsys, safe: Path):
+    lost = ("--rack", "b", "--rack", "b", "--broker", "2", "--format", "json")
+
+    outcome = run(capsys, "failures", safe, *lost)
+
+    assert outcome.document["lost"] == ["broker 2", "rack b"]
+
+
+def test_with_nobody_left_that_is_said(capsys, safe: Path):
+    outcome = run(capsys, "failures", safe, "--broker", "1-6")
+
+    assert outcome.code == 3
+    assert "Binds      nobody is left" in outcome.out
+    assert "0 move; nobody is left" in outcome.out
 
 
 def test_an_unclean_election_is_priced_on_demand(capsys, tmp_path: Path):
@@ -288,6 +343,11 @@ def test_the_controllers_majority_counts(
     outcome = run(capsys, "failures", path)
 
     assert f"any broker {broker}, any rack {rack}" in outcome.out
+    verdicts = re.findall(
+        "^N-1 (broker|rack) +(no|yes, if|yes)", outcome.out, re.MULTILINE
+    )
+    words = {"yes": "yes", "no": "no", "unknown": "yes, if"}
+    assert verdicts == [("broker", words[broker]), ("rack", words[rack])]
     assert outcome.code == (3 if "no" in {broker, rack} else 0)
 
 

@@ -7,7 +7,7 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
-from integration.planner import run_planner, take_snapshot
+from integration.planner import partitions_of, run_planner, take_snapshot
 from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
@@ -32,10 +32,14 @@ def cluster(new_cluster) -> Cluster:
 
 
 def foretold(
-    path: Path, *lost: int, options: tuple[str, ...] = ()
+    path: Path,
+    *lost: int,
+    log_dirs: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return what `failures` says of each partition that loses a replica."""
     named = [*options, *(word for broker in lost for word in ("--broker", broker))]
+    named += [word for log_dir in log_dirs for word in ("--log-dir", log_dir)]
     outcome = run_planner("failures", path, *named, "--format", "json")
     assert outcome.code == 3, outcome.err
     return {
@@ -74,6 +78,28 @@ def wait_until_in_sync(cluster: Cluster) -> None:
     wait_until(
         lambda: not cluster.topics("--describe", "--under-replicated-partitions"),
         "replicas to catch up",
+    )
+
+
+def break_log_dir(path: Path) -> None:
+    """Put a file where the log dir was, so that nothing can be written there."""
+    path.rename(path.with_suffix(".away"))
+    path.touch()
+
+
+def mend_log_dir(path: Path) -> None:
+    path.unlink()
+    path.with_suffix(".away").rename(path)
+
+
+def wait_until_left(
+    cluster: Cluster, broker: int, expected: dict[tuple[str, int], dict[str, Any]]
+) -> None:
+    """Wait until a broker leads none of these partitions, whoever else does."""
+    wait_until(
+        lambda: all(told(cluster)[key]["leader"] != broker for key in expected),
+        f"broker {broker} to lead nothing of what it lost",
+        timeout_s=120,
     )
 
 
@@ -122,3 +148,36 @@ def test_brokers_killed_one_after_the_other_leave_what_was_foretold(
     compare(expected, cluster)
     assert expected["pair", 2]["leader"] is None
     assert expected["strict", 0]["state"] == "under-min-isr"
+
+
+def test_log_dirs_that_fail_do_as_foretold_and_the_last_one_stops_the_broker(
+    cluster: Cluster, tmp_path
+):
+    snapshot = take_snapshot(cluster.bootstrap, tmp_path / "before.json")
+    (only,) = (p for p in partitions_of(snapshot, "alone") if p["replicas"] == [3])
+    first = Path(only["log_dirs"][0])
+    (second,) = (path for path in cluster.log_dirs(3) if path != first)
+    one = foretold(tmp_path / "before.json", log_dirs=(f"3:{first}",))
+    both = foretold(tmp_path / "before.json", log_dirs=(f"3:{first}", f"3:{second}"))
+    whole = foretold(tmp_path / "before.json", 3)
+
+    break_log_dir(first)
+    wait_until_left(cluster, 3, one)
+    compare(one, cluster)
+    untouched = both.keys() - one.keys()
+    assert any(told(cluster)[key]["leader"] == 3 for key in untouched)
+    assert told_brokers(cluster.endpoints())[3][1] == "unfenced"
+    break_log_dir(second)
+    cluster.wait_ended(3)
+    wait_until_fenced(cluster, 3)
+    compare(both, cluster)
+    mend_log_dir(first)
+    mend_log_dir(second)
+    cluster.start_node(3)
+    wait_until_in_sync(cluster)
+
+    back = told(cluster)
+    for key, each in both.items():
+        assert (key, back[key]["leader"]) == (key, each["leader_returned"])
+    assert both == whole
+    assert one["alone", only["partition"]]["leader"] is None

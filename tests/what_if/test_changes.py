@@ -135,6 +135,25 @@ def test_a_lost_log_dir_shrinks_its_disk():
     assert after.partitions.leader_idx.tolist() == [1]
 
 
+def test_a_broker_is_lost_with_its_last_log_dir():
+    state = make_state(
+        [[0, 1]],
+        log_dirs={b: [Dir("/d1", 600), Dir("/d2", 400)] for b in (0, 1)},
+        disk_bytes=1000,
+    )
+    lose = {"change": "lose", "log_dirs": ["0:/d1"]}
+
+    one = changed(state, lose)
+    both = changed(state, lose, {"change": "lose", "log_dirs": ["0:/d2"]})
+
+    # Where its replica lies nobody told: it goes with the broker.
+    assert one.lost_brokers == frozenset()
+    assert one.state.partitions.leader_idx.tolist() == [0]
+    assert both.lost_brokers == {0}
+    assert both.state.brokers.state[0] == BrokerState.DEAD
+    assert both.state.partitions.leader_idx.tolist() == [1]
+
+
 def test_removed_log_dirs_hand_their_bytes_to_others():
     state = make_state(
         [[0]],

@@ -138,6 +138,12 @@ class Cluster:
         """End one node at once; the controller fences it some seconds later."""
         self._end([node], signal.SIGKILL)
 
+    def wait_ended(self, node: int) -> None:
+        """Wait until one node has ended by itself."""
+        process = self._processes[node]
+        wait_until(lambda: process.poll() is not None, f"node {node} to end")
+        del self._processes[node]
+
     def pause(self, node: int) -> None:
         """Freeze one node: its port stays open, and nothing answers."""
         self._processes[node].send_signal(signal.SIGSTOP)
