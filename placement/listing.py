@@ -71,7 +71,11 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     is_homeless = np.equal(at.bin_of, NOWHERE)
     broker_of = np.where(is_homeless, state.replicas.broker_idx, at.bin_of)
     broker_of = broker_of.astype(np.int32)
-    off = ~state.brokers.is_live[broker_of]
+    is_new = np.zeros_like(is_homeless)
+    if draft.is_unplaced is not None:
+        is_new = draft.is_unplaced
+    # The broker of a copy that found none stands for nothing, dead or not.
+    off = ~state.brokers.is_live[broker_of] & ~(is_new & is_homeless)
     stays = first_true(off, state.replicas.start) != ABSENT
     of = state.replicas.partition_idx
     broker_of = np.where(stays[of], state.replicas.broker_idx, broker_of)
@@ -79,7 +83,8 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     found = reassign(state, broker_of, leading)
     if draft.decided is None:
         return found
-    whole = draft.decided.then(found).without(is_homeless[found.origin])
+    is_left_out = is_homeless | (is_new & stays[of])
+    whole = draft.decided.then(found).without(is_left_out[found.origin])
     whole = whole.reverted(_names_dead(whole))
     short = first_true(is_homeless, state.replicas.start) != ABSENT
     if not short.any():

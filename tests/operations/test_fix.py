@@ -274,3 +274,18 @@ def test_racks_take_as_few_copies_as_any_way(state):
     for p, before in enumerate(lists_of(state)):
         if not found.draft.is_left_alone[p] and found.has_met_rules:
             assert copies[p] == fewest_rack_moves(state, before)
+
+
+def test_of_two_copies_one_is_made_where_the_other_finds_no_broker():
+    # Places that stand for copies to be made are those of the excluded broker 0 and of
+    # the dead broker 1; neither may come to be meant.
+    state = make_state(
+        {"t": [[2, 3, 0], [3, 2, 0], [3]]},
+        racks="abab",
+        states={1: BrokerState.DEAD},
+    )
+
+    found = plan(state, Fix(), Settings(excluded_for_replicas=frozenset({0})))
+
+    assert lists_after(found) == [[2, 3, 0], [3, 2, 0], [3, 2]]
+    assert found.solution.status is Status.INFEASIBLE
