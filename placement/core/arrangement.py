@@ -110,9 +110,8 @@ _home_loads: WeakKeyDictionary[Problem, IntArray] = WeakKeyDictionary()
 
 def home_loads(problem: Problem) -> IntArray:
     """Return ``(N, R)`` loads of the bins before anything has moved; summed once."""
-    if problem not in _home_loads:
-        _home_loads[problem] = loads(problem, home_arrangement(problem))
-    return _home_loads[problem]
+    known = _home_loads.get(problem)
+    return loads(problem, home_arrangement(problem)) if known is None else known
 
 
 def loads(problem: Problem, at: Arrangement) -> IntArray:
@@ -128,7 +127,14 @@ def loads(problem: Problem, at: Arrangement) -> IntArray:
         return kept
     total = _sum_loads(problem, at)
     at.keep_loads(problem, total)
+    if problem not in _home_loads and _is_home(problem, at):
+        _home_loads[problem] = total
     return total
+
+
+def _is_home(problem: Problem, at: Arrangement) -> bool:
+    has_moved = np.not_equal(at.bin_of, problem.home).any()
+    return not has_moved and np.array_equal(at.role_of, problem.role_home)
 
 
 def _changed_loads(
@@ -152,11 +158,11 @@ def _changed_loads(
         (led[handed], leads[handed], problem.role_weight, handed),
     )
     for source, target, weight, group in changes:
-        for r in range(problem.num_resources):
-            column = weight[group, r]
-            if column.any():
-                total[:, r] -= _sum_into(source, column, problem.num_bins)
-                total[:, r] += _sum_into(target, column, problem.num_bins)
+        # Rows first: each lies together, its columns do not.
+        rows = weight[group]
+        for r in np.nonzero(rows.any(axis=0))[0]:
+            total[:, r] -= _sum_into(source, rows[:, r], problem.num_bins)
+            total[:, r] += _sum_into(target, rows[:, r], problem.num_bins)
     return total
 
 
@@ -164,12 +170,14 @@ def _holders(bin_of: IndexArray, role_of: IntArray) -> IndexArray:
     """Return ``(G,)`` the bin of each role's holder, `NOWHERE` where there is none."""
     if not len(bin_of):
         return np.full(len(role_of), NOWHERE, dtype=np.int32)
-    return np.where(role_of >= 0, bin_of[role_of], NOWHERE).astype(np.int32)
+    holders: IndexArray = bin_of[role_of]
+    holders[role_of < 0] = NOWHERE
+    return holders
 
 
 def _sum_loads(problem: Problem, at: Arrangement) -> IntArray:
     before = _home_loads.get(problem)
-    if before is not None and at.bin_of is not problem.home:
+    if before is not None:
         changed = _changed_loads(problem, at, before)
         if changed is not None:
             return changed

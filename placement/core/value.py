@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.core.arrangement import Arrangement, home_loads, loads
 from placement.core.nodes import can_relieve, node_distances, node_loads
@@ -187,13 +188,34 @@ def refills(problem: Problem, at: Arrangement) -> BoolArray:
     Items of a group are interchangeable: that is the one that must leave, staying.
     """
     must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
-    moved = is_moved(problem, at)
     found = np.zeros(problem.num_items, dtype=np.bool_)
-    if must.any() and moved.any():
-        group = problem.group_of.astype(np.int64) * problem.num_bins
-        left = group[must] + problem.home[must]
-        found[moved] = np.isin(group[moved] + at.bin_of[moved], left)
+    if not must.any():
+        return found
+    moved = np.nonzero(is_moved(problem, at))[0]
+    place, group = at.bin_of[moved], problem.group_of[moved]
+    if _largest_group(problem) > MANY:
+        left = problem.group_of[must].astype(np.int64) * problem.num_bins
+        came = group.astype(np.int64) * problem.num_bins + place
+        found[moved] = np.isin(came, left + problem.home[must])
+        return found
+    left = np.where(must, problem.home, NOWHERE)
+    for step in _steps_to_siblings(problem):
+        # Past the ends lies another group, or a sibling all the same.
+        other = (moved + step) % problem.num_items
+        found[moved] |= np.equal(left[other], place) & np.equal(
+            problem.group_of[other], group
+        )
     return found
+
+
+def _largest_group(problem: Problem) -> int:
+    return int(np.diff(problem.group_start).max(initial=0))
+
+
+def _steps_to_siblings(problem: Problem) -> list[int]:
+    """Return how far apart, in rows, two items of a group can be, both ways."""
+    most = _largest_group(problem)
+    return [*range(1 - most, 0), *range(1, most)]
 
 
 def is_moved(problem: Problem, at: Arrangement) -> BoolArray:
@@ -237,10 +259,15 @@ def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
 
 def _broken_at(problem: Problem, at: Arrangement, level: Level) -> BoolArray:
     assert level.group_cap is not None  # noqa: S101 - chosen by the caller
-    node = np.where(at.bin_of >= 0, level.node_of_bin[at.bin_of], NOWHERE)
+    # An item that lies nowhere, at -1, finds what stands behind the last bin.
+    node = np.append(level.node_of_bin, np.int32(NOWHERE))[at.bin_of]
+    capped = level.group_cap[level.group_cap > 0]
+    if not len(capped):
+        return np.zeros(problem.num_groups, dtype=np.bool_)
     together = _num_together(problem, node)
-    cap = level.group_cap[problem.group_of]
-    crowded = (cap > 0) & (together > cap)
+    crowded = np.nonzero(together > capped.min())[0]
+    cap = level.group_cap[problem.group_of[crowded]]
+    crowded = crowded[(cap > 0) & (together[crowded] > cap)]
     broken = np.zeros(problem.num_groups, dtype=np.bool_)
     broken[problem.group_of[crowded]] = True
     if level.is_even:
@@ -250,15 +277,14 @@ def _broken_at(problem: Problem, at: Arrangement, level: Level) -> BoolArray:
     return broken
 
 
-def _num_together(problem: Problem, node: IndexArray) -> IntArray:
+def _num_together(problem: Problem, node: IndexArray) -> npt.NDArray[np.signedinteger]:
     """Return ``(I,)`` how many items of an item's group are in its node, with it."""
-    group = problem.group_of
-    together = (node >= 0).astype(np.int64)
-    most = int(np.diff(problem.group_start).max(initial=0))
+    group, most = problem.group_of, _largest_group(problem)
     if most > MANY:
-        key = group.astype(np.int64) * (int(node.max(initial=0)) + 1) + node
+        key = group.astype(np.int64) * (int(node.max(initial=0)) + 2) + node + 1
         _, position, counts = np.unique(key, return_inverse=True, return_counts=True)
         return np.where(node >= 0, counts[position], 0)
+    together = (node >= 0).astype(np.int8)
     # Items of a group are neighbours: all pairs are at most `most` rows apart.
     for step in range(1, most):
         same = np.equal(node[step:], node[:-step]) & (node[step:] >= 0)
