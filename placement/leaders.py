@@ -171,24 +171,34 @@ class _RackFlow:
         width, count = len(self.share), len(partitions)
         pairs, pair = np.unique(self.led[of] * width + heir, return_inverse=True)
         heirs, to = np.unique(pairs % width, return_inverse=True)
-        first_heir = count + len(pairs)
-        sink = first_heir + len(heirs)
-        arcs = Arcs()
-        is_change = np.not_equal(rows, self.current[of])
-        chosen = arcs.add(tail.ravel(), count + pair.ravel(), 1, is_change)
-        most = np.bincount(pair.ravel(), minlength=len(pairs))
+        tail, pair, to = tail.ravel(), pair.ravel(), to.ravel()
+        most = np.bincount(pair, minlength=len(pairs))
         low = self._even_part(partitions, pairs) - PAIR_STEPS // 2
-        steps = np.broadcast_to(np.arange(1, PAIR_STEPS + 1), (len(pairs), PAIR_STEPS))
+        free = np.clip(low, 0, most)
+        # A pair of one partition needs no node of its own.
+        shared = np.nonzero(most > 1)[0]
+        first_heir = count + len(shared)
+        sink = first_heir + len(heirs)
+        node = first_heir + to
+        node[shared] = count + np.arange(len(shared))
         change = count + 1
-        ends = (count + np.arange(len(pairs)), first_heir + to.ravel())
-        _add_steps(arcs, ends, (np.clip(low, 0, most), most), change * steps)
+        arcs = Arcs()
+        price = np.where(most > 1, 0, change * (1 - free))
+        price = price[pair] + np.not_equal(rows, self.current[of])
+        chosen = arcs.add(tail, node[pair], 1, price)
+        steps = np.broadcast_to(np.arange(1, PAIR_STEPS + 1), (len(shared), PAIR_STEPS))
+        ends = (node[shared], first_heir + to[shared])
+        _add_steps(arcs, ends, (free[shared], most[shared]), change * steps)
         held, share = self.held[heirs], self.share[heirs]
         level = (held.sum() + count) / share.sum()
         even = np.floor(share * level).astype(np.int64)
         low = np.maximum(even - HEIR_STEPS // 2, held)
         steps = low[:, None] + 1 + np.arange(HEIR_STEPS)
         rank = _ranks(steps / share[:, None])
-        price = _price(count * change * (PAIR_STEPS + 2), rank, sink)
+        # A cycle that could improve the flow passes through each heir once: through
+        # two of its pairs, each a step dearer or cheaper.
+        unit = (2 * len(heirs) * (PAIR_STEPS + 2) + 1) * change
+        price = _price(unit, rank, sink)
         ends = (first_heir + np.arange(len(heirs)), np.full(len(heirs), sink))
         room = low - held
         _add_steps(arcs, ends, (room, room + HEIR_STEPS + count), price)
@@ -218,14 +228,22 @@ def _add_steps(
     free, most = room
     tails, heads = ends
     width = prices.shape[1]
-    arcs.add(tails, heads, free, 0)
+    _add_where(arcs, ends, free, 0)
     some = np.clip(most - free, 0, width)
     is_there = np.arange(width) < some[:, None]
     wide = np.broadcast_to(tails[:, None], prices.shape)
     to = np.broadcast_to(heads[:, None], prices.shape)
     arcs.add(wide[is_there], to[is_there], 1, prices[is_there])
     dearest = 2 * int(prices.max(initial=0)) - int(prices.min(initial=0)) + 1
-    arcs.add(tails, heads, most - free - some, dearest)
+    _add_where(arcs, ends, most - free - some, dearest)
+
+
+def _add_where(
+    arcs: Arcs, ends: tuple[IntArray, IntArray], room: IntArray, price: int
+) -> None:
+    """Add the arcs that have any room."""
+    rows = np.nonzero(room > 0)[0]
+    arcs.add(ends[0][rows], ends[1][rows], room[rows], price)
 
 
 def _ranks(ratio: FloatArray) -> IntArray:

@@ -10,8 +10,8 @@ and so on; of all such answers it changes the fewest roles.
 The count vectors that role changes can reach are the integral bases of a polymatroid.
 On these a greedy choice by ascending worth is optimal for every separable convex cost
 whose marginals ascend in the same order [1]_, so the k-th role of a bin may cost the
-*rank* of its worth, times more than all changes together: a flow of least cost, exact
-in both parts.
+*rank* of its worth, times more than the changes of any cycle: a flow of least cost,
+exact in both parts.
 
 Of many groups only the promising ones take part at first. Shortest distances in the
 residual network of *all* groups then prove the answer, or call for more groups; these
@@ -40,10 +40,10 @@ FIRST_WINDOW = 4
 """Counts around an even share that have a price of their own at first."""
 FEW_GROUPS = 20_000
 """Up to so many take part all at once."""
-BASE_GROUPS, PER_ROLE = 20, 4
+BASE_GROUPS, PER_ROLE = 10, 1.5
 """Groups of a bin that take part, and more for every role it has too many or few."""
-SOON = 60
-"""Rounds in which distances settle, where an answer is optimal and the network wide."""
+PER_BIN = 10
+"""Groups that join from and to each bin, where those that take part are too few."""
 DIGITS = 12
 """Ratios are compared in so many digits: equal ones are equal on any machine."""
 
@@ -143,20 +143,18 @@ def even_roles(tables: RoleTables) -> EvenRoles:
 
 def _solve(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArray]:
     """Solve over part of the groups, until a window and a proof hold for all."""
-    width, richness = FIRST_WINDOW, 1
-    gain = _gains(tables, choices)
+    width = FIRST_WINDOW
+    some = _promising(tables, choices, _gains(tables, choices))
     while True:
         steps = _Steps(tables, choices, width)
-        some = _promising(tables, choices, gain, richness)
         role_of = _flow(tables, choices, steps, some)
-        is_all = len(some) == len(choices.asking)
-        prices = _prices(tables, choices, role_of, is_sure=is_all)
         if not steps.is_inside(_counts(tables, role_of)):
             width *= 4
-        elif prices is None:
-            richness *= 4
-        else:
+            continue
+        prices, missed = _prices(tables, choices, role_of, some)
+        if not len(missed):
             return role_of, prices
+        some = np.union1d(some, missed)
 
 
 def _gains(tables: RoleTables, choices: _Choices) -> FloatArray:
@@ -168,9 +166,7 @@ def _gains(tables: RoleTables, choices: _Choices) -> FloatArray:
     return gains
 
 
-def _promising(
-    tables: RoleTables, choices: _Choices, gain: FloatArray, richness: int
-) -> IntArray:
+def _promising(tables: RoleTables, choices: _Choices, gain: FloatArray) -> IntArray:
     """
     Return the groups whose role is most likely to change hands.
 
@@ -187,7 +183,7 @@ def _promising(
         order = np.lexsort((-worth, end))
         first = np.searchsorted(end[order], np.arange(tables.num_bins))
         place = np.arange(len(order)) - first[end[order]]
-        most = richness * (BASE_GROUPS + PER_ROLE * np.ceil(np.maximum(off, 0)))
+        most = BASE_GROUPS + PER_ROLE * np.ceil(np.maximum(off, 0))
         chosen[choices.group[rows[order[place < most[end[order]]]]]] = True
     chosen[choices.is_forced & choices.is_asking] = True
     return np.nonzero(chosen)[0]
@@ -254,20 +250,30 @@ def _ranks(steps: IntArray, share: FloatArray) -> IntArray:
 def _flow(
     tables: RoleTables, choices: _Choices, steps: _Steps, some: IntArray
 ) -> IntArray:
-    """Solve over some groups and all bins; the others keep what they start with."""
+    """
+    Solve over some groups and all bins; the others keep what they start with.
+
+    Roles flow from where they start to where they end: through a node of the group
+    if it is another bin. Nothing flows but what changes hands, which is little.
+    """
     count, width = len(some), tables.num_bins
     place = np.full(len(choices.start), -1, dtype=np.int64)
     place[some] = np.arange(count)
-    rows = np.nonzero(place[choices.group] >= 0)[0]
+    is_other = np.not_equal(choices.item, choices.start[choices.group])
+    rows = np.nonzero((place[choices.group] >= 0) & is_other)[0]
     tails = place[choices.group[rows]]
+    starts = tables.bin_of[choices.start].astype(np.int64)
     arcs = Arcs()
-    chosen = arcs.add(tails, count + choices.bin[rows], 1, choices.is_change[rows])
-    steps.add_to(arcs, count, count + width, len(choices.asking) + 1)
-    rest = choices.asking[place[choices.asking] < 0]
+    arcs.add(count + starts[some], np.arange(count), 1, 0)
+    # Where the holder may not stay, the start is a change as well.
+    cost = np.where(choices.is_forced[choices.group[rows]], 0, 1)
+    chosen = arcs.add(tails, count + choices.bin[rows], 1, cost)
+    # A cycle that could improve a flow passes through each bin once, and between two
+    # bins through one group: on its way no more changes come or go than there are bins.
+    steps.add_to(arcs, count, count + width, width + 1)
     supplies = np.zeros(count + width + 1, dtype=np.int64)
-    supplies[:count], supplies[-1] = 1, -len(choices.asking)
-    starts = tables.bin_of[choices.start[rest]]
-    supplies[count:-1] = np.bincount(starts, minlength=width)
+    supplies[count:-1] = np.bincount(starts[choices.asking], minlength=width)
+    supplies[-1] = -len(choices.asking)
     flow = arcs.solve(supplies)
     assert flow is not None  # noqa: S101 - what they start with is a flow
     role_of = choices.start.copy()
@@ -277,35 +283,67 @@ def _flow(
 
 
 def _prices(
-    tables: RoleTables, choices: _Choices, role_of: IntArray, *, is_sure: bool
-) -> IntArray | None:
+    tables: RoleTables, choices: _Choices, role_of: IntArray, some: IntArray
+) -> tuple[IntArray, IntArray]:
     """
-    Return ``(N,)`` shortest distances in the residual network of all groups.
+    Return ``(N,)`` prices of the bins, and the groups that could do better at them.
 
-    They exist where it has no negative cycle, which is what makes an answer optimal
-    (Bellman and Ford); `None` where none are found soon and one may be there.
+    Prices are shortest distances in the residual network of some groups (Bellman and
+    Ford), which has no negative cycle since the answer is optimal for these. An arc of
+    another group that is shorter than its ends are apart may be part of one: if there
+    is none, the answer is optimal for all.
     """
-    width = tables.num_bins
-    tails, heads, costs = _residual(tables, choices, role_of)
-    distance = np.zeros(width + 1, dtype=np.int64)
-    order = np.argsort(heads, kind="stable")
-    tails, heads, costs = tails[order], heads[order], costs[order]
-    first = np.nonzero(np.diff(heads, prepend=-1))[0]
-    ends = heads[first]
-    for _ in range(width + 2 if is_sure else SOON):
-        reached = np.minimum.reduceat(distance[tails] + costs, first)
-        better = np.minimum(distance[ends], reached)
+    network = _residual(tables, choices, role_of)
+    is_some = np.zeros(len(role_of) + 1, dtype=np.bool_)
+    is_some[some] = is_some[-1] = True
+    distance = _distances(network.of(is_some[network.groups]), tables.num_bins + 1)
+    return distance[:-1] - distance[-1], network.missed(distance)
+
+
+def _distances(network: "_Residual", num_nodes: int) -> IntArray:
+    """Return how near each node can be to any."""
+    distance = np.zeros(num_nodes, dtype=np.int64)
+    network = network.of(np.argsort(network.heads, kind="stable"))
+    first = np.nonzero(np.diff(network.heads, prepend=-1))[0]
+    ends = network.heads[first]
+    for _ in range(num_nodes):
+        lengths = distance[network.tails] + network.costs
+        better = np.minimum(distance[ends], np.minimum.reduceat(lengths, first))
         if np.array_equal(better, distance[ends]):
-            prices: IntArray = distance[:width] - distance[width]
-            return prices
+            break
         distance[ends] = better
-    return None
+    return distance
 
 
-def _residual(
-    tables: RoleTables, choices: _Choices, role_of: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return tails, heads and costs of what could be handed over or taken back."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Residual:
+    """What could be handed over or taken back, as arcs between bins and a sink."""
+
+    tails: IntArray
+    heads: IntArray
+    costs: IntArray
+    groups: IntArray
+    """-1 for the arcs from and to the sink."""
+
+    def of(self, rows: IntArray | BoolArray) -> "_Residual":
+        """Return some of the arcs."""
+        columns = (self.tails, self.heads, self.costs, self.groups)
+        return _Residual(*(column[rows] for column in columns))
+
+    def missed(self, distance: IntArray) -> IntArray:
+        """Return groups with arcs shorter than their ends are apart: best per bin."""
+        excess = self.costs - (distance[self.heads] - distance[self.tails])
+        rows = np.nonzero(excess < 0)[0]
+        chosen = np.zeros(len(rows), dtype=np.bool_)
+        for ends in (self.tails[rows], self.heads[rows]):
+            order = np.lexsort((excess[rows], ends))
+            ordered = ends[order]
+            place = np.arange(len(rows)) - np.searchsorted(ordered, ordered)
+            chosen[order[place < PER_BIN]] = True
+        return np.unique(self.groups[rows[chosen]])
+
+
+def _residual(tables: RoleTables, choices: _Choices, role_of: IntArray) -> _Residual:
     width, counts = tables.num_bins, _counts(tables, role_of)
     chosen = role_of[choices.group]
     other = np.not_equal(choices.item, chosen)
@@ -316,12 +354,14 @@ def _residual(
     sharing = np.nonzero(tables.share > 0)[0]
     may_lose = sharing[counts[sharing] > choices.held[sharing]]
     sink = np.full(len(sharing), width)
-    return (
-        np.concatenate([tables.bin_of[chosen[other]], sharing, sink[: len(may_lose)]]),
+    tails = tables.bin_of[chosen[other]].astype(np.int64)
+    change = cost[other] - paid[choices.group[other]]
+    none = np.full(len(sharing) + len(may_lose), -1)
+    return _Residual(
+        np.concatenate([tails, sharing, sink[: len(may_lose)]]),
         np.concatenate([choices.bin[other], sink, may_lose]),
-        np.concatenate(
-            [cost[other] - paid[choices.group[other]], up[sharing], -down[may_lose]]
-        ),
+        np.concatenate([change, up[sharing], -down[may_lose]]),
+        np.concatenate([choices.group[other], none]),
     )
 
 

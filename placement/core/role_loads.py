@@ -25,11 +25,17 @@ from placement.core.verify_roles import may_take_role
 
 MOST_SWEEPS = 6
 """Rounds over all bins that are out of their bands."""
-MOST_EXCHANGES = 30_000
-"""About so many exchanges are looked at together; of more, an even choice by weight."""
+FEW_EXCHANGES, MOST_EXCHANGES = 1_000, 30_000
+"""
+About so many exchanges are looked at together; of more, an even choice by weight.
+
+Few relieve nearly every bin of a large problem at a tenth of the time; what is left
+looks at more.
+"""
 MOST_TRIED = 64
 """Of these the best are carried out, one after the other, while they still help."""
-LEAST_GAIN = 1e-12
+LEAST_GAIN = 1e-9
+"""What an exchange makes of the penalty of its bins must be less by this fraction."""
 OVER_CAPACITY = 1e6
 """What being over a capacity weighs against being out of a band."""
 
@@ -93,9 +99,9 @@ class RoleBalancer:
         led_at = np.full(problem.num_groups, -1, dtype=np.int64)
         led_at[role_of >= 0] = held
         self._led = _rows_by(led_at, led_at >= 0, problem.num_bins)
-        self._most_hops = int((MOST_EXCHANGES * problem.num_bins) ** (1 / 3)) + 1
         self._goes_home = False
-        self._away: dict[int, IntArray] = {}
+        self._touched: set[int] = set()
+        self._look_at(MOST_EXCHANGES)
 
     def penalty(self, bins: IntArray, load: FloatArray) -> FloatArray:
         """Return how much it matters that bins carry ``(n, R)`` loads."""
@@ -106,13 +112,24 @@ class RoleBalancer:
         found: FloatArray = each.sum(axis=1)
         return found
 
+    def _look_at(self, most_exchanges: int) -> None:
+        """Look at so many exchanges together from now on."""
+        self._most_exchanges = most_exchanges
+        self._most_hops = int((most_exchanges * self.problem.num_bins) ** (1 / 3)) + 1
+        self._away: dict[int, IntArray] = {}
+
     def improve(self) -> None:
         """Relieve the bins out of their bands, worst first, while that helps."""
+        for most in (FEW_EXCHANGES, MOST_EXCHANGES):
+            self._look_at(most)
+            self._sweep()
+
+    def _sweep(self) -> None:
         every = np.arange(self.problem.num_bins)
         for _ in range(MOST_SWEEPS):
             penalty = self.penalty(every, self.load)
             worst = np.argsort(-penalty, kind="stable")
-            gained = [self._relieve(int(b)) for b in worst if penalty[b] > LEAST_GAIN]
+            gained = [self._relieve(int(b)) for b in worst if penalty[b] > 0]
             if not any(gained):
                 break
 
@@ -120,14 +137,15 @@ class RoleBalancer:
         """Undo changes that no band needs, as many as can be found."""
         self._goes_home = True
         self._away.clear()
-        home = self.problem.home
+        home, is_held = self.problem.home, self.role_of >= 0
+        is_changed = is_held & (self.role_of != self.problem.role_home)
+        places = np.unique(home[self.role_of[is_changed]]).tolist()
         for _ in range(MOST_SWEEPS):
-            changed = np.nonzero(self.role_of != self.problem.role_home)[0]
-            changed = changed[self.role_of[changed] >= 0]
-            places = np.unique(home[self.role_of[changed]])
-            gained = [self._relieve(int(b)) for b in places]
-            if not any(gained):
-                break
+            self._touched = set()
+            for b in places:
+                self._relieve(b)
+            # Nothing is new for exchanges that pass through none of these.
+            places = sorted(self._touched)
         self._goes_home = False
         self._away.clear()
 
@@ -150,12 +168,11 @@ class RoleBalancer:
         return done
 
     def _is_content(self, b: int) -> bool:
-        return bool(self.penalty(np.array([b]), self.load[[b]])[0] <= LEAST_GAIN)
+        return bool(self.penalty(np.array([b]), self.load[[b]])[0] == 0)
 
-    @property
-    def _most_gain(self) -> float:
-        """What the penalty may change by; handing back may leave it as it is."""
-        return LEAST_GAIN if self._goes_home else -LEAST_GAIN
+    def _helps(self, before: float, after: float) -> bool:
+        """Tell whether penalties get less; handing back may leave them as they are."""
+        return after <= before if self._goes_home else after < before * (1 - LEAST_GAIN)
 
     def _hops(self, bins: IntArray) -> _Hops:
         """Return handovers from some bins, an even choice by weight of too many."""
@@ -225,7 +242,7 @@ class RoleBalancer:
         is_end[ends] = True
         is_end[b] = False
         items = items[is_end[self.problem.home[items]]]
-        return self._as_hops(self._thin(items, MOST_EXCHANGES))
+        return self._as_hops(self._thin(items, self._most_exchanges))
 
     def _may_exchange(self, tail: IntArray | int, head: IntArray | int) -> IntArray:
         """Return which of two bins could exchange counts and be as even as they are."""
@@ -255,7 +272,7 @@ class RoleBalancer:
             load = self.load[bins]
             gain += self.penalty(bins, load + more) - self.penalty(bins, load)
         some = np.argsort(gain, kind="stable")[:MOST_TRIED]
-        kept = some[gain[some] < self._most_gain]
+        kept = some[gain[some] <= 0]
         return [(float(gain[row]), int(row)) for row in kept]
 
     def _try(self, items: tuple[int, ...]) -> bool:
@@ -281,7 +298,7 @@ class RoleBalancer:
             change[place[head]] += self.weight[group]
         before = self.penalty(bins, self.load[bins]).sum()
         after = self.penalty(bins, self.load[bins] + change).sum()
-        if after - before >= self._most_gain:
+        if not self._helps(before, after):
             return False
         self.load[bins] += change
         for item, group, tail, head in zip(items, groups, tails, heads, strict=True):
@@ -291,6 +308,7 @@ class RoleBalancer:
     def _hand_over(self, item: int, group: int, tail: int, head: int) -> None:
         self.role_of[group] = item
         led = self._led[tail]
+        self._touched |= {tail, head}
         self._away.pop(tail, None)
         self._away.pop(head, None)
         self._led[tail] = led[led != group]

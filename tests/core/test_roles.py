@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.core.arrangement import Arrangement, loads
+from placement.core.deadline import Deadline
 from placement.core.role_bounds import distance_bound
 from placement.core.role_counts import RoleTables, even_roles
+from placement.core.role_loads import RoleBalancer
 from placement.core.solve_order import count_column, solve_order
 from placement.core.value import evaluate
 from placement.core.verify_roles import (
@@ -212,6 +214,24 @@ def test_loads_come_nearer_while_counts_stay_as_even(state, band):
         assert chosen[1] >= found.certificate.roles.lower_bound
     assert value.key[0] <= home.key[0]
     assert found.certificate.deviation.lower_bound <= value.deviation
+
+
+@pytest.mark.parametrize("scale", [10, 1_000, 10**7])
+def test_a_byte_out_of_band_counts_however_large_the_loads(scale):
+    # An exchange evens the bytes; home again, each broker is a byte or two off.
+    rates = [scale + 2.0, float(scale), float(scale), scale - 2.0]
+    state = make_state([[0, 1], [0, 1], [1, 0], [1, 0]], out_rate=rates, in_rate=0.0)
+    problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=0.0)
+    role_of = problem.role_home.copy()
+    balancer = RoleBalancer(problem, role_of, count_column(problem), Deadline())
+
+    balancer.improve()
+    balancer.hand_back()
+
+    at = Arrangement(problem.home, role_of)
+    assert evaluate(problem, at).is_in_band
+    out = loads(problem, at)[:, 0]
+    assert out[0] == out[1]
 
 
 def test_a_cycle_of_three_brokers_is_found():
