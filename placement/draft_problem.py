@@ -5,13 +5,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT
+from placement.cluster import ABSENT, IndexArray
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
+    Movability,
     Problem,
 )
-from placement.load import RESOURCES, Resource, first_live_replica
+from placement.load import (
+    RESOURCES,
+    Resource,
+    WeightArray,
+    add_to,
+    first_live_replica,
+)
 from placement.rules.draft import Draft, Settings
 from placement.rules.hosts import host_capacities, host_level
 from placement.rules.levels import (
@@ -123,3 +130,37 @@ def price_per_move(draft: Draft) -> int:
 def _caps(settings: Settings) -> dict[str, Any]:
     most = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
     return {name: cap for name, cap in most.items() if cap is not None}
+
+
+def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
+    """
+    Return ``(R,)`` the load of what must move, shared out among those that stay.
+
+    Parameters
+    ----------
+    draft
+        What must move.
+    leader
+        ``(P,)`` row of the broker that leads each partition.
+    """
+    weights, replicas = draft.weights, draft.state.replicas
+    of = replicas.partition_idx
+    must = np.equal(draft.movability, Movability.MUST)
+    load: WeightArray = weights.replica[of[must]].sum(axis=0)
+    if len(weights.own):
+        load[0] += weights.own[must].sum()
+    led_there = must & np.equal(replicas.broker_idx, leader[of])
+    load += weights.leader[of[led_there]].sum(axis=0)
+    return load
+
+
+def unplaced_load(draft: Draft) -> WeightArray:
+    """Return ``(B, R)`` loads of copies that lie where they do for want of a broker."""
+    load = np.zeros((draft.state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    if draft.is_unplaced is not None:
+        rows = np.nonzero(draft.is_unplaced)[0]
+        replicas = draft.state.replicas
+        of = replicas.partition_idx[rows]
+        for r in range(len(RESOURCES)):
+            add_to(load[:, r], replicas.broker_idx[rows], draft.weights.replica[of, r])
+    return load

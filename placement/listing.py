@@ -61,6 +61,20 @@ def without_choice(problem: Problem) -> Solution:
     )
 
 
+def by_bands(problem: Problem, solution: Solution) -> Solution:
+    """
+    Return a solution whose distance is that from a problem's own bands.
+
+    Where bands that go by the heaviest replica are not the ones that were aimed at,
+    nothing is proven of them.
+    """
+    value = evaluate(problem, solution.best).deviation
+    deviation = Bounded(value=value, lower_bound=0.0)
+    return replace(
+        solution, certificate=replace(solution.certificate, deviation=deviation)
+    )
+
+
 def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     """
     Return the lists; a partition that would still name a dead broker stays.

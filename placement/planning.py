@@ -14,24 +14,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.change import Reassignment
-from placement.cluster import ClusterState, IndexArray
+from placement.cluster import ClusterState
 from placement.core.arrangement import Arrangement
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, QUICK, THOROUGH
-from placement.core.problem import Movability, Problem
+from placement.core.problem import Problem
 from placement.core.solution import Bounded, Certificate, Solution, Status
 from placement.core.solve import solve
 from placement.core.solve_order import solve_order
-from placement.draft_problem import build_problem, leading_replicas
+from placement.draft_problem import (
+    build_problem,
+    evacuated_load,
+    leading_replicas,
+    unplaced_load,
+)
 from placement.hardening import harden
 from placement.leaders import spread_heirs
-from placement.listing import as_listed, has_choice, to_reassignment, without_choice
+from placement.listing import (
+    as_listed,
+    by_bands,
+    has_choice,
+    to_reassignment,
+    without_choice,
+)
 from placement.load import (
     RESOURCES,
     Resource,
     WeightArray,
     Weights,
-    add_to,
     broker_loads,
     heaviest_replicas,
     loads_of,
@@ -272,59 +282,30 @@ def _settle(
     """Solve until the bands that were aimed at are those of the answer."""
     state, weights = draft.state, draft.weights
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
-    load = broker_loads(state, weights, leader) - _unplaced(draft)
+    load = broker_loads(state, weights, leader) - unplaced_load(draft)
     heaviest = heaviest_replicas(state, weights, leader)
     incoming = evacuated_load(draft, leader)
     best: PlannedPlacement | None = None
+    is_settled = False
     spent = {"solve": 0.0, "bound": 0.0}
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
         found = _solve(draft, shares, targets, balanced, deadline)
         spent = {name: spent[name] + found.seconds[name] for name in spent}
+        is_same = _same_bands(targets, found.targets)
         if best is None or _outside(found) < _outside(best):
-            best = found
-        if _same_bands(targets, found.targets) or deadline.is_over():
+            best, is_settled = found, is_same
+        if is_same or deadline.is_over():
             break
         # Bands go by the heaviest replica where it ends, not where it was.
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
+    if not is_settled:
+        reached = build_problem(draft, best.targets, balanced)
+        best = replace(best, solution=by_bands(reached, best.solution))
     notes = plan_notes(best, is_cut=deadline.has_cut)
     return replace(best, notes=notes, seconds=spent)
-
-
-def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
-    """
-    Return ``(R,)`` the load of what must move, shared out among those that stay.
-
-    Parameters
-    ----------
-    draft
-        What must move.
-    leader
-        ``(P,)`` row of the broker that leads each partition.
-    """
-    weights, replicas = draft.weights, draft.state.replicas
-    of = replicas.partition_idx
-    must = np.equal(draft.movability, Movability.MUST)
-    load: WeightArray = weights.replica[of[must]].sum(axis=0)
-    if len(weights.own):
-        load[0] += weights.own[must].sum()
-    led_there = must & np.equal(replicas.broker_idx, leader[of])
-    load += weights.leader[of[led_there]].sum(axis=0)
-    return load
-
-
-def _unplaced(draft: Draft) -> WeightArray:
-    """Return ``(B, R)`` the load of copies where they lie only for want of a broker."""
-    load = np.zeros((draft.state.num_brokers, len(RESOURCES)), dtype=np.int64)
-    if draft.is_unplaced is not None:
-        rows = np.nonzero(draft.is_unplaced)[0]
-        replicas = draft.state.replicas
-        of = replicas.partition_idx[rows]
-        for r in range(len(RESOURCES)):
-            add_to(load[:, r], replicas.broker_idx[rows], draft.weights.replica[of, r])
-    return load
 
 
 def _solve(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from placement.change import Reassignment
-from placement.draft_problem import leading_replicas
+from placement.draft_problem import evacuated_load, leading_replicas
 from placement.explain.moves import Moves, list_moves
 from placement.explain.reasons import Explained, Standing, explain_moves
 from placement.load import (
@@ -13,7 +13,7 @@ from placement.load import (
     loads_of,
     weigh,
 )
-from placement.planning import PlannedPlacement, evacuated_load
+from placement.planning import PlannedPlacement
 from placement.rules.draft import Draft
 from placement.rules.levels import hard_capacities
 from placement.targets import Shares, find_targets

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from placement.check import CheckSettings, Target, check
 from placement.cluster import BrokerState, ClusterState, Storage
 from placement.core.solution import Status
-from placement.load import Resource
+from placement.load import Resource, loads_of
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
 from placement.planning import PlannedPlacement, plan
 from placement.rules.draft import Settings
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot
-from support.clusters import clusters
+from support.clusters import clusters, make_state
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}
 
@@ -264,3 +264,27 @@ def test_the_order_of_rows_in_a_snapshot_changes_nothing(seed: int):
     after = [found.reassignment.after() for found in plans]
     assert lists_of(after[0]) == lists_of(after[1])
     assert not plans[0].is_nothing
+
+
+def test_the_deviation_is_from_the_bands_that_were_reached():
+    # All but the new brokers are set aside with what they carry; what moves onto the
+    # new ones gives the others shares that were not aimed at.
+    state = make_state(
+        [[1, 3], [4, 0], [0, 1], [3, 4], [2, 0]],
+        racks="aaaaaaa",
+        states={5: BrokerState.NEW, 6: BrokerState.NEW},
+        size_bytes=[80, 10, 10, 40, 0],
+        in_rate=[10.0, 10.0, 10.0, 30.0, 0.0],
+        out_rate=[0.0, 0.0, 30.0, 30.0, 0.0],
+        leader_cpu=[0.0, 60.0, 0.0, 60.0, 20.0],
+        follower_cpu=[0.0, 30.0, 0.0, 30.0, 10.0],
+    )
+    wishes = Settings(excluded_for_leaders=frozenset({6}), effort="quick")
+
+    made = plan(state, AddBrokers(), wishes)
+
+    after = made.reassignment.after()
+    load, _ = loads_of(after)
+    outside = made.targets.outside(load).max()
+    assert outside > 0
+    assert made.solution.certificate.deviation.value == pytest.approx(outside)
