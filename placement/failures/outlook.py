@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState
+from placement.cluster import ABSENT, BoolArray, ClusterState
 from placement.failures.damage import single_damage
 from placement.failures.domains import (
     DomainKind,
@@ -59,6 +59,12 @@ class Outlook:
     scale: Scale
     pools: Pools
     bandwidth_bytes_per_s: float
+
+    @property
+    def is_known(self) -> BoolArray:
+        """``(R,)`` true where the load of some partition is known, or there is none."""
+        known = self.weights.is_known
+        return np.asarray(known.any(axis=0) if len(known) else known.all(axis=0))
 
 
 def outlook(

@@ -6,7 +6,13 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    ClusterState,
+    IndexArray,
+)
 from placement.core.solution import Status
 from placement.load import weigh
 from placement.operations import Operation, Rebalance, RemoveBrokers
@@ -77,6 +83,13 @@ class Outcome:
     figures: Figures
     copying: Copying
     proof: Need | None = None
+
+    @property
+    def is_copying_told(self) -> bool:
+        """Whether bytes are known of what is copied; unknown is never 0."""
+        sizes = self.figures.state.partitions.size_bytes
+        has_sizes = bool(np.not_equal(sizes, UNKNOWN).any())
+        return has_sizes or not self.copying.replicas
 
     @property
     def status(self) -> str:

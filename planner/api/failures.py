@@ -14,12 +14,18 @@ from placement.cluster import ABSENT, ClusterState
 from placement.failures.damage import KINDS
 from placement.failures.domains import DomainKind
 from placement.failures.failover import LED, LED_COLUMNS
+from placement.failures.outlook import Outlook
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
-from placement.load import RESOURCES, UNIT_ROW
+from placement.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
 from planner.api.table import Table
-from planner.failures.everything import EveryFailure, to_document, try_everything
+from planner.failures.everything import (
+    EveryFailure,
+    knows,
+    to_document,
+    try_everything,
+)
 from planner.failures.loss_screen import scenario_screen
 from planner.failures.request import FailuresRequest, read_failures_request
 from planner.failures.scenario import Scenario, partitions_document, play
@@ -73,7 +79,7 @@ class FailuresResult:
         (``out_most``: a fraction where capacities are known) and who that is
         (``out_broker``); `pushed_over_threshold`; how full the fullest is at least once
         all is rebuilt, ``disk_rebuilt`` and ``in_rebuilt``; `rebuilt_bytes`,
-        `rebuild_s`; and whether it `survives`.
+        `rebuild_s`; and whether it `survives`. Null is what nobody told.
         """
         return self._table(self.every.singles)
 
@@ -85,8 +91,8 @@ class FailuresResult:
     def _table(self, found: Mapping[DomainKind, Failures]) -> Table:
         import pyarrow as pa
 
-        state = self.every.state
-        parts = [_columns(state, kind, each) for kind, each in found.items()]
+        given = self.every.given
+        parts = [_columns(given, kind, each) for kind, each in found.items()]
         tables = [pa.table(columns) for columns in parts if len(columns["lost"])]
         return Table(pa.concat_tables(tables) if tables else pa.table({}))
 
@@ -109,9 +115,10 @@ def without_command(lines: Iterable[str]) -> str:
     return "\n".join(kept)
 
 
-def _columns(state: ClusterState, kind: DomainKind, found: Failures) -> dict[str, Any]:
+def _columns(given: Outlook, kind: DomainKind, found: Failures) -> dict[str, Any]:
     """Return failures as columns, the worst first."""
-    order = found.ranked()
+    state, order = given.state, found.ranked()
+    sized = 1.0 if knows(given, Resource.DISK) else np.nan
     domains = [found.domains.name(state, d) for d in range(len(found.domains))]
     names = np.array([*domains, None], dtype=object)
     columns: dict[str, Any] = {
@@ -122,21 +129,29 @@ def _columns(state: ClusterState, kind: DomainKind, found: Failures) -> dict[str
         **{name: found.damage[name][order] for name in KINDS},
         "leaders_moved": found.leaders_moved[order],
         "pushed_over_threshold": found.peaks.num_over[order],
-        "rebuilt_bytes": found.rebuilt_bytes[order],
-        "rebuild_s": _numbers(found.rebuild_s[order]),
+        "rebuilt_bytes": _counts(found.rebuilt_bytes[order], is_known=sized == 1),
+        "rebuild_s": _numbers(found.rebuild_s[order] * sized),
         "survives": (found.is_survived & ~found.is_overfull)[order],
     }
     for y, (resource, r) in enumerate(zip(LED, LED_COLUMNS, strict=True)):
-        broker = found.peaks.broker_idx[order, y]
+        is_known = knows(given, resource)
+        broker = np.where(is_known, found.peaks.broker_idx[order, y], ABSENT)
         unit = 1.0 if found.scale.is_use[r] else float(UNIT_ROW[r])
         scale = np.where(found.scale.is_use[r], 1.0, found.scale.unit[broker, r] / unit)
-        columns[f"{resource}_most"] = _numbers(found.peaks.value[order, y] * scale)
+        most = found.peaks.value[order, y] * scale
+        columns[f"{resource}_most"] = _numbers(np.where(is_known, most, np.nan))
         columns[f"{resource}_broker"] = _ids(state, broker)
     for y, resource in enumerate(HELD):
-        known = found.scale.is_use[HELD_COLUMNS[y]]
-        level = found.levels[order, y] if known else np.full(len(order), np.nan)
+        is_known = found.scale.is_use[HELD_COLUMNS[y]] and knows(given, resource)
+        level = np.where(is_known, found.levels[order, y], np.nan)
         columns[f"{resource}_rebuilt"] = _numbers(level)
     return columns
+
+
+def _counts(values: Any, *, is_known: bool) -> Any:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow as pa
+
+    return pa.array(values, type=pa.int64(), mask=np.full(len(values), not is_known))
 
 
 def _texts(values: list[str | None]) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -169,7 +169,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "brokers_over_threshold": row["brokers_over_threshold"],
         "copied_replicas": row["copies"]["replicas"],
         "copied_bytes": row["copies"]["bytes"],
-        "copy_seconds": float(row["copies"]["seconds"]),
+        "copy_seconds": row["copies"]["seconds"],
         "copied_between_racks": row["copies"]["cross_rack_bytes"],
         "between_racks_per_s": row["cross_rack_bytes_per_s"],
         "price": (row["price"] or {}).get("total"),

@@ -40,9 +40,7 @@ Like = Annotated[
 ]
 Survive = Annotated[
     str,
-    typer.Option(
-        "--survive", metavar="WHAT", help="broker, rack, broker,rack or nothing."
-    ),
+    typer.Option("--survive", metavar="WHAT", help="broker, rack, both or nothing."),
 ]
 Months = Annotated[
     float, typer.Option("--months", min=0, help="Size for so far ahead, by --growth.")

@@ -156,7 +156,8 @@ def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, An
 def failure_document(
     every: EveryFailure, failures: Failures, row: int
 ) -> dict[str, Any]:
-    """Return one failure."""
+    """Return one failure; what rests on loads that nobody told is null."""
+    has_sizes = knows(every.given, Resource.DISK)
     return {
         "lost": names_of(every.state, failures, row),
         **{name: int(failures.damage[name][row]) for name in KINDS},
@@ -167,12 +168,18 @@ def failure_document(
         },
         "pushed_over_threshold": int(failures.peaks.num_over[row]),
         "fullest_when_rebuilt": {
-            str(resource): _fullest(failures, row, y) for y, resource in enumerate(HELD)
+            str(resource): _fullest(every, failures, row, y)
+            for y, resource in enumerate(HELD)
         },
-        "rebuilt_bytes": int(failures.rebuilt_bytes[row]),
-        "rebuild_s": _number(failures.rebuild_s[row]),
+        "rebuilt_bytes": int(failures.rebuilt_bytes[row]) if has_sizes else None,
+        "rebuild_s": _number(failures.rebuild_s[row]) if has_sizes else None,
         "survives": bool(failures.is_survived[row] and not failures.is_overfull[row]),
     }
+
+
+def knows(given: Outlook, resource: Resource) -> bool:
+    """Tell whether a load is told for some partition: unknown is never 0."""
+    return bool(given.is_known[RESOURCES.index(resource)])
 
 
 def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
@@ -185,7 +192,7 @@ def _busiest(
     every: EveryFailure, failures: Failures, row: int, y: int
 ) -> dict[str, Any] | None:
     broker = int(failures.peaks.broker_idx[row, y])
-    if broker == ABSENT:
+    if broker == ABSENT or not knows(every.given, LED[y]):
         return None
     r = RESOURCES.index(LED[y])
     value = float(failures.peaks.value[row, y])
@@ -198,8 +205,9 @@ def _busiest(
     }
 
 
-def _fullest(failures: Failures, row: int, y: int) -> float | None:
-    if not failures.scale.is_use[HELD_COLUMNS[y]]:
+def _fullest(every: EveryFailure, failures: Failures, row: int, y: int) -> float | None:
+    is_use = failures.scale.is_use[HELD_COLUMNS[y]]
+    if not is_use or not knows(every.given, HELD[y]):
         return None
     return _number(failures.levels[row, y])
 

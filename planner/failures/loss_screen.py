@@ -192,6 +192,8 @@ def _rebuild_text(scenario: Scenario) -> str:
     found = rebuild(scenario)
     if not found["replicas"]:
         return "nothing to copy"
+    if found["bytes"] is None:
+        return f"{plural(found['replicas'], 'replica')} of unknown size"
     rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
     return (
         f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "

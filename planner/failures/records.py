@@ -31,7 +31,11 @@ class FullestRecord(Record):
 
 
 class FailureRecord(Record):
-    """One failure, or one pair; partitions count only where the failure causes it."""
+    """
+    One failure, or one pair; partitions count only where the failure causes it.
+
+    Loads and times are null where nobody told what they rest on.
+    """
 
     lost: list[str] = Field(min_length=1, max_length=2)
     offline: int
@@ -43,7 +47,7 @@ class FailureRecord(Record):
     busiest: BusiestOfAllRecord
     pushed_over_threshold: int
     fullest_when_rebuilt: FullestRecord
-    rebuilt_bytes: int
+    rebuilt_bytes: int | None
     rebuild_s: float | None
     survives: bool
 
@@ -162,11 +166,11 @@ class StagesRecord(Record):
 
 
 class RebuildRecord(Record):
-    """What is copied anew if nothing comes back."""
+    """What is copied anew if nothing comes back; null where no size is known."""
 
     replicas: int
-    bytes: int
-    seconds: float
+    bytes: int | None
+    seconds: float | None
     busiest_sender: Int32 | None
     fullest: FullestRecord
 

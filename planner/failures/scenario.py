@@ -18,10 +18,10 @@ from placement.failures.levels import levels_after
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.partition_change import Election
 from placement.failures.survivors import HELD_COLUMNS
-from placement.load import RESOURCES, UNIT_ROW, broker_loads
+from placement.load import RESOURCES, UNIT_ROW, Resource, broker_loads
 from planner.age import age_s
 from planner.failures.controllers import keeps_majority, voters_of
-from planner.failures.everything import HELD, notes_of
+from planner.failures.everything import HELD, knows, notes_of
 from planner.failures.request import FailuresWishes
 from planner.plan.numbers import rounded
 from planner.plan.words import ids_text
@@ -167,6 +167,7 @@ def moved_leaders(before: ClusterState, after: ClusterState) -> int:
 
 def rebuild(scenario: Scenario) -> dict[str, Any]:
     """Return what is copied anew if nothing comes back, and how long at least."""
+    has_sizes = knows(scenario.given, Resource.DISK)
     state, lost = scenario.now, scenario.lost
     of = state.replicas.partition_idx
     gone = is_usable(state) & ~is_usable(lost)
@@ -181,8 +182,10 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
     seconds = max(float(sent.max(initial=0)), received)
     return {
         "replicas": int(gone.sum()),
-        "bytes": int(size.sum()),
-        "seconds": rounded(seconds / scenario.wishes.bandwidth_bytes_per_s),
+        "bytes": int(size.sum()) if has_sizes else None,
+        "seconds": rounded(seconds / scenario.wishes.bandwidth_bytes_per_s)
+        if has_sizes
+        else None,
         "busiest_sender": None
         if busiest == ABSENT
         else int(state.brokers.ids[busiest]),
@@ -192,10 +195,10 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
 
 def _fullest(scenario: Scenario) -> dict[str, float | None]:
     """Return how full the fullest survivor is at least once all is copied anew."""
-    is_use = scenario.given.scale.is_use
+    is_told = scenario.given.scale.is_use & scenario.given.is_known
     levels = levels_after(scenario.given, scenario.lost).tolist()
     return {
-        str(resource): rounded(level) if is_use[r] and isfinite(level) else None
+        str(resource): rounded(level) if is_told[r] and isfinite(level) else None
         for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
     }
 
@@ -207,7 +210,7 @@ def busiest(scenario: Scenario, stage: str) -> dict[str, Any]:
     live = np.nonzero(state.brokers.is_live)[0]
     found: dict[str, Any] = {}
     for resource, r in zip(LED, LED_COLUMNS, strict=True):
-        if not len(live):
+        if not len(live) or not knows(given, resource):
             found[str(resource)] = None
             continue
         value = load[live, r] / given.scale.unit[live, r]

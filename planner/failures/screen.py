@@ -17,6 +17,7 @@ from planner.age import age_text
 from planner.failures.everything import (
     EveryFailure,
     fraction_document,
+    knows,
     names_of,
     notes_of,
 )
@@ -127,13 +128,15 @@ def _hurt(every: EveryFailure, failures: Failures, row: int) -> Iterator[str]:
 def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
     at_min = int(failures.damage["at_min_isr"][row])
     parts = [f"{at_min} at min ISR", f"out {_out_text(every, failures, row)}"]
-    level = _disk_text(failures, row)
+    level = _disk_text(every, failures, row)
     if level != "?":
         parts.append(f"disk {level} when rebuilt")
     return ", ".join(parts)
 
 
 def _out_text(every: EveryFailure, failures: Failures, row: int) -> str:
+    if not knows(every.given, Resource.OUT):
+        return "?"
     y = LED.index(Resource.OUT)
     broker = int(failures.peaks.broker_idx[row, y])
     if broker == ABSENT:
@@ -147,8 +150,9 @@ def _out_text(every: EveryFailure, failures: Failures, row: int) -> str:
     return f"{bytes_text(load, 2)}/s {name}"
 
 
-def _disk_text(failures: Failures, row: int) -> str:
-    if not failures.scale.is_use[HELD_COLUMNS[0]]:
+def _disk_text(every: EveryFailure, failures: Failures, row: int) -> str:
+    is_use = failures.scale.is_use[HELD_COLUMNS[0]]
+    if not is_use or not knows(every.given, Resource.DISK):
         return "?"
     level = float(failures.levels[row, 0])
     return percent_text(level) if np.isfinite(level) else "?"
@@ -185,12 +189,13 @@ def _row(every: EveryFailure, failures: Failures, row: int) -> str:
     damage = failures.damage
     seconds = float(failures.rebuild_s[row])
     took = duration_text(seconds) if np.isfinite(seconds) else ""
+    took = took if knows(every.given, Resource.DISK) else "?"
     mark = " " if failures.is_survived[row] and not failures.is_overfull[row] else "!"
     return (
         f"{mark}{lost:<{LOST_WIDTH}}{damage['offline'][row]:>8}"
         f"{damage['under_min_isr'][row]:>7}{damage['at_min_isr'][row]:>8}"
         f"{failures.leaders_moved[row]:>9}{_out_text(every, failures, row):>11}"
-        f"{_disk_text(failures, row):>7}{took:>12}"
+        f"{_disk_text(every, failures, row):>7}{took:>12}"
     ).rstrip()
 
 

@@ -17,7 +17,7 @@ from placement.sizing.size import Sizing, headroom, needs_without_one
 from planner.age import age_s
 from planner.plan.documents import Int32, Record
 from planner.plan.numbers import rounded
-from planner.sizing.make import SizeAnswer
+from planner.sizing.make import SizeAnswer, wished_losses
 from planner.what_if.answer import UsesRecord
 from planner.what_if.document import assumptions_document
 
@@ -35,6 +35,7 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
         )
         | {
             "survives": sorted(task.wanted.survives),
+            "left_out": left_out(answer),
             "months": rounded(float(answer.request.months)),
             "scenario": answer.request.scenario,
             "growth": answer.has_growth,
@@ -60,6 +61,11 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
         ],
         "lasts": None if answer.lasting is None else lasting_document(answer.lasting),
     }
+
+
+def left_out(answer: SizeAnswer) -> list[str]:
+    """Return the losses that were to be survived and cannot be told: too few racks."""
+    return sorted(wished_losses(answer.request) - answer.task.wanted.survives)
 
 
 def unsized(sizing: Sizing) -> list[str]:
@@ -209,6 +215,7 @@ class SizeAssumptionsRecord(Record):
     capacity_threshold: dict[str, float]
     bandwidth_bytes_per_s: int
     survives: list[str]
+    left_out: list[str]
     months: float
     scenario: str | None
     growth: bool

@@ -37,6 +37,7 @@ from planner.what_if.names import NameReader
 from planner.what_if.read import ScenariosFile, read_scenarios
 
 SURVIVES = ("broker", "rack")
+OTHER_WORDS = ("both", "nothing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class SizeRequest:
     capacity_threshold
         ``RESOURCE=FRACTION`` texts.
     survives
-        Some of ``broker`` and ``rack``, joined by commas; or ``nothing``.
+        Some of ``broker`` and ``rack``, joined by commas; ``both``, or ``nothing``.
     like
         Id of the broker that more, or fewer, are had of; `None`: the usual one.
     months
@@ -220,9 +221,9 @@ def refuse_what_cannot_be(
             "--like", request.like, rule, near(request.like, state.brokers.ids)
         )
     for word in _words(request.survives):
-        if word not in {*SURVIVES, "nothing"}:
-            rule = "must be broker, rack, both joined by a comma, or nothing"
-            names.refuse("--survive", word, rule, near(word, [*SURVIVES, "nothing"]))
+        if word not in {*SURVIVES, *OTHER_WORDS}:
+            rule = "must be broker, rack, both or nothing"
+            names.refuse("--survive", word, rule, near(word, [*SURVIVES, *OTHER_WORDS]))
     if request.months and file.context.growth is None:
         rule = "growth must be given to look ahead"
         names.refuse("--months", request.months, rule, "add --growth 5%/month")
@@ -240,6 +241,12 @@ def refuse_what_cannot_be(
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def wished_losses(request: SizeRequest) -> frozenset[str]:
+    """Return what may be lost, as it was asked for: some of broker and rack."""
+    words = _words(request.survives)
+    return frozenset(SURVIVES if "both" in words else words) & frozenset(SURVIVES)
 
 
 def _of_scenario(
@@ -264,7 +271,7 @@ def _task(
     stays = live & ~np.isin(state.brokers.ids, sorted(variant.leaving))
     names = [state.brokers.racks[k] for k in state.brokers.rack_idx[stays].tolist()]
     racks = tuple(sorted({name for name in names if name is not None}))
-    survives = frozenset(_words(request.survives)) & frozenset(SURVIVES)
+    survives = wished_losses(request)
     if None in names or len(racks) < 2:
         # Nobody can say what the loss of a rack takes, or it takes everything.
         racks = () if None in names else racks

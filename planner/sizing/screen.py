@@ -23,7 +23,7 @@ from planner.plan.words import (
     use_text,
     wrapped,
 )
-from planner.sizing.document import removable, unsized
+from planner.sizing.document import left_out, removable, unsized
 from planner.sizing.make import SizeAnswer
 
 
@@ -256,6 +256,8 @@ def assumed_text(answer: SizeAnswer) -> str:
         f"{r} {percent_text(v)}" for r, v in answer.task.wanted.thresholds.items()
     )
     lost = " and ".join(sorted(answer.task.wanted.survives)) or "nothing"
+    missing = " and ".join(left_out(answer))
+    without = f" (the loss of a {missing} left out: no two racks known)"
     months = answer.request.months
     ahead = f"; {months:g} months ahead" if months else ""
     scenario = answer.request.scenario
@@ -264,8 +266,9 @@ def assumed_text(answer: SizeAnswer) -> str:
     unknown = ", ".join(unsized(answer.sizing))
     blind = f"; not sized by what is not known: {unknown}" if unknown else ""
     return (
-        f"at most {most}; to be survived and rebuilt: {lost}; brokers evenly in "
-        f"racks{ahead}{after}; {rate}/s per broker{blind}"
+        f"at most {most}; to be survived and rebuilt: {lost}"
+        f"{without if missing else ''}; brokers evenly in racks{ahead}{after}; "
+        f"{rate}/s per broker{blind}"
     )
 
 

@@ -88,12 +88,16 @@ class ViolationsRecord(Record):
 
 
 class CopiesRecord(Record):
-    """What is copied; no plan for the bands reached copies under `least_bytes`."""
+    """
+    What is copied; no plan for the bands reached copies under `least_bytes`.
+
+    Bytes and seconds are null where no size is known.
+    """
 
     replicas: int
-    bytes: int
+    bytes: int | None
     least_bytes: int | None
-    seconds: float
+    seconds: float | None
     busiest_broker: Int32 | None
     cross_rack_bytes: int | None
 

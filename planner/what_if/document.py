@@ -27,7 +27,6 @@ def outcome_document(
 ) -> dict[str, Any]:
     """Return what is told of one scenario, or of today."""
     figures, variant = outcome.figures, outcome.variant
-    copying, placed = outcome.copying, outcome.placed
     return {
         "name": "today" if scenario is None else scenario.name,
         "sweep": None if scenario is None else scenario.sweep,
@@ -49,16 +48,7 @@ def outcome_document(
             "rack": int(figures.score.violations["rack"]),
             **figures.health,
         },
-        "copies": {
-            "replicas": copying.replicas,
-            "bytes": copying.size_bytes,
-            "least_bytes": _least_bytes(placed),
-            "seconds": rounded(copying.seconds),
-            "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
-            "cross_rack_bytes": copying.cross_rack_bytes
-            if knows_racks(figures.state)
-            else None,
-        },
+        "copies": _copies(outcome),
         "cross_rack_bytes_per_s": _rounded(cross_rack_rate(figures.state)),
         "price": costs_document(outcome, prices),
         "survives": {
@@ -69,6 +59,21 @@ def outcome_document(
         "is_checked": None,
         "shortfalls": _shortfalls(outcome),
         "notes": list(variant.notes),
+    }
+
+
+def _copies(outcome: Outcome) -> dict[str, Any]:
+    """Return what is copied; bytes and seconds are null where no size is known."""
+    copying, state = outcome.copying, outcome.figures.state
+    is_told = outcome.is_copying_told
+    has_racks = is_told and knows_racks(state)
+    return {
+        "replicas": copying.replicas,
+        "bytes": copying.size_bytes if is_told else None,
+        "least_bytes": _least_bytes(outcome.placed) if is_told else None,
+        "seconds": rounded(copying.seconds) if is_told else None,
+        "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
+        "cross_rack_bytes": copying.cross_rack_bytes if has_racks else None,
     }
 
 

@@ -136,7 +136,9 @@ def costs_document(outcome: Outcome, prices: Prices | None) -> dict[str, Any] | 
     return {
         **{name: None if v is None else rounded(v) for name, v in parts.items()},
         "total": rounded(float(np.sum(known))) if known else None,
-        "copying": None if per_gb is None else rounded(crossed / GB * per_gb),
+        "copying": rounded(crossed / GB * per_gb)
+        if per_gb is not None and outcome.is_copying_told
+        else None,
     }
 
 

@@ -174,13 +174,15 @@ PLACEHOLDERS: Mapping[str, Mapping[str, Any]] = {
     "sweeps": {"traffic": [1.0]},
 }
 """What stands in for a broken scenario, so that the others keep their places."""
+NO_GROWTH: Mapping[str, Any] = {"per_day": 0.0}
+"""What stands in for broken growth: that some is given is all that others need."""
 
 
 def _sound_rest(
     document: Mapping[str, Any], places: Sequence[Sequence[str | int]]
 ) -> dict[str, Any]:
     """
-    Return a file without its broken scenarios, and those that go on from them.
+    Return a file without its broken scenarios, those that go on from them, and growth.
 
     Raises
     ------
@@ -188,9 +190,14 @@ def _sound_rest(
         If something else is broken, that others may need.
     """
     broken = {tuple(place[:2]) for place in places}
-    if any(len(each) < 2 or each[0] not in PLACEHOLDERS for each in broken):
+    known = {*PLACEHOLDERS, "growth"}
+    if any(len(each) < 2 or each[0] not in known for each in broken):
         raise LookupError
     rest, lost = dict(document), set()
+    rest["growth"] = [
+        NO_GROWTH if ("growth", at) in broken else each
+        for at, each in enumerate(document.get("growth", []))
+    ]
     for part, placeholder in PLACEHOLDERS.items():
         entries = []
         for at, each in enumerate(document.get(part, [])):
@@ -269,6 +276,10 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         at.append("change")
         rule = f"must be one of {', '.join(_CHANGES)}"
         remedy = near(value, _CHANGES) if value else "say what changes"
+    elif error["type"] == "literal_error" and model is not r.ScenariosRecord:
+        expected = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+        rule = f"must be one of {', '.join(expected)}"
+        remedy = near(value, expected)
     elif error["type"] == "value_error":
         rule, remedy = rule.removeprefix("Value error, "), "mend it"
     at, is_either = _plain(at)

@@ -95,7 +95,7 @@ def table_row(row: Row) -> str:
     mark = " " if row["holds"] else "!"
     uses = [_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")]
     copies = row["copies"]
-    copied = bytes_text(copies["bytes"], 3) if copies["replicas"] else "-"
+    copied = _copied_text(copies)
     seconds = copies["seconds"]
     return (
         f"{mark}{_short(_row_name(row))}{row['brokers']:>4}{uses[0]:>6}{uses[1]:>5}"
@@ -103,6 +103,12 @@ def table_row(row: Row) -> str:
         f"{row['brokers_over_threshold']:>5}{copied:>9}{_time_text(seconds):>7}"
         f"{survives_text(row):>5}{full_text(row['full']):>6}"
     ).rstrip()
+
+
+def _copied_text(copies: Row) -> str:
+    if not copies["replicas"]:
+        return "-"
+    return "?" if copies["bytes"] is None else bytes_text(copies["bytes"], 3)
 
 
 def _row_name(row: Row) -> str:
@@ -137,8 +143,10 @@ def _balance_text(row: Row) -> str:
     return f"{min(100 * row['balance']['max_deviation'], 999):.0f}"
 
 
-def _time_text(seconds: float) -> str:
+def _time_text(seconds: float | None) -> str:
     """Return a duration in six columns."""
+    if seconds is None:
+        return "?"
     if not seconds:
         return "-"
     hours = seconds / 3600

@@ -5,7 +5,10 @@ import pytest
 import planner
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
+from planner.snapshot import Snapshot
 from support.commands import run
+
+FORMAT = {"format": "kafka-planner/snapshot", "version": 1}
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +83,18 @@ def test_the_cluster_of_a_stage_can_be_asked_further(snapshot):
     states = {row["id"]: row["state"] for row in after.brokers.to_pylist()}
     assert states[7] == "fenced"
     assert planner.lose(after, brokers=[8]).document["caused"]["under_min_isr"] > 0
+
+
+def test_what_nobody_told_is_null():
+    brokers = [{"id": broker} for broker in (1, 2, 3)]
+    topic = {"name": "t", "partitions": [{"partition": 0, "replicas": [1, 2]}]}
+    blind = Snapshot.from_document({"brokers": brokers, "topics": [topic]} | FORMAT)
+
+    rows = planner.try_failures(blind, pairs=False).table.to_rows()
+
+    unknown = ("rebuilt_bytes", "rebuild_s", "out_most", "out_broker", "disk_rebuilt")
+    assert {row[name] for row in rows for name in unknown} == {None}
+    assert rows[0]["leaders_most"] == 1
 
 
 def test_it_reads_well_in_a_notebook(snapshot, found):

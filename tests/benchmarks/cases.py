@@ -160,6 +160,8 @@ CASES = (
     Case("every pair of failures", MILLION, prepare_failures, run_pairs),
     Case("what-if, 99 scenarios", MEDIUM, prepare_sweep, run_sweep),
     Case("what-if, 99 scenarios, one process", MEDIUM, prepare_sweep, run_sweep_alone),
+    Case("what-if, 9 scenarios", MILLION, prepare_sweep, run_sweep),
+    Case("what-if, 9 scenarios, one process", MILLION, prepare_sweep, run_sweep_alone),
     Case("size", MEDIUM, snapshot_of, run_size),
     Case("demo, whole command", 0, lambda folder, _: folder, _demo),
 )

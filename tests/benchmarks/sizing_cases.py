@@ -26,20 +26,20 @@ STEPS = {"from": 1.0, "to": 3.0, "step": 0.25}
 
 def snapshot_of(folder: Path, num_replicas: int) -> Snapshot:
     """Return a skewed cluster; a small one where fewer replicas are asked for."""
-    is_medium = num_replicas >= MEDIUM
-    chosen = SIZES["M"] if is_medium else Size(12, 3, min(num_replicas, 600), 16)
+    named = {MEDIUM: "M", LARGE: "L"}.get(num_replicas)
+    chosen = SIZES[named] if named else Size(12, 3, min(num_replicas, 600), 16)
     return Snapshot.from_state(make_instance("c", chosen, 1).state)
 
 
 def prepare_sweep(folder: Path, num_replicas: int) -> Any:
-    """Return 99 scenarios of size M, or four of a small one."""
+    """Return 99 scenarios of size M, nine of size L, or four of a small one."""
     snapshot = snapshot_of(folder, num_replicas)
-    is_medium = num_replicas >= MEDIUM
-    sweep = (
-        {"name": "far", "traffic": STEPS, "brokers": "95-105"}
-        if is_medium
-        else {"name": "far", "traffic": [1.0, 3.0], "brokers": "12-13"}
-    )
+    axes = {
+        MEDIUM: {"traffic": STEPS, "brokers": "95-105"},
+        LARGE: {"traffic": [1.0, 1.1, 2.0], "brokers": [950, 1000, 1050]},
+    }
+    few = {"traffic": [1.0, 3.0], "brokers": "12-13"}
+    sweep = {"name": "far", **axes.get(num_replicas, few)}
     state = snapshot.to_state()
     file = understand({"sweeps": [sweep]}, snapshot, state)
     return snapshot, file, read_wishes(WhatIfRequest(effort="quick"), state)

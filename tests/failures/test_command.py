@@ -253,6 +253,31 @@ def test_what_is_lost_twice_is_told_once(capsys, safe: Path):
     assert outcome.document["lost"] == ["broker 2", "rack b"]
 
 
+def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
+    blind = [{"partition": n, "replicas": [1, 2]} for n in range(3)]
+    path = write_document(document(blind), tmp_path / "s.json")
+
+    every = run(capsys, "failures", path)
+    one = run(capsys, "failures", path, "--broker", "1")
+    told = run(capsys, "failures", path, "--format", "json").document
+    lost = run(capsys, "failures", path, "--broker", "1", "--format", "json").document
+
+    for screen in (every.out, one.out):
+        assert not re.search(r"\b0 B|\b0 s|\b0 %", screen.split("Pairs")[0])
+    assert "3 replicas of unknown size" in one.out
+    worst = told["single"]["broker"][0]
+    assert worst["busiest"]["out"] is None
+    assert worst["rebuilt_bytes"] is None
+    assert worst["rebuild_s"] is None
+    assert worst["fullest_when_rebuilt"] == {"disk": None, "in": None}
+    assert worst["busiest"]["leaders"]["load"] == 3
+    assert lost["rebuild"]["bytes"] is None
+    assert lost["rebuild"]["fullest"] == {"disk": None, "in": None}
+    assert lost["stages"]["lost"]["busiest"]["out"] is None
+    AllFailuresRecord.model_validate(told)
+    ScenarioRecord.model_validate(lost)
+
+
 def test_with_nobody_left_that_is_said(capsys, safe: Path):
     outcome = run(capsys, "failures", safe, "--broker", "1-6")
 

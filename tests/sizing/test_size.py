@@ -282,6 +282,35 @@ def test_bad_options_are_refused(capsys, files: Path, options: Any, place: str):
     assert place in outcome.err
 
 
+def test_both_are_a_broker_and_a_rack(capsys, files: Path):
+    found = [
+        run(capsys, "size", "demo.json.gz", "--survive", what, "--format", "json")
+        for what in ("both", "broker,rack")
+    ]
+
+    assert [each.code for each in found] == [0, 0]
+    first, second = (each.document for each in found)
+    assert first["assumptions"]["survives"] == ["broker", "rack"]
+    assert first["assumptions"]["left_out"] == []
+    assert (first["bound"], first["fleet"]) == (second["bound"], second["fleet"])
+
+
+def test_a_loss_that_cannot_be_told_is_said_to_be_left_out(capsys, tmp_path: Path):
+    document = skewed_document()
+    for broker in document["brokers"]:
+        del broker["rack"]
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+    outcome = run(capsys, "size", path, "--survive", "rack")
+    found = run(capsys, "size", path, "--format", "json").document
+
+    said = " ".join(outcome.out.split())
+    assert "nothing (the loss of a rack left out: no two racks known)" in said
+    assert found["assumptions"]["survives"] == ["broker"]
+    assert found["assumptions"]["left_out"] == ["rack"]
+
+
 def test_every_problem_of_a_list_of_types_is_told():
     with pytest.raises(BadInputError) as caught:
         understand_types(

@@ -53,6 +53,32 @@ def test_the_screen_fits_and_says_what_holds(capsys, files):
     assert "does not hold; " in outcome.out
 
 
+def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
+    document = skewed_document()
+    for topic in document["topics"]:
+        for partition in topic["partitions"]:
+            del partition["size_bytes"]
+    path = write_document(document, tmp_path / "s.json")
+    scenarios = tmp_path / "s.toml"
+    scenarios.write_text(
+        "[prices]\ncross_rack_gb = 0.01\n[[scenarios]]\nname = 'one fewer'\n"
+        "changes = [{change = 'remove-brokers', brokers = '6'}]\n"
+    )
+
+    screen = run(capsys, "what-if", path, scenarios, *FAST)
+    told = run(capsys, "what-if", path, scenarios, *FAST, "--format", "json")
+
+    starts = (" one fewer ", "!one fewer ")
+    line = next(row for row in screen.out.splitlines() if row.startswith(starts))
+    assert line.split()[-5:-2] == ["0", "?", "?"]
+    WhatIfRecord.model_validate(told.document)
+    (row,) = told.document["scenarios"]
+    assert row["copies"]["replicas"] > 0
+    figures = ("bytes", "seconds", "least_bytes", "cross_rack_bytes")
+    assert {row["copies"][name] for name in figures} == {None}
+    assert row["price"]["copying"] is None
+
+
 def test_the_document_has_its_shape(capsys, files):
     outcome = run(capsys, "what-if", *files, *FAST, "--format", "json")
 

@@ -159,10 +159,44 @@ def test_what_has_no_shape_hides_no_other_problem():
     ]
 
 
+def test_broken_growth_hides_no_other_problem():
+    found = refused(
+        scenario("one", {"change": "grow", "months": 3}),
+        scenario("two", {"change": "lose", "racks": ["A"]}),
+        growth=[{"per_moth": 0.1}, {"topics": "zz", "per_day": 0.1}],
+    )
+
+    assert [place for place, _, _ in found] == [
+        "growth[0].per_moth",
+        "growth[1].topics",
+        "scenarios[1].changes[0].racks",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "place", "remedy"),
+    [
+        pytest.param(
+            {"then": "rebalanced"}, "then", "did you mean rebalance?", id="then"
+        ),
+        pytest.param(
+            {"changes": [{"change": "grow", "factor": 2, "of": ["disks"]}]},
+            "changes[0].of[0]",
+            "did you mean disk?",
+            id="resource",
+        ),
+    ],
+)
+def test_words_of_which_there_are_few(broken: dict[str, Any], place: str, remedy: str):
+    ((found, _, told),) = refused(scenario("s") | broken)
+
+    assert (found, told) == (f"scenarios[0].{place}", remedy)
+
+
 @pytest.mark.parametrize(
     "more",
     [
-        pytest.param({"growth": [{"per_moth": 0.1}]}, id="growth"),
+        pytest.param({"growth": "5%/month"}, id="growth"),
         pytest.param({"scenarios": "none"}, id="scenarios"),
         pytest.param({"prices": {"per": "week"}}, id="prices"),
     ],
