@@ -1,7 +1,7 @@
 """What a cluster, real or not, is told by: balance, use, and what it survives."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,13 +12,26 @@ from placement.failures.outlook import DEFAULT_BANDWIDTH_BYTES_PER_S, Outlook, o
 from placement.failures.singles import single_failures
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
-from placement.load import RESOURCES, Resource, known_fractions, weigh
+from placement.load import (
+    RESOURCES,
+    Resource,
+    as_units,
+    known_fractions,
+    weigh,
+)
 from placement.rules.draft import DEFAULT_THRESHOLDS, LEAST_KNOWN
 from placement.score.placed import Measured, Score, measure, score_of
 from placement.sizing.growth import Crossing, Growth, crossings
 from placement.targets import DEFAULT_BAND, Members, share_out
 
-CAPPED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
+CAPPED = (
+    Resource.DISK,
+    Resource.IN,
+    Resource.OUT,
+    Resource.CPU,
+    Resource.REPLICAS,
+)
+"""What brokers have capacities for; of replicas those are `max_replicas`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +128,7 @@ class Figures:
     measured, score
         Loads, targets and balance.
     use
-        Of disk, in, out and cpu.
+        Of what brokers have capacities for.
     health
         How many partitions are offline, under min ISR and so on.
     verdicts
@@ -138,20 +151,27 @@ class Figures:
     def binding(self) -> tuple[Resource, Use] | None:
         """The resource that is nearest to its threshold, and where; if any is known."""
         known = [(r, use) for r, use in self.use.items() if use.is_known]
-        limit = self.measured.limit
-        capacity = self.score.capacity
 
         def nearness(pair: tuple[Resource, Use]) -> float:
-            column = RESOURCES.index(pair[0])
-            row = int(self.state.brokers.rows_of([pair[1].broker_id])[0])
-            return pair[1].most * float(capacity[row, column] / limit[row, column])
+            return pair[1].most / self.threshold_of(pair[0], pair[1].broker_id)
 
         return max(known, key=nearness) if known else None
 
+    def threshold_of(self, resource: Resource, broker_id: int) -> float:
+        """Return the fraction of a capacity that a broker may use."""
+        if resource is Resource.REPLICAS:
+            return 1.0
+        r = RESOURCES.index(resource)
+        row = int(self.state.brokers.rows_of([broker_id])[0])
+        capacity = float(self.score.capacity[row, r])
+        # What rounding may exceed is part of the limit.
+        return float(self.measured.limit[row, r]) / (1 + 1e-9) / capacity
+
     @property
     def num_over(self) -> int:
-        """Brokers over some threshold."""
-        return int(self.measured.is_over.any(axis=1).sum())
+        """Brokers over some threshold, or over the replicas that they may hold."""
+        is_crowded = _crowded(self.measured)
+        return int((self.measured.is_over.any(axis=1) | is_crowded).sum())
 
     @property
     def num_out_of_band(self) -> int:
@@ -214,6 +234,9 @@ def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, 
         Resource.IN: brokers.in_bytes_per_s,
         Resource.OUT: brokers.out_bytes_per_s,
         Resource.CPU: brokers.cpu_cores,
+        Resource.REPLICAS: np.where(
+            brokers.max_replicas > 0, brokers.max_replicas, np.nan
+        ),
     }
     known = known_fractions(measured.state, measured.weights)
     found = {}
@@ -232,7 +255,20 @@ def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, 
             broker_id=int(brokers.ids[holds][fullest]),
             over=int(measured.is_over[:, r].sum()),
         )
+    counted = found[Resource.REPLICAS]
+    if counted.is_known:
+        over = int(_crowded(measured).sum())
+        found[Resource.REPLICAS] = replace(counted, over=over)
     return found
+
+
+def _crowded(measured: Measured) -> BoolArray:
+    """Return ``(B,)`` brokers that hold more replicas than they may."""
+    most = measured.state.brokers.max_replicas
+    count = as_units(measured.load)[:, RESOURCES.index(Resource.REPLICAS)]
+    holds = measured.shares.members.holds
+    crowded: BoolArray = holds & (most >= 0) & (count > most)
+    return crowded
 
 
 def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:

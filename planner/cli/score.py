@@ -166,7 +166,7 @@ def _in_memory(
     if output is not None:
         write_tables(scored, Path(output))
     if not is_json:
-        _print_screens(scored, documents)
+        _print_screens(snapshots, scored, documents)
     return documents
 
 
@@ -215,14 +215,16 @@ def _judge(
             document["fail_on"] = inputs.read(judged)
 
 
-def _print_screens(scored: list["Scored"], documents: list[dict[str, Any]]) -> None:
+def _print_screens(
+    snapshots: list[Path], scored: list["Scored"], documents: list[dict[str, Any]]
+) -> None:
     from planner.plan.words import labelled
     from planner.score.screen import score_screen
 
-    for number, each in enumerate(scored):
+    for number, (path, each) in enumerate(zip(snapshots, scored, strict=True)):
         if number:
             typer.echo()
-        for line in score_screen(each):
+        for line in score_screen(each, path):
             typer.echo(line)
         answers = documents[number]["fail_on"] if documents else ()
         for answer in answers:

@@ -1,9 +1,10 @@
 """Score one snapshot, with the options of the command line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from placement.rules.draft import Settings
 from placement.score import ClusterScore, score_cluster
 from planner.age import age_s
 from planner.plan.request import PlanRequest, read_request
@@ -43,12 +44,15 @@ class Scored:
         As the snapshot says.
     data_age_s
         Seconds since then; `None` where it does not say.
+    settings
+        The bands and thresholds that the figures go by.
     """
 
     score: ClusterScore
     cluster_id: str | None
     taken_at: str | None
     data_age_s: float | None
+    settings: Settings = field(default_factory=Settings)
 
 
 def score_snapshot(
@@ -88,4 +92,5 @@ def score_snapshot(
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
+        settings=wishes.settings,
     )

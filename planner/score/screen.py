@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -15,12 +16,14 @@ from planner.plan.words import (
     LABEL_WIDTH,
     SCREEN_WIDTH,
     bytes_text,
+    command_lines,
     duration_text,
     labelled,
     percent_text,
     plural,
 )
 from planner.score.make import Scored
+from planner.score.verdict import assumed_text, binding_text, next_words
 
 MOST_BROKERS = 12
 MOST_RACKS = 10
@@ -48,8 +51,17 @@ WRONG = {
 """What is wrong in words, the worst first."""
 
 
-def score_screen(scored: Scored) -> Iterator[str]:
-    """Yield the lines of a score's screen, each at most 80 columns wide."""
+def score_screen(scored: Scored, path: Path) -> Iterator[str]:
+    """
+    Yield the lines of a score's screen, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    scored
+        The score.
+    path
+        Of the snapshot, as it was given.
+    """
     score = scored.score
     yield from labelled("Cluster", _headline(scored))
     yield from _summary(score)
@@ -60,8 +72,11 @@ def score_screen(scored: Scored) -> Iterator[str]:
     yield from labelled("Wrong", _wrong(score))
     yield from _hot(score)
     yield from labelled("Balance", _balance(score))
+    yield from labelled("Binds", binding_text(scored))
+    yield from labelled("Assumed", assumed_text(scored))
     for note in score.notes:
         yield from labelled("Note", note.message)
+    yield from command_lines("Next", next_words(score, path))
 
 
 def _headline(scored: Scored) -> str:

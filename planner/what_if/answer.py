@@ -51,12 +51,17 @@ class UseRecord(Record):
 
 
 class UsesRecord(Record):
-    """By resource; null where capacities or loads are not known."""
+    """
+    By resource; null where capacities or loads are not known.
+
+    Of `replicas` the capacity is how many a broker may hold.
+    """
 
     disk: UseRecord | None
     in_: UseRecord | None = Field(alias="in")
     out: UseRecord | None
     cpu: UseRecord | None
+    replicas: UseRecord | None
 
 
 class BindingRecord(Record):

@@ -1,11 +1,12 @@
 """What `what-if` tells of today and of each scenario, in plain values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from placement.failures.domains import DomainKind
 from placement.load import RESOURCES, Resource
 from placement.planning import PlannedPlacement
+from placement.rules.draft import LEAST_KNOWN
 from placement.scenarios.between_racks import cross_rack_rate, knows_racks
 from placement.scenarios.figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.outcome import Outcome
@@ -58,7 +59,7 @@ def outcome_document(
         "full": full_document(figures),
         "is_checked": None,
         "shortfalls": _shortfalls(outcome),
-        "notes": list(variant.notes),
+        "notes": [*variant.notes, *_blind_notes(scenario, figures)],
     }
 
 
@@ -75,6 +76,18 @@ def _copies(outcome: Outcome) -> dict[str, Any]:
         "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
         "cross_rack_bytes": copying.cross_rack_bytes if has_racks else None,
     }
+
+
+def _blind_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
+    """Yield why a use is not told although some of the load is."""
+    for resource in CAPPED:
+        known = figures.score.resources[resource].known_fraction
+        if 0 < known < LEAST_KNOWN:
+            where = "today" if scenario is None else scenario.name
+            yield (
+                f"{where}: {resource} is known for {percent_text(known)} of the "
+                "partitions, too few to tell its use"
+            )
 
 
 def _rounded(value: float | None) -> float | int | None:
@@ -125,16 +138,8 @@ def binding_document(figures: Figures) -> dict[str, Any] | None:
         "resource": str(resource),
         "broker": use.broker_id,
         "use": rounded(use.most),
-        "threshold": rounded(threshold_of(figures, resource, use.broker_id)),
+        "threshold": rounded(figures.threshold_of(resource, use.broker_id)),
     }
-
-
-def threshold_of(figures: Figures, resource: Resource, broker_id: int) -> float:
-    """Return the fraction of a capacity that a broker may use."""
-    r = RESOURCES.index(resource)
-    row = int(figures.state.brokers.rows_of([broker_id])[0])
-    capacity = float(figures.score.capacity[row, r])
-    return float(figures.measured.limit[row, r]) / (1 + 1e-9) / capacity
 
 
 def _balance(figures: Figures) -> dict[str, Any]:

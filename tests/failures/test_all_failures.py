@@ -177,6 +177,15 @@ def test_drawn_pairs_are_rows_of_all_pairs(case: Case, seed: int):
     assert drawn.rebuilt_bytes.tolist() == every.rebuilt_bytes[rows].tolist()
 
 
+def test_pairs_of_more_than_2000_brokers_are_drawn():
+    given = outlook(make_state([[0, 1], [1, 2]], ids=range(2001)))
+
+    found = pair_failures(given, DomainKind.BROKER, sample=10)
+
+    assert found.num_possible == 2001 * 2000 // 2
+    assert len(found) == 10
+
+
 def test_domains_are_what_serves():
     state = make_state(
         [[0, 1], [2, 3]],

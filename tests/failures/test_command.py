@@ -312,6 +312,17 @@ def test_eligible_replicas_lead_where_they_are_enabled(capsys, tmp_path: Path):
     assert (only["leader"], only["isr"], only["state"]) == (2, [2], "under-min-isr")
 
 
+def test_under_min_isr_producers_are_said_to_be_refused(capsys, tmp_path: Path):
+    given = document([partition(0, [1, 2])], configs={"min.insync.replicas": "2"})
+    path = write_document(given, tmp_path / "s.json")
+
+    outcome = run(capsys, "failures", path, "--broker", "2")
+
+    said = " ".join(outcome.out.split())
+    assert "not survived: 1 partition under min ISR (acks=all refused)" in said
+    assert outcome.code == 3
+
+
 def test_topics_may_elect_uncleanly_by_themselves(capsys, tmp_path: Path):
     stale = partition(0, [1, 2], leader=1, isr=[1])
     given = document([stale], configs={"unclean.leader.election.enable": "true"})

@@ -1,6 +1,7 @@
 """What a score says on one screen."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ def screen(state, **said):
         score=score_cluster(state),
         **{"cluster_id": "c", "taken_at": None, "data_age_s": None} | said,
     )
-    return list(score_screen(scored))
+    return list(score_screen(scored, Path("s.json")))
 
 
 @settings(max_examples=40)
@@ -72,6 +73,56 @@ def test_nothing_wrong_is_said():
 
     assert "Wrong      nothing" in text
     assert "every broker is in its bands" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "binds", "command"),
+    [
+        pytest.param(
+            {"lists": [[0], [1]], "size_bytes": [90, 10], "disk_bytes": 100},
+            "Binds disk of broker 0: 90 % of 80 %",
+            "plan rebalance s.json -o plan",
+            id="over-a-threshold",
+        ),
+        pytest.param(
+            {"lists": [[0, 1]] * 2, "size_bytes": 50, "disk_bytes": 200},
+            "Binds disk of broker 0: 50 % of 80 %",
+            "plan leaders s.json -o plan",
+            id="leaders-would-do",
+        ),
+        pytest.param(
+            {"lists": [[0], [1]], "size_bytes": 1},
+            "Binds no capacity is known",
+            "failures s.json",
+            id="even",
+        ),
+        pytest.param(
+            {"lists": [[0], [1]], "size_bytes": 1, "states": {1: BrokerState.DEAD}},
+            "Binds no capacity is known",
+            "plan fix s.json -o plan",
+            id="offline",
+        ),
+        pytest.param(
+            {
+                "lists": [[0, 1], [1, 2]],
+                "size_bytes": [20, 60],
+                "disk_bytes": 100,
+                "states": {1: BrokerState.DEAD},
+            },
+            "Binds disk of broker 2: 60 % of 80 %",
+            "plan fix s.json -o plan",
+            id="dead-brokers-bind-nothing",
+        ),
+    ],
+)
+def test_it_ends_with_what_binds_and_what_to_do(given, binds: str, command: str):
+    more = {key: value for key, value in given.items() if key != "lists"}
+
+    text = " ".join(" ".join(screen(make_state(given["lists"], **more))).split())
+
+    assert binds in text
+    assert "Assumed at most disk 80 %, in 80 %, out 80 %, cpu 70 %; bands of" in text
+    assert text.endswith(f"Next kafka-planner {command}")
 
 
 def test_an_empty_cluster_has_a_screen():

@@ -69,6 +69,27 @@ def test_the_demo_needs(demo: Snapshot, survives: str, brokers: int, lost: str):
     assert unfit(sizing.shown.state, answer.task.wanted) == ""
 
 
+def test_so_many_months_ahead_is_the_cluster_that_has_grown(capsys, files: Path):
+    Path("grown.toml").write_text(
+        "[[scenarios]]\nname = 'later'\n"
+        "changes = [{change = 'grow', per_month = 0.05, months = 12}]\n"
+    )
+    wishes = ("--survive", "nothing", "--format", "json")
+    later = ("--scenarios", "grown.toml", "--scenario", "later")
+    ahead = ("--growth", "5%/month", "--months", "12")
+
+    now, grown, planned = (
+        run(capsys, "size", "demo.json.gz", *wishes, *options).document
+        for options in ((), later, ahead)
+    )
+
+    # A third of 5.4 TB x 1.05^12 in each rack: over four disks of 1 TB, 80 % full.
+    assert (now["brokers"], grown["brokers"], planned["brokers"]) == (9, 15, 15)
+    assert planned["bound"] == grown["bound"]
+    assert planned["status"] == "exact"
+    assert planned["is_checked"] is True
+
+
 def test_one_broker_fewer_than_proven_has_no_plan():
     document = skewed_document()
     for broker in document["brokers"]:

@@ -109,6 +109,13 @@ def test_a_replaced_broker_copies_all_that_was_there():
     assert variant.state.brokers.disk_bytes.tolist() == [1000, 1000, 1000, 5000]
 
 
+def test_a_rack_that_is_removed_is_emptied():
+    variant = changed(small(), {"change": "remove-brokers", "racks": ["a"]})
+
+    assert variant.leaving == {0, 3}
+    assert variant.lost_brokers == frozenset()
+
+
 def test_a_lost_rack_changes_leaders_and_empties_nothing():
     variant = changed(small(), {"change": "lose", "racks": ["a"]})
 

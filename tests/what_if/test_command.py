@@ -79,6 +79,22 @@ def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
     assert row["price"]["copying"] is None
 
 
+def test_a_use_that_is_not_told_has_a_reason(capsys, files):
+    Path("n.toml").write_text(
+        "[[scenarios]]\nname = 'blind'\nthen = 'nothing'\n"
+        "changes = [{change = 'new-topic', name = 'x', partitions = 400, "
+        "writes = '1MB/s'}]\n"
+    )
+
+    outcome = run(capsys, "what-if", files[0], "n.toml", *FAST)
+
+    said = " ".join(outcome.out.split())
+    why = "is known for 44 % of the partitions, too few to tell its use"
+    assert f"blind: disk {why}" in said
+    assert f"blind: out {why}" in said
+    assert f"in {why}" not in said
+
+
 def test_the_document_has_its_shape(capsys, files):
     outcome = run(capsys, "what-if", *files, *FAST, "--format", "json")
 

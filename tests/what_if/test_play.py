@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.load import RESOURCES
+from placement.cluster import UNKNOWN
+from placement.load import RESOURCES, Resource
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions, figures_of, usual_assumptions
 from placement.scenarios.outcome import Afterwards, final_state, play
@@ -245,6 +246,31 @@ def test_figures_of_a_cluster_count_what_is_over():
     assert figures.binding is not None
     loose = figures_of(state, usual_assumptions())
     assert loose.num_over == 0
+
+
+def test_brokers_with_more_replicas_than_they_may_hold_are_over():
+    state = skewed().to_state()
+    count = np.bincount(state.replicas.broker_idx, minlength=state.num_brokers)
+    most = int(count.max())
+    tight = state.with_brokers(
+        max_replicas=np.full(state.num_brokers, most - 1, dtype=np.int64)
+    )
+    some = np.where(np.arange(state.num_brokers) == count.argmax(), most - 1, UNKNOWN)
+
+    figures = figures_of(tight, usual_assumptions())
+    partly = figures_of(
+        state.with_brokers(max_replicas=some.astype(np.int64)), usual_assumptions()
+    )
+
+    use = figures.use[Resource.REPLICAS]
+    crowded = int((count == most).sum())
+    assert (use.over, figures.num_over) == (crowded, crowded)
+    assert use.most == pytest.approx(most / (most - 1))
+    assert figures.binding is not None
+    assert figures.binding[0] == Resource.REPLICAS
+    assert not partly.use[Resource.REPLICAS].is_known
+    assert partly.num_over == 1
+    assert figures_of(state, usual_assumptions()).num_over == 0
 
 
 def test_what_was_lost_counts_for_the_quorum():
