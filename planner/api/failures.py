@@ -94,7 +94,14 @@ class FailuresResult:
         given = self.every.given
         parts = [_columns(given, kind, each) for kind, each in found.items()]
         tables = [pa.table(columns) for columns in parts if len(columns["lost"])]
-        return Table(pa.concat_tables(tables) if tables else pa.table({}))
+        return Table(pa.concat_tables(tables) if tables else self._nothing())
+
+    def _nothing(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return the columns without a row."""
+        import pyarrow as pa
+
+        kind, found = next(iter(self.every.singles.items()))
+        return pa.table(_columns(self.every.given, kind, found)).slice(0, 0)
 
     def __repr__(self) -> str:
         now = datetime.now(UTC)
@@ -239,14 +246,16 @@ class LossResult:
 
     def cluster(self, stage: Literal["now", "lost", "returned", "elected"]) -> Snapshot:
         """
-        Return the cluster at a stage.
+        Return the cluster at a stage; with brokers lost the quorum is not known.
 
         Raises
         ------
         KeyError
             If there is no such stage.
         """
-        return Snapshot.from_state(self.scenario.stages[stage])
+        state, now = self.scenario.stages[stage], self.scenario.now
+        has_lost = bool((now.brokers.is_live & ~state.brokers.is_live).any())
+        return self.scenario.snapshot.with_state(state, has_lost=has_lost)
 
     def __repr__(self) -> str:
         lines = scenario_screen(
@@ -372,8 +381,8 @@ def lose(
     elr = {None: None, True: "on", False: "off"}[eligible_leader_replicas]
     request = FailuresRequest(
         broker=tuple(map(str, brokers)),
-        rack=tuple(racks),
-        log_dir=tuple(log_dirs),
+        rack=_names(racks),
+        log_dir=_names(log_dirs),
         bandwidth=str(bandwidth),
         capacity_threshold=_thresholds(capacity_threshold),
         elr=elr,
@@ -386,6 +395,11 @@ def lose(
     return LossResult(
         play(snapshot, state, wishes, wishes.loss, is_crash=not clean_shutdown)
     )
+
+
+def _names(given: Iterable[str]) -> tuple[str, ...]:
+    """Return names; a text is one name, not its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _thresholds(given: Mapping[str, float] | None) -> tuple[str, ...]:

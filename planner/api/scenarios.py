@@ -14,14 +14,16 @@ from planner.api.errors import named_as_arguments
 from planner.api.failures import without_command
 from planner.api.result import PlanResult
 from planner.api.table import Table
+from planner.errors import BadInputError
 from planner.plan.make import Planned, check_plan
 from planner.sizing.document import status_of
 from planner.sizing.document import to_document as size_document
-from planner.sizing.make import SizeAnswer, SizeRequest
+from planner.sizing.make import SizeAnswer, SizeRequest, shown_snapshot
 from planner.sizing.make import size as answer_to
 from planner.sizing.screen import size_screen
 from planner.sizing.types import read_types, understand_types
 from planner.snapshot import Snapshot
+from planner.snapshot.problems import problem
 from planner.what_if.answer import to_document
 from planner.what_if.growth import Rates, parse_growth, trend_rates
 from planner.what_if.make import (
@@ -135,8 +137,9 @@ class WhatIfResult:
         KeyError
             If there is no such scenario.
         """
-        variant: Variant = self._player().variant(self._scenario(name))
-        return Snapshot.from_state(variant.state)
+        player = self._player()
+        variant: Variant = player.variant(self._scenario(name))
+        return player.cluster(variant, variant.state)
 
     def _scenario(self, name: str) -> Scenario:
         for scenario in self.found.file.scenarios:
@@ -257,10 +260,19 @@ def _rates(
     growth: AnyGrowth | None, snapshot: Snapshot
 ) -> Rates | Mapping[str, Rates] | None:
     if growth is None or isinstance(growth, str):
-        return None if growth is None else parse_growth(growth)
+        return None if growth is None else _told_growth(growth)
     if isinstance(growth, PathLike):
         return read_trends(Path(growth), snapshot.cluster_id)
     return trend_rates(growth, snapshot.to_state())
+
+
+def _told_growth(text: str) -> Rates:
+    try:
+        return parse_growth(text)
+    except ValueError as error:
+        msg = "bad arguments"
+        found = problem("arguments", "growth", text, str(error), "write 5%/month")
+        raise BadInputError(msg, [found]) from error
 
 
 def _fractions(given: float | Mapping[str, float] | None) -> tuple[str, ...]:
@@ -331,7 +343,7 @@ class SizeResult:
     def placement(self) -> Snapshot | None:
         """The placement that shows the answer."""
         shown = self.answer.sizing.shown
-        return None if shown is None else Snapshot.from_state(shown.state)
+        return None if shown is None else shown_snapshot(self.answer, shown)
 
     def __repr__(self) -> str:
         now = datetime.now(UTC)
@@ -346,7 +358,8 @@ def size_cluster(
     snapshot: Snapshot,
     *,
     types: Sequence[Mapping[str, Any]] | str | PathLike[str] = (),
-    survives: Iterable[Literal["broker", "rack"]] = ("broker", "rack"),
+    survives: Literal["broker", "rack", "both", "nothing"]
+    | Iterable[Literal["broker", "rack"]] = ("broker", "rack"),
     growth: AnyGrowth | None = None,
     months: float = 0.0,
     like: int | None = None,
@@ -392,7 +405,9 @@ def size_cluster(
     """
     request = SizeRequest(
         capacity_threshold=_fractions(capacity_threshold),
-        survives=",".join(survives) or "nothing",
+        survives=survives
+        if isinstance(survives, str)
+        else ",".join(survives) or "nothing",
         like=like,
         months=months,
         racks=racks,

@@ -129,14 +129,12 @@ def size(
 
 def _write(answer: "SizeAnswer", output: Path) -> None:
     """Write the placement that shows the answer, as a snapshot."""
-    from planner.snapshot import Snapshot, write_snapshot
+    from planner.sizing.make import shown_snapshot
+    from planner.snapshot import write_snapshot
 
     shown = answer.sizing.shown
-    if shown is None:
-        return
-    taken_at = answer.snapshot.taken_at
-    header = {} if taken_at is None else {"taken_at": taken_at}
-    write_snapshot(Snapshot.from_state(shown.state, header), output)
+    if shown is not None:
+        write_snapshot(shown_snapshot(answer, shown), output)
 
 
 def _print(

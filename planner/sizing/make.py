@@ -310,6 +310,13 @@ def _in_racks(task: SizingTask, count: int | None) -> SizingTask:
     return replace(task, racks=tuple(names[:count]), wanted=wanted)
 
 
+def shown_snapshot(answer: SizeAnswer, shown: Shown) -> Snapshot:
+    """Return the placement that shows an answer, as a snapshot."""
+    now = answer.task.variant
+    has_lost = bool(now.lost_brokers or now.lost_racks)
+    return answer.snapshot.with_state(shown.state, has_lost=has_lost)
+
+
 def is_sound(shown: Shown, task: SizingTask) -> bool:
     """Tell whether the independent checker finds nothing wrong with a placement."""
     before, after = shown.variant.state, shown.state

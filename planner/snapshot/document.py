@@ -184,6 +184,23 @@ class Snapshot:
         said = header_of(state, header)
         return cls.from_tables(tables_of(state, min_isr_in(said)), said, file=file)
 
+    def with_state(self, state: "ClusterState", *, has_lost: bool = False) -> Self:
+        """
+        Return what becomes of this cluster; what is said of it once still holds.
+
+        Parameters
+        ----------
+        state
+            The cluster then.
+        has_lost
+            Whether brokers or racks are lost. Nobody knows then which controllers are
+            left, nor where a broker is gone: the quorum is left out.
+        """
+        said, ids = self.header(), self.brokers.column("id").to_pylist()
+        if has_lost or set(ids) - set(state.brokers.ids.tolist()):
+            said.pop("controllers", None)
+        return self.from_state(state, said)
+
     @classmethod
     def _checked(
         cls,

@@ -38,11 +38,11 @@ def check_output(output: Path, scenarios: tuple[Scenario, ...]) -> None:
         check_plan_output(output / folder_name(scenario) / "plan")
 
 
-def write_scenario(output: Path, scenario: Scenario, plan: Plan) -> None:
+def write_scenario(
+    output: Path, scenario: Scenario, plan: Plan, cluster: Snapshot
+) -> None:
     """Write the plan of a scenario, and the snapshot that it is for, side by side."""
     folder = output / folder_name(scenario)
     folder.mkdir(parents=True, exist_ok=True)
     write_plan(plan, folder / "plan")
-    header = {} if plan.taken_at is None else {"taken_at": plan.taken_at}
-    cluster = Snapshot.from_state(plan.state, header)
     write_snapshot(cluster, folder / "cluster.json.gz")

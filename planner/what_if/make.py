@@ -334,6 +334,11 @@ class Player:
             goal, placed, taken_at=self._snapshot.taken_at, settings=document
         )
 
+    def cluster(self, variant: Variant, state: ClusterState) -> Snapshot:
+        """Return what a scenario makes of the snapshot."""
+        has_lost = bool(variant.lost_brokers or variant.lost_racks)
+        return self._snapshot.with_state(state, has_lost=has_lost)
+
     def row(self, scenario: Scenario) -> dict[str, Any]:
         """Play one scenario, have its plan checked, and write it if asked."""
         outcome = self.outcome(scenario)
@@ -344,5 +349,6 @@ class Player:
         findings = check_plan(plan, self._wishes.plan)
         document["is_checked"] = is_ok(findings)
         if self._output is not None:
-            write_scenario(self._output, scenario, plan)
+            cluster = self.cluster(outcome.variant, plan.state)
+            write_scenario(self._output, scenario, plan, cluster)
         return document

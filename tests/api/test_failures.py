@@ -49,6 +49,19 @@ def test_every_pair_is_a_row(found):
         assert [[r["lost"], r["and_lost"]] for r in mine[: len(worst)]] == worst
 
 
+def test_without_pairs_there_are_their_columns(snapshot):
+    found = planner.try_failures(snapshot, pairs=False)
+
+    assert found.pairs.to_rows() == []
+    assert found.pairs.to_arrow().schema == found.table.to_arrow().schema
+
+
+def test_a_text_is_one_name(snapshot):
+    lost = planner.lose(snapshot, log_dirs="4:/data/d1", racks="b")
+
+    assert lost.document["lost"] == ["rack b", "log dir 4:/data/d1"]
+
+
 def test_the_verdict_is_that_of_the_command(found, capsys):
     outcome = run(capsys, "failures", SNAPSHOT_FILE, "--format", "json")
 
@@ -83,6 +96,11 @@ def test_the_cluster_of_a_stage_can_be_asked_further(snapshot):
     states = {row["id"]: row["state"] for row in after.brokers.to_pylist()}
     assert states[7] == "fenced"
     assert planner.lose(after, brokers=[8]).document["caused"]["under_min_isr"] > 0
+    # What is said once still holds; of the controllers nobody knows who is left.
+    said = snapshot.header()
+    quorum = said.pop("controllers")
+    assert (len(quorum), after.header()) == (3, said)
+    assert lost.cluster("returned").header() == snapshot.header()
 
 
 def test_what_nobody_told_is_null():

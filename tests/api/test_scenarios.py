@@ -127,6 +127,32 @@ def test_problems_name_arguments(snapshot):
     assert caught.value.problems[0].file == "arguments"
 
 
+def test_growth_that_is_none_is_named_as_an_argument(snapshot):
+    for ask in (
+        lambda: planner.size_cluster(snapshot, growth="fast"),
+        lambda: planner.play_scenarios(snapshot, {}, growth="fast"),
+    ):
+        with pytest.raises(BadInputError) as caught:
+            ask()
+        (only,) = caught.value.problems
+        assert (only.file, only.place) == ("arguments", "growth")
+
+
+def test_clusters_say_what_the_snapshot_said():
+    snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    grown = {"name": "grown", "changes": [{"change": "traffic", "factor": 1.1}]}
+    lost = {"name": "lost", "changes": [{"change": "lose", "racks": ["b"]}]}
+    found = planner.play_scenarios(snapshot, {"scenarios": [grown, lost]})
+    sized = planner.size_cluster(snapshot, survives="nothing")
+
+    said = snapshot.header()
+    assert found.cluster("grown").header() == said
+    del said["controllers"]
+    assert found.cluster("lost").header() == said
+    # Three brokers are gone, and might be controllers.
+    assert sized.placement.header() == said
+
+
 def test_sizes_are_tables_too():
     snapshot = planner.read_snapshot(SNAPSHOT_FILE)
 

@@ -7,6 +7,7 @@ import pytest
 
 from planner.demo import SNAPSHOT_FILE
 from planner.plan.words import SCREEN_WIDTH
+from planner.snapshot import read_snapshot
 from planner.what_if.answer import WhatIfRecord
 from support.commands import run
 from support.plans import skewed_document, write_document
@@ -137,6 +138,9 @@ def test_the_plan_is_what_planning_the_written_cluster_says(capsys, files, tmp_p
     words = ("plan", "rebalance", folder / "cluster.json.gz", "--effort", "quick")
     run(capsys, *words, "-o", "again")
 
+    # Features, versions, configs and the quorum are those of today.
+    today, written = read_snapshot(Path(files[0])), folder / "cluster.json.gz"
+    assert read_snapshot(written).header() == today.header()
     told = (folder / "plan" / "reassignment.json").read_text()
     assert (tmp_path / "again" / "reassignment.json").read_text() == told
     assert '"partitions"' in told
