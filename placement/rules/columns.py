@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.problem import NO_LIMIT
+from placement.cluster import ClusterState
+from placement.core.problem import NO_LIMIT, FloatArray, IntArray
 from placement.load import RESOURCES, UNITS, Resource
 from placement.rules.draft import Draft
 from placement.rules.tables import SoftColumn
@@ -70,6 +71,21 @@ class LeaderIn:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class OldStayInBand:
+    """
+    Bands have a lower end for the old brokers too where brokers are added.
+
+    As in Cruise Control, whose goals hold for all brokers alike.
+    """
+
+    name: str = "old-in-band"
+
+    def fill(self, draft: Draft) -> None:
+        """Let no old broker give away more than its band allows."""
+        draft.old_may_be_low = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SpreadTopics:
     """
@@ -98,8 +114,7 @@ class SpreadTopics:
         for topic in self.topics:
             weight = np.equal(state.partitions.topic_idx, topic).astype(np.int64)
             mean = float((weight * state.num_replicas).sum()) / count
-            gap = min(max(mean * self.gap, self.least_gap), self.most_gap)
-            lower, upper = max(np.floor(mean - gap), 0), np.ceil(mean + gap)
+            lower, upper = self.ends(np.array(mean))
             draft.columns.append(
                 SoftColumn(
                     name=f"{self.name}:{state.topics.names[topic]}",
@@ -110,6 +125,29 @@ class SpreadTopics:
                     unit=np.where(draft.holds, max(mean, 1.0), 0.0),
                 )
             )
+
+    def ends(self, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the fewest and the most replicas of topics, by means per broker."""
+        gap = np.clip(mean * self.gap, self.least_gap, self.most_gap)
+        return np.maximum(np.floor(mean - gap), 0), np.ceil(mean + gap)
+
+
+def uneven_topics(state: ClusterState) -> IntArray:
+    """Return the topics whose replicas miss `SpreadTopics`, the furthest off first."""
+    live = np.nonzero(state.brokers.is_live)[0]
+    topics, width = len(state.topics.names), state.num_brokers
+    of = state.partitions.topic_idx[state.replicas.partition_idx].astype(np.int64)
+    pairs, held = np.unique(of * width + state.replicas.broker_idx, return_counts=True)
+    is_live = state.brokers.is_live[pairs % width]
+    topic, counts = pairs[is_live] // width, held[is_live]
+    mean = np.bincount(of, minlength=topics) / max(len(live), 1)
+    lower, upper = SpreadTopics(()).ends(mean)
+    off = np.zeros(topics)
+    np.maximum.at(off, topic, np.maximum(counts - upper[topic], lower[topic] - counts))
+    is_everywhere = np.bincount(topic, minlength=topics) == len(live)
+    off = np.where(is_everywhere, off, np.maximum(off, lower))
+    order = np.argsort(-off, kind="stable")
+    return order[off[order] > 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -95,7 +95,7 @@ def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     (chosen,) = (row["value"] for row in rows if row["name"] == "rules")
     if chosen is None:
         return rows
-    preset = with_preset(RuleRequest(rules=chosen), num_topics=0)
+    preset = with_preset(RuleRequest(rules=chosen))
     for row in rows:
         value = [str(preset_band(preset))] if row["name"] == "band" else None
         if row["name"] in RULE_NAMES:

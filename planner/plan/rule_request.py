@@ -13,8 +13,10 @@ from placement.rules.broker_sets import BrokerSets, home_sets
 from placement.rules.columns import (
     LeaderIn,
     MinTopicLeaders,
+    OldStayInBand,
     PotentialOut,
     SpreadTopics,
+    uneven_topics,
 )
 from placement.rules.draft import Settings
 from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
@@ -165,8 +167,11 @@ class RuleWishes:
 def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     """Read the rules for the reader's cluster; problems are the reader's."""
     state = reader.state
-    num_topics = 0 if state is None else len(state.topics.names)
-    request = with_preset(request, num_topics)
+    chosen: list[Rule] = []
+    if request.rules == CRUISE_CONTROL:
+        chosen.append(OldStayInBand())
+        request, notes = _seen_by_cruise_control(request, state)
+        chosen += notes
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
     sets = _read_sets(reader, request.broker_set)
@@ -178,7 +183,6 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     most = reader.count("--max-replicas-per-broker", request.max_replicas_per_broker)
     spread = reader.pattern("--spread-topics", request.spread_topics)
     least = _read_leaders(reader, request.min_topic_leaders)
-    chosen: list[Rule] = []
     set_of_topic: dict[str, str] | None = None
     if state is not None and not reader.problems:
         if pattern is not None:
@@ -197,9 +201,6 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.only_trades, OnlyTrades),
     )
     chosen += [make() for is_wanted, make in plain if is_wanted]
-    if request.rules == CRUISE_CONTROL and request.spread_topics is None:
-        message = f"no goal for each of {num_topics} topics: {MOST_TOPICS} at most"
-        chosen.append(Say("no-goal", f"{message}; name some in --spread-topics"))
     rack_rule = request.rack_rule or "distribution"
     return RuleWishes(
         chosen=tuple(chosen),
@@ -244,7 +245,25 @@ def _goals(request: RuleRequest) -> dict[str, bool]:
     }
 
 
-def with_preset(request: RuleRequest, num_topics: int) -> RuleRequest:
+def _seen_by_cruise_control(
+    request: RuleRequest, state: ClusterState | None
+) -> tuple[RuleRequest, list[Rule]]:
+    """Return the preset for a cluster: of many topics some alone have a goal."""
+    if state is None or request.spread_topics is not None:
+        return with_preset(request), []
+    topics = state.topics.names
+    if len(topics) <= MOST_TOPICS:
+        return with_preset(request), []
+    rows = uneven_topics(state)[:MOST_TOPICS].tolist()
+    message = (
+        f"no goal for each of {len(topics)} topics, {MOST_TOPICS} at most: those that "
+        f"lie unevenly have one ({len(rows)}); name others in --spread-topics"
+    )
+    uneven = "|".join(re.escape(topics[row]) for row in rows)
+    return with_preset(request, uneven or None), [Say("no-goal", message)]
+
+
+def with_preset(request: RuleRequest, spread_topics: str | None = ".*") -> RuleRequest:
     """
     Return a request with what its preset says, where it does not say otherwise.
 
@@ -252,20 +271,19 @@ def with_preset(request: RuleRequest, num_topics: int) -> RuleRequest:
     ----------
     request
         As given.
-    num_topics
-        Of the cluster: many of them cannot each have a goal.
+    spread_topics
+        Which topics shall lie on all brokers: many cannot each have a goal.
     """
     if request.rules != CRUISE_CONTROL:
         return request
     most = request.max_replicas_per_broker
-    every = ".*" if num_topics <= MOST_TOPICS else None
     return replace(
         request,
         rack_rule=request.rack_rule or "strict",
         max_replicas_per_broker=10_000 if most is None else most,
         potential_out=True,
         leader_in=True,
-        spread_topics=request.spread_topics or every,
+        spread_topics=request.spread_topics or spread_topics,
     )
 
 

@@ -18,15 +18,19 @@ from benchmarks import cruise_control
 from benchmarks.placing import Placed, measure_plan, out_of_band, warm_up
 from benchmarks.placing_cases import Placing
 from benchmarks.run import replace_between_markers, where_measured
-from placement.cluster import BrokerState
+from placement.cluster import BrokerState, ClusterState
 from placement.load import RESOURCES, broker_loads, heaviest_replicas, weigh
 from placement.targets import Members, find_targets, share_out
+from planner.plan.make import make
 from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
+from support.their_goals import missed_goals
 
+ITS_RULES = RuleRequest(rules="cruise-control")
 MARKERS = ("<!-- compared: start -->", "<!-- compared: end -->")
 HEADER = (
     "| instance | plan | CPU, s | moves | GB | GB / bound | price, of theirs "
-    "| out of band |\n|---|---|---:|---:|---:|---:|---:|---|"
+    "| out of band | of its goals missed |\n|---|---|---:|---:|---:|---:|---:|---|---:|"
 )
 
 
@@ -41,10 +45,21 @@ def compare(name: str) -> list[Placed]:
         "fewest bytes": wanted,
         "price per move": replace(wanted, prefer="moves", move_cost_bytes=price),
     }
+    priced = replace(requests["price per move"], band=(), rules=ITS_RULES)
+    for effort in ("normal", "thorough"):
+        if effort == "normal" or name.startswith("S"):
+            requests[f"its rules, {effort}"] = replace(priced, effort=effort)
     return [
-        measure_plan(f"{name} {what}", 1, state, request)
+        replace(
+            measure_plan(f"{name} {what}", 1, state, request),
+            goals_missed=len(missed_goals(_planned(state, request))),
+        )
         for what, request in requests.items()
     ]
+
+
+def _planned(state: ClusterState, request: PlanRequest) -> ClusterState:
+    return make(state, request).plan.placed.reassignment.after()
 
 
 def their_row(name: str) -> dict[str, Any]:
@@ -66,6 +81,7 @@ def their_row(name: str) -> dict[str, Any]:
         "brokers_out": out,
         "furthest": furthest,
         "cpu_s": theirs.published["warm_cpu"],
+        "goals_missed": len(missed_goals(after)),
     }
 
 
@@ -81,7 +97,7 @@ def compared_text(name: str, ours: Sequence[Placed], theirs: dict[str, Any]) -> 
             f"| {name} | {who} | {of['cpu_s']:.2f} | {of['moves']:,} "
             f"| {of['copied_bytes'] / 1e9:,.1f} "
             f"| {of['copied_bytes'] / theirs['lower_bound']:.3f} | {both:.3f} "
-            f"| {out}{far} |"
+            f"| {out}{far} | {of['goals_missed']} |"
         )
 
     rows = [line("Cruise Control", theirs)]

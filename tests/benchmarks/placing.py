@@ -80,6 +80,7 @@ class Placed:
     least_furthest: float
     status: str
     num_findings: int
+    goals_missed: int | None = None
 
     @property
     def is_out_for_need(self) -> bool:
