@@ -10,15 +10,14 @@ from placement.core.kernels.layout import (
     COLLECTION_COUNT,
     COLLECTION_OF,
     GROUP_COST,
+    GROUP_KIND,
     GROUP_START,
     GROUP_WEIGHTS,
     GROUP_WIDTH,
     GROUPS,
-    ITEM_GROUP,
-    ITEM_HOME,
-    ITEM_KIND,
-    ITEM_WIDTH,
+    HOME_BITS,
     ITEMS,
+    KIND_BITS,
     LIST_COUNT,
     LIST_CURSOR,
     LIST_START,
@@ -79,19 +78,32 @@ def penalty_of(m: Memory, place: int) -> float:
 @inner
 def group_of(m: Memory, item: int) -> int:
     """Return the group of an item."""
-    return m.ints[m.ints[ITEMS] + item * ITEM_WIDTH + ITEM_GROUP]
+    return m.ints[m.ints[ITEMS] + item] >> (KIND_BITS + HOME_BITS)
 
 
 @inner
 def home_of(m: Memory, item: int) -> int:
     """Return the bin an item is in at the start, or -1."""
-    return m.ints[m.ints[ITEMS] + item * ITEM_WIDTH + ITEM_HOME]
+    packed = m.ints[m.ints[ITEMS] + item] >> KIND_BITS
+    return (packed & ((1 << HOME_BITS) - 1)) - 1
 
 
 @inner
 def kind_of(m: Memory, item: int) -> int:
     """Return an item's movability."""
-    return m.ints[m.ints[ITEMS] + item * ITEM_WIDTH + ITEM_KIND]
+    return m.ints[m.ints[ITEMS] + item] & ((1 << KIND_BITS) - 1)
+
+
+@inner
+def class_of(m: Memory, group: int) -> int:
+    """Return the class of a group, which decides where its items may be."""
+    return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_KIND] >> 1
+
+
+@inner
+def role_moves(m: Memory, group: int) -> bool:
+    """Tell whether a group's role may be handed on."""
+    return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_KIND] & 1 == 1
 
 
 @inner

@@ -8,10 +8,11 @@ each column starts in `ints` or `floats`.
 
 # groups: one more row than groups, so that the items of g end where g + 1 starts;
 # from GROUP_WEIGHTS on R weights, R role weights, and a cap per level with caps.
-GROUP_START, GROUP_CLASS, GROUP_COST, GROUP_ROLE_MOVES = 0, 1, 2, 3
-GROUP_ROLE_HOME, GROUP_WEIGHTS = 4, 5
-# items
-ITEM_GROUP, ITEM_HOME, ITEM_KIND, ITEM_WIDTH = 0, 1, 2, 3
+# GROUP_KIND is twice the class, and one more where the role may move.
+GROUP_START, GROUP_KIND, GROUP_COST, GROUP_ROLE_HOME, GROUP_WEIGHTS = 0, 1, 2, 3, 4
+# items: one number each, for memory is what searches wait for; from the lowest bits
+# its movability, the bin it starts in plus one, and its group
+KIND_BITS, HOME_BITS = 2, 30
 # bins: from BIN_NODES on the node at every level with limits, with caps, with a price
 BIN_RECEIVES, BIN_LEADS, BIN_RELEASES, BIN_CLASS, BIN_NODES = 0, 1, 2, 3, 4
 # limits of a node's resource, the row `node * R + r`

@@ -6,6 +6,7 @@ from placement.core.kernels.access import (
     bin_of,
     cap_node,
     cap_of,
+    class_of,
     collection_of,
     first_item,
     group_of,
@@ -15,6 +16,7 @@ from placement.core.kernels.access import (
     kind_of,
     load_node,
     num_of_collection,
+    role_moves,
     role_of,
 )
 from placement.core.kernels.jit import inner
@@ -26,9 +28,7 @@ from placement.core.kernels.layout import (
     BINS,
     COLLECTION_CAP,
     COST,
-    GROUP_CLASS,
     GROUP_ROLE_HOME,
-    GROUP_ROLE_MOVES,
     GROUP_WEIGHTS,
     GROUP_WIDTH,
     GROUPS,
@@ -214,12 +214,9 @@ def may_move(m: Memory, item: int, target: int) -> bool:
     ] == 0 or is_vacated(m, item, target):
         return False
     group = group_of(m, item)
-    group_class = m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_CLASS]
     bin_class = m.ints[m.ints[BINS] + target * m.ints[BIN_WIDTH] + BIN_CLASS]
-    if (
-        m.ints[m.ints[IS_ELIGIBLE] + group_class * m.ints[NUM_BIN_CLASSES] + bin_class]
-        == 0
-    ):
+    row = class_of(m, group) * m.ints[NUM_BIN_CLASSES]
+    if m.ints[m.ints[IS_ELIGIBLE] + row + bin_class] == 0:
         return False
     role = role_of(m, item)
     if role == 1 and not may_bring_role(m, item, target):
@@ -240,7 +237,7 @@ def may_take_role(m: Memory, group: int, item: int) -> bool:
     place = bin_of(m, item)
     if holder < 0 or holder == item or place < 0 or bin_of(m, holder) < 0:
         return False
-    if m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_ROLE_MOVES] == 0:
+    if not role_moves(m, group):
         return False
     if m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_LEADS] == 0:
         return False

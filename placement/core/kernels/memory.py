@@ -21,19 +21,16 @@ from placement.core.kernels.layout import (
     COST,
     COST_UNIT,
     FLOAT_HEADER,
-    GROUP_CLASS,
     GROUP_COST,
+    GROUP_KIND,
     GROUP_ROLE_HOME,
-    GROUP_ROLE_MOVES,
     GROUP_START,
     GROUP_WEIGHTS,
     HEADER,
+    HOME_BITS,
     IS_FULL,
     IS_LOGGING,
-    ITEM_GROUP,
-    ITEM_HOME,
-    ITEM_KIND,
-    ITEM_WIDTH,
+    KIND_BITS,
     LIST_ROOM,
     LIST_WIDTH,
     LOG_SIZE,
@@ -49,7 +46,13 @@ from placement.core.kernels.layout import (
     STILL_COUNT,
 )
 from placement.core.kernels.lists import list_columns
-from placement.core.kernels.part import Part, plain, table_of, zeros
+from placement.core.kernels.part import (
+    ROWS_AT_ONCE,
+    Part,
+    plain,
+    table_of,
+    zeros,
+)
 from placement.core.kernels.spread import (
     collection_columns,
     count_collections,
@@ -243,9 +246,8 @@ def _group_table(problem: Problem, capped: Sequence[Level]) -> Part:
     first = GROUP_WEIGHTS + resources
     columns: dict[int, npt.NDArray[Any]] = {
         GROUP_START: problem.group_start,
-        GROUP_CLASS: problem.group_class,
+        GROUP_KIND: 2 * problem.group_class + problem.is_role_movable,
         GROUP_COST: problem.cost,
-        GROUP_ROLE_MOVES: problem.is_role_movable,
         GROUP_ROLE_HOME: problem.role_home,
         GROUP_WEIGHTS: problem.weight,
         first: problem.role_weight,
@@ -257,12 +259,14 @@ def _group_table(problem: Problem, capped: Sequence[Level]) -> Part:
 
 
 def _item_table(problem: Problem) -> Part:
-    columns: dict[int, npt.NDArray[Any]] = {
-        ITEM_GROUP: problem.group_of,
-        ITEM_HOME: problem.home,
-        ITEM_KIND: problem.movability,
-    }
-    return table_of(problem.num_items, ITEM_WIDTH, columns)
+    def write(into: npt.NDArray[Any]) -> None:
+        for start in range(0, len(into), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            packed = problem.group_of[rows].astype(np.int64) << HOME_BITS
+            packed = (packed + problem.home[rows] + 1) << KIND_BITS
+            into[rows] = packed + problem.movability[rows]
+
+    return Part(problem.num_items, write, needs_zeros=False)
 
 
 def _counts_of_collections(problem: Problem, at: Arrangement) -> Part:

@@ -34,7 +34,7 @@ from placement.core.kernels.penalty import (
 
 ALL_BINS = 32
 """Up to so many bins, every one is tried as a target; above, a sample."""
-SAMPLE = 24
+SAMPLE = 6
 """Targets sampled for one item."""
 
 

@@ -10,15 +10,13 @@ from placement.core.kernels.access import (
     load_node,
     num_items_in,
     num_still_in,
+    role_moves,
     still_item,
 )
 from placement.core.kernels.changes import apply_role
 from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (
     DISTANCE,
-    GROUP_ROLE_MOVES,
-    GROUP_WIDTH,
-    GROUPS,
     IS_OF_ROLE,
     LIST_WIDTH,
     LISTS,
@@ -52,10 +50,7 @@ def wants_roles(m: Memory, place: int) -> bool:
 def improve_role(m: Memory, group: int) -> bool:
     """Hand a group's role to whom it gains most with; it copies nothing."""
     holder = holder_of(m, group)
-    if (
-        holder < 0
-        or m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_ROLE_MOVES] == 0
-    ):
+    if holder < 0 or not role_moves(m, group):
         return False
     place = bin_of(m, holder)
     if place < 0:
