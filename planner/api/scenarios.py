@@ -47,6 +47,14 @@ folder that `fleet trends` wrote, as a `Path`.
 """
 RESOURCES = ("disk", "in", "out", "cpu")
 USES = ("max_use", "mean_use")
+KINDS = {
+    **dict.fromkeys(("name", "status", "after", "full_resource"), "string"),
+    **dict.fromkeys(("holds", "survives_broker", "survives_rack"), "bool"),
+    **dict.fromkeys(("brokers", "brokers_over_threshold", "num_brokers"), "int64"),
+    **dict.fromkeys(("copied_replicas", "copied_bytes"), "int64"),
+    **dict.fromkeys(("copied_between_racks", "full_broker"), "int64"),
+}
+"""Types of the columns that are no fractions, rates or amounts."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,8 +112,11 @@ class WhatIfResult:
         """
         import pyarrow as pa
 
-        rows = [self.found.today, *self.found.scenarios]
-        return Table(pa.Table.from_pylist([_flat(row) for row in rows]))
+        rows = [_flat(row) for row in (self.found.today, *self.found.scenarios)]
+        # Types that do not depend on what is told: tables can be put together.
+        kinds = {name: KINDS.get(name, "float64") for name in rows[0]}
+        schema = pa.schema({n: pa.type_for_alias(kind) for n, kind in kinds.items()})
+        return Table(pa.Table.from_pylist(rows, schema=schema))
 
     def plan(self, name: str) -> PlanResult:
         """

@@ -127,6 +127,19 @@ def test_problems_name_arguments(snapshot):
     assert caught.value.problems[0].file == "arguments"
 
 
+def test_columns_have_their_types_whatever_is_told(snapshot, found):
+    as_is = {"scenarios": [scenario("s", then="nothing")]}
+
+    bare = planner.play_scenarios(snapshot, as_is).table.to_arrow()
+
+    told = found.table.to_arrow()
+    assert bare.schema == told.schema
+    assert bare.column("full_resource").null_count == 2
+    assert str(told.schema.field("copied_bytes").type) == "int64"
+    assert str(told.schema.field("copy_seconds").type) == "double"
+    assert "null" not in {str(field.type) for field in told.schema}
+
+
 def test_growth_that_is_none_is_named_as_an_argument(snapshot):
     for ask in (
         lambda: planner.size_cluster(snapshot, growth="fast"),
