@@ -15,7 +15,8 @@ Master = Annotated[
     typer.Option(
         "--master",
         metavar="URL",
-        help="Spark's master; by default that of spark-submit, else this machine.",
+        help="Spark's master, or a Spark Connect server, sc://HOST:PORT; by default "
+        "that of spark-submit or of SPARK_REMOTE, else this machine.",
     ),
 ]
 Conf = Annotated[

@@ -328,6 +328,7 @@ class _Dirs:
     def log_dirs(self) -> LogDirs:
         """Return all log dirs."""
         at = np.searchsorted(self._keys, self._listed_keys)
+        paths = np.array(self._paths, dtype=np.object_)
 
         def spread(values: npt.NDArray[Any], absent: int) -> npt.NDArray[Any]:
             column = np.full(len(self._keys), absent, dtype=values.dtype)
@@ -337,7 +338,7 @@ class _Dirs:
         state = _codes(self._table.column("state"), LOG_DIR_STATES, LogDirState.ONLINE)
         return LogDirs(
             broker_idx=(self._keys // self._width).astype(np.int32),
-            paths=tuple(self._paths[i] for i in (self._keys % self._width).tolist()),
+            paths=tuple(paths[self._keys % self._width]),
             size_bytes=spread(_integers(self._table.column("size_bytes")), UNKNOWN),
             usable_bytes=spread(_integers(self._table.column("usable_bytes")), UNKNOWN),
             state=spread(state, LogDirState.ONLINE),

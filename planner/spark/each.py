@@ -23,6 +23,7 @@ from planner.spark.files import KEY, FleetFiles
 from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
 from planner.spark.snapshots import SnapshotReader, snapshot_sizes
+from planner.spark.workers import settle
 
 JOB = "job"
 LAST = "last"
@@ -212,6 +213,7 @@ def _from_files(
                     found = work(snapshots, job.name)
                     key = (job.cluster_id, job.times[-1])
                     yield from _with_key(found, *key, schema).to_batches()
+        settle("each")
 
     numbers = spark.range(0, len(dealt), 1, len(dealt))
     return numbers.mapInArrow(run, from_arrow_schema(schema))
@@ -237,6 +239,7 @@ def _worker(work: Work, schema: Any) -> Callable[[ArrowTable], ArrowTable]:  # n
             for micros in sorted(pc.unique(times).to_pylist())
         ]
         found = work(snapshots, rows.column(JOB)[0].as_py())
+        settle("each")
         return _keyed(found, rows, schema)
 
     return run

@@ -5,7 +5,6 @@ Sums have many columns and few rows. Sent as rows of Spark they would cost more 
 and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
 """
 
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,11 +12,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.columns import ArrowArray, ArrowTable
+from planner.snapshot.rows import as_array
 from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, PLACES, TOPICS
 from planner.spark.files import TIME
+from planner.spark.workers import settle
 
 Key = tuple[str | None, int]
 """A snapshot: its cluster, and its time in microseconds since 1970."""
@@ -49,6 +51,7 @@ SCHEMA = pa.schema(
 PARCEL_BYTES = 1 << 17
 """Ten thousand of them, a batch of Spark's, must stay below what Arrow can address."""
 BUCKET_BROKERS, MOST_BUCKETS = 128, 32
+_FNV_BASIS, _FNV_PRIME = np.uint32(0x811C9DC5), np.uint32(0x01000193)
 
 
 def bucket_count(brokers: int) -> int:
@@ -56,9 +59,31 @@ def bucket_count(brokers: int) -> int:
     return min(max(brokers // BUCKET_BROKERS, 1), MOST_BUCKETS)
 
 
-def bucket_of(topic: str, count: int) -> int:
-    """Return the bucket of a topic; Spark's `crc32` says the same."""
-    return zlib.crc32(topic.encode()) % count
+def buckets_of(topics: ArrowArray, count: int) -> npt.NDArray[np.int64]:
+    """
+    Return ``(T,)`` the buckets of topics, which depend on their names alone.
+
+    Notes
+    -----
+    FNV-1a of 32 bits, one byte of every name at a time.
+
+    References
+    ----------
+    G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV Non-Cryptographic Hash
+    Algorithm", RFC 9923, 2025.
+    """
+    names = as_array(topics).cast(pa.binary())
+    _, ends, data = names.buffers()
+    first, stop = names.offset, names.offset + len(names) + 1
+    start = np.frombuffer(ends, np.int32)[first:stop].astype(np.int64)
+    text = np.frombuffer(data or b"", np.uint8)
+    length = np.diff(start)
+    hashed = np.full(len(names), _FNV_BASIS, dtype=np.uint32)
+    rows = np.arange(len(names))
+    for at in range(int(length.max(initial=0))):
+        rows = rows[length[rows] > at]
+        hashed[rows] = (hashed[rows] ^ text[start[rows] + at]) * _FNV_PRIME
+    return hashed.astype(np.int64) % count
 
 
 def packed(
@@ -98,8 +123,7 @@ def packed(
 
 
 def _in_buckets(table: ArrowTable, buckets: int) -> list[tuple[int, ArrowTable]]:
-    names = table.column("topic").to_pylist()
-    codes = np.array([bucket_of(name, buckets) for name in names])
+    codes = buckets_of(table.column("topic"), buckets)
     ordered = table.take(pa.array(np.argsort(codes, kind="stable")))
     start = np.append(0, np.cumsum(np.bincount(codes, minlength=buckets)))
     return [
@@ -186,6 +210,7 @@ def on_snapshots(
         for key, rows in _by_snapshot(batches):
             for table in work(unpacked(key, rows)):
                 yield from table.to_batches()
+        settle(work.__qualname__)
 
     return run
 

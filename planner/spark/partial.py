@@ -19,9 +19,13 @@ from planner.spark.files import BY_TASKS, KEY, FleetFiles, keyed, read_batches
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import Grounds
 from planner.spark.parcels import LISTED, SCHEMA, Batches, Key, by_key, packed, seeds
+from planner.spark.workers import settle
 
-CHUNK_ROWS = 250_000
-"""Partitions that are added up together: few enough for any memory."""
+CHUNK_ROWS = 125_000
+"""
+Partitions that are added up together. Arrays of more are handed back to the system
+after each chunk, and cost more to get again than a chunk costs.
+"""
 TASK_ROWS = 150_000
 """A task has as many rows to read at least, where there are."""
 TOPICS_KEPT = 100_000
@@ -137,6 +141,7 @@ def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
             for key, rows in by_key(pa.table(batch)):
                 yield from adding.take(key, rows)
         yield from adding.end()
+        settle("add")
 
     return add
 
@@ -150,6 +155,7 @@ def _reader(
                 if task == 0:
                     yield from seeds(grounds.keys)
                 yield from _of_pieces(tasks[task], files, grounds)
+        settle("read")
 
     return read
 

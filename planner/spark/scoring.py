@@ -70,7 +70,8 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     Partitions are read once and added up where they are read; what follows is as large
     as brokers, log dirs and topics. What comes to the driver is as large as brokers.
     """
-    tables = fleet.canonical()
+    # Files are read as they are: Spark need not be told what columns they have.
+    tables = fleet.canonical() if fleet.files is None else fleet
     spark = tables.partitions.sparkSession
     grounds = grounds_of(tables)
     partial = kept(partial_sums(spark, tables, grounds))
@@ -79,18 +80,23 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     def judge(parcels: Parcels) -> Iterable[ArrowTable]:
         return problem_tables(parcels, grounds)
 
-    problems = kept(
-        _worked(_dealt(partial, JUDGED, _tasks(tables, JUDGED_ROWS)), judge, PROBLEMS)
-    )
-    refused = _keys_of(problems)
+    judged = _dealt(partial, JUDGED, _tasks(tables, JUDGED_ROWS))
+    problems, refused = _known(_worked(judged, judge, PROBLEMS))
     work = _scorer(grounds, chosen, refused)
+    scored = _dealt(partial, SCORED, _tasks(tables, SCORED_ROWS))
     return FleetScores(
-        scores=_worked(
-            _dealt(partial, SCORED, _tasks(tables, SCORED_ROWS)), work, SCHEMA
-        ),
+        scores=_worked(scored, work, SCHEMA),
         problems=problems,
         sums=(partial, problems),
     )
+
+
+def _known(problems: DataFrame) -> tuple[DataFrame, frozenset[Key]]:
+    """Return problems, looked for but once, and the snapshots that they are of."""
+    if not problems.select("table").take(1):
+        return problems.limit(0), frozenset()
+    found = kept(problems)
+    return found, _keys_of(found)
 
 
 def _scorer(

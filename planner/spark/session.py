@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
+REMOTE = "sc://"
+"""What the address of a Spark Connect server starts with."""
 MOST_MEMORY_BYTES = 16 * 2**30
 """What a local Spark takes at most where nobody says: large tables are not held."""
 DEFAULTS: Mapping[str, str] = {
@@ -46,7 +48,8 @@ def start_session(
     Parameters
     ----------
     master
-        Spark's master URL; `None`: that of spark-submit, else this machine.
+        Spark's master URL, or the address of a Spark Connect server, ``sc://HOST``;
+        `None`: that of spark-submit, or of ``SPARK_REMOTE``, else this machine.
     conf
         Settings of Spark, before any default of ours.
 
@@ -55,7 +58,7 @@ def start_session(
     BadInputError
         If PySpark or Java is not there, or Spark does not start.
     """
-    _require_spark()
+    _require_spark(needs_java=not _remote(master or (conf or {}).get("spark.master")))
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -85,6 +88,11 @@ def settings(*, master: str | None, conf: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a session: ours, then those that were given."""
     is_submitted = "SPARK_ENV_LOADED" in os.environ
     given = master or conf.get("spark.master")
+    if remote := _remote(given):
+        # What is not of a session was settled when the server started.
+        own = {k: v for k, v in DEFAULTS.items() if k.startswith("spark.sql.")}
+        asked = {k: v for k, v in conf.items() if k != "spark.master"}
+        return own | {"spark.remote": remote} | asked
     chosen = dict(DEFAULTS)
     if given is not None or not is_submitted:
         chosen["spark.master"] = given or LOCAL
@@ -121,6 +129,12 @@ def parse_conf(texts: Sequence[str]) -> dict[str, str]:
     return {key: value for key, _, value in (text.partition("=") for text in texts)}
 
 
+def _remote(master: str | None) -> str | None:
+    """Return the address of a Spark Connect server, where one is named."""
+    address = master or os.environ.get("SPARK_REMOTE", "")
+    return address if address.startswith(REMOTE) else None
+
+
 def _memory_bytes() -> int:
     """Return half of the machine's memory, within reason."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -135,12 +149,12 @@ def _quiet() -> dict[str, str]:
     }
 
 
-def _require_spark() -> None:
+def _require_spark(*, needs_java: bool) -> None:
     if find_spec("pyspark") is None:
         rule = "PySpark is not installed"
         remedy = "install it: python -m pip install 'kafka-planner[spark]'"
         raise _refusal(rule, remedy)
-    if not _has_java() and not os.environ.get("SPARK_REMOTE"):
+    if needs_java and not _has_java():
         rule = "Spark needs Java 17 or newer, and no java was found"
         remedy = (
             "install one (apt install openjdk-17-jre-headless, brew install "

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from planner.snapshot import Snapshot
 from project.conftest import wheel
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
+from support.spark import free_port
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -44,12 +44,6 @@ files = spark.range(4).repartition(4).mapInArrow(where, "file string").collect()
 assert all("kafka_planner.zip" in row.file for row in files), files
 scores(spark, sys.argv[1]).write.parquet(sys.argv[2])
 """
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from planner.snapshot.columns import PARTITIONS
 from planner.spark.balance import ScoreSettings, score_tables
 from planner.spark.chunk import NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
-from planner.spark.parcels import on_snapshots, packed, seeds
+from planner.spark.parcels import buckets_of, on_snapshots, packed, seeds
 from planner.spark.partial import Adding
 from planner.spark.problems import problem_tables, twice_numbered
 from support.scores import by_place, differences, in_memory
@@ -206,3 +206,16 @@ def test_partitions_that_stand_twice_are_found_wherever_they_stand(pieces):
     found = twice_numbered(numbers_of(*pieces))
 
     assert found == {place: times for place, times in counts.items() if times > 1}
+
+
+def test_topics_are_dealt_by_a_hash_of_their_names():
+    names = pa.chunked_array([["not this one", "", "a"], ["foobar", "été"]]).slice(1)
+
+    # The first three are test vectors of the algorithm's authors.
+    expected = [0x811C9DC5, 0xE40C292C, 0xBF9CF968]
+    found = buckets_of(names, 2**32).tolist()
+
+    assert found[:3] == expected
+    assert buckets_of(names, 7).tolist() == [each % 7 for each in found]
+    assert buckets_of(names.take([3, 1]), 2**32).tolist() == [found[3], found[1]]
+    assert buckets_of(pa.array([], pa.string()), 5).tolist() == []

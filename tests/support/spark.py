@@ -1,5 +1,6 @@
 """Snapshots that scores on Spark are tried on."""
 
+import socket
 from typing import Any
 
 from planner.snapshot import Snapshot
@@ -12,6 +13,13 @@ def snapshot(
     """Return a small snapshot."""
     named = {"cluster_id": cluster_id, "taken_at": taken_at}
     return Snapshot.from_document(small_document(**named, **changes))
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def tamed(value: Any, key: str = "") -> Any:
