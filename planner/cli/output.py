@@ -1,6 +1,5 @@
 """Data goes to stdout, words to stderr; in json mode stdout is one document."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Any
 import typer
 
 from planner.errors import InputProblem
+from planner.json_text import json_text
 
 MAX_PROBLEMS_SHOWN = 100
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -16,7 +16,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     """Write one JSON document to stdout, keys in the order given."""
-    typer.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+    typer.echo(json_text(document, indent=2))
 
 
 def has_colours() -> bool:

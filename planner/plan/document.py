@@ -25,7 +25,7 @@ FORMAT = "kafka-planner/plan"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
 class Plan:
     """
     A planned placement with all that its folder says.
@@ -141,6 +141,15 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
 
 def to_document(plan: Plan) -> dict[str, Any]:
     """Return plan.json: the same for the same input, whatever the machine."""
+    if plan not in _documents:
+        _documents[plan] = _document(plan)
+    return dict(_documents[plan])
+
+
+_documents: WeakKeyDictionary[Plan, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _document(plan: Plan) -> dict[str, Any]:
     state, placed = plan.state, plan.placed
     document = {
         "format": FORMAT,

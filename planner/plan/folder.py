@@ -20,6 +20,7 @@ from placement.change import Reassignment
 from placement.cluster import ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
+from planner.json_text import json_text
 from planner.plan.document import FORMAT, Plan, elections, to_document
 from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
@@ -180,7 +181,7 @@ def _wave_texts(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
 
 def dump_document(document: object) -> str:
     """Return a document as the text of its file."""
-    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return json_text(document, indent=1) + "\n"
 
 
 def _numbered(name: str, lists: ReassignmentFile) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,8 @@ COLUMNS = (
     "undone_resource",
     "undone_outside",
 )
+_QUOTED = frozenset(',"\r\n')
+"""Characters for whose sake a cell is quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,25 @@ class MoveRow:
 def moves_table(plan: Plan) -> str:
     """Return the moves of a plan, explained, as CSV."""
     moves, explained = explain_planned(plan.placed)
-    return _csv(_move_cells(plan.state, moves, explained))
+    columns = _columns(plan.state, moves, explained)
+    texts = [[*map(_cell_texts(column).__getitem__, column)] for column in columns]
+    lines = map(",".join, zip(*texts, strict=True))
+    return "\n".join([",".join(COLUMNS), *lines, ""])
+
+
+def _cell_texts(column: Iterable[Any]) -> dict[Any, str]:
+    """Return the text of each value of a column; most of them are there many times."""
+    return {value: _cell_text(value) for value in dict.fromkeys(column)}
+
+
+def _cell_text(value: Any) -> str:  # noqa: ANN401 - text, number or nothing
+    """Return a value as the csv module writes it: quoted where it has to be."""
+    if value is None:
+        return ""
+    text = str(value)
+    if isinstance(value, str) and not _QUOTED.isdisjoint(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def format_moves(rows: Iterable[MoveRow]) -> str:
@@ -111,21 +131,21 @@ def move_rows(
     state: ClusterState, moves: Moves, explained: Explained
 ) -> Iterator[MoveRow]:
     """Yield moves by the names of topics, brokers and racks."""
-    for cells in _move_cells(state, moves, explained):
+    for cells in zip(*_columns(state, moves, explained), strict=True):
         yield MoveRow(*cells)
 
 
-def _move_cells(
+def _columns(
     state: ClusterState, moves: Moves, explained: Explained
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the fields of each `MoveRow`; there may be a hundred thousand of them."""
+) -> tuple[list[Any], ...]:
+    """Return the fields of `MoveRow`, of all moves: there may be a hundred thousand."""
     brokers = state.brokers
     racks = [*(brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()), ""]
     # A row of -1 is none, and the last of each list stands for that.
     ids = [*brokers.ids.tolist(), None]
     resources = [*map(str, RESOURCES), None]
     kinds = np.where(moves.is_copy, COPY, np.where(moves.is_drop, DROP, LEADER))
-    return zip(
+    return (
         _named(state.topics.names, state.partitions.topic_idx[moves.partition_idx]),
         state.partitions.partition[moves.partition_idx].tolist(),
         kinds.tolist(),
@@ -140,7 +160,6 @@ def _move_cells(
         _named(ids, explained.undone_broker),
         _named(resources, explained.undone_resource),
         [rounded(x) if x else None for x in explained.undone_outside.tolist()],
-        strict=True,
     )
 
 

@@ -1,13 +1,14 @@
 """`explain` as a shell sees it."""
 
 import csv
+import io
 import json
 
 import pytest
 
 from planner.explain.choose import Sort
 from planner.explain.document import ExplainRecord
-from planner.plan.moves_file import format_moves, read_moves
+from planner.plan.moves_file import _cell_text, format_moves, read_moves
 from support.commands import run
 from support.plans import moves_in, skewed_document, write_document
 
@@ -56,6 +57,14 @@ def test_moves_are_read_as_they_were_written(plan):
     assert format_moves(read_moves(plan / "moves.csv")) == (
         (plan / "moves.csv").read_text()
     )
+
+
+@pytest.mark.parametrize("text", ["a,b", 'a"b', "a\nb", "a\rb", "a b", "é", ""])
+def test_a_cell_is_read_as_it_was(text):
+    cells = [_cell_text(value) for value in (text, 0, 1.5e-7, None)]
+
+    written = io.StringIO(",".join(cells) + "\n", newline="")
+    assert [*csv.reader(written)] == [[text, "0", "1.5e-07", ""]]
 
 
 @pytest.mark.parametrize(
