@@ -181,6 +181,8 @@ def fixed_disk_bytes(state: ClusterState) -> WeightArray:
     dir whose free space is known is neither free nor taken by replicas. Replicas whose
     log dir is not known may lie in any of their broker's.
     """
+    if not taken_bytes(state.log_dirs).any():
+        return np.zeros(state.num_brokers, dtype=np.int64)
     located, elsewhere = bytes_by_place(state)
     return unexplained_bytes(state.log_dirs, located, elsewhere)
 

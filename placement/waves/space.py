@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.load import Weights, disk_loads
+from placement.load import Weights, add_to, disk_loads
 from placement.waves.copies import Copies
 
 RowArray = npt.NDArray[np.int64]
@@ -56,11 +56,15 @@ def space_of(
 
 def _change(to: RowArray, off: RowArray, copies: Copies, count: int) -> RowArray:
     """Return by how many bytes brokers, or log dirs, are fuller in the end."""
-    change = np.zeros(count + 1, dtype=np.int64)
-    np.add.at(change, to, copies.size_bytes)
-    np.subtract.at(change, off, copies.freed_bytes)
-    # The last one stands for those that nobody knows.
-    return change[:-1]
+    return _sums(to, copies.size_bytes, count) - _sums(off, copies.freed_bytes, count)
+
+
+def _sums(rows: RowArray, values: RowArray, count: int) -> RowArray:
+    """Return the sums of the values by row, without those that nobody knows."""
+    total = np.zeros(count, dtype=np.int64)
+    known = np.nonzero(rows != ABSENT)[0]
+    add_to(total, rows[known], values[known])
+    return total
 
 
 def peaks(
@@ -111,10 +115,12 @@ def is_too_full(
     space
         What there is room for.
     """
-    size = copies.size_bytes
-    full = peaks(wave, (copies.target_idx, size), (drops, freed), len(space.room))
-    if (full > space.room).any():
-        return True
+    size, brokers = copies.size_bytes, len(space.room)
+    # Where all that ever comes fits at once, it fits in any order.
+    if (_sums(copies.target_idx, size, brokers) > space.room).any():
+        full = peaks(wave, (copies.target_idx, size), (drops, freed), brokers)
+        if (full > space.room).any():
+            return True
     if np.equal(copies.target_dir, ABSENT).all():
         return False
     # Where another copy's replica goes first, what that frees is not counted.
