@@ -183,6 +183,8 @@ class Reassignment:
         """
         Return this reassignment and another one after it as one.
 
+        What the first takes off a broker and the second brings back stays there.
+
         Parameters
         ----------
         second
@@ -191,12 +193,13 @@ class Reassignment:
         origin = np.where(
             np.equal(second.origin, ABSENT), ABSENT, self.origin[second.origin]
         )
-        return replace(
+        both = replace(
             self,
             broker_idx=second.broker_idx,
             origin=origin,
             target_start=_unless_same(self.before, second.start),
         )
+        return replace(both, origin=_origin_by_stayers(both))
 
     def without(self, is_dropped: BoolArray) -> Self:
         """
@@ -290,6 +293,40 @@ def _leading_replicas(state: ClusterState) -> RowArray:
     return np.where(in_sync == ABSENT, first_live_replica(state), in_sync)
 
 
+def _origin_by_stayers(found: Reassignment) -> RowArray:
+    """
+    Return ``(M,)`` origins in which no place is copied whose broker has a replica.
+
+    That replica stays, and what it would have become is what the copy replaces.
+    """
+    replicas, of = found.before.replicas, found.partition_idx
+    origin = found.origin.copy()
+    places = np.nonzero(found.is_copied)[0]
+    # One copy alone comes to where no replica was.
+    has_more = np.bincount(of[places], minlength=found.before.num_partitions) > 1
+    places = places[has_more[of[places]]]
+    rows = np.nonzero(has_more[replicas.partition_idx])[0]
+    is_there = np.isin(
+        _pairs(found, of[places], found.broker_idx[places]),
+        _pairs(found, replicas.partition_idx[rows], replicas.broker_idx[rows]),
+    )
+    for place in places[is_there].tolist():
+        p = int(of[place])
+        old = slice(*replicas.start[p : p + 2].tolist())
+        here = replicas.broker_idx[old] == found.broker_idx[place]
+        stays = old.start + int(np.argmax(here))
+        new = slice(*found.start[p : p + 2].tolist())
+        # Who came from there, if anybody, now comes from where this one did.
+        taker = np.nonzero(origin[new] == stays)[0] + new.start
+        origin[taker], origin[place] = origin[place], stays
+    return origin
+
+
+def _pairs(found: Reassignment, of: IndexArray, broker: IndexArray) -> RowArray:
+    """Return each partition and broker as one number."""
+    return of.astype(np.int64) * found.before.num_brokers + broker
+
+
 def reassign(
     before: ClusterState, broker_of: IndexArray, leading: RowArray
 ) -> Reassignment:
@@ -319,7 +356,8 @@ def reassign(
     leads = np.equal(rows, leading[of]) & touched[of]
     # Stable sort by (partition, not the leader): the leader first, the rest in order.
     origin = np.lexsort((rows, ~leads, of)).astype(np.int64)
-    return Reassignment(before=before, broker_idx=broker_of[origin], origin=origin)
+    found = Reassignment(before=before, broker_idx=broker_of[origin], origin=origin)
+    return replace(found, origin=_origin_by_stayers(found))
 
 
 def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:

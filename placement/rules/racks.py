@@ -6,7 +6,10 @@ import numpy as np
 
 from placement.cluster import ABSENT, BoolArray, ClusterState
 from placement.core.problem import Movability
+from placement.core.shortfalls import MAX_SHORTFALLS
+from placement.core.solution import Shortfall
 from placement.load import first_true
+from placement.racks import rack_broken
 from placement.rules.draft import Draft, Note
 from placement.rules.keep import keep_still
 from placement.rules.tables import Eligibility
@@ -32,6 +35,7 @@ class WithinRack:
     def fill(self, draft: Draft) -> None:
         """Allow each partition its own racks, with as many replicas each as now."""
         state = draft.state
+        _say_what_stays_uneven(draft)
         counts = _replicas_per_rack(state)
         most = counts.max(axis=1, initial=0)
         is_even = np.equal(np.where(counts > 0, counts, most[:, None]), most[:, None])
@@ -63,6 +67,56 @@ class WithinRack:
         allowed = held[:, state.brokers.rack_idx]
         draft.eligibility.append(Eligibility(partition_class.reshape(-1), allowed))
         draft.rack_cap = most.astype(np.int64)
+
+
+def _say_what_stays_uneven(draft: Draft) -> None:
+    """
+    Tell of partitions that could move and break the rack rule inside their racks.
+
+    One replica per rack that the user asks for is then missed for certain.
+    """
+    state, settings = draft.state, draft.settings
+    if "rack" in settings.lifted:
+        return
+    may = np.equal(draft.movability, Movability.MAY)
+    if draft.is_unplaced is not None:
+        may &= ~draft.is_unplaced
+    concerned = first_true(may, state.replicas.start) != ABSENT
+    is_strict = settings.is_rack_strict and "rack" not in settings.soft
+    broken = rack_broken(state, state.brokers.is_live)
+    most = _replicas_per_rack(state).max(axis=1, initial=0)
+    stays = np.nonzero(concerned & (broken | (settings.is_rack_strict & (most > 1))))[0]
+    if len(stays):
+        draft.note(
+            Note(
+                what="left-alone",
+                message=f"{len(stays):,} partitions lie unevenly over racks, such as "
+                f"{state.name_of(stays[0])}, and no copy may cross racks",
+                have=float(len(stays)),
+            )
+        )
+    if is_strict:
+        draft.shortfalls += [
+            _crowded(draft, p) for p in stays[:MAX_SHORTFALLS].tolist()
+        ]
+
+
+def _crowded(draft: Draft, p: int) -> Shortfall:
+    """Say that a partition shares a rack and cannot leave it."""
+    state = draft.state
+    start, stop = state.replicas.start[p : p + 2].tolist()
+    racks = state.brokers.rack_idx[state.replicas.broker_idx[start:stop]]
+    have = len(np.unique(racks))
+    return Shortfall(
+        what="spread",
+        have=have,
+        need=stop - start,
+        group=p,
+        level="rack",
+        is_proven=True,
+        message=f"{state.name_of(p)} has {stop - start} replicas in {have} racks, and "
+        "no copy may cross racks",
+    )
 
 
 def _replicas_per_rack(

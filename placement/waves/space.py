@@ -63,7 +63,7 @@ def _sums(rows: RowArray, values: RowArray, count: int) -> RowArray:
     """Return the sums of the values by row, without those that nobody knows."""
     total = np.zeros(count, dtype=np.int64)
     known = np.nonzero(rows != ABSENT)[0]
-    add_to(total, rows[known], values[known])
+    add_to(total, rows[known].astype(np.int32), values[known])
     return total
 
 

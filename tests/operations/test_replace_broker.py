@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
+from placement.load import Resource
 from placement.operations import ReplaceBroker
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
@@ -71,6 +72,24 @@ def test_the_largest_replicas_go_where_not_all_fit():
     (lacking,) = found.solution.shortfalls
     assert (lacking.what, lacking.resource, lacking.bin) == ("capacity", "disk", 1)
     assert (lacking.have, lacking.need) == (80, 100)
+
+
+def test_what_a_host_may_carry_holds_for_a_replacement():
+    # Of 200 on their host the new broker and its neighbour may use 100, and use 40.
+    state = make_state(
+        [[0], [0], [0], [2]],
+        racks="abb",
+        hosts={1: "h", 2: "h"},
+        size_bytes=[30, 50, 20, 40],
+        disk_bytes=[1000, 100, 100],
+    )
+    wishes = Settings(host_thresholds={Resource.DISK: 0.5})
+
+    found = plan_checked(state, ReplaceBroker(((0, 1),)), wishes)
+
+    assert lists_after(found) == [[0], [1], [0], [2]]
+    first, _ = found.solution.shortfalls
+    assert (first.what, first.resource, first.need) == ("capacity", "disk", 80)
 
 
 def test_the_replica_cap_of_the_new_broker_is_hard():

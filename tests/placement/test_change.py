@@ -55,6 +55,52 @@ def test_a_list_in_which_nothing_moves_keeps_its_dead_first_replica():
     assert found.after().partitions.leader_idx.tolist() == [1]
 
 
+def copies_to(found: Reassignment) -> set[tuple[int, int]]:
+    """The copies that Kafka makes: brokers of a list that were not in it."""
+    return {
+        (p, b)
+        for p, (old, new) in enumerate(
+            zip(lists_of(found.before), lists_of(found.after()), strict=True)
+        )
+        for b in set(new) - set(old)
+    }
+
+
+@pytest.mark.parametrize(
+    ("broker_of", "num_copies"),
+    [
+        pytest.param([1, 3, 2], 1, id="one-takes-the-place-of-another"),
+        pytest.param([1, 2, 3], 1, id="all-shift"),
+        pytest.param([1, 0, 2], 0, id="two-trade"),
+        pytest.param([3, 1, 2], 1, id="one-goes"),
+    ],
+)
+def test_a_replica_whose_broker_is_still_listed_stays(broker_of, num_copies):
+    state = make_state([[0, 1, 2], [2, 1, 0]], racks="abcd", size_bytes=[5, 7])
+
+    found = moved(state, [*broker_of, 2, 1, 0], [0, 3])
+
+    copied = found.is_copied
+    places = zip(found.partition_idx[copied], found.broker_idx[copied], strict=True)
+    assert {(int(p), int(b)) for p, b in places} == copies_to(found)
+    assert copied.sum() == num_copies
+    assert found.copied_bytes(weigh(state)) == 5 * num_copies
+    # Each place comes from a replica of its own.
+    assert sorted(found.origin.tolist()) == list(range(6))
+
+
+def test_what_is_taken_off_and_brought_back_is_copied_once():
+    # First 0 is left for 3; then another replica comes to 0.
+    state = make_state([[0, 1]], racks="abcd")
+    first = moved(state, [3, 1], [0])
+
+    both = first.then(moved(first.after(), [3, 0], [0]))
+
+    assert lists_of(both.after()) == [[3, 0]]
+    assert both.is_copied.tolist() == [True, False]
+    assert copies_to(both) == {(0, 3)}
+
+
 def test_copies_cost_the_size_of_their_partition():
     state = make_state([[0, 1], [0, 1], [1, 0]], racks="abc", size_bytes=[5, 7, 11])
 

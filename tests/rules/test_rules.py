@@ -18,6 +18,7 @@ from placement.check.chosen_rules import (
     within_rack,
 )
 from placement.core.solution import Status
+from placement.impossible import explain_impossible
 from placement.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
 from placement.operations import Rebalance, RemoveBrokers
 from placement.planning import plan
@@ -35,7 +36,7 @@ from placement.rules.tables import Eligibility, class_tables
 from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.option_reader import OptionReader
-from planner.plan.request import PlanRequest
+from planner.plan.request import PlanRequest, read_request
 from planner.plan.rule_request import RuleRequest
 from planner.plan.seen_as import read_rack_map, with_cpu_weights, with_rack_map
 from support.clusters import clusters, make_state
@@ -656,3 +657,35 @@ def test_plans_under_any_rules_pass_the_checker(state, rules):
     document = made.plan.settings
     assert re.fullmatch("distribution|strict|off", document["rack_rule"])
     assert len(RESOURCES) == 6
+
+
+@pytest.mark.parametrize(
+    ("rack_rule", "status", "missing"),
+    [
+        pytest.param("strict", "infeasible", {"t-0", "t-2"}, id="strict"),
+        pytest.param("distribution", "optimal", set(), id="even"),
+    ],
+)
+def test_what_cannot_leave_its_rack_is_said(rack_rule, status, missing):
+    # Two of these lists stand in one rack alone, where no copy may leave it.
+    state = make_state(
+        [[0, 1], [2, 4], [0, 1], [0, 2], [0, 4], [2, 5]], racks="aabbcc", size_bytes=10
+    )
+    rules = RuleRequest(rack_rule=rack_rule, locality_scoped=True)
+
+    request = PlanRequest(goal="rebalance", rules=rules)
+
+    made = make(state, request)
+
+    assert made.plan.status == status
+    short = made.plan.placed.solution.shortfalls
+    assert {state.name_of(one.group) for one in short} == missing
+    (said,) = (n for n in made.plan.placed.notes if n.what == "left-alone")
+    assert said.have == 2
+    wishes = read_request(request, state).settings
+    because = explain_impossible(Rebalance(), wishes, made.plan.placed)
+    assert (because is not None) == bool(missing)
+    if because is not None:
+        assert set(because.rules) == {"rack", "locality-scoped"}
+        assert because.is_proven
+        assert because.helps == (True, True)
