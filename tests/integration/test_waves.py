@@ -20,13 +20,13 @@ IN_WAVES = ("--max-moves-in", 2, "--max-moves-out", 2, "--bandwidth", "20MB/s")
 
 
 def plan_in_waves(
-    cluster: Cluster, folder: Path
+    cluster: Cluster, folder: Path, operation: str = "rebalance", *options: object
 ) -> tuple[Path, dict[str, Any], list[dict[str, Any]]]:
     """Plan a topic in waves; return its folder, the snapshot and the waves."""
-    before, plan = folder / "before.json", folder / "plan"
+    before, plan = folder / f"before-{operation}.json", folder / "plan"
     document = take_snapshot(cluster.bootstrap, before)
     what = ("--topic", TOPIC, "--resources", "replicas,leaders", *ROOMY, *IN_WAVES)
-    made = run_here("plan", "rebalance", before, *what, "-o", plan)
+    made = run_here("plan", operation, before, *options, *what, "-o", plan)
     assert made.code == 0, made.err
     checked = run_here("check", plan, "--snapshot", before, *ROOMY)
     assert checked.code == 0, checked.out
@@ -119,3 +119,31 @@ def test_waves_run_one_by_one_and_back_from_the_middle(new_cluster, tmp_path):
         lambda: leaders_of(cluster) == [row[0] for row in now],
         "the first replicas to lead",
     )
+
+
+def test_replication_factors_go_up_and_down_in_waves(new_cluster, tmp_path):
+    cluster = new_cluster()
+    start = [[1], [2], [3], [1], [2], [3]]
+    create(cluster, TOPIC, start)
+    cluster.produce(TOPIC, num_records=3000, record_bytes=100)
+    leaders = leaders_of(cluster)
+
+    for factor in (3, 2):
+        what = ("set-replication-factor", "--replication-factor", factor)
+        plan, _, waves = plan_in_waves(cluster, tmp_path, *what)
+        for wave in waves:
+            run_wave(cluster, plan, wave)
+
+        assert status_of(cluster, plan)[:2] == (0, "completed")
+        now = replicas_of(cluster, TOPIC)
+        assert [len(row) for row in now] == [factor] * len(start)
+        assert [sum(b in row for row in now) for b in (1, 2, 3)] == [2 * factor] * 3
+        after = take_snapshot(cluster.bootstrap, tmp_path / f"after-{factor}.json")
+        for one in partitions_of(after, TOPIC):
+            assert sorted(one["isr"]) == sorted(one["replicas"])
+        if factor == 3:
+            # Twelve copies, and two at most come to a broker at a time.
+            assert [wave["copies"] for wave in waves if wave["copies"]] == [6, 6]
+            assert leaders_of(cluster) == leaders
+        else:
+            assert not any(wave["copies"] for wave in waves)
