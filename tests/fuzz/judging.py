@@ -51,10 +51,23 @@ def judge(case: Drawn) -> str:
     assert not {key for key in caused if str(key[0]).startswith("wave-")}, caused
     assert status not in MET or not caused, caused
     judge_certificate(made)
+    judge_copies(made)
     judge_emptied(case, made)
     if status in MET:
         judge_again(case, made)
     return status
+
+
+def judge_copies(made: Planned) -> None:
+    """The copies that a plan tells of are those that Kafka makes of its lists."""
+    found = made.plan.placed.reassignment
+    old, new = found.before, found.after()
+    copies = sum(
+        len(set(new.brokers_of(p)) - set(old.brokers_of(p)))
+        for p in range(old.num_partitions)
+    )
+    told = made.plan.moves["replicas"]
+    assert told == copies, f"{told} copies are told of, and {copies} are made"
 
 
 def newly_wrong(case: Drawn, made: Planned) -> set[Key]:
