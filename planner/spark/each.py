@@ -209,8 +209,8 @@ def _from_files(
         for batch in batches:
             for task in batch.column("id").to_pylist():
                 for job in dealt[task]:
-                    snapshots = [_read(reader, job, micros) for micros in job.times]
-                    found = work(snapshots, job.name)
+                    read = [read_whole(reader, job, micros) for micros in job.times]
+                    found = work(read, job.name)
                     key = (job.cluster_id, job.times[-1])
                     yield from _with_key(found, *key, schema).to_batches()
         settle("each")
@@ -219,7 +219,8 @@ def _from_files(
     return numbers.mapInArrow(run, from_arrow_schema(schema))
 
 
-def _read(reader: SnapshotReader, job: Job, micros: int) -> Whole:
+def read_whole(reader: SnapshotReader, job: Job, micros: int) -> Whole:
+    """Read one snapshot of a job from the files of its fleet."""
     tables = reader.tables((job.cluster_id, micros))
     said = tables.pop("clusters").to_pylist()
     header = header_of(said[0] if said else {}, job.cluster_id, micros)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import pyarrow as pa
@@ -25,13 +25,16 @@ import pyarrow as pa
 from benchmarks.run import replace_between_markers, where_measured
 from placement.synthetic import SIZES, make_instance
 from planner.fleet.append import append
+from planner.fleet.plans import NamedRequest, plan_row
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot
-from planner.spark.fleet import fleet_of_snapshots, snapshot_folder
+from planner.spark.each import SnapshotSize, read_whole, sizes_of
+from planner.spark.fleet import Fleet, fleet_of_snapshots, snapshot_folder
 from planner.spark.plans import plan_fleet
 from planner.spark.scoring import score_fleet
 from planner.spark.session import start_session
+from planner.spark.snapshots import SnapshotReader
 
 MARKERS = ("<!-- spark: start -->", "<!-- spark: end -->")
 PARTITIONS_PER_TOPIC = 64
@@ -42,6 +45,8 @@ SMOKE_REPLICAS, SMOKE_CLUSTERS = 3_000, 3
 MOST_BROKERS = 10_000
 LARGE_EVERY, HUGE_EVERY = 50, 1_000
 """Of so many clusters one is ten times as large, two hundred times as large."""
+ALONE = 40
+"""So many clusters of each size are planned without Spark, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +95,11 @@ class FleetPlanned:
         Sum of the seconds of all plans, from tables to files, as each took.
     busy
         That, as a fraction of what the cores could have done.
+    alone_s
+        Seconds that all plans take one after the other in a process of their own, from
+        files of the fleet to files of the plan.
+    share
+        That, as a fraction of what the cores could have done: of the ideal.
     statuses
         How many plans have each status.
     """
@@ -100,6 +110,8 @@ class FleetPlanned:
     solve_s: float
     total_s: float
     busy: float
+    alone_s: float
+    share: float
     statuses: dict[str, int]
 
 
@@ -256,12 +268,9 @@ def measure_plans(spark: Any, folder: Path, clusters: int, cores: int) -> FleetP
 
     snapshots = [_cluster(number) for number in range(clusters)]
     store = Store(str(folder / "fleet"))
-    if clusters <= SMOKE_CLUSTERS:
-        fleet = fleet_of_snapshots(spark, snapshots)
-    else:
-        for snapshot in snapshots:
-            append(snapshot, store)
-        fleet = open_fleet(spark, str(folder / "fleet"))
+    for snapshot in snapshots:
+        append(snapshot, store)
+    fleet = open_fleet(spark, str(folder / "fleet"))
     requests = {"rebalance": PlanRequest(goal="rebalance", effort="quick")}
     # Workers are started, and kernels loaded, by a small fleet.
     warm = fleet_of_snapshots(spark, snapshots[:2])
@@ -273,6 +282,7 @@ def measure_plans(spark: Any, folder: Path, clusters: int, cores: int) -> FleetP
     solve = sum((row["solve_s"] or 0) + (row["bound_s"] or 0) for row in rows)
     total = sum(row["total_s"] for row in rows)
     found = [row["status"] for row in rows]
+    alone = plans_alone_s(fleet, requests["rebalance"])
     return FleetPlanned(
         clusters=clusters,
         replicas=sum(
@@ -283,13 +293,44 @@ def measure_plans(spark: Any, folder: Path, clusters: int, cores: int) -> FleetP
         solve_s=solve,
         total_s=total,
         busy=total / (wall * cores),
+        alone_s=alone,
+        share=alone / (wall * cores),
         statuses={status: found.count(status) for status in sorted(set(found))},
     )
 
 
+def plans_alone_s(fleet: Fleet, request: PlanRequest) -> float:
+    """Return the seconds of all plans without Spark; of each size some are made."""
+    assert fleet.files is not None
+    reader = SnapshotReader(fleet.files)
+    named = NamedRequest(name="alone", request=request)
+    by_name: dict[str, list[SnapshotSize]] = {}
+    for size in sizes_of(fleet):
+        by_name.setdefault(_size_name(int(size.cluster_id[1:])), []).append(size)
+    seconds = 0.0
+    for sizes in by_name.values():
+        chosen = sizes[:: -(-len(sizes) // ALONE)]
+        # The first one loads what plans of its size need.
+        each = [_alone_s(reader, size, named) for size in (chosen[0], *chosen)]
+        seconds += len(sizes) * mean(each[1:])
+    return seconds
+
+
+def _alone_s(reader: SnapshotReader, size: SnapshotSize, named: NamedRequest) -> float:
+    began = time.perf_counter()
+    whole = read_whole(reader, size.job(named.name), size.micros)
+    plan_row(whole.tables, whole.header, named)
+    return time.perf_counter() - began
+
+
+def _size_name(number: int) -> str:
+    if number % HUGE_EVERY == HUGE_EVERY - 1:
+        return "M"
+    return "S" if number % LARGE_EVERY == LARGE_EVERY - 1 else "XS"
+
+
 def _cluster(number: int) -> Snapshot:
-    name = "S" if number % LARGE_EVERY == LARGE_EVERY - 1 else "XS"
-    name = "M" if number % HUGE_EVERY == HUGE_EVERY - 1 else name
+    name = _size_name(number)
     state = make_instance("c", SIZES[name], number % 40 + 1, 0.1).state
     header = {"taken_at": "2026-11-21T08:00:00Z", "cluster_id": f"c{number:05}"}
     return Snapshot.from_state(state, header)
@@ -317,12 +358,12 @@ def plan_table(found: Sequence[FleetPlanned]) -> str:
     """Return the fleets planned as a table in Markdown."""
     rows = [
         "| clusters | replicas | wall, s | clusters/s | searches and proofs, s "
-        "| whole plans, s | of the cores | plans |",
-        "|---:|---:|---:|---:|---:|---:|---:|---|",
+        "| whole plans, s | of the cores | without Spark, s | of the ideal | plans |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|",
         *(
             f"| {p.clusters:,} | {p.replicas:,} | {p.wall_s:.1f} "
             f"| {p.clusters / p.wall_s:.1f} | {p.solve_s:.1f} "
-            f"| {p.total_s:.1f} | {p.busy:.0%} "
+            f"| {p.total_s:.1f} | {p.busy:.0%} | {p.alone_s:.1f} | {p.share:.0%} "
             f"| {', '.join(f'{n} {status}' for status, n in p.statuses.items())} |"
             for p in found
         ),

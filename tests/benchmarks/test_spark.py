@@ -29,6 +29,7 @@ def test_scores_and_plans_are_measured_small(spark, tmp_path):
     assert min(scored.driver_bytes, scored.jvm_bytes, scored.worker_bytes) > 10**6
     assert sum(planned.statuses.values()) == SMOKE_CLUSTERS
     assert 0 < planned.busy <= 1
+    assert planned.share > 0
 
 
 def test_tables():
@@ -50,6 +51,8 @@ def test_tables():
         solve_s=150.0,
         total_s=180.0,
         busy=0.9,
+        alone_s=170.0,
+        share=0.85,
         statuses={"feasible": 1999, "nothing-to-do": 1},
     )
 
@@ -57,5 +60,5 @@ def test_tables():
         "| 1,000,000 | 3 | 0.50 | 1.25 | 2.5 | 1.00 | 2.00 | 2.0 | 800,000 | 100 |"
     )
     assert figures in score_table([score])
-    expected = "| 20.0 | 150.0 | 180.0 | 90% | 1999 feasible, 1 nothing-to-do |"
+    expected = "| 150.0 | 180.0 | 90% | 170.0 | 85% | 1999 feasible, 1 nothing-to-do |"
     assert expected in plan_table([plan])
