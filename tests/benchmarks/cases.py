@@ -24,6 +24,7 @@ from placement.load import Resource
 from placement.operations import Leaders
 from placement.planning import plan
 from placement.rules.draft import Settings
+from placement.score import score_cluster
 from placement.synthetic import Size, make_instance
 from planner.snapshot import read_snapshot, write_snapshot
 
@@ -132,6 +133,7 @@ CASES = (
     ),
     Case("state from columns", MILLION, _columns, _state_from_columns),
     Case("state from a snapshot", MILLION, _snapshot, lambda s: s.to_state()),
+    Case("score", MILLION, _skewed, score_cluster),
     Case(
         "Parquet read to state",
         MILLION,

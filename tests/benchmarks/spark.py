@@ -38,7 +38,8 @@ from planner.spark.snapshots import SnapshotReader
 
 MARKERS = ("<!-- spark: start -->", "<!-- spark: end -->")
 PARTITIONS_PER_TOPIC = 64
-WARM_RUNS = 2
+WARM_RUNS = 5
+"""The JVM compiles as it goes: by then, most of what runs."""
 ONCE_REPLICAS = 50_000_000
 """So many are scored once."""
 SMOKE_REPLICAS, SMOKE_CLUSTERS = 3_000, 3

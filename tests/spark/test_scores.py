@@ -215,3 +215,18 @@ def test_no_part_of_spark_is_used_that_connect_lacks():
     source = "\n".join(path.read_text() for path in folder.glob("*.py"))
 
     assert not re.search(r"sparkContext|\.rdd\b|_jdf|_jvm|_sc\b|toPandas", source)
+
+
+def test_tables_of_a_catalog_are_scored_as_well(spark, tmp_path):
+    snapshots = [skewed_snapshot(), snapshot("007")]
+    name = "tables_of_a_fleet"
+    spark.sql(f"CREATE DATABASE {name} LOCATION '{tmp_path.as_uri()}'")
+    try:
+        for table, rows in fleet_of_snapshots(spark, snapshots).tables().items():
+            rows.write.saveAsTable(f"{name}.{table}")
+
+        found = scores(spark, f"table:{name}").toArrow()
+    finally:
+        spark.sql(f"DROP DATABASE {name} CASCADE")
+
+    assert differences(in_memory(snapshots), by_place(found)) == []
