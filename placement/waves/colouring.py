@@ -30,6 +30,8 @@ from placement.waves.kernels.colour import colour_edges, colour_shared
 RowArray = npt.NDArray[np.int64]
 COMPILED_FROM = 3000
 """Fewer copies are not worth a compiler."""
+DIGIT = 2**16
+"""Numbers below it fit two bytes."""
 MOST_STEPS = 2000
 """Of a trail in a graph whose brokers share one cap for both directions."""
 
@@ -127,10 +129,16 @@ def all_free(num_nodes: int, num_colours: int) -> RowArray:
 
 
 def stable_order(values: RowArray) -> RowArray:
-    """Sort small numbers that are not below 0; by digits where they have two bytes."""
-    is_short = len(values) > 0 and int(values.max()) < 2**16
-    narrow = values.astype(np.uint16) if is_short else values
-    return np.argsort(narrow, kind="stable")
+    """Sort numbers that are not below 0; by digits where they have up to four bytes."""
+    largest = int(values.max(initial=0))
+    if largest >= DIGIT**2:
+        return np.argsort(values, kind="stable")
+    # Numbers of two bytes are sorted in time in proportion to how many there are.
+    order = np.argsort((values % DIGIT).astype(np.uint16), kind="stable")
+    if largest < DIGIT:
+        return order
+    high = (values[order] // DIGIT).astype(np.uint16)
+    return order[np.argsort(high, kind="stable")]
 
 
 def _cut(nodes: RowArray, most: int) -> tuple[RowArray, int]:

@@ -150,7 +150,7 @@ def _turns(found: Cut) -> _Turns:
     of = np.full(len(found.wave), -1, dtype=np.int64)
     of[order] = np.cumsum(is_first) - 1
     wave, partition = wave[is_first], partition[is_first]
-    by_partition = np.argsort(partition, kind="stable")
+    by_partition = stable_order(partition)
     begins = np.ones(len(partition), dtype=np.bool_)
     begins[1:] = partition[by_partition[1:]] != partition[by_partition[:-1]]
     place = np.arange(len(partition))
@@ -255,7 +255,7 @@ class _History:
         # Inside brokers nothing is copied that an election could disturb.
         is_inside = (come.counts == 0) & (self.gone.counts[turns] == 0)
         rank = np.where(is_inside[turn], later, rank)
-        order = np.argsort(turn * (int(rank.max(initial=0)) + 1) + rank)
+        order = stable_order(turn * (int(rank.max(initial=0)) + 1) + rank)
         return turn[order], broker[order]
 
     def _ranks(
@@ -270,6 +270,6 @@ class _History:
 def _brokers_by_turn(turns: _Turns, broker: RowArray) -> Lists:
     """Return the brokers of the copies of each turn, but absent ones."""
     rows = np.nonzero((turns.of >= 0) & np.not_equal(broker, ABSENT))[0]
-    rows = rows[np.argsort(turns.of[rows], kind="stable")]
+    rows = rows[stable_order(turns.of[rows])]
     counts = np.bincount(turns.of[rows], minlength=len(turns.wave)).astype(np.int64)
     return Lists(np.arange(len(counts)), starts_of(counts), broker[rows])

@@ -14,6 +14,7 @@ from placement.waves.colouring import (
     colour_shared_copies,
     least_waves,
     shared_bound,
+    stable_order,
 )
 from placement.waves.kernels import bits
 from placement.waves.timeline import schedule_bound, schedule_copies
@@ -220,3 +221,14 @@ def test_the_next_colour_free_at_both_ends_is_found(first, second, least):
     found = bits.next_common(free, free, words, 0, 1, least)
 
     assert found == (wanted[0] if wanted else bits.NONE)
+
+
+@given(
+    st.lists(
+        st.one_of(st.integers(0, 9), st.integers(0, 2**16 + 5), st.integers(0, 2**40))
+    )
+)
+def test_numbers_are_sorted_and_equal_ones_keep_their_order(values: list[int]):
+    found = stable_order(np.array(values, dtype=np.int64)).tolist()
+
+    assert found == sorted(range(len(values)), key=values.__getitem__)
