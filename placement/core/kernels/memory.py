@@ -7,6 +7,7 @@ because compiled code hands every array over at every call that is not inlined, 
 because the compiler takes its time over each of them. `layout` names what lies where.
 """
 
+import mmap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -158,16 +159,23 @@ def _concatenated(
 ) -> tuple[npt.NDArray[Any], dict[str, int]]:
     """Write columns into one array behind a header; return it and where each starts."""
     total = header + sum(part.size for part in columns.values())
-    # Not `zeros`: numpy asks for huge pages here only, and finding small ones for
-    # tables of this size takes longer than filling them.
-    flat = np.empty(total, dtype=dtype)
-    flat[:header] = 0
+    flat = _zeros(total, dtype)
     starts, first = {}, header
     for name, part in columns.items():
         starts[name] = first
-        part.put(flat[first : first + part.size])
+        part.write(flat[first : first + part.size])
         first += part.size
     return flat, starts
+
+
+def _zeros(count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """
+    Return zeros in pages of the usual size.
+
+    numpy asks for huge ones. Where a virtual machine gives what is free back to its
+    host, each of these has to be found anew: ten times what filling the tables takes.
+    """
+    return np.frombuffer(mmap.mmap(-1, count * dtype.itemsize), dtype=dtype)
 
 
 def _started(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> Memory:
