@@ -37,6 +37,8 @@ CLOSE = 1e-9
 """Distances that differ by less are the same: they are sums of floats."""
 SEED_STEP = 1_000_003
 """Between the seeds of searches that run at once: far from those people choose."""
+MOVES_PER_ROUND = 200
+"""Moves up to which one round of ruin, of a few of them, is worth its time."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
 
@@ -171,7 +173,8 @@ def _polish(
 ) -> tuple[Arrangement, Value]:
     """Make an answer cheaper by ruin and recreate; a small one by exact models."""
     effort = how.effort
-    if effort.rounds and value.moves:
+    # Among very many moves, rounds that ruin a few change next to nothing.
+    if 0 < value.moves <= effort.rounds * MOVES_PER_ROUND:
         at, value = _recreate(problem, at, value, how)
     if how.deadline.is_over():
         return at, value

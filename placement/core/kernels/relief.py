@@ -53,7 +53,7 @@ from placement.core.kernels.penalty import (
 )
 from placement.core.kernels.placing import ALL_BINS, SAMPLE
 
-FINALISTS = 8
+FINALISTS = 4
 """Items of a bin for which targets are looked at."""
 
 
