@@ -12,6 +12,9 @@ class Effort:
     ----------
     steps_per_item
         Steps of balancing, times the number of items.
+    starts
+        How often a small problem is searched from the start, each time with another
+        price of a move, until all is in band.
     rounds
         Rounds of ruin and recreate.
     searches
@@ -35,6 +38,7 @@ class Effort:
     """
 
     steps_per_item: int
+    starts: int = 4
     rounds: int
     searches: int = 1
     gap: float
@@ -45,7 +49,9 @@ class Effort:
     priced_cells: int = 0
 
 
-QUICK = Effort(steps_per_item=2, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0)
+QUICK = Effort(
+    steps_per_item=2, starts=1, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0
+)
 NORMAL = Effort(
     steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
 )

@@ -200,7 +200,7 @@ class Searcher:
     ) -> tuple[Arrangement, Value]:
         """Try the base prices one by one, each from the start."""
         best, best_value = known
-        for base_price in BASE_PRICES:
+        for base_price in BASE_PRICES[: self._effort.starts]:
             found = self._attempt(at, (base_price,), is_anyhow=is_anyhow)
             worth = evaluate(self._problem, found)
             is_same = worth == best_value
