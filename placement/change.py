@@ -302,8 +302,9 @@ def _origin_by_stayers(found: Reassignment) -> RowArray:
     replicas, of = found.before.replicas, found.partition_idx
     origin = found.origin.copy()
     places = np.nonzero(found.is_copied)[0]
-    # One copy alone comes to where no replica was.
+    # One copy alone, where none is dropped, comes to where no replica was.
     has_more = np.bincount(of[places], minlength=found.before.num_partitions) > 1
+    has_more |= np.diff(found.start) < found.before.num_replicas
     places = places[has_more[of[places]]]
     rows = np.nonzero(has_more[replicas.partition_idx])[0]
     is_there = np.isin(

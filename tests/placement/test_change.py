@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.change import Reassignment, reassign
+from placement.change import Reassignment, reassign, unchanged
 from placement.cluster import ABSENT, UNKNOWN, BrokerState, ClusterState
 from placement.load import first_live_replica, fixed_disk_bytes, weigh
 from support.clusters import Dir, clusters, make_state
@@ -99,6 +99,17 @@ def test_what_is_taken_off_and_brought_back_is_copied_once():
     assert lists_of(both.after()) == [[3, 0]]
     assert both.is_copied.tolist() == [True, False]
     assert copies_to(both) == {(0, 3)}
+
+
+def test_what_is_dropped_and_comes_back_is_not_copied():
+    # 1 is dropped, and then what is left of the list goes there.
+    state = make_state([[0, 1]], racks="ab")
+    first = unchanged(state).without(np.array([False, True]))
+
+    both = first.then(moved(first.after(), [1], [0]))
+
+    assert lists_of(both.after()) == [[1]]
+    assert both.is_copied.tolist() == [False]
 
 
 def test_copies_cost_the_size_of_their_partition():

@@ -121,7 +121,8 @@ def test_screens_of_the_bundled_cluster(capsys):
     found = run(capsys, "score", SNAPSHOT_FILE)
 
     lines = found.out.splitlines()
-    assert max(map(len, lines)) <= 80
+    # A path stands on a line of its own, however long it is.
+    assert all(len(line) <= 80 or str(SNAPSHOT_FILE) in line for line in lines)
     text = " ".join(found.out.split())
     assert "1 load over a threshold" in text
     assert "no plan brings every broker into its bands by moving under 1.215 TB" in text
