@@ -60,7 +60,7 @@ def build_problem(
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own
     leading = leading_replicas(draft)
-    collection_of, collection_cap = topic_caps(draft, targets)
+    caps = topic_caps(draft, targets)
     home = state.replicas.broker_idx
     if draft.is_unplaced is not None:
         home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
@@ -92,8 +92,9 @@ def build_problem(
             _is_transient(draft)[keep], np.zeros(len(soft), dtype=np.bool_)
         ),
         price_per_move=price_per_move(draft),
-        collection_of=collection_of,
-        collection_cap=collection_cap,
+        collection_of=caps.topic_of,
+        collection_cap=caps.replicas,
+        collection_role_cap=caps.leaders,
         **_caps(draft.settings),
     )
 

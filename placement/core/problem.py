@@ -167,6 +167,8 @@ class Problem:
     collection_cap
         ``(C,)`` soft: the search brings no more items of a collection into one bin
         as long as it gets into the bands without.
+    collection_role_cap
+        ``(C,)`` the same for roles; empty: none.
     max_cost, max_moves
         Hard caps on the cost of all moves together (without the price per move) and
         on their number.
@@ -194,6 +196,7 @@ class Problem:
     price_per_move: int = 0
     collection_of: IndexArray = field(default_factory=_no_rows)
     collection_cap: IntArray = field(default_factory=_no_caps)
+    collection_role_cap: IntArray = field(default_factory=_no_caps)
     max_cost: int = NO_LIMIT
     max_moves: int = NO_LIMIT
     group_of: IndexArray = field(init=False)
@@ -274,6 +277,8 @@ class Problem:
             wrong.append(f"extra must have shape ({items} or 0, {resources})")
         if len(self.collection_cap) and len(self.collection_of) != groups:
             wrong.append(f"collection_of must have shape ({groups},)")
+        if len(self.collection_role_cap) not in {0, len(self.collection_cap)}:
+            wrong.append("collection_role_cap must be as long as collection_cap, or 0")
         if not self.levels or self.levels[0].num_nodes != bins:
             wrong.append("level 0 must be the bins themselves")
         if (self.weight < 0).any() or (self.cost < 0).any():

@@ -8,6 +8,7 @@ what need not have moved is sent home. Limits are counted in steps, never in sec
 """
 
 from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,21 @@ BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Prices of any move that are tried in turn, in mean costs of an item."""
 
 
+MUCH_NEARER = 0.9
+"""Part of a distance from the bands that is worth letting collections pile up."""
+KEPT = (NOISE, MINDS_SPREAD)
+"""Scalars of a search that go on as they are where lists are laid out anew."""
+
+
+class Spread(Enum):
+    """When the soft caps on collections are minded."""
+
+    ALWAYS = auto()
+    FIRST = auto()
+    """Until bands cannot be met with them."""
+    NEVER = auto()
+
+
 class Searcher:
     """
     One problem laid out for the kernels, and the stages on it.
@@ -155,9 +171,11 @@ class Searcher:
     def _repack(self) -> None:
         """Lay the state out again where it is, with room in every list."""
         ints, floats = self._now
-        kept = (int(ints[NOISE]), float(floats[BASE_PRICE]))
+        kept, base_price = {at: ints[at] for at in KEPT}, floats[BASE_PRICE]
         self._begin(arrangement_of(self._now, self._problem))
-        self._now.ints[NOISE], self._now.floats[BASE_PRICE] = kept
+        for at, value in kept.items():
+            self._now.ints[at] = value
+        self._now.floats[BASE_PRICE] = base_price
 
     def _speed_up(self, *, is_long: bool = False) -> None:
         """
@@ -187,21 +205,28 @@ class Searcher:
         """
         price = self._problem.price_per_move
         if self._problem.num_items > (PRICED_ITEMS if price else SMALL_ITEMS):
-            found = self._attempt(at, BASE_PRICES, is_anyhow=True)
+            found = self._attempt(at, BASE_PRICES, Spread.FIRST)
             worth = evaluate(self._problem, found)
             return (found, worth) if worth < value else (at, value)
-        best, best_value = self._by_prices(at, (at, value), is_anyhow=False)
+        best, best_value = self._by_prices(at, (at, value), Spread.ALWAYS)
         if best_value.is_in_band or not len(self._problem.collection_cap):
             return best, best_value
-        return self._by_prices(at, (best, best_value), is_anyhow=True)
+        best, best_value = self._by_prices(at, (best, best_value), Spread.FIRST)
+        if best_value.is_in_band or self._effort.starts == 1:
+            return best, best_value
+        free, worth = self._by_prices(at, (at, value), Spread.NEVER)
+        is_nearer = worth.deviation < MUCH_NEARER * best_value.deviation
+        if worth < best_value and is_nearer:
+            return free, worth
+        return best, best_value
 
     def _by_prices(
-        self, at: Arrangement, known: tuple[Arrangement, Value], *, is_anyhow: bool
+        self, at: Arrangement, known: tuple[Arrangement, Value], spread: Spread
     ) -> tuple[Arrangement, Value]:
         """Try the base prices one by one, each from the start."""
         best, best_value = known
         for base_price in BASE_PRICES[: self._effort.starts]:
-            found = self._attempt(at, (base_price,), is_anyhow=is_anyhow)
+            found = self._attempt(at, (base_price,), spread)
             worth = evaluate(self._problem, found)
             is_same = worth == best_value
             if worth < best_value:
@@ -214,9 +239,10 @@ class Searcher:
         return best, best_value
 
     def _attempt(
-        self, at: Arrangement, base_prices: Sequence[float], *, is_anyhow: bool
+        self, at: Arrangement, base_prices: Sequence[float], spread: Spread
     ) -> Arrangement:
         self._begin(at)
+        self._now.ints[MINDS_SPREAD] = int(spread is not Spread.NEVER)
         self._meet_rules()
         if not self._problem.has_caps:
             # Within a cap what is furthest out of band comes first, not what is empty.
@@ -231,7 +257,7 @@ class Searcher:
             self._balance(64, is_thorough=True)
             if self._is_in_band() or self._deadline.is_over():
                 break
-        if is_anyhow:
+        if spread is Spread.FIRST:
             self._balance_anyhow()
         self._tidy()
         return settled(self._problem, arrangement_of(self._now, self._problem))
@@ -241,6 +267,7 @@ class Searcher:
         if not len(self._problem.collection_cap) or self._is_in_band():
             return
         self._now.ints[MINDS_SPREAD] = 0
+        self._call(stages.level_roles, ROLE_SWEEPS)
         for scan in SCANS:
             self._balance(scan)
         self._now.ints[MINDS_SPREAD] = 1

@@ -16,7 +16,9 @@ from placement.core.arrangement import Arrangement, loads, settled, sum_rows_int
 from placement.core.bounds import reached_bands
 from placement.core.extraction import Part, caps_of, room_in, spanned_levels
 from placement.core.problem import (
+    NOWHERE,
     BoolArray,
+    IndexArray,
     IntArray,
     Movability,
     Problem,
@@ -206,16 +208,38 @@ def _crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
     """Tell whether a bin gets more of a collection than its soft cap, and had not."""
     if not len(problem.collection_cap):
         return False
-    changed = np.nonzero(np.not_equal(before.bin_of, after.bin_of))[0]
-    touched = np.unique(problem.collection_of[problem.group_of[changed]])
-    of = problem.collection_of[problem.group_of]
-    rows = np.nonzero(np.isin(of, touched))[0]
+    of = problem.collection_of
+    items = of[problem.group_of], (before.bin_of, after.bin_of)
+    if _passes(problem, items, problem.collection_cap):
+        return True
+    roles = of, tuple(_places_of_roles(at) for at in (before, after))
+    has_caps = len(problem.collection_role_cap) > 0
+    return has_caps and _passes(problem, roles, problem.collection_role_cap)
+
+
+def _places_of_roles(at: Arrangement) -> IndexArray:
+    """Return ``(G,)`` the bins that hold the roles, `NOWHERE` where there is none."""
+    return np.where(at.role_of >= 0, at.bin_of[at.role_of], NOWHERE)
+
+
+def _passes(
+    problem: Problem, counted: tuple[IndexArray, tuple[IndexArray, ...]], cap: IntArray
+) -> bool:
+    """Tell whether more lies in a bin than the caps let in, and than lay there."""
+    of, (before, after) = counted
+    touched = np.unique(of[np.not_equal(before, after)])
+    most = np.repeat(cap[touched], problem.num_bins)
     was, now = (
-        np.bincount(
-            np.searchsorted(touched, of[rows]) * problem.num_bins + at.bin_of[rows],
-            minlength=len(touched) * problem.num_bins,
-        ).reshape(len(touched), problem.num_bins)
-        for at in (before, after)
+        np.bincount(_cells(problem, of, place, touched), minlength=len(most))
+        for place in (before, after)
     )
-    cap = problem.collection_cap[touched][:, None]
-    return bool(((now > cap) & (now > was)).any())
+    return bool(((now > most) & (now > was)).any())
+
+
+def _cells(
+    problem: Problem, of: IndexArray, place: IndexArray, touched: IndexArray
+) -> IntArray:
+    """Return collection and bin, as one number, of what lies somewhere."""
+    rows = np.nonzero(np.isin(of, touched) & (place >= 0))[0]
+    cells: IntArray = np.searchsorted(touched, of[rows]) * problem.num_bins
+    return cells + place[rows]

@@ -1,37 +1,64 @@
-"""How many replicas of one topic a broker should hold at most: a soft rule."""
+"""How many replicas, and leaders, of one topic a broker should hold at most: soft."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ClusterState, IndexArray
 from placement.core.problem import IntArray
-from placement.load import RESOURCES, Resource
+from placement.load import RESOURCES, Resource, preferred_leaders
 from placement.rules.draft import Draft, Note
 from placement.targets import Targets
 
 REPLICAS = RESOURCES.index(Resource.REPLICAS)
+LEADERS = RESOURCES.index(Resource.LEADERS)
 
 
-def topic_caps(draft: Draft, targets: Targets) -> tuple[IndexArray, IntArray]:
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicCaps:
     """
-    Return the topic of each partition, and the most replicas of it on one broker.
+    The most of a topic that one broker should hold; all empty: any number.
+
+    Parameters
+    ----------
+    topic_of
+        ``(P,)`` the topic of each partition.
+    replicas, leaders
+        ``(T,)`` the most of each topic on one broker.
+    """
+
+    topic_of: IndexArray
+    replicas: IntArray
+    leaders: IntArray
+
+
+def topic_caps(draft: Draft, targets: Targets) -> TopicCaps:
+    """
+    Return the most replicas and leaders of a topic that one broker should hold.
 
     That is what falls to the broker that holds most, rounded up, and the slack. A
     strict cap would cost several times the bytes.
-
-    Returns
-    -------
-    ``(P,)`` and ``(T,)``; both empty where topics may lie anyhow.
     """
+    topic_of = draft.state.partitions.topic_idx.astype(np.int32)
     slack = draft.settings.topic_slack
-    total = float(targets.target[:, REPLICAS].sum())
-    if slack is None or total <= 0:
-        return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-    largest = float(targets.target[:, REPLICAS].max()) / total
-    size = _replicas_of_topics(draft.state)
+    largest = [_largest_share(targets, resource) for resource in (REPLICAS, LEADERS)]
+    if slack is None or not largest[0]:
+        none = np.zeros(0, dtype=np.int64)
+        return TopicCaps(none.astype(np.int32), none, none)
+    counts = _replicas_of_topics(draft.state), _partitions_of_topics(draft.state)
     # A share such as 1/3 of 9 must not come out as 3.0000000004.
-    cap = np.ceil(size * largest - 1e-6).astype(np.int64) + slack
-    return draft.state.partitions.topic_idx.astype(np.int32), cap
+    replicas, leaders = (
+        np.ceil(count * share - 1e-6).astype(np.int64) + slack
+        for count, share in zip(counts, largest, strict=True)
+    )
+    return TopicCaps(topic_of, replicas, leaders if largest[1] else leaders[:0])
+
+
+def _largest_share(targets: Targets, resource: int) -> float:
+    """Return the largest part of all that falls to one broker; 0 if nothing does."""
+    total = float(targets.target[:, resource].sum())
+    return float(targets.target[:, resource].max()) / total if total > 0 else 0.0
 
 
 def _replicas_of_topics(state: ClusterState) -> IntArray:
@@ -39,41 +66,66 @@ def _replicas_of_topics(state: ClusterState) -> IntArray:
     return np.bincount(of, minlength=len(state.topics.names)).astype(np.int64)
 
 
+def _partitions_of_topics(state: ClusterState) -> IntArray:
+    of = state.partitions.topic_idx
+    return np.bincount(of, minlength=len(state.topics.names)).astype(np.int64)
+
+
 def spread_notes(
     draft: Draft, targets: Targets, reassignment: Reassignment
 ) -> list[Note]:
     """Say where a plan brings more of a topic to a broker than it should."""
-    _, cap = topic_caps(draft, targets)
-    if not len(cap) or not reassignment.is_copied.any():
+    caps = topic_caps(draft, targets)
+    if not reassignment.is_changed.any():
         return []
+    before, after = draft.state, reassignment.after()
+    notes = [
+        _note(draft, caps.replicas, (_held(before), _held(after)), "replicas"),
+        _note(draft, caps.leaders, (_led(before), _led(after)), "leaders"),
+    ]
+    return [note for note in notes if note is not None]
+
+
+def _note(
+    draft: Draft, cap: IntArray, held: tuple[IntArray, IntArray], what: str
+) -> Note | None:
+    """Return a note on the topic and broker that are furthest beyond their cap."""
+    if not len(cap):
+        return None
     brokers = draft.state.num_brokers
-    was, was_counts = np.unique(_held(draft.state), return_counts=True)
+    was, was_counts = np.unique(held[0], return_counts=True)
     most = np.zeros(len(cap), dtype=np.int64)
     np.maximum.at(most, was // brokers, was_counts)
-    pairs, counts = np.unique(_held(reassignment.after()), return_counts=True)
+    pairs, counts = np.unique(held[1], return_counts=True)
     # Where a broker held still more of the topic, the plan has spread it.
     over = counts > np.maximum(cap, most)[pairs // brokers]
     if not over.any():
-        return []
+        return None
     pairs, counts = pairs[over], counts[over]
     worst = int((counts - cap[pairs // brokers]).argmax())
     topic, broker = divmod(int(pairs[worst]), brokers)
     name = draft.state.topics.names[topic]
     broker_id = int(draft.state.brokers.ids[broker])
-    return [
-        Note(
-            what="topic-spread",
-            message=f"broker {broker_id} gets to {counts[worst]:,} replicas of topic "
-            f"{name}, {cap[topic]:,} would spread it well: other rules and bands came "
-            f"first (pairs of topic and broker that are so: {len(pairs):,})",
-            where={"topic": name, "broker": broker_id},
-            have=float(counts[worst]),
-            need=float(cap[topic]),
-        )
-    ]
+    return Note(
+        what="topic-spread",
+        message=f"broker {broker_id} gets to {counts[worst]:,} {what} of topic "
+        f"{name}, {cap[topic]:,} would spread it well: other rules and bands came "
+        f"first (pairs of topic and broker that are so: {len(pairs):,})",
+        where={"topic": name, "broker": broker_id},
+        have=float(counts[worst]),
+        need=float(cap[topic]),
+    )
 
 
 def _held(state: ClusterState) -> IntArray:
     """Return ``(R,)`` topic and broker of each replica as one number."""
     topic = state.partitions.topic_idx[state.replicas.partition_idx].astype(np.int64)
     return topic * state.num_brokers + state.replicas.broker_idx
+
+
+def _led(state: ClusterState) -> IntArray:
+    """Return topic and broker of each partition that is led, as one number."""
+    led = preferred_leaders(state)
+    rows = np.nonzero(led >= 0)[0]
+    topic = state.partitions.topic_idx[rows].astype(np.int64)
+    return topic * state.num_brokers + led[rows]

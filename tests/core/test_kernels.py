@@ -26,7 +26,7 @@ from placement.core.kernels.memory import (
     lay_again,
     lay_out,
 )
-from placement.core.kernels.spread import num_collection_cells
+from placement.core.kernels.spread import num_collection_cells, num_role_cells
 from placement.core.problem import (
     NOWHERE,
     Movability,
@@ -99,10 +99,11 @@ def assert_consistent(problem: Problem, memory: Memory) -> None:
     assert first[:, 0].reshape(shape).tolist() == naive_loads(problem, at)
     assert first[:, 1].reshape(shape).tolist() == naive_peaks(problem, at)
     assert memory.ints[layout.COST] == move_costs(problem, at).sum()
-    counted = num_collection_cells(problem)
-    assert column(memory, "COLLECTION_COUNT", counted) == column(
-        fresh, "COLLECTION_COUNT", counted
-    )
+    for name, counted in (
+        ("COLLECTION_COUNT", num_collection_cells(problem)),
+        ("COLLECTION_ROLES", num_role_cells(problem)),
+    ):
+        assert column(memory, name, counted) == column(fresh, name, counted)
     slots = column(memory, "SLOT_OF", problem.num_items)
     for place in range(problem.num_bins):
         found = items_in(memory, place)

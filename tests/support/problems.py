@@ -207,10 +207,12 @@ def problems(
 
 def _draw_collections(draw: Any, groups: int) -> dict[str, Any]:
     count = draw(st.integers(1, 2))
-    caps = [draw(st.integers(1, 3)) for _ in range(count)]
+    caps, of_roles = ([draw(st.integers(1, 3)) for _ in range(count)] for _ in range(2))
+    has_roles = draw(st.booleans())
     return {
         "collection_of": _choices(draw, groups, count),
         "collection_cap": np.array(caps, dtype=np.int64),
+        "collection_role_cap": np.array(of_roles if has_roles else [], dtype=np.int64),
     }
 
 

@@ -7,7 +7,6 @@ from placement.core.kernels.layout import (
     BIN_RECEIVES,
     BIN_WIDTH,
     BINS,
-    COLLECTION_COUNT,
     COLLECTION_OF,
     GROUP_COST,
     GROUP_KIND,
@@ -15,6 +14,7 @@ from placement.core.kernels.layout import (
     GROUP_WEIGHTS,
     GROUP_WIDTH,
     GROUPS,
+    HAS_ROLE_CAPS,
     HOME_BITS,
     ITEMS,
     KIND_BITS,
@@ -207,16 +207,28 @@ def collection_of(m: Memory, item: int) -> int:
 
 
 @inner
-def num_of_collection(m: Memory, collection: int, place: int) -> int:
-    """Return how many items of a collection are in a bin."""
-    cell = collection * m.ints[NUM_BINS] + place
-    return (
-        m.ints[m.ints[COLLECTION_COUNT] + cell // 2] >> (32 * (cell % 2))
-    ) & LOW_HALF
+def role_collection_of(m: Memory, group: int) -> int:
+    """Return the collection of a group, or -1 where its roles are not counted."""
+    if m.ints[HAS_ROLE_CAPS] == 0:
+        return -1
+    return m.ints[m.ints[COLLECTION_OF] + group]
 
 
 @inner
-def add_to_collection(m: Memory, collection: int, place: int, sign: int) -> None:
-    """Count one item more (1) or less (-1) of a collection in a bin."""
+def num_of_collection(m: Memory, counts: int, collection: int, place: int) -> int:
+    """
+    Return how many items or roles of a collection are in a bin.
+
+    `counts` is which of the two: `COLLECTION_COUNT` or `COLLECTION_ROLES`.
+    """
     cell = collection * m.ints[NUM_BINS] + place
-    m.ints[m.ints[COLLECTION_COUNT] + cell // 2] += sign << (32 * (cell % 2))
+    return (m.ints[m.ints[counts] + cell // 2] >> (32 * (cell % 2))) & LOW_HALF
+
+
+@inner
+def add_to_collection(
+    m: Memory, counts: int, collection: int, place: int, sign: int
+) -> None:
+    """Count one item, or role, more (1) or less (-1) of a collection in a bin."""
+    cell = collection * m.ints[NUM_BINS] + place
+    m.ints[m.ints[counts] + cell // 2] += sign << (32 * (cell % 2))

@@ -9,11 +9,14 @@ from placement.core.kernels.access import (
     home_of,
     is_away,
     load_node,
+    role_collection_of,
     role_of,
 )
 from placement.core.kernels.jit import inner
 from placement.core.kernels.layout import (
     BIN_OF,
+    COLLECTION_COUNT,
+    COLLECTION_ROLES,
     COST,
     EXTRA,
     GROUP_WEIGHTS,
@@ -113,15 +116,14 @@ def add_item(m: Memory, node: int, item: int, place: int, sign: int) -> None:
 
 
 @inner
-def count_collection(m: Memory, item: int, source: int, target: int) -> None:
-    """Count an item of a collection where it comes to, no more where it was."""
-    collection = collection_of(m, item)
+def recount(m: Memory, counts: int, collection: int, source: int, target: int) -> None:
+    """Count an item or a role where it comes to, no more where it was."""
     if collection < 0:
         return
     if source >= 0:
-        add_to_collection(m, collection, source, -1)
+        add_to_collection(m, counts, collection, source, -1)
     if target >= 0:
-        add_to_collection(m, collection, target, 1)
+        add_to_collection(m, counts, collection, target, 1)
 
 
 @inner
@@ -144,7 +146,10 @@ def apply_move(m: Memory, item: int, target: int) -> None:
     write_log(m, item, source)
     unlist(m, item)
     enlist(m, item, target)
-    count_collection(m, item, source, target)
+    recount(m, COLLECTION_COUNT, collection_of(m, item), source, target)
+    if role_of(m, item) == 1:
+        collection = role_collection_of(m, group_of(m, item))
+        recount(m, COLLECTION_ROLES, collection, source, target)
     m.ints[m.ints[BIN_OF] + item] = target
 
 
@@ -177,6 +182,7 @@ def apply_role(m: Memory, group: int, item: int) -> None:
             add_role(m, old, group, -1)
         if new >= 0:
             add_role(m, new, group, 1)
+    recount(m, COLLECTION_ROLES, role_collection_of(m, group), source, target)
     write_log(m, -1 - group, holder_of(m, group))
     m.ints[m.ints[ROLE_OF] + group] = item
 

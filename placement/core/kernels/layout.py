@@ -62,9 +62,10 @@ STUCK, HUNGRY, FAT = 44, 45, 46
 SCALE, FILL_UNIT, DISTANCE, PENALTY, WORTH, EXCESS = 47, 48, 49, 50, 51, 52
 # ... and those of the collections, with whether their soft caps are minded.
 COLLECTION_OF, COLLECTION_COUNT, COLLECTION_CAP, MINDS_SPREAD = 58, 59, 60, 61
+COLLECTION_ROLES, COLLECTION_ROLE_CAP, HAS_ROLE_CAPS = 64, 65, 66
 # ... and for each block of bins the worst that is not stuck, and whether it is known.
 BLOCK_WORST, BLOCK_IS_KNOWN = 62, 63
-HEADER = 64
+HEADER = 67
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 

@@ -16,6 +16,7 @@ from placement.core.kernels.access import (
     kind_of,
     load_node,
     num_of_collection,
+    role_collection_of,
     role_moves,
     role_of,
 )
@@ -27,6 +28,9 @@ from placement.core.kernels.layout import (
     BIN_WIDTH,
     BINS,
     COLLECTION_CAP,
+    COLLECTION_COUNT,
+    COLLECTION_ROLE_CAP,
+    COLLECTION_ROLES,
     COST,
     GROUP_ROLE_HOME,
     GROUP_WEIGHTS,
@@ -192,11 +196,36 @@ def keeps_spread(m: Memory, item: int, target: int) -> bool:
     collection = collection_of(m, item)
     if collection < 0 or m.ints[MINDS_SPREAD] == 0 or target == home_of(m, item):
         return True
-    held = num_of_collection(m, collection, target)
+    held = num_of_collection(m, COLLECTION_COUNT, collection, target)
     if held < m.ints[m.ints[COLLECTION_CAP] + collection]:
         return True
     source = bin_of(m, item)
-    return source >= 0 and num_of_collection(m, collection, source) > held + 1
+    if source < 0:
+        return False
+    return num_of_collection(m, COLLECTION_COUNT, collection, source) > held + 1
+
+
+@inner
+def spreads_roles(m: Memory, item: int, source: int, target: int) -> bool:
+    """
+    Tell whether a bin is under the soft cap of roles when one comes with or to `item`.
+
+    As `keeps_spread` does; who held the role at the start may always hold it there.
+    """
+    group = group_of(m, item)
+    collection = role_collection_of(m, group)
+    if collection < 0 or m.ints[MINDS_SPREAD] == 0 or source == target:
+        return True
+    first = group * m.ints[GROUP_WIDTH]
+    is_holder = m.ints[m.ints[GROUPS] + first + GROUP_ROLE_HOME] == item
+    if is_holder and target == home_of(m, item):
+        return True
+    held = num_of_collection(m, COLLECTION_ROLES, collection, target)
+    if held < m.ints[m.ints[COLLECTION_ROLE_CAP] + collection]:
+        return True
+    if source < 0:
+        return False
+    return num_of_collection(m, COLLECTION_ROLES, collection, source) > held + 1
 
 
 @inner
@@ -226,13 +255,14 @@ def may_move(m: Memory, item: int, target: int) -> bool:
         and has_room(m, group, item, target, 1, role)
         and is_affordable(m, item, target)
         and keeps_spread(m, item, target)
+        and (role == 0 or spreads_roles(m, item, source, target))
         and has_slot(m, target)
     )
 
 
 @inner
 def may_take_role(m: Memory, group: int, item: int) -> bool:
-    """Tell whether every hard rule lets `item` take its group's role."""
+    """Tell whether all rules, soft spread included, let `item` take the role."""
     holder = holder_of(m, group)
     place = bin_of(m, item)
     if holder < 0 or holder == item or place < 0 or bin_of(m, holder) < 0:
@@ -240,6 +270,8 @@ def may_take_role(m: Memory, group: int, item: int) -> bool:
     if not role_moves(m, group):
         return False
     if m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_LEADS] == 0:
+        return False
+    if not spreads_roles(m, item, bin_of(m, holder), place):
         return False
     return has_room(m, group, -1, place, 0, 1)
 

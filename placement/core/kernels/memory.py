@@ -56,8 +56,10 @@ from placement.core.kernels.part import (
 )
 from placement.core.kernels.spread import (
     collection_columns,
+    count_collection_roles,
     count_collections,
     num_collection_cells,
+    num_role_cells,
 )
 from placement.core.problem import (
     NO_LIMIT,
@@ -118,6 +120,7 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
         "NUM_RECEIVERS": tables["RECEIVERS"].size,
         "NUM_SLOTS": state["SLOTS"].size,
         "HAS_CAPS": int(problem.has_caps),
+        "HAS_ROLE_CAPS": int(len(problem.collection_role_cap) > 0),
         "MAX_COST": problem.max_cost,
         "MAX_MOVES": problem.max_moves,
         **starts,
@@ -233,6 +236,7 @@ def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]
         "LOG": zeros(LOG_WIDTH * LOG_SIZE),
         "SHORT": zeros(SHORT_LIST),
         "COLLECTION_COUNT": _counts_of_collections(problem, at),
+        "COLLECTION_ROLES": _roles_of_collections(problem, at),
         **dict.fromkeys(("STUCK", "HUNGRY", "FAT"), zeros(problem.num_bins)),
         **dict.fromkeys(("BLOCK_WORST", "BLOCK_IS_KNOWN"), zeros(num_blocks)),
     }
@@ -282,6 +286,13 @@ def _counts_of_collections(problem: Problem, at: Arrangement) -> Part:
         count_collections(problem, at, into)
 
     return Part(num_collection_cells(problem), write)
+
+
+def _roles_of_collections(problem: Problem, at: Arrangement) -> Part:
+    def write(into: npt.NDArray[Any]) -> None:
+        count_collection_roles(problem, at, into)
+
+    return Part(num_role_cells(problem), write)
 
 
 def _bin_table(

@@ -77,6 +77,18 @@ def best_heir(m: Memory, group: int) -> int:
 
 
 @inner
+def heir_of(m: Memory, group: int) -> int:
+    """Return who takes a role that has to go; where that is too many, at worst."""
+    heir = best_heir(m, group)
+    if heir < 0:
+        minds = m.ints[MINDS_SPREAD]
+        m.ints[MINDS_SPREAD] = 0
+        heir = best_heir(m, group)
+        m.ints[MINDS_SPREAD] = minds
+    return heir
+
+
+@inner
 def put(m: Memory, item: int) -> bool:
     """Put an item where it fits best; without its role where that goes nowhere."""
     target = best_bin(m, item)
@@ -88,7 +100,7 @@ def put(m: Memory, item: int) -> bool:
         m.ints[MINDS_SPREAD] = minds
     if target < 0 and role_of(m, item) == 1:
         group = group_of(m, item)
-        heir = best_heir(m, group)
+        heir = heir_of(m, group)
         if heir >= 0:
             apply_role(m, group, heir)
             target = best_bin(m, item)

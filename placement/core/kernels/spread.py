@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.core.arrangement import Arrangement
-from placement.core.problem import Problem
+from placement.core.problem import IndexArray, Problem
 
 MOST_CELLS = 2**23
 """Collections times bins that are counted at most, the largest collections first."""
@@ -19,13 +19,18 @@ def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
     Returns
     -------
     ``COLLECTION_OF`` (G,) the row of each group's collection, or -1, and
-    ``COLLECTION_CAP`` (rows,). A collection that fits under its cap even if all of it
-    lies in one bin needs no count.
+    ``COLLECTION_CAP``, ``COLLECTION_ROLE_CAP`` (rows,). A collection that fits under
+    its cap even if all of it lies in one bin needs no count.
     """
-    if not len(problem.collection_cap):
-        none = np.full(problem.num_groups, -1, dtype=np.int32)
-        return {"COLLECTION_OF": none, "COLLECTION_CAP": np.zeros(0, dtype=np.int64)}
     count = len(problem.collection_cap)
+    role_cap = problem.collection_role_cap
+    if not count:
+        none = np.zeros(0, dtype=np.int64)
+        return {
+            "COLLECTION_OF": np.full(problem.num_groups, -1, dtype=np.int32),
+            "COLLECTION_CAP": none,
+            "COLLECTION_ROLE_CAP": none,
+        }
     size = np.bincount(
         problem.collection_of,
         weights=np.diff(problem.group_start),
@@ -39,23 +44,44 @@ def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
     return {
         "COLLECTION_OF": row[problem.collection_of],
         "COLLECTION_CAP": problem.collection_cap[chosen],
+        "COLLECTION_ROLE_CAP": role_cap[chosen] if len(role_cap) else role_cap,
     }
 
 
 def num_collection_cells(problem: Problem) -> int:
-    """Return how many numbers the counts take, two in each."""
+    """Return how many numbers the counts of items take, two in each."""
     rows = len(collection_columns(problem)["COLLECTION_CAP"])
     return (rows * problem.num_bins + 1) // 2
+
+
+def num_role_cells(problem: Problem) -> int:
+    """Return how many numbers the counts of roles take: as many, or none."""
+    return num_collection_cells(problem) if len(problem.collection_role_cap) else 0
 
 
 def count_collections(
     problem: Problem, at: Arrangement, into: npt.NDArray[np.int64]
 ) -> None:
     """Count items of each counted collection in each bin, two counts in a number."""
-    if not len(into):
-        return
-    row = collection_columns(problem)["COLLECTION_OF"][problem.group_of]
-    counts = np.nonzero((row >= 0) & (at.bin_of >= 0))[0]
+    if len(into):
+        row = collection_columns(problem)["COLLECTION_OF"][problem.group_of]
+        _count(problem, row, at.bin_of, into)
+
+
+def count_collection_roles(
+    problem: Problem, at: Arrangement, into: npt.NDArray[np.int64]
+) -> None:
+    """Count roles of each counted collection in each bin, two counts in a number."""
+    if len(into):
+        row = collection_columns(problem)["COLLECTION_OF"]
+        held = np.nonzero(at.role_of >= 0)[0]
+        _count(problem, row[held], at.bin_of[at.role_of[held]], into)
+
+
+def _count(
+    problem: Problem, row: IndexArray, place: IndexArray, into: npt.NDArray[np.int64]
+) -> None:
+    counts = np.nonzero((row >= 0) & (place >= 0))[0]
     # Fits: there are at most `MOST_CELLS`.
-    cell = row[counts] * np.int32(problem.num_bins) + at.bin_of[counts]
+    cell = row[counts] * np.int32(problem.num_bins) + place[counts]
     np.add.at(into, cell >> 1, np.where(cell & 1, 1 << 32, 1))

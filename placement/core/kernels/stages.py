@@ -48,7 +48,7 @@ from placement.core.kernels.layout import (
 from placement.core.kernels.legal import may_move, may_take_role
 from placement.core.kernels.memory import Memory
 from placement.core.kernels.penalty import refresh_all, role_change, total_penalty
-from placement.core.kernels.placing import best_heir, put, respread_group
+from placement.core.kernels.placing import heir_of, put, respread_group
 from placement.core.kernels.relief import (
     give_up,
     relieve,
@@ -102,7 +102,7 @@ def release(m: Memory) -> int:
             == 0
         ):
             continue
-        heir = best_heir(m, group)
+        heir = heir_of(m, group)
         if heir < 0:
             stuck += 1
         else:
