@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray, ClusterState
-from placement.load import Weights
+from placement.load import Weights, first_true
 
 RowArray = npt.NDArray[np.int64]
 INTERNAL = frozenset(
@@ -117,6 +117,18 @@ def led_by(state: ClusterState) -> RowArray:
     leader = state.partitions.leader_idx.astype(np.int64)
     is_live = np.append(state.brokers.is_live, False)
     return np.where(is_live[leader], leader, ABSENT)
+
+
+def sent_by(state: ClusterState) -> RowArray:
+    """
+    Return ``(P,)`` the broker that copies come from, `ABSENT` where none can.
+
+    That is who leads; else who will once anything changes: the first live one in sync.
+    """
+    replicas, leader = state.replicas, led_by(state)
+    could = replicas.is_in_sync & state.brokers.is_live[replicas.broker_idx]
+    heir = state.replicas.broker_idx_at(first_true(could, replicas.start))
+    return np.where(leader == ABSENT, heir, leader)
 
 
 def copies_of(reassignment: Reassignment, weights: Weights) -> Copies:
@@ -253,7 +265,7 @@ class _Table:
         goes = self.reassignment.log_dir_idx
         return Copies(
             partition_idx=self.partition.astype(np.int64),
-            source_idx=np.where(passes, led_by(before)[self.partition], ABSENT),
+            source_idx=np.where(passes, sent_by(before)[self.partition], ABSENT),
             target_idx=target,
             drops_idx=drops,
             size_bytes=size.astype(np.int64),

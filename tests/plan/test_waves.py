@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
+from planner.plan.make import make
+from planner.plan.own_options import OwnOptions
 from planner.plan.plan_documents import ElectionRecord, PlanRecord
+from planner.plan.request import PlanRequest
 from planner.plan.wave_records import WavesRecord
+from support.clusters import make_state
 from support.commands import run
 from support.plans import lists_in, skewed_document, write_document
 
@@ -34,6 +38,24 @@ def planned(capsys, snapshot: Path, folder: Path, *options: object) -> dict[str,
     )
     assert outcome.code == 0, outcome.err
     return json.loads((folder / "waves" / "waves.json").read_text())
+
+
+def test_who_will_lead_a_partition_without_leader_sends_its_copies():
+    # The first wave that touches partition 2 elects broker 0, which sends the rest.
+    state = make_state(
+        [[0, 2], [0, 2], [0, 1]], racks="abca", leaders=[0, 0, None], size_bytes=10
+    )
+    request = PlanRequest(
+        goal="set-replication-factor",
+        waves=True,
+        max_moves_in=1,
+        max_moves_out=1,
+        own=OwnOptions(replication_factor=4),
+    )
+
+    made = make(state, request)
+
+    assert made.is_ok, made.findings
 
 
 def test_waves_lead_from_the_lists_before_to_the_plan(capsys, snapshot, tmp_path):
