@@ -51,7 +51,7 @@ PATIENCE = 3
 """Rounds over all bins without any gain before balancing ends."""
 FEW_ITEMS = 1500
 """Up to so many items even loading compiled kernels costs more than it saves."""
-PLAIN_STEPS = 150
+PLAIN_STEPS = 400
 """After so many steps uncompiled, kernels that are compiled on disk are loaded."""
 MANY_ROUNDS = 1000
 """From so many rounds of ruin on, kernels are compiled for them if they have to be."""
