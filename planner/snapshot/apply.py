@@ -72,11 +72,16 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     live = live_ids(snapshot)
     table = snapshot.partitions
     planned = _planned(table.take(pa.array(at)), plan, live)
-    is_kept = np.ones(len(table), dtype=np.bool_)
-    is_kept[at] = False
-    kept = _led_by_first(table.filter(pa.array(is_kept)), live)
+    kept = _led_by_first(without_rows(table, at), live)
     applied = replace(snapshot, partitions=put_back(kept, planned, at))
     return _with_free_space(snapshot, applied)
+
+
+def without_rows(table: ArrowTable, at: RowArray) -> ArrowTable:
+    """Return the rows of a table but some."""
+    is_kept = np.ones(len(table), dtype=np.bool_)
+    is_kept[at] = False
+    return table.filter(pa.array(is_kept))
 
 
 def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from planner.snapshot.apply import (
@@ -14,6 +13,7 @@ from planner.snapshot.apply import (
     fitting_rows,
     live_ids,
     put_back,
+    without_rows,
 )
 from planner.snapshot.columns import PARTITIONS, ArrowTable
 from planner.snapshot.document import Snapshot
@@ -45,9 +45,7 @@ def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
     started = _started(table.take(pa.array(at)), plan, live_ids(snapshot))
-    is_kept = np.ones(len(table), dtype=np.bool_)
-    is_kept[at] = False
-    together = put_back(table.filter(pa.array(is_kept)), started, at)
+    together = put_back(without_rows(table, at), started, at)
     return replace(snapshot, partitions=together)
 
 

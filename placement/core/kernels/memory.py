@@ -9,6 +9,7 @@ because the compiler takes its time over each of them. `layout` names what lies 
 
 import mmap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,8 +236,12 @@ def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]
         **list_columns(problem, at),
         "LOG": zeros(LOG_WIDTH * LOG_SIZE),
         "SHORT": zeros(SHORT_LIST),
-        "COLLECTION_COUNT": _counts_of_collections(problem, at),
-        "COLLECTION_ROLES": _roles_of_collections(problem, at),
+        "COLLECTION_COUNT": Part(
+            num_collection_cells(problem), partial(count_collections, problem, at)
+        ),
+        "COLLECTION_ROLES": Part(
+            num_role_cells(problem), partial(count_collection_roles, problem, at)
+        ),
         **dict.fromkeys(("STUCK", "HUNGRY", "FAT"), zeros(problem.num_bins)),
         **dict.fromkeys(("BLOCK_WORST", "BLOCK_IS_KNOWN"), zeros(num_blocks)),
     }
@@ -279,20 +284,6 @@ def _item_table(problem: Problem) -> Part:
             into[rows] = packed + problem.movability[rows]
 
     return Part(problem.num_items, write, needs_zeros=False)
-
-
-def _counts_of_collections(problem: Problem, at: Arrangement) -> Part:
-    def write(into: npt.NDArray[Any]) -> None:
-        count_collections(problem, at, into)
-
-    return Part(num_collection_cells(problem), write)
-
-
-def _roles_of_collections(problem: Problem, at: Arrangement) -> Part:
-    def write(into: npt.NDArray[Any]) -> None:
-        count_collection_roles(problem, at, into)
-
-    return Part(num_role_cells(problem), write)
 
 
 def _bin_table(
