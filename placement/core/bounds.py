@@ -35,6 +35,8 @@ Entry = tuple[int, ...]
 """A bin, the denominator of its multipliers, then resource and numerator by turns."""
 
 
+ROUNDING = 1e-9
+"""More than sums of floats are off."""
 NEARLY = 0.9999
 """Part of a known answer's cost at which a bound is as good as the answer."""
 
@@ -88,11 +90,20 @@ def moves_bound(
 def _bound(
     problem: Problem, bands: Bands, cost: IntArray, enough: int | None
 ) -> tuple[int, Proof | None]:
-    value, entries, side = *_arriving(problem, bands, cost), "arrive"
-    if enough is None or value < NEARLY * enough:
-        leaving, leaving_entries = _leaving(problem, bands, cost)
-        if leaving >= value:
-            value, entries, side = leaving, leaving_entries, "leave"
+    must = np.equal(problem.movability, Movability.MUST)
+    forced = int(cost[problem.group_of[must]].sum())
+    if enough is not None and 0 < enough <= forced:
+        return _proven(forced, [], "leave")
+    value, entries = _arriving(problem, bands, cost)
+    if enough is not None and value >= NEARLY * enough:
+        return _proven(value, entries, "arrive")
+    leaving, leaving_entries = _leaving(problem, bands, cost, (forced, value))
+    if leaving >= value:
+        return _proven(leaving, leaving_entries, "leave")
+    return _proven(value, entries, "arrive")
+
+
+def _proven(value: int, entries: list[Entry], side: str) -> tuple[int, Proof | None]:
     if value <= 0:
         return 0, None
     return value, Proof(
@@ -101,18 +112,24 @@ def _bound(
     )
 
 
-def _leaving(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, list[Entry]]:
-    """Bound what leaves the bins over their band, forced moves in full."""
-    must = np.equal(problem.movability, Movability.MUST)
-    value = int(cost[problem.group_of[must]].sum())
+def _leaving(
+    problem: Problem, bands: Bands, cost: IntArray, known: tuple[int, int]
+) -> tuple[int, list[Entry]]:
+    """
+    Bound what leaves the bins over their band, forced moves in full.
+
+    `known`: the cost of forced moves, and what is proven already. Where no multipliers
+    could prove more than that, forced moves are all that is returned.
+    """
+    value, proven = known
     entries: list[Entry] = []
     excess = home_loads(problem) - role_loads(problem) - forced_loads(problem)
     excess = excess - bands.upper
     over = np.nonzero((excess > 0).any(axis=1))[0]
-    if not len(over):
-        return value, entries
     may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
     items = np.nonzero(may)[0]
+    if not len(over) or value + _most_to_leave(problem, items, excess, cost) < proven:
+        return value, entries
     items = items[np.argsort(problem.home[items], kind="stable")]
     first = np.searchsorted(problem.home[items], np.arange(problem.num_bins + 1))
     for b in over:
@@ -124,6 +141,32 @@ def _leaving(problem: Problem, bands: Bands, cost: IntArray) -> tuple[int, list[
             value += covered.value
             entries.append(covered.entry(int(b)))
     return value, entries
+
+
+def _most_to_leave(
+    problem: Problem, items: IntArray, excess: IntArray, cost: IntArray
+) -> float:
+    """
+    Return what covering every excess costs at most, so that no bound is above it.
+
+    The same part of every item of a bin covers its excess, if that part is the largest
+    that any resource asks for; and each bin's bound is rounded up. Infinite where not
+    even all items of a bin do.
+    """
+    home, group = problem.home[items], problem.group_of[items]
+    part = np.zeros(problem.num_bins)
+    for r in np.nonzero((excess > 0).any(axis=0))[0]:
+        weight = problem.weight[group, r]
+        if len(problem.extra):
+            weight = weight + problem.extra[items, r]
+        held = np.bincount(home, weights=weight, minlength=problem.num_bins)
+        asked = np.full(problem.num_bins, np.inf)
+        np.divide(excess[:, r], held, out=asked, where=held > 0)
+        part = np.maximum(part, np.where(excess[:, r] > 0, asked, 0.0))
+    if (part > 1).any():
+        return float("inf")
+    costs = np.bincount(home, weights=cost[group], minlength=problem.num_bins)
+    return float((part * costs).sum() * (1 + ROUNDING) + (part > 0).sum())
 
 
 def _arriving(

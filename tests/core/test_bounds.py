@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.core import bounds
 from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
 from placement.core.problem import (
@@ -70,6 +71,39 @@ def test_the_verifier_finds_what_the_bound_claims(problem: Problem):
         if proof is not None:
             found = proven(problem, bands, proof.witness, counts_moves=counts_moves)
             assert found == value
+
+
+@settings(max_examples=200)
+@given(
+    weights=st.lists(st.integers(1, 10**6), min_size=8, max_size=40),
+    excess=st.floats(0.05, 0.6),
+    missing=st.floats(0.3, 1.5),
+    is_counted=st.booleans(),
+)
+def test_no_side_that_is_passed_over_would_prove_more(
+    weights: list[int], excess: float, missing: float, is_counted: bool
+):
+    # Bins 0 and 1 hold all, and bin 2 is to get about what these have to give.
+    homes = [[n % 2] for n in range(len(weights))]
+    held = [sum(weights[::2]), sum(weights[1::2])]
+    given_away = [int(excess * load) for load in held]
+    upper = [load - gone for load, gone in zip(held, given_away, strict=True)]
+    problem = make_problem(
+        homes,
+        num_bins=3,
+        weight=weights,
+        cost=1 if is_counted else weights,
+        lower=[0, 0, int(missing * sum(given_away))],
+        upper=[*upper, NO_LIMIT],
+        target=1.0,
+    )
+    bands = aimed_bands(problem)
+
+    value, _ = bounds._bound(problem, bands, problem.cost, None)
+
+    leaving, _ = bounds._leaving(problem, bands, problem.cost, (0, 0))
+    arriving, _ = bounds._arriving(problem, bands, problem.cost)
+    assert value == max(leaving, arriving)
 
 
 @settings(max_examples=300)
