@@ -6,7 +6,7 @@ millibytes per second, nanocores, counts. `UNITS` says how many make one of the 
 that people read.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from weakref import WeakKeyDictionary
 
@@ -57,6 +57,8 @@ UNITS = {
 """Integer weights per byte, byte/s, core, or one."""
 
 UNIT_ROW = np.array([UNITS[resource] for resource in RESOURCES], dtype=np.int64)
+EXACT = 2**53
+"""Up to here integers as floats are exact."""
 LEADING = np.array([r in {Resource.OUT, Resource.LEADERS} for r in RESOURCES])
 """``(R,)`` true for resources that the leader alone takes."""
 
@@ -86,6 +88,13 @@ class Weights:
     copy_bytes: WeightArray
     is_known: BoolArray
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            getattr(self, field.name).setflags(write=False)
+
+
+_weighed: WeakKeyDictionary[ClusterState, Weights] = WeakKeyDictionary()
+
 
 def weigh(state: ClusterState) -> Weights:
     """
@@ -99,7 +108,17 @@ def weigh(state: ClusterState) -> Weights:
     ------
     InvalidClusterError
         If the sum of a resource over all replicas is 2^61 units or more.
+
+    Notes
+    -----
+    Worked out once for each cluster.
     """
+    if state not in _weighed:
+        _weighed[state] = _weigh(state)
+    return _weighed[state]
+
+
+def _weigh(state: ClusterState) -> Weights:
     partitions = state.partitions
     shape = (len(partitions), len(RESOURCES))
     replica, leader = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
@@ -248,6 +267,8 @@ def first_live_replica(state: ClusterState) -> WeightArray:
 
 def first_true(flags: BoolArray, start: WeightArray) -> WeightArray:
     """Return ``(P,)`` the first row of each compressed row that is true, or -1."""
+    if flags.all():
+        return np.where(start[:-1] < start[1:], start[:-1], ABSENT)
     rows = np.nonzero(flags)[0]
     position = np.searchsorted(rows, start[:-1])
     found = position < len(rows)
@@ -279,8 +300,10 @@ def broker_loads(
     led = np.nonzero(np.not_equal(leader_idx, ABSENT))[0]
     load[:, 0] = disk_loads(state, weights)
     for r in range(1, len(RESOURCES)):
-        add_to(load[:, r], broker, weights.replica[of, r])
-        add_to(load[:, r], leader_idx[led], weights.leader[led, r])
+        if weights.replica[:, r].any():
+            add_to(load[:, r], broker, weights.replica[of, r])
+        if weights.leader[:, r].any():
+            add_to(load[:, r], leader_idx[led], weights.leader[led, r])
     return load
 
 
@@ -304,6 +327,13 @@ def disk_loads(state: ClusterState, weights: Weights) -> WeightArray:
 
 def add_to(total: WeightArray, rows: IndexArray, values: WeightArray) -> None:
     """Add ``values`` to the ``rows`` of a total, exactly, past what floats hold."""
+    if not len(rows):
+        return
+    most = max(int(values.max()), -int(values.min()))
+    if most * int(np.bincount(rows).max()) < EXACT:
+        summed = np.bincount(rows, weights=values, minlength=len(total))
+        total += summed.astype(np.int64)
+        return
     low = np.bincount(rows, weights=values & 0xFFFFFF, minlength=len(total))
     high = np.bincount(rows, weights=values >> 24, minlength=len(total))
     # Each part is an integer below 2^53 as a float: 24 bits times up to 2^29 rows.
@@ -316,12 +346,17 @@ def heaviest_replicas(
     """Return ``(B, R)`` the heaviest single replica on each broker."""
     heaviest = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
     broker, of = state.replicas.broker_idx, state.replicas.partition_idx
-    leads = np.equal(broker, leader_idx[of])
+    leading = np.nonzero(np.equal(broker, leader_idx[of]))[0]
+    led, led_by = of[leading], broker[leading]
     for r in range(len(RESOURCES)):
-        weight = weights.replica[of, r] + leads * weights.leader[of, r]
+        weight = weights.replica[:, r]
         if r == 0 and len(weights.own):
-            weight = weight + weights.own
-        np.maximum.at(heaviest[:, r], broker, weight)
+            np.maximum.at(heaviest[:, r], broker, weight[of] + weights.own)
+        elif weight.any():
+            np.maximum.at(heaviest[:, r], broker, weight[of])
+        if weights.leader[:, r].any():
+            both = weight[led] + weights.leader[led, r]
+            np.maximum.at(heaviest[:, r], led_by, both)
     return heaviest
 
 
@@ -337,15 +372,30 @@ def loads_of(state: ClusterState) -> tuple[WeightArray, WeightArray]:
     all start from these.
     """
     if state not in _carried:
-        weights, leader = weigh(state), state.partitions.leader_idx
-        found = (
-            broker_loads(state, weights, leader),
-            heaviest_replicas(state, weights, leader),
-        )
-        for array in found:
-            array.setflags(write=False)
-        _carried[state] = found
+        _carried[state] = _loads_led(state, weigh(state), state.partitions.leader_idx)
     return _carried[state]
+
+
+def loads_led(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> tuple[WeightArray, WeightArray]:
+    """Return the same as `loads_of` under other leaders, or with other weights."""
+    is_usual = weights is weigh(state)
+    if is_usual and np.array_equal(leader_idx, state.partitions.leader_idx):
+        return loads_of(state)
+    return _loads_led(state, weights, leader_idx)
+
+
+def _loads_led(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> tuple[WeightArray, WeightArray]:
+    found = (
+        broker_loads(state, weights, leader_idx),
+        heaviest_replicas(state, weights, leader_idx),
+    )
+    for array in found:
+        array.setflags(write=False)
+    return found
 
 
 def known_fractions(state: ClusterState, weights: Weights) -> RateArray:

@@ -42,8 +42,7 @@ from placement.load import (
     Resource,
     WeightArray,
     Weights,
-    broker_loads,
-    heaviest_replicas,
+    loads_led,
     loads_of,
     weigh,
 )
@@ -282,8 +281,8 @@ def _settle(
     """Solve until the bands that were aimed at are those of the answer."""
     state, weights = draft.state, draft.weights
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
-    load = broker_loads(state, weights, leader) - unplaced_load(draft)
-    heaviest = heaviest_replicas(state, weights, leader)
+    load, heaviest = loads_led(state, weights, leader)
+    load = load - unplaced_load(draft)
     incoming = evacuated_load(draft, leader)
     best: PlannedPlacement | None = None
     is_settled = False

@@ -1,5 +1,7 @@
 """What every broker carries, computed anew from the formulas alone."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import numpy.typing as npt
 
@@ -67,7 +69,20 @@ def _per_broker(
 
 
 def replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
-    """Return ``(R,)`` bytes each replica takes on its disk; 0 where unknown."""
+    """
+    Return ``(R,)`` bytes each replica takes on its disk; 0 where unknown.
+
+    Worked out once for each placement: several rules start from these.
+    """
+    if placed not in _sized:
+        _sized[placed] = _replica_bytes(state, placed)
+    return _sized[placed]
+
+
+_sized: WeakKeyDictionary[Placed, BytesArray] = WeakKeyDictionary()
+
+
+def _replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
     own = np.append(state.replicas.own_bytes, UNKNOWN)[placed.from_idx]
     size = state.partitions.size_bytes[placed.partition_idx]
     topic = state.partitions.topic_idx[placed.partition_idx]
@@ -75,6 +90,7 @@ def replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
     # Shared bytes lie on no broker's disk.
     is_shared = np.equal(state.topics.storage, Storage.SHARED)[topic]
     weights: BytesArray = np.where(is_shared, 0, np.maximum(takes, 0))
+    weights.setflags(write=False)
     return weights
 
 
@@ -101,7 +117,21 @@ def fixed_bytes(state: ClusterState) -> Int64Array:
 
 
 def explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
-    """Return the bytes of replicas per log dir, and per broker where it is unknown."""
+    """
+    Return the bytes of replicas per log dir, and per broker where it is unknown.
+
+    Worked out once for each cluster.
+    """
+    if state not in _explained:
+        _explained[state] = _explained_bytes(state)
+    return _explained[state]
+
+
+_explained: WeakKeyDictionary[ClusterState, tuple[Int64Array, Int64Array]]
+_explained = WeakKeyDictionary()
+
+
+def _explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
     replicas, num_dirs = state.replicas, len(state.log_dirs)
     size = replica_bytes(state, placed_before(state))
     # The last row gathers what lies in no known log dir.

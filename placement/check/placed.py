@@ -1,6 +1,7 @@
 """Every replica as it lies without and with the plan, and who leads."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from placement.cluster import ABSENT, ClusterState
 BoolArray = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
 class Placed:
     """
     One placement of all partitions, as compressed rows.
@@ -41,8 +42,21 @@ class Placed:
     replication_factor: Int64Array
 
 
+_before: WeakKeyDictionary[ClusterState, Placed] = WeakKeyDictionary()
+
+
 def placed_before(state: ClusterState) -> Placed:
-    """Return the placement as it is; the first live replica leads, as after a plan."""
+    """
+    Return the placement as it is; the first live replica leads, as after a plan.
+
+    Worked out once for each cluster.
+    """
+    if state not in _before:
+        _before[state] = _placed_now(state)
+    return _before[state]
+
+
+def _placed_now(state: ClusterState) -> Placed:
     start = state.replicas.start
     broker_idx = state.replicas.broker_idx.astype(np.int64)
     return Placed(

@@ -32,7 +32,9 @@ def unknown_partition(case: Case) -> Iterator[Finding]:
 
 def duplicate_partition(case: Case) -> Iterator[Finding]:
     """Find partitions that two entries name."""
-    names = zip(case.target.topics, case.target.partitions.tolist(), strict=True)
+    names = [*zip(case.target.topics, case.target.partitions.tolist(), strict=True)]
+    if len(set(names)) == len(names):
+        return
     seen: set[tuple[str, int]] = set()
     said: set[tuple[str, int]] = set()
     for entry, name in enumerate(names):

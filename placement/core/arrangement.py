@@ -161,8 +161,8 @@ def _changed_loads(
         # Rows first: each lies together, its columns do not.
         rows = weight[group]
         for r in np.nonzero(rows.any(axis=0))[0]:
-            total[:, r] -= _sum_into(source, rows[:, r], problem.num_bins)
-            total[:, r] += _sum_into(target, rows[:, r], problem.num_bins)
+            total[:, r] -= sum_into(source, rows[:, r], problem.num_bins)
+            total[:, r] += sum_into(target, rows[:, r], problem.num_bins)
     return total
 
 
@@ -190,9 +190,9 @@ def _sum_loads(problem: Problem, at: Arrangement) -> IntArray:
         weight = np.ascontiguousarray(problem.weight[:, r])
         role_weight = problem.role_weight[:, r]
         if weight.any():
-            total[:, r] += _sum_into(place, weight[group], problem.num_bins)
+            total[:, r] += sum_into(place, weight[group], problem.num_bins)
         if role_weight.any():
-            total[:, r] += _sum_into(leading, role_weight[held], problem.num_bins)
+            total[:, r] += sum_into(leading, role_weight[held], problem.num_bins)
     if len(problem.extra):
         stays = np.nonzero(at.bin_of == problem.home)[0]
         stays = stays[at.bin_of[stays] >= 0]
@@ -205,7 +205,7 @@ def sum_rows_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
     total = np.zeros((count, values.shape[1]), dtype=np.int64)
     for r in range(values.shape[1]):
         if values[:, r].any():
-            total[:, r] = _sum_into(rows, values[:, r], count)
+            total[:, r] = sum_into(rows, values[:, r], count)
     return total
 
 
@@ -214,7 +214,7 @@ def _chosen(flags: BoolArray) -> Any:  # noqa: ANN401 - slice or rows
     return slice(None) if flags.all() else np.nonzero(flags)[0]
 
 
-def _sum_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
+def sum_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
     """Sum integers per row, exactly; rows of -1 do not count."""
     if len(rows) and rows.min() < 0:
         values, rows = values[rows >= 0], rows[rows >= 0]

@@ -18,10 +18,17 @@ must move count in full. The witness is :math:`\lambda` per bin as fractions, wh
 """
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from placement.core.arrangement import Arrangement, home_loads, loads, sum_rows_into
+from placement.core.arrangement import (
+    Arrangement,
+    home_loads,
+    loads,
+    sum_into,
+    sum_rows_into,
+)
 from placement.core.covers import Pool, cover
 from placement.core.problem import (
     NO_LIMIT,
@@ -209,13 +216,30 @@ def role_loads(problem: Problem) -> IntArray:
     return sum_rows_into(place, problem.role_weight[held], problem.num_bins)
 
 
+_role_gains: WeakKeyDictionary[Problem, IntArray] = WeakKeyDictionary()
+
+
 def role_gains(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` what a bin's items would add if each took its group's role."""
-    items = np.arange(problem.num_items)
-    holder = problem.role_home[problem.group_of]
-    rows = items[(holder >= 0) & (holder != items) & (problem.home >= 0)]
-    held = problem.role_weight[problem.group_of[rows]]
-    return sum_rows_into(problem.home[rows], held, problem.num_bins)
+    """
+    Return ``(N, R)`` what a bin's items would add if each took its group's role.
+
+    Worked out once for each problem; not to be written to.
+    """
+    if problem not in _role_gains:
+        _role_gains[problem] = _sum_role_gains(problem)
+    return _role_gains[problem]
+
+
+def _sum_role_gains(problem: Problem) -> IntArray:
+    # What all items of groups with a holder would add, less what the holders do.
+    gains = -role_loads(problem)
+    is_held = problem.role_home >= 0
+    for r in np.nonzero(problem.role_weight.any(axis=0))[0]:
+        weight = np.where(is_held, problem.role_weight[:, r], 0)
+        gains[:, r] += sum_into(
+            problem.home, weight[problem.group_of], problem.num_bins
+        )
+    return gains
 
 
 def forced_loads(problem: Problem) -> IntArray:

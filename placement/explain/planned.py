@@ -8,8 +8,7 @@ from placement.explain.moves import Moves, list_moves
 from placement.explain.reasons import Explained, Standing, explain_moves
 from placement.load import (
     Resource,
-    broker_loads,
-    heaviest_replicas,
+    loads_led,
     loads_of,
     weigh,
 )
@@ -70,8 +69,7 @@ def _standing_before(draft: Draft, shares: Shares) -> Standing:
     """Return the brokers as planning meets them: the first live replicas lead."""
     state, weights = draft.state, draft.weights
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
-    load = broker_loads(state, weights, leader)
-    heaviest = heaviest_replicas(state, weights, leader)
+    load, heaviest = loads_led(state, weights, leader)
     incoming = None if draft.decided is not None else evacuated_load(draft, leader)
     targets = find_targets(shares, load, heaviest, incoming)
     return Standing(load=load, targets=targets)

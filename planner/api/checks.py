@@ -151,8 +151,8 @@ def _plan_input(plan: AnyPlan) -> PlanInput:
     document = to_document(made)
     return PlanInput(
         path=Path(),
-        reassignment=target_lists(made),
-        rollback=rollback_lists(made.state, changed),
+        reassignment=target_lists(made).to_file(),
+        rollback=rollback_lists(made.state, changed).to_file(),
         goal=made.goal,
         settings=PlanSettings.model_validate(document["settings"]),
         document=document,

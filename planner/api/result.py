@@ -14,11 +14,10 @@ from placement.check import Finding
 from placement.load import RESOURCES
 from planner.api.table import Table
 from planner.plan.document import to_document
-from planner.plan.folder import target_lists, write_plan
+from planner.plan.folder import file_text, target_lists, write_plan
 from planner.plan.make import Planned
 from planner.plan.moves_file import moves_table
 from planner.plan.numbers import rounded
-from planner.plan.reassignment_file import format_reassignment
 from planner.plan.screen import headline, plan_screen
 
 MOVES_TYPES = {
@@ -151,7 +150,7 @@ class PlanResult:
     @property
     def reassignment(self) -> str:
         """The reassignment JSON that Kafka's own tool takes."""
-        return format_reassignment(target_lists(self.planned.plan))
+        return file_text(target_lists(self.planned.plan).texts())
 
     def write(self, folder: str | PathLike[str]) -> list[Path]:
         """

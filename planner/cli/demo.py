@@ -75,7 +75,8 @@ def _verify(planned: "Planned") -> "Verification":
     from planner.verify import verify
 
     after = planned.plan.placed.reassignment.after()
-    return verify(after, target_lists(planned.plan), rollback=None, throttles=[])
+    lists = target_lists(planned.plan).to_file()
+    return verify(after, lists, rollback=None, throttles=[])
 
 
 def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:

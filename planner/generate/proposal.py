@@ -21,7 +21,7 @@ from planner.generate.request import (
     is_open,
     placer_brokers,
 )
-from planner.plan.folder import lists_of
+from planner.plan.listing import listing, listing_now
 from planner.plan.plan_input import to_target
 from planner.plan.reassignment_file import ReassignmentFile
 from planner.progress import stage
@@ -100,7 +100,7 @@ def generate(state: ClusterState, request: GenerateRequest) -> Proposal:
     _raise(find_refusals(state, request), request)
     stage("proposing")
     rows = chosen_rows(state, request)
-    current = lists_of(state, state.replicas.broker_idx, rows, has_dirs=True)
+    current = listing_now(state, rows).to_file()
     if request.is_from_scratch:
         proposed, is_least = _from_scratch(state, request, current), None
     else:
@@ -142,8 +142,9 @@ def _spread(
         is_rack_aware=request.is_rack_aware,
     )
     placed = np.nonzero(spread.is_placed)[0]
-    broker_idx = spread.reassignment.broker_idx
-    return lists_of(state, broker_idx, placed, has_dirs=False), spread.is_least
+    found = spread.reassignment
+    proposed = listing(state, placed, found.broker_idx, start=state.replicas.start)
+    return proposed.to_file(), spread.is_least
 
 
 def _from_scratch(

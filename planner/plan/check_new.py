@@ -22,7 +22,7 @@ from placement.new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from planner.plan.folder import lists_of
+from planner.plan.listing import listing
 from planner.plan.plan_input import PlanInput, to_target
 from planner.plan.reassignment_file import ReassignmentFile
 
@@ -53,14 +53,15 @@ def check_new(
     What they cause, and what was wrong before (`existing`).
     """
     rows = np.nonzero(is_new)[0]
-    lists = lists_of(after, after.replicas.broker_idx, rows, has_dirs=False)
+    replicas = after.replicas
+    lists = listing(after, rows, replicas.broker_idx, start=replicas.start)
     nothing = to_target(ReassignmentFile((), (), (), ()))
     was = set(map(_key, check(before, nothing, rules)))
-    used = {broker for row in lists.replicas for broker in row}
-    leading = {row[0] for row in lists.replicas}
+    used = set(lists.broker_ids.tolist())
+    leading = set(lists.broker_ids[lists.start[:-1]].tolist())
     grows = _grows(after, rows)
     found = []
-    for finding in check(after, to_target(lists), rules):
+    for finding in check(after, lists.to_target(), rules):
         broker = finding.where.broker
         if finding.rule in LOADS and broker in used:
             # To the checker all of it is there already: what is new adds to it.

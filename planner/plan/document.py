@@ -1,7 +1,7 @@
 """plan.json: what a plan is, what it costs, and what is proven about it."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,6 +20,7 @@ from planner.plan.numbers import rounded
 from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import summary
 from planner.plan.waves import PlannedWaves
+from planner.texts import lists_joined, numerals, picked, side_by_side, whole
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
@@ -199,7 +200,7 @@ def fingerprint(state: ClusterState) -> str:
     topic and partition, each ended by a line feed; what is unknown is empty.
     """
     if state not in _fingerprints:
-        text = "".join(_fingerprint_lines(state))
+        text = _broker_lines(state) + _partition_lines(state)
         _fingerprints[state] = hashlib.sha256(text.encode()).hexdigest()
     return _fingerprints[state]
 
@@ -207,21 +208,30 @@ def fingerprint(state: ClusterState) -> str:
 _fingerprints: WeakKeyDictionary[ClusterState, str] = WeakKeyDictionary()
 
 
-def _fingerprint_lines(state: ClusterState) -> Iterator[str]:
-    brokers, topics = state.brokers, state.topics
-    for broker_id, rack in zip(brokers.ids, brokers.rack_idx, strict=True):
-        yield f"broker\t{broker_id}\t{brokers.racks[rack] or ''}\n"
+def _broker_lines(state: ClusterState) -> str:
+    brokers = state.brokers
+    ids_and_racks = zip(brokers.ids, brokers.rack_idx, strict=True)
+    return "".join(
+        f"broker\t{broker_id}\t{brokers.racks[rack] or ''}\n"
+        for broker_id, rack in ids_and_racks
+    )
+
+
+def _partition_lines(state: ClusterState) -> str:
+    topics, partitions, replicas = state.topics, state.partitions, state.replicas
     heads = [
         f"{name}\t{topic_id or ''}\t"
         for name, topic_id in zip(topics.names, topics.topic_ids, strict=True)
     ]
-    names = [*map(str, brokers.ids.tolist())]
-    ids = [names[b] for b in state.replicas.broker_idx.tolist()]
-    start = state.replicas.start.tolist()
-    of, numbers = state.partitions.topic_idx.tolist(), state.partitions.partition
-    rows = zip(of, numbers.tolist(), start[:-1], start[1:], strict=True)
-    for topic, number, first, end in rows:
-        yield f"{heads[topic]}{number}\t{','.join(ids[first:end])}\n"
+    ids = numerals(state.brokers.ids[replicas.broker_idx])
+    lines = side_by_side(
+        picked(heads, partitions.topic_idx),
+        numerals(partitions.partition),
+        "\t",
+        lists_joined(replicas.start, ids),
+        "\n",
+    )
+    return whole(lines)
 
 
 def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
@@ -308,27 +318,33 @@ def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
             for resource, values in score.resources.items()
         },
         "violations": dict(score.violations),
-        "by_broker": [_broker_row(state, score, b) for b in range(state.num_brokers)],
+        "by_broker": _broker_rows(state, score),
     }
 
 
-def _broker_row(state: ClusterState, score: Score, b: int) -> dict[str, Any]:
+def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
+    use = np.zeros_like(score.load)
+    np.divide(score.load, score.capacity, out=use, where=score.capacity > 0)
+    columns = {
+        "load": score.load,
+        "capacity": score.capacity,
+        "use": use,
+        "target": score.target,
+        "deviation": score.deviation,
+    }
+    # Numpy's numbers are slow one by one: there are thirty for each broker.
+    values = [[[*map(rounded, row)] for row in c.tolist()] for c in columns.values()]
     brokers = state.brokers
-    row: dict[str, Any] = {
-        "broker": int(brokers.ids[b]),
-        "rack": brokers.racks[brokers.rack_idx[b]],
-    }
-    for r, resource in enumerate(RESOURCES):
-        capacity = float(score.capacity[b, r])
-        load = float(score.load[b, r])
-        row[str(resource)] = {
-            "load": rounded(load),
-            "capacity": rounded(capacity),
-            "use": rounded(load / capacity) if capacity > 0 else 0.0,
-            "target": rounded(float(score.target[b, r])),
-            "deviation": rounded(float(score.deviation[b, r])),
+    return [
+        {"broker": broker_id, "rack": brokers.racks[rack]}
+        | {
+            str(resource): dict(zip(columns, cells, strict=True))
+            for resource, cells in zip(RESOURCES, zip(*rows, strict=True), strict=True)
         }
-    return row
+        for broker_id, rack, *rows in zip(
+            brokers.ids.tolist(), brokers.rack_idx.tolist(), *values, strict=True
+        )
+    ]
 
 
 def shortfall_document(

@@ -10,36 +10,33 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.change import Reassignment
 from placement.cluster import ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.json_text import json_text
-from planner.plan.document import FORMAT, Plan, elections, to_document
+from planner.plan.document import FORMAT, VERSION, Plan, elections, to_document
+from planner.plan.listing import Listing, listing, listing_now
 from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
-from planner.plan.reassignment_file import (
-    ReassignmentFile,
-    entry_texts,
-    format_election,
-    join_entries,
-)
+from planner.plan.reassignment_file import entry_texts, format_election, join_entries
 from planner.plan.wave_document import to_document as waves_document
 from planner.plan.waves import DOCUMENT_NAME as WAVES_NAME
 from planner.plan.waves import PlannedWaves, election_files, wave_files
 from planner.progress import stage
+from planner.texts import Column, texts_of, whole
 
 DOCUMENT_NAME = "plan.json"
 MOST_PARTITIONS_PER_FILE = 5000
 """A controller request holds 10,000 records; files for Kafka's tool stay below."""
 
 RowArray = npt.NDArray[np.int64]
+_HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
+"""How the plan.json of a plan begins."""
 
 
 def write_plan(plan: Plan, path: Path) -> list[str]:
@@ -144,7 +141,12 @@ def _is_plan(path: Path) -> bool:
     if path.is_symlink() or not path.is_dir():
         return False
     try:
-        text = (path / DOCUMENT_NAME).read_text(encoding="utf-8")
+        with (path / DOCUMENT_NAME).open(encoding="utf-8") as file:
+            text = file.read(len(_HEAD))
+            if text == _HEAD:
+                # As we write it: no need to read megabytes of it.
+                return True
+            text += file.read()
         return bool(json.loads(text).get("format") == FORMAT)
     except (OSError, ValueError, AttributeError, RecursionError):
         return False
@@ -160,8 +162,8 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     reassignment = plan.placed.reassignment
     changed = np.nonzero(reassignment.is_changed)[0]
     yield DOCUMENT_NAME, dump_document(to_document(plan))
-    yield from _numbered("reassignment", target_lists(plan))
-    yield from _numbered("rollback", rollback_lists(plan.state, changed))
+    yield from _numbered("reassignment", target_lists(plan).texts())
+    yield from _numbered("rollback", rollback_lists(plan.state, changed).texts())
     chosen = np.nonzero(elections(plan))[0]
     pairs = [_pair(plan.state, int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
@@ -175,7 +177,7 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
 def _wave_texts(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
     yield WAVES_NAME, dump_document(waves_document(waves))
     for name, lists in wave_files(waves):
-        yield from _numbered(name, lists)
+        yield from _numbered(name, texts_of(entry_texts(lists)))
     yield from election_files(waves)
 
 
@@ -184,22 +186,25 @@ def dump_document(document: object) -> str:
     return json_text(document, indent=1) + "\n"
 
 
-def _numbered(name: str, lists: ReassignmentFile) -> Iterator[tuple[str, str]]:
+def _numbered(name: str, texts: Column) -> Iterator[tuple[str, str]]:
     """Yield the whole file and, where it is too long for one request, its parts."""
-    texts = entry_texts(lists)
-    yield f"{name}.json", join_entries(texts) + "\n"
-    if len(lists) <= MOST_PARTITIONS_PER_FILE:
+    yield f"{name}.json", file_text(texts) + "\n"
+    if len(texts) <= MOST_PARTITIONS_PER_FILE:
         return
-    starts = range(0, len(lists), MOST_PARTITIONS_PER_FILE)
+    starts = range(0, len(texts), MOST_PARTITIONS_PER_FILE)
     for number, start in enumerate(starts, start=1):
         part = texts[start : start + MOST_PARTITIONS_PER_FILE]
-        yield f"{name}-{number:03d}.json", join_entries(part) + "\n"
+        yield f"{name}-{number:03d}.json", file_text(part) + "\n"
 
 
-def rollback_lists(state: ClusterState, changed: RowArray) -> ReassignmentFile:
+def file_text(entries: Column) -> str:
+    """Return the file of entries, as Kafka's tool prints it."""
+    return join_entries(whole(entries, ","))
+
+
+def rollback_lists(state: ClusterState, changed: RowArray) -> Listing:
     """Return the lists before, with log dirs; those that name dead brokers left out."""
-    kept = changed[~names_dead_broker(state)[changed]]
-    return lists_of(state, state.replicas.broker_idx, kept, has_dirs=True)
+    return listing_now(state, changed[~names_dead_broker(state)[changed]])
 
 
 def names_dead_broker(state: ClusterState) -> npt.NDArray[np.bool_]:
@@ -208,73 +213,19 @@ def names_dead_broker(state: ClusterState) -> npt.NDArray[np.bool_]:
     return sum_rows(off, state.replicas.start) > 0
 
 
-def target_lists(plan: Plan) -> ReassignmentFile:
-    """Return the lists of every partition that the plan changes."""
+def target_lists(plan: Plan) -> Listing:
+    """
+    Return the lists of every partition that the plan changes.
+
+    With the log dirs that replicas go to, any for the others, where it chooses these.
+    """
     reassignment = plan.placed.reassignment
-    changed = np.nonzero(reassignment.is_changed)[0]
-    lists = lists_of(
+    return listing(
         plan.state,
+        np.nonzero(reassignment.is_changed)[0],
         reassignment.broker_idx,
-        changed,
-        has_dirs=False,
         start=reassignment.start,
-    )
-    if reassignment.log_dir_idx is None:
-        return lists
-    return _with_dirs(lists, plan.state, reassignment, changed)
-
-
-def _with_dirs(
-    lists: ReassignmentFile,
-    state: ClusterState,
-    reassignment: Reassignment,
-    chosen: RowArray,
-) -> ReassignmentFile:
-    """Return lists that name the log dirs which replicas go to, any for the others."""
-    start, paths = reassignment.start.tolist(), (*state.log_dirs.paths, None)
-    goes = reassignment.log_dir_idx
-    assert goes is not None  # noqa: S101 - as the caller made sure
-    named = tuple(
-        tuple(paths[d] for d in goes[start[p] : start[p + 1]]) for p in chosen
-    )
-    return replace(lists, log_dirs=named)
-
-
-def lists_of(
-    state: ClusterState,
-    broker_idx: npt.NDArray[np.int32],
-    chosen: RowArray,
-    *,
-    has_dirs: bool,
-    start: RowArray | None = None,
-) -> ReassignmentFile:
-    """
-    Return the lists of the chosen partitions, with the log dirs of now if asked.
-
-    Parameters
-    ----------
-    state, broker_idx
-        The cluster, and the broker in each place of the lists.
-    chosen
-        Rows of the partitions.
-    has_dirs
-        Whether the log dirs of now stand with them.
-    start
-        ``(P + 1,)`` where each list starts; `None`: where the replicas do now.
-    """
-    starts = state.replicas.start if start is None else start
-    firsts, ends = starts[:-1][chosen].tolist(), starts[1:][chosen].tolist()
-    spans = [*map(slice, firsts, ends)]
-    ids = state.brokers.ids[broker_idx].tolist()
-    # A row of -1 is none, and the last of the list stands for that.
-    paths = (*state.log_dirs.paths, None)
-    dirs = [paths[d] for d in state.replicas.log_dir_idx.tolist()] if has_dirs else []
-    names, of = state.topics.names, state.partitions.topic_idx[chosen]
-    return ReassignmentFile(
-        topics=tuple([names[topic] for topic in of.tolist()]),
-        partitions=tuple(state.partitions.partition[chosen].tolist()),
-        replicas=tuple([tuple(ids[span]) for span in spans]),
-        log_dirs=tuple([tuple(dirs[span]) if has_dirs else None for span in spans]),
+        log_dir_idx=reassignment.log_dir_idx,
     )
 
 

@@ -32,7 +32,7 @@ from planner.plan.held_rules import with_chosen_rules
 from planner.plan.log_dirs import read_dirs
 from planner.plan.new_brokers import arrival_notes
 from planner.plan.option_reader import OptionReader
-from planner.plan.plan_input import CHANGES_FACTORS, to_target
+from planner.plan.plan_input import CHANGES_FACTORS
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
 from planner.plan.waves import check_planned, plan_waves
@@ -121,7 +121,7 @@ def make(
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
     """Check a plan as `check PLAN` would, before it is written."""
-    target = to_target(target_lists(plan))
+    target = target_lists(plan).to_target()
     return check(plan.state, target, rules_of(plan, wishes))
 
 

@@ -17,7 +17,8 @@ from placement.explain.reasons import REASONS, Explained, Undone
 from placement.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan
-from planner.plan.numbers import rounded
+from planner.plan.numbers import rounded, rounded_text
+from planner.texts import Column, numerals, picked, side_by_side, texts_of, whole
 
 MOVES_NAME = "moves.csv"
 COPY, LEADER, DROP = "replica", "leader", "drop"
@@ -93,14 +94,17 @@ def moves_table(plan: Plan) -> str:
     """Return the moves of a plan, explained, as CSV."""
     moves, explained = explain_planned(plan.placed)
     columns = _columns(plan.state, moves, explained)
-    texts = [[*map(_cell_texts(column).__getitem__, column)] for column in columns]
-    lines = map(",".join, zip(*texts, strict=True))
-    return "\n".join([",".join(COLUMNS), *lines, ""])
+    lines = side_by_side(*map(_cell_texts, columns), separator=",")
+    return ",".join(COLUMNS) + "\n" + whole(side_by_side(lines, "\n"))
 
 
-def _cell_texts(column: Iterable[Any]) -> dict[Any, str]:
-    """Return the text of each value of a column; most of them are there many times."""
-    return {value: _cell_text(value) for value in dict.fromkeys(column)}
+def _cell_texts(column: "_Column") -> Column:
+    """Return the text of each value of a column; of names each is made but once."""
+    if isinstance(column, np.ndarray):
+        return numerals(column)
+    if isinstance(column, _Outside):
+        return texts_of([rounded_text(x) if x else "" for x in column.values.tolist()])
+    return picked([*map(_cell_text, column.names)], column.rows)
 
 
 def _cell_text(value: Any) -> str:  # noqa: ANN401 - text, number or nothing
@@ -131,40 +135,64 @@ def move_rows(
     state: ClusterState, moves: Moves, explained: Explained
 ) -> Iterator[MoveRow]:
     """Yield moves by the names of topics, brokers and racks."""
-    for cells in zip(*_columns(state, moves, explained), strict=True):
+    columns = [
+        column.tolist() if isinstance(column, np.ndarray) else column
+        for column in _columns(state, moves, explained)
+    ]
+    for cells in zip(*columns, strict=True):
         yield MoveRow(*cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Named:
+    """A column of few values, by their rows; -1 is the last of them."""
+
+    names: Sequence[Any]
+    rows: npt.NDArray[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self.names[row] for row in self.rows.tolist()])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outside:
+    """A column of distances; where there is none it is empty."""
+
+    values: npt.NDArray[np.float64]
+
+    def __iter__(self) -> Iterator[float | None]:
+        return iter([rounded(x) if x else None for x in self.values.tolist()])
+
+
+_Column = _Named | _Outside | npt.NDArray[np.int64]
 
 
 def _columns(
     state: ClusterState, moves: Moves, explained: Explained
-) -> tuple[list[Any], ...]:
+) -> tuple[_Column, ...]:
     """Return the fields of `MoveRow`, of all moves: there may be a hundred thousand."""
     brokers = state.brokers
     racks = [*(brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()), ""]
     # A row of -1 is none, and the last of each list stands for that.
     ids = [*brokers.ids.tolist(), None]
     resources = [*map(str, RESOURCES), None]
-    kinds = np.where(moves.is_copy, COPY, np.where(moves.is_drop, DROP, LEADER))
+    kinds = np.where(moves.is_copy, 0, np.where(moves.is_drop, 1, 2))
     return (
-        _named(state.topics.names, state.partitions.topic_idx[moves.partition_idx]),
-        state.partitions.partition[moves.partition_idx].tolist(),
-        kinds.tolist(),
-        _named(ids, moves.source),
-        _named(ids, moves.target),
-        _named(racks, moves.source),
-        _named(racks, moves.target),
-        moves.copied_bytes.tolist(),
-        _named([*map(str, REASONS)], explained.reason),
-        _named(resources, explained.resource),
-        _named([undone.word for undone in Undone], explained.undone),
-        _named(ids, explained.undone_broker),
-        _named(resources, explained.undone_resource),
-        [rounded(x) if x else None for x in explained.undone_outside.tolist()],
+        _Named(state.topics.names, state.partitions.topic_idx[moves.partition_idx]),
+        state.partitions.partition[moves.partition_idx].astype(np.int64),
+        _Named((COPY, DROP, LEADER), kinds),
+        _Named(ids, moves.source),
+        _Named(ids, moves.target),
+        _Named(racks, moves.source),
+        _Named(racks, moves.target),
+        moves.copied_bytes,
+        _Named([*map(str, REASONS)], explained.reason),
+        _Named(resources, explained.resource),
+        _Named([undone.word for undone in Undone], explained.undone),
+        _Named(ids, explained.undone_broker),
+        _Named(resources, explained.undone_resource),
+        _Outside(explained.undone_outside),
     )
-
-
-def _named(names: Sequence[Any], rows: npt.NDArray[Any]) -> list[Any]:
-    return [names[row] for row in rows.tolist()]
 
 
 def read_moves(path: Path) -> list[MoveRow]:

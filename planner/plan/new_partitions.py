@@ -24,7 +24,8 @@ from planner.plan.document import (
     score_document,
     to_document,
 )
-from planner.plan.folder import dump_document, lists_of, replace_plan
+from planner.plan.folder import dump_document, replace_plan
+from planner.plan.listing import listing
 from planner.plan.moves_file import format_moves
 from planner.plan.new_request import Asked, NewRequest
 from planner.plan.reassignment_file import (
@@ -95,8 +96,8 @@ class PlannedNew:
 
 def _lists(placed: PlannedPlacement, is_new: BoolArray) -> ReassignmentFile:
     rows = np.nonzero(is_new)[0]
-    broker_idx = placed.reassignment.broker_idx
-    return lists_of(placed.reassignment.before, broker_idx, rows, has_dirs=False)
+    found = placed.reassignment
+    return listing(found.before, rows, found.broker_idx, start=found.start).to_file()
 
 
 def make_new(

@@ -10,3 +10,12 @@ def rounded(value: float) -> float | int:
         return value
     short = float(f"{value:.{DIGITS}g}")
     return 0.0 if short == 0 else short
+
+
+def rounded_text(value: float) -> str:
+    """Return a float as Python writes it once it is cut to its significant digits."""
+    text = f"{value:.{DIGITS}g}"
+    # So far Python writes no exponent either, and tells floats by their point.
+    if abs(value) < 10**DIGITS and "e" not in text:
+        return text if "." in text else f"{text}.0"
+    return str(rounded(value))

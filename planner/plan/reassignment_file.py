@@ -13,7 +13,7 @@ read, and is a finding of `placement.check`. Keys that Kafka ignores are ignored
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -131,12 +131,12 @@ def format_reassignment(file: ReassignmentFile) -> str:
 
     Sorted by topic and partition; an entry without log dirs says "any" throughout.
     """
-    return join_entries(entry_texts(file))
+    return join_entries(",".join(entry_texts(file)))
 
 
-def join_entries(texts: Sequence[str]) -> str:
-    """Return the file of entries that are written already."""
-    return f'{{"version":1,"partitions":[{",".join(texts)}]}}'
+def join_entries(texts: str) -> str:
+    """Return the file of entries that are written already, with commas between."""
+    return f'{{"version":1,"partitions":[{texts}]}}'
 
 
 def entry_texts(file: ReassignmentFile) -> list[str]:

@@ -25,8 +25,7 @@ from placement.sizing.size import (
 from planner.errors import BadInputError
 from planner.failures.request import election_rules
 from planner.near import near
-from planner.plan.folder import lists_of
-from planner.plan.plan_input import to_target
+from planner.plan.listing import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem
@@ -322,11 +321,11 @@ def is_sound(shown: Shown, task: SizingTask) -> bool:
     before, after = shown.variant.state, shown.state
     moved = before.brokers.rows_of(after.brokers.ids[after.replicas.broker_idx])
     everything = np.arange(before.num_partitions)
-    lists = lists_of(before, moved, everything, has_dirs=False)
+    lists = listing(before, everything, moved, start=before.replicas.start)
     settings = CheckSettings(
         capacity_thresholds={str(r): v for r, v in task.wanted.thresholds.items()},
         leaving_brokers=frozenset(shown.variant.leaving),
     )
     return not (moved == ABSENT).any() and is_ok(
-        check(before, to_target(lists), settings)
+        check(before, lists.to_target(), settings)
     )

@@ -12,7 +12,6 @@ from placement.planning import plan
 from placement.rules.draft import Settings
 from planner.plan.document import make_plan
 from planner.plan.folder import target_lists
-from planner.plan.plan_input import to_target
 from support.clusters import Dir, clusters, make_state
 from support.naive import NaiveReplica, key_of, replicas_of
 
@@ -173,7 +172,7 @@ def test_plans_that_name_the_log_dirs_of_copies_overfill_none(state):
     placed = plan(state, Rebalance(), wishes)
 
     made = make_plan("rebalance", placed, taken_at=None, settings={})
-    for finding in check(state, to_target(target_lists(made)), CheckSettings()):
+    for finding in check(state, target_lists(made).to_target(), CheckSettings()):
         assert finding.existing or finding.rule != "log-dir-capacity"
 
 
@@ -189,5 +188,5 @@ def test_a_copy_goes_to_the_log_dir_that_has_room():
     placed = plan(state, Rebalance(), Settings(names_log_dirs=True))
 
     made = make_plan("rebalance", placed, taken_at=None, settings={})
-    assert [row for row in target_lists(made).log_dirs if row] == [("/b",)]
-    assert check(state, to_target(target_lists(made)), CheckSettings()) == ()
+    assert [row for row in target_lists(made).to_file().log_dirs if row] == [("/b",)]
+    assert check(state, target_lists(made).to_target(), CheckSettings()) == ()

@@ -1,0 +1,64 @@
+"""Long texts put together column by column: a million small ones in a moment."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Column = Any
+"""A text per row, as Arrow has it."""
+Rows = npt.NDArray[np.signedinteger[Any]]
+
+
+def texts_of(texts: Sequence[str]) -> Column:
+    """Return texts as a column."""
+    return pa.array(texts, pa.large_string())
+
+
+def picked(texts: Sequence[str | None], rows: Rows) -> Column:
+    """Return the text at each row; -1 is the last of them."""
+    at = np.where(rows < 0, len(texts) - 1, rows) if len(rows) else rows
+    return pa.array(texts, pa.large_string()).take(pa.array(at, pa.int64()))
+
+
+def numerals(numbers: Rows) -> Column:
+    """Return each integer as text."""
+    return pc.cast(pa.array(numbers), pa.large_string())
+
+
+def lists_joined(start: Rows, items: Column, separator: str = ",") -> Column:
+    """
+    Return the items of each list as one text.
+
+    Parameters
+    ----------
+    start
+        ``(N + 1,)`` items of list ``n`` are rows ``start[n]:start[n + 1]``.
+    items
+        Of all lists.
+    separator
+        Between two of them.
+    """
+    lists = pa.LargeListArray.from_arrays(pa.array(start, pa.int64()), items)
+    return pc.binary_join(lists, _constant(separator))
+
+
+def side_by_side(*parts: Column | str, separator: str = "") -> Column:
+    """Return the texts of one row as one; a text alone stands in every row."""
+    columns = [_constant(part) if isinstance(part, str) else part for part in parts]
+    return pc.binary_join_element_wise(*columns, _constant(separator))
+
+
+def _constant(text: str) -> Any:  # noqa: ANN401 - Arrow's
+    return pa.scalar(text, pa.large_string())
+
+
+def whole(texts: Column, separator: str = "") -> str:
+    """Return all texts as one."""
+    if not len(texts):
+        return ""
+    ends = np.array([0, len(texts)])
+    return str(lists_joined(ends, texts, separator)[0].as_py())
