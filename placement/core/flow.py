@@ -31,14 +31,14 @@ def fits_flow(problem: Problem) -> bool:
     level = problem.levels[0]
     higher = [level for level in problem.levels[1:] if level.group_cap is not None]
     return (
-        counted_resource(problem) is not None
+        problem.num_groups * problem.num_bins <= MAX_ARCS
+        and counted_resource(problem) is not None
         and level.group_cap is not None
         and bool((level.group_cap == 1).all())
         and len(higher) <= 1
         and all(level.limits is None for level in problem.levels[1:])
         and all(level.price == problem.price_across for level in problem.levels)
         and bool((problem.home >= 0).all())
-        and problem.num_groups * problem.num_bins <= MAX_ARCS
     )
 
 

@@ -39,6 +39,10 @@ def _no_rows() -> IndexArray:
     return np.zeros(0, dtype=np.int32)
 
 
+def _no_pairs() -> IndexArray:
+    return np.zeros((2, 0), dtype=np.int32)
+
+
 def _no_caps() -> IntArray:
     return np.zeros(0, dtype=np.int64)
 
@@ -169,6 +173,9 @@ class Problem:
         as long as it gets into the bands without.
     collection_role_cap
         ``(C,)`` the same for roles; empty: none.
+    collection_fixed, collection_fixed_roles
+        ``(2, n)`` collection and bin of items, and of roles, that count towards these
+        caps though they are no part of the problem.
     max_cost, max_moves
         Hard caps on the cost of all moves together (without the price per move) and
         on their number.
@@ -197,6 +204,8 @@ class Problem:
     collection_of: IndexArray = field(default_factory=_no_rows)
     collection_cap: IntArray = field(default_factory=_no_caps)
     collection_role_cap: IntArray = field(default_factory=_no_caps)
+    collection_fixed: IndexArray = field(default_factory=_no_pairs)
+    collection_fixed_roles: IndexArray = field(default_factory=_no_pairs)
     max_cost: int = NO_LIMIT
     max_moves: int = NO_LIMIT
     group_of: IndexArray = field(init=False)

@@ -20,6 +20,7 @@ from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
 from placement.core.exact_fit import fits_model, fits_prices, scale_of
 from placement.core.flow import fits_flow, solve_counts, solve_roles
+from placement.core.moving import Moving
 from placement.core.problem import (
     NO_LIMIT,
     Movability,
@@ -45,6 +46,33 @@ MAX_ROUNDS = 8
 
 class ProofContradictionError(Exception):
     """An answer lies below its own bound: one of the two is wrong."""
+
+
+Proven = tuple[int, Proof | None]
+"""A lower bound and why it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a problem is to be solved."""
+
+    effort: Effort
+    seed: int
+    deadline: Deadline
+
+
+class _Clock:
+    """Seconds spent by part; nothing depends on them."""
+
+    def __init__(self) -> None:
+        self.spent = {"solve": 0.0, "bound": 0.0}
+        self._last = time.perf_counter()
+
+    def lap(self, part: str) -> None:
+        """Count the time since the last call for a part."""
+        now = time.perf_counter()
+        self.spent[part] += now - self._last
+        self._last = now
 
 
 def solve(
@@ -85,6 +113,23 @@ def solve(
     """
     clock = _Clock()
     how = _How(effort, seed, deadline or Deadline())
+    moving = Moving.of(problem)
+    at, value, proven, steps = _search(moving.problem, how, clock)
+    if not moving.is_all:
+        at = moving.arranged(at)
+        value = evaluate(problem, at)
+        clock.lap("solve")
+    solution = _conclude(problem, at, value, proven, effort)
+    clock.lap("bound")
+    is_cut = how.deadline.has_cut
+    return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
+
+
+def _search(
+    problem: Problem, how: _How, clock: _Clock
+) -> tuple[Arrangement, Value, Proven, int]:
+    """Return the best arrangement, its value, a bound on its cost, and the steps."""
+    effort = how.effort
     at, value, steps = _improve(problem, home_arrangement(problem), how)
     for _ in range(MAX_ROUNDS):
         # From a new start the caps on all moves would be those on the next ones alone.
@@ -116,33 +161,8 @@ def solve(
             at, value = better, worth
             bands = reached_bands(problem, at)
             proven = cost_bound(problem, bands, _copied(problem, value))
-    solution = _conclude(problem, at, value, proven, effort)
-    clock.lap("bound")
-    is_cut = how.deadline.has_cut
-    return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
-
-
-@dataclass(frozen=True, slots=True)
-class _How:
-    """How a problem is to be solved."""
-
-    effort: Effort
-    seed: int
-    deadline: Deadline
-
-
-class _Clock:
-    """Seconds spent by part; nothing depends on them."""
-
-    def __init__(self) -> None:
-        self.spent = {"solve": 0.0, "bound": 0.0}
-        self._last = time.perf_counter()
-
-    def lap(self, part: str) -> None:
-        """Count the time since the last call for a part."""
-        now = time.perf_counter()
-        self.spent[part] += now - self._last
-        self._last = now
+            clock.lap("bound")
+    return at, value, proven, steps
 
 
 def _copied(problem: Problem, value: Value) -> int:
@@ -254,7 +274,7 @@ def _conclude(
     problem: Problem,
     at: Arrangement,
     value: Value,
-    proven: tuple[int, Proof | None],
+    proven: Proven,
     effort: Effort,
 ) -> Solution:
     certificate = _certify(problem, at, value, proven, effort)
@@ -275,7 +295,7 @@ def _certify(
     problem: Problem,
     at: Arrangement,
     value: Value,
-    proven: tuple[int, Proof | None],
+    proven: Proven,
     effort: Effort,
 ) -> Certificate:
     bands = reached_bands(problem, at)

@@ -210,11 +210,13 @@ def _crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
         return False
     of = problem.collection_of
     items = of[problem.group_of], (before.bin_of, after.bin_of)
-    if _passes(problem, items, problem.collection_cap):
+    if _passes(problem, items, problem.collection_cap, problem.collection_fixed):
         return True
     roles = of, tuple(_places_of_roles(at) for at in (before, after))
     has_caps = len(problem.collection_role_cap) > 0
-    return has_caps and _passes(problem, roles, problem.collection_role_cap)
+    return has_caps and _passes(
+        problem, roles, problem.collection_role_cap, problem.collection_fixed_roles
+    )
 
 
 def _places_of_roles(at: Arrangement) -> IndexArray:
@@ -223,14 +225,20 @@ def _places_of_roles(at: Arrangement) -> IndexArray:
 
 
 def _passes(
-    problem: Problem, counted: tuple[IndexArray, tuple[IndexArray, ...]], cap: IntArray
+    problem: Problem,
+    counted: tuple[IndexArray, tuple[IndexArray, ...]],
+    cap: IntArray,
+    fixed: IndexArray,
 ) -> bool:
     """Tell whether more lies in a bin than the caps let in, and than lay there."""
     of, (before, after) = counted
     touched = np.unique(of[np.not_equal(before, after)])
     most = np.repeat(cap[touched], problem.num_bins)
+    stays = np.bincount(
+        _cells(problem, fixed[0], fixed[1], touched), minlength=len(most)
+    )
     was, now = (
-        np.bincount(_cells(problem, of, place, touched), minlength=len(most))
+        stays + np.bincount(_cells(problem, of, place, touched), minlength=len(most))
         for place in (before, after)
     )
     return bool(((now > most) & (now > was)).any())

@@ -111,9 +111,13 @@ def _weights(problem: Problem, items: IntArray, resource: int) -> IntArray:
     return weight
 
 
-def _by_bin(problem: Problem) -> tuple[IntArray, IntArray]:
-    """Return items sorted by home bin, and where each bin starts."""
-    order = np.argsort(problem.home, kind="stable")
+def _by_bin(problem: Problem, entries: Sequence[_Entry]) -> tuple[IntArray, IntArray]:
+    """Return the items of the bins that are named, by bin, and where each starts."""
+    # An item without a home, at -1, finds what stands behind the last bin.
+    is_named = np.zeros(problem.num_bins + 1, dtype=np.bool_)
+    is_named[[entry.bin for entry in entries]] = True
+    items = np.nonzero(is_named[problem.home])[0]
+    order = items[np.argsort(problem.home[items], kind="stable")]
     starts = np.searchsorted(problem.home[order], np.arange(problem.num_bins + 1))
     return order, starts
 
@@ -123,7 +127,7 @@ def _verify_leaving(
 ) -> int:
     must = np.equal(problem.movability, Movability.MUST)
     total = int(cost[problem.group_of[must]].sum())
-    order, starts = _by_bin(problem)
+    order, starts = _by_bin(problem, entries)
     for entry in entries:
         b = entry.bin
         items = order[starts[b] : starts[b + 1]]
@@ -149,7 +153,7 @@ def _verify_arriving(
     costs = np.repeat(cost, times)
     both: dict[int, IntArray] = {}
     saved: dict[tuple[Any, ...], int] = {}
-    order, starts = _by_bin(problem)
+    order, starts = _by_bin(problem, entries)
     must = np.equal(problem.movability, Movability.MUST)
     for entry in entries:
         if not problem.may_receive[entry.bin]:

@@ -1,6 +1,7 @@
 """Tables of how many items of each collection lie in each bin."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -31,21 +32,40 @@ def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
             "COLLECTION_CAP": none,
             "COLLECTION_ROLE_CAP": none,
         }
-    size = np.bincount(
-        problem.collection_of,
-        weights=np.diff(problem.group_start),
-        minlength=count,
-    )
-    chosen = np.nonzero(size > problem.collection_cap)[0]
-    chosen = chosen[np.argsort(-size[chosen], kind="stable")]
-    chosen = chosen[: MOST_CELLS // max(problem.num_bins, 1)]
-    row = np.full(count, -1, dtype=np.int32)
-    row[chosen] = np.arange(len(chosen), dtype=np.int32)
+    chosen, row = _chosen(problem)
     return {
         "COLLECTION_OF": row[problem.collection_of],
         "COLLECTION_CAP": problem.collection_cap[chosen],
         "COLLECTION_ROLE_CAP": role_cap[chosen] if len(role_cap) else role_cap,
     }
+
+
+Chosen = tuple[npt.NDArray[np.int64], IndexArray]
+"""The collections that are counted, and ``(C,)`` the row of each, or -1."""
+_kept: WeakKeyDictionary[Problem, Chosen] = WeakKeyDictionary()
+
+
+def _chosen(problem: Problem) -> Chosen:
+    """Return which collections are counted; found once for each problem."""
+    if problem not in _kept:
+        _kept[problem] = _choose(problem)
+    return _kept[problem]
+
+
+def _choose(problem: Problem) -> Chosen:
+    count = len(problem.collection_cap)
+    size = np.bincount(
+        problem.collection_of,
+        weights=np.diff(problem.group_start),
+        minlength=count,
+    )
+    size += np.bincount(problem.collection_fixed[0], minlength=count)
+    chosen = np.nonzero(size > problem.collection_cap)[0]
+    chosen = chosen[np.argsort(-size[chosen], kind="stable")]
+    chosen = chosen[: MOST_CELLS // max(problem.num_bins, 1)]
+    row = np.full(count, -1, dtype=np.int32)
+    row[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return chosen, row
 
 
 def num_collection_cells(problem: Problem) -> int:
@@ -64,8 +84,10 @@ def count_collections(
 ) -> None:
     """Count items of each counted collection in each bin, two counts in a number."""
     if len(into):
-        row = collection_columns(problem)["COLLECTION_OF"][problem.group_of]
-        _count(problem, row, at.bin_of, into)
+        row = _chosen(problem)[1]
+        _count(problem, row[problem.collection_of][problem.group_of], at.bin_of, into)
+        collection, place = problem.collection_fixed
+        _count(problem, row[collection], place, into)
 
 
 def count_collection_roles(
@@ -73,9 +95,12 @@ def count_collection_roles(
 ) -> None:
     """Count roles of each counted collection in each bin, two counts in a number."""
     if len(into):
-        row = collection_columns(problem)["COLLECTION_OF"]
+        row = _chosen(problem)[1]
         held = np.nonzero(at.role_of >= 0)[0]
-        _count(problem, row[held], at.bin_of[at.role_of[held]], into)
+        of = row[problem.collection_of[held]]
+        _count(problem, of, at.bin_of[at.role_of[held]], into)
+        collection, place = problem.collection_fixed_roles
+        _count(problem, row[collection], place, into)
 
 
 def _count(
