@@ -3,11 +3,9 @@
 import gc
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
 from pathlib import Path
-from types import ModuleType
 
 
 def peak_memory_bytes() -> int:
@@ -32,30 +30,6 @@ def collect_seldom() -> None:
     writing a large plan takes.
     """
     gc.set_threshold(100_000, 50, 100)
-
-
-class _NoPandas(MetaPathFinder):
-    """Finds no pandas, wherever it is."""
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,
-    ) -> None:
-        if fullname == "pandas":
-            msg = "this process does without pandas"
-            raise ModuleNotFoundError(msg, name=fullname)
-
-
-def do_without_pandas() -> None:
-    """
-    Let this process, which makes no frames, find no pandas, installed or not.
-
-    Else pyarrow imports it at the first list that it makes an array of, and takes a
-    third of the time of a small plan for it.
-    """
-    sys.meta_path.insert(0, _NoPandas())
 
 
 @contextmanager

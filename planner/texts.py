@@ -1,12 +1,14 @@
-"""Long texts put together column by column: a million small ones in a moment."""
+"""
+Long texts put together column by column: a million small ones in a moment.
+
+Arrow is loaded when there is something to write; `planner.cli.reading` loads it first.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 Column = Any
 """A text per row, as Arrow has it."""
@@ -15,17 +17,31 @@ Rows = npt.NDArray[np.signedinteger[Any]]
 
 def texts_of(texts: Sequence[str]) -> Column:
     """Return texts as a column."""
+    import pyarrow as pa
+
     return pa.array(texts, pa.large_string())
+
+
+def taken(texts: Column, rows: Rows) -> Column:
+    """Return the text at each row of a column."""
+    import pyarrow as pa
+
+    return texts.take(pa.array(rows))
 
 
 def picked(texts: Sequence[str | None], rows: Rows) -> Column:
     """Return the text at each row; -1 is the last of them."""
+    import pyarrow as pa
+
     at = np.where(rows < 0, len(texts) - 1, rows) if len(rows) else rows
     return pa.array(texts, pa.large_string()).take(pa.array(at, pa.int64()))
 
 
 def numerals(numbers: Rows) -> Column:
     """Return each integer as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     return pc.cast(pa.array(numbers), pa.large_string())
 
 
@@ -42,17 +58,24 @@ def lists_joined(start: Rows, items: Column, separator: str = ",") -> Column:
     separator
         Between two of them.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     lists = pa.LargeListArray.from_arrays(pa.array(start, pa.int64()), items)
     return pc.binary_join(lists, _constant(separator))
 
 
 def side_by_side(*parts: Column | str, separator: str = "") -> Column:
     """Return the texts of one row as one; a text alone stands in every row."""
+    import pyarrow.compute as pc
+
     columns = [_constant(part) if isinstance(part, str) else part for part in parts]
     return pc.binary_join_element_wise(*columns, _constant(separator))
 
 
 def _constant(text: str) -> Any:  # noqa: ANN401 - Arrow's
+    import pyarrow as pa
+
     return pa.scalar(text, pa.large_string())
 
 

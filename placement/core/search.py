@@ -115,6 +115,8 @@ class Searcher:
         Of the random numbers.
     deadline
         When to end, with what is found by then.
+    is_compiled
+        Whether to run compiled from the start, however small the problem is.
     """
 
     def __init__(
@@ -123,13 +125,17 @@ class Searcher:
         effort: Effort,
         seed: int,
         deadline: Deadline | None = None,
+        *,
+        is_compiled: bool = False,
     ) -> None:
         self._problem = problem
         self._effort = effort
         self._seed = seed
         self._deadline = deadline or Deadline()
-        self._is_compiled = problem.num_items > PLAIN_ITEMS or (
-            problem.num_items > FEW_ITEMS and is_running(STAGES)
+        self._is_compiled = (
+            is_compiled
+            or problem.num_items > PLAIN_ITEMS
+            or (problem.num_items > FEW_ITEMS and is_running(STAGES))
         )
         self._laid_out: Memory | None = None
         self._live: Memory | None = None

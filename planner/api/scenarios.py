@@ -137,7 +137,7 @@ class WhatIfResult:
             raise ValueError(msg)
         plan = player.plan(scenario, outcome.placed)
         findings = check_plan(plan, self.found.wishes.plan)
-        return PlanResult(Planned(plan=plan, findings=findings))
+        return PlanResult(Planned(plan=plan, checked=lambda: findings))
 
     def cluster(self, name: str) -> Snapshot:
         """

@@ -21,7 +21,7 @@ from planner.cli.options import Quiet, Verbose
 from planner.cli.output import is_json_wanted, is_wished, print_failure, print_words
 from planner.cli.progress_line import progress_line
 from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
-from planner.process import collect_seldom, do_without_pandas
+from planner.process import collect_seldom
 from planner.progress import listening
 
 # Typer carries a Click of its own, or uses the installed one, by its version; the base
@@ -175,16 +175,10 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
     return int(outcome) if isinstance(outcome, int) else ExitCode.OK
 
 
-_WITHOUT_FRAMES = {"plan", "check", "explain", "verify", "failures", "what-if", "size"}
-"""Commands that start neither Spark nor code of the user's own."""
-
-
 def run() -> NoReturn:
     """Run the command line; mendable errors become one message and an exit code."""
     collect_seldom()
     arguments = sys.argv[1:]
-    if arguments[:1] and arguments[0] in _WITHOUT_FRAMES:
-        do_without_pandas()
     as_json = is_json_wanted(arguments, dict(os.environ))
     try:
         code = _run(arguments, as_json=as_json)

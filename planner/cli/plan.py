@@ -196,7 +196,7 @@ def run_plan(
     own
         What was given for those of this operation, by the names of `PlanRequest`.
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.reading import load_search_for, read_snapshot
     from planner.plan.folder import check_plan_output, write_plan
     from planner.plan.make import make
 
@@ -207,6 +207,7 @@ def run_plan(
     inputs.read(options.raise_problems)
     if output is not None:
         inputs.read(lambda: check_plan_output(output))
+    load_search_for(snapshot)
     read = inputs.read(lambda: read_snapshot(snapshot))
     state = None if read is None else read.to_state()
     if inputs.has_problems:

@@ -23,6 +23,24 @@ def read_snapshot(path: Path) -> "Snapshot":
     return snapshot.read_snapshot(path)
 
 
+LARGE_BYTES = 2_000_000
+"""Of a file from which on its cluster has some ten thousand replicas."""
+
+
+def load_search_for(path: Path) -> None:
+    """Begin to load the compiled search, where a snapshot is so large as to need it."""
+    files = path.glob("partitions.parquet") if path.is_dir() else [path]
+    try:
+        is_large = any(file.stat().st_size > LARGE_BYTES for file in files)
+    except OSError:
+        # Reading it says what is wrong.
+        return
+    if is_large:
+        from placement.core.ahead import load_ahead
+
+        load_ahead()
+
+
 class _WithoutPandas(MetaPathFinder):
     """Finds no pandas, whether it is installed or not."""
 

@@ -200,8 +200,11 @@ def fingerprint(state: ClusterState) -> str:
     topic and partition, each ended by a line feed; what is unknown is empty.
     """
     if state not in _fingerprints:
-        text = _broker_lines(state) + _partition_lines(state)
-        _fingerprints[state] = hashlib.sha256(text.encode()).hexdigest()
+        digest = hashlib.sha256(_broker_lines(state).encode())
+        for start in range(0, state.num_partitions, LINES_AT_ONCE):
+            lines = _partition_lines(state, start, start + LINES_AT_ONCE)
+            digest.update(lines.encode())
+        _fingerprints[state] = digest.hexdigest()
     return _fingerprints[state]
 
 
@@ -217,18 +220,24 @@ def _broker_lines(state: ClusterState) -> str:
     )
 
 
-def _partition_lines(state: ClusterState) -> str:
+LINES_AT_ONCE = 50_000
+"""Lines of a fingerprint that are put together before they are hashed."""
+
+
+def _partition_lines(state: ClusterState, first: int, last: int) -> str:
+    """Return the lines of some partitions."""
     topics, partitions, replicas = state.topics, state.partitions, state.replicas
+    start = replicas.start[first : last + 1]
+    brokers = replicas.broker_idx[start[0] : start[-1]]
     heads = [
         f"{name}\t{topic_id or ''}\t"
         for name, topic_id in zip(topics.names, topics.topic_ids, strict=True)
     ]
-    ids = numerals(state.brokers.ids[replicas.broker_idx])
     lines = side_by_side(
-        picked(heads, partitions.topic_idx),
-        numerals(partitions.partition),
+        picked(heads, partitions.topic_idx[first:last]),
+        numerals(partitions.partition[first:last]),
         "\t",
-        lists_joined(replicas.start, ids),
+        lists_joined(start - start[0], numerals(state.brokers.ids[brokers])),
         "\n",
     )
     return whole(lines)

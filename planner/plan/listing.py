@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from placement.check.target import Target
 from placement.cluster import ABSENT, ClusterState
@@ -21,6 +20,7 @@ from planner.texts import (
     numerals,
     picked,
     side_by_side,
+    taken,
 )
 
 RowArray = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class Listing:
             lists_joined(self.start, self._dir_texts()),
             "]}",
         )
-        return texts.take(pa.array(self._order()))
+        return taken(texts, self._order())
 
     def _order(self) -> RowArray:
         names = sorted(range(len(self.topics)), key=self.topics.__getitem__)

@@ -1,6 +1,7 @@
 """Plan one operation on one cluster, and have the plan checked by separate code."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +40,8 @@ from planner.plan.waves import check_planned, plan_waves
 from planner.progress import stage
 
 _NOTHING = "nothing"
+CHECKED_AT_ONCE = 100_000
+"""Replicas up to which checking a plan takes no time worth a thread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -50,13 +53,22 @@ class Planned:
     ----------
     plan
         The plan.
-    findings
-        Of the checker; those that existed before and are none of the plan's making
-        included.
+    checked
+        Returns what the checker finds, once it is done: a large plan is written
+        meanwhile.
     """
 
     plan: Plan
-    findings: tuple[Finding, ...]
+    checked: Callable[[], tuple[Finding, ...]]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """
+        What the checker finds.
+
+        Those that existed before and are none of the plan's making included.
+        """
+        return self.checked()
 
     @property
     def is_ok(self) -> bool:
@@ -110,13 +122,25 @@ def make(
         else explain_impossible(operation, wishes.settings, placed),
     )
     stage("checking the plan")
-    findings = check_plan(plan, wishes)
+    checked = _checking(plan, wishes)
     if wishes.waves is not None:
         stage("cutting the plan into waves")
         waves = plan_waves(placed.reassignment, placed.weights_before, wishes.waves)
         plan = replace(plan, waves=waves)
-        findings = (*findings, *check_planned(waves))
-    return Planned(plan=plan, findings=findings)
+        findings = (*checked(), *check_planned(waves))
+        return Planned(plan=plan, checked=lambda: findings)
+    return Planned(plan=plan, checked=checked)
+
+
+def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
+    """Check a plan, a large one beside whatever comes next."""
+    if len(plan.state.replicas) <= CHECKED_AT_ONCE:
+        findings = check_plan(plan, wishes)
+        return lambda: findings
+    with_one = ThreadPoolExecutor(1, thread_name_prefix="check")
+    checking = with_one.submit(check_plan, plan, wishes)
+    with_one.shutdown(wait=False)
+    return checking.result
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:

@@ -8,6 +8,8 @@ def rounded(value: float) -> float | int:
     """Return an integer as it is, a float cut to its significant digits."""
     if isinstance(value, int):
         return value
+    if value.is_integer() and abs(value) < 10**DIGITS:
+        return float(value) or 0.0
     short = float(f"{value:.{DIGITS}g}")
     return 0.0 if short == 0 else short
 

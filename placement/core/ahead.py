@@ -1,0 +1,88 @@
+"""
+Load the compiled search beside other work, such as reading what is to be searched.
+
+Loading takes most of a second, a good part of it outside Python's lock.
+"""
+
+import logging
+from threading import Thread
+
+import numpy as np
+
+from placement.core.arrangement import home_arrangement
+from placement.core.effort import QUICK
+from placement.core.kernels.jit import is_at_hand
+from placement.core.problem import NO_LIMIT, Level, Limits, Movability, Problem
+from placement.core.search import STAGES, Searcher
+from placement.core.value import evaluate
+
+logger = logging.getLogger(__name__)
+
+
+def load_ahead() -> Thread:
+    """
+    Start loading compiled stages, where they are on disk; return who does it.
+
+    Nothing depends on it: what is not loaded by then is loaded when it is called.
+    """
+    thread = Thread(target=_load, name="load-ahead")
+    thread.start()
+    return thread
+
+
+def _load() -> None:
+    try:
+        if is_at_hand(STAGES):
+            _search_compiled()
+    except Exception:
+        # The search itself says it, where it comes to that.
+        logger.debug("compiled stages cannot be loaded ahead", exc_info=True)
+
+
+def _search_compiled() -> None:
+    problem = _tiny_problem()
+    start = home_arrangement(problem)
+    searcher = Searcher(problem, QUICK, 1, is_compiled=True)
+    searcher.improve(start, evaluate(problem, start))
+
+
+def _tiny_problem() -> Problem:
+    """Return three bins and items that must go, must be evened out, or may move."""
+    bins, groups = 3, 4
+    every = np.ones(bins, dtype=np.bool_)
+    limits = Limits(
+        fixed=np.zeros((bins, 1), np.int64),
+        capacity=np.full((bins, 1), NO_LIMIT),
+        lower=np.ones((bins, 1), np.int64),
+        upper=np.ones((bins, 1), np.int64),
+        target=np.ones((bins, 1)),
+    )
+    level = Level(
+        name="bin",
+        node_of_bin=np.arange(bins, dtype=np.int32),
+        num_nodes=bins,
+        group_cap=np.ones(groups, dtype=np.int32),
+        limits=limits,
+    )
+    movability = np.full(groups, Movability.MAY, dtype=np.int8)
+    movability[0] = Movability.MUST
+    return Problem(
+        resources=("load",),
+        group_start=np.arange(groups + 1, dtype=np.int64),
+        group_class=np.zeros(groups, dtype=np.int32),
+        weight=np.ones((groups, 1), dtype=np.int64),
+        role_weight=np.zeros((groups, 1), dtype=np.int64),
+        cost=np.ones(groups, dtype=np.int64),
+        home=np.zeros(groups, dtype=np.int32),
+        extra=np.zeros((0, 1), dtype=np.int64),
+        movability=movability,
+        role_home=np.arange(groups, dtype=np.int64),
+        is_role_movable=np.ones(groups, dtype=np.bool_),
+        may_receive=every,
+        may_hold_role=every.copy(),
+        must_release_role=~every,
+        bin_class=np.zeros(bins, dtype=np.int32),
+        is_eligible=np.ones((1, 1), dtype=np.bool_),
+        levels=(level,),
+        is_transient=np.zeros(1, dtype=np.bool_),
+    )
