@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks import cruise_control
 from benchmarks.comparing import compared_text, their_row
+from benchmarks.exact_bounds import key_of, known
 from benchmarks.placing import HEADER, Placed, is_within, measure, row_text
 from benchmarks.placing_cases import FREE, PLACINGS, SMOKE, Limits, Placing
 
@@ -119,3 +120,23 @@ def test_plans_are_compared_at_the_price_that_halves_theirs():
     rows = compared_text("S_c", [ours], theirs).splitlines()
 
     assert [row.split("|")[7].strip() for row in rows] == ["1.000", "0.500"]
+
+
+ROWS_BY_KEY = {
+    key_of(row, seed): (row, seed)
+    for row in PLACINGS
+    for seed in range(1, 10)
+    if row.effort == "normal" and not row.is_command
+}
+
+
+@pytest.mark.parametrize("key", known())
+def test_no_plan_is_below_what_the_exact_model_proved(tmp_path, key):
+    row, seed = ROWS_BY_KEY[key]
+
+    found = measure(row, seed, tmp_path)
+
+    assert found.brokers_out == 0
+    assert found.exact_ratio is not None
+    assert found.exact_ratio >= 1
+    assert found.held_ratio <= found.ratio
