@@ -125,6 +125,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "destination-broker-list": _with(destination_brokers=None),
     "max-moves": _with(max_moves=None),
     "max-bytes": _with(max_bytes=None),
+    "max-cross-rack-bytes": _with(max_cross_rack_bytes=None),
 }
 """Every hard rule that could be let go, and how; those let go first come first, so that
 of several reasons the one of the user's own options is given."""
@@ -224,6 +225,7 @@ def is_active(name: str, draft: Draft) -> bool:
         "destination-broker-list": lambda: settings.destination_brokers is not None,
         "max-moves": lambda: settings.max_moves is not None,
         "max-bytes": lambda: settings.max_bytes is not None,
+        "max-cross-rack-bytes": lambda: settings.max_cross_rack_bytes is not None,
     }
     return tests[name]()
 

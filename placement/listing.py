@@ -23,6 +23,7 @@ from placement.core.solution import (
     Status,
 )
 from placement.core.value import evaluate
+from placement.draft_problem import decided_copies
 from placement.load import RESOURCES, first_live_replica, first_true, loads_of
 from placement.racks import rack_broken
 from placement.rules.draft import Draft
@@ -128,7 +129,7 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
     proven = solution.certificate
     copies = int(reassignment.is_copied.sum())
     copied = reassignment.copied_bytes(draft.weights)
-    forced_copies, forced_bytes = _decided_copies(draft)
+    forced = decided_copies(draft)
     missing = (
         *kept_on_removed(draft),
         *draft.shortfalls,
@@ -139,8 +140,8 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
         status=_status(solution.status, missing),
         certificate=replace(
             proven,
-            cost=_counted(proven.cost, copied, forced_bytes),
-            moves=_counted(proven.moves, copies, forced_copies),
+            cost=_counted(proven.cost, copied, forced.size_bytes),
+            moves=_counted(proven.moves, copies, forced.copies),
         ),
         shortfalls=(*solution.shortfalls, *missing),
     )
@@ -179,18 +180,6 @@ def _status(status: Status, missing: tuple[Shortfall, ...]) -> Status:
     if any(shortfall.is_proven for shortfall in missing):
         return Status.INFEASIBLE
     return Status.PARTIAL if missing and status in MET else status
-
-
-def _decided_copies(draft: Draft) -> tuple[int, int]:
-    """Return the copies, and their bytes, that the operation makes in any case."""
-    decided = draft.decided
-    if decided is None:
-        return 0, 0
-    copied = decided.is_copied
-    if draft.is_unplaced is not None:
-        copied = copied & ~draft.is_unplaced
-    size = draft.weights.copy_bytes[decided.partition_idx[copied]]
-    return int(copied.sum()), int(size.sum())
 
 
 def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:

@@ -43,6 +43,7 @@ ALWAYS_HARD: Mapping[str, str] = {
     "transient-disk": "guards disks while copies are made: leave it out, or cut waves",
     "max-moves": _CAP,
     "max-bytes": _CAP,
+    "max-cross-rack-bytes": _CAP,
     **dict.fromkeys(
         (
             "topics",

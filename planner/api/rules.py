@@ -23,7 +23,7 @@ class RuleOptions(TypedDict, total=False):
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped
-        Whether no copy crosses racks.
+        Whether replicas stay in their racks.
     only_over_threshold
         Whether nothing moves but what relieves brokers over a threshold.
     only_trades

@@ -58,7 +58,7 @@ KeepTopics = Annotated[
 LocalityScoped = Annotated[
     bool,
     typer.Option(
-        "--locality-scoped/--no-locality-scoped", help="No copy crosses racks."
+        "--locality-scoped/--no-locality-scoped", help="Replicas stay in their racks."
     ),
 ]
 OnlyOverThreshold = Annotated[

@@ -23,6 +23,7 @@ EXAMPLES: Mapping[str, str] = {
     "exclude_topics": '["__.*", "dev[.].*"]',
     "max_moves": "500",
     "max_bytes": '"2TB"',
+    "max_cross_rack_bytes": '"500GB"',
     "move_cost_bytes": '"1GB"',
     "deadline": "60",
     "max_moves_in": "5",

@@ -10,6 +10,7 @@ import numpy as np
 
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from placement.core.solution import Bounded, Shortfall, Status
+from placement.crossing import crossing_copies
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
 from placement.planning import PlannedPlacement
@@ -78,10 +79,11 @@ class Plan:
     @property
     def moves(self) -> dict[str, int]:
         """What is done, as plan.json counts it."""
-        reassignment = self.placed.reassignment
+        reassignment, weights = self.placed.reassignment, self.placed.draft.weights
         return {
             "replicas": int(reassignment.is_copied.sum()),
-            "bytes": reassignment.copied_bytes(self.placed.draft.weights),
+            "bytes": reassignment.copied_bytes(weights),
+            "cross_rack_bytes": int(crossing_copies(reassignment, weights).sum()),
             "leaders": int(reassignment.is_led_anew.sum()),
             **counted(self.placed),
             "partitions": int(reassignment.is_changed.sum()),
@@ -365,7 +367,12 @@ def shortfall_document(
 
 
 def _what(shortfall: Shortfall) -> str:
-    named = {"moves": "moves", "cost": "bytes", "goal": shortfall.level}
+    named = {
+        "moves": "moves",
+        "cost": "bytes",
+        "crossing": "cross_rack_bytes",
+        "goal": shortfall.level,
+    }
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 

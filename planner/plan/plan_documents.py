@@ -120,6 +120,7 @@ class SettingsRecord(Record):
     exclude_topics: str | None
     max_moves: int | None = None
     max_bytes: int | None = None
+    max_cross_rack_bytes: int | None = None
     prefer: Literal["bytes", "moves"] = "bytes"
     move_cost_bytes: int | None = None
     rebalance: bool
@@ -170,6 +171,7 @@ class MovesRecord(Record):
 
     replicas: int
     bytes: int
+    cross_rack_bytes: int = 0
     leaders: int
     log_dirs: int
     log_dir_bytes: int = 0

@@ -60,6 +60,9 @@ class PlanSettings(BaseModel):
     locality_scoped: bool = False
     even_positions: bool = False
     only_trades: bool = False
+    max_moves: int | None = None
+    max_bytes: int | None = None
+    max_cross_rack_bytes: int | None = None
     max_replicas_per_broker: int | None = None
     new_broker: list[str] | None = None
 

@@ -17,6 +17,12 @@ from planner.plan.log_dirs import LOG_DIR, log_dir_text
 from planner.plan.words import bytes_text, ids_text, plural
 
 HOST = "host"
+CAPS = {
+    "moves": ("--max-moves", ""),
+    "cost": ("--max-bytes", ""),
+    "crossing": ("--max-cross-rack-bytes", " between racks"),
+}
+"""What a plan may copy in all: the option, and what of the copies it counts."""
 
 
 def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
@@ -80,10 +86,11 @@ def _rule_text(rule: str, draft: Draft) -> str:
     allowed = _ids(settings.destination_brokers)
     excluded = _ids(settings.excluded_for_replicas)
     most_bytes = bytes_text(settings.max_bytes or 0, 4)
+    most_crossing = bytes_text(settings.max_cross_rack_bytes or 0, 4)
     return {
         "transient-disk": "what leaves a disk counts there until all is copied",
         "max-replicas": "no broker over its max_replicas",
-        "locality-scoped": "no copy crosses racks",
+        "locality-scoped": "replicas stay in their racks",
         "broker-set": "each topic on the brokers of its own set",
         "keep-topics": "replicas of kept topics stay",
         "only-over-threshold": "only brokers over a threshold give replicas away",
@@ -98,6 +105,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "destination-broker-list": f"replicas for broker {allowed} only",
         "max-moves": f"at most {plural(settings.max_moves or 0, 'replica')} copied",
         "max-bytes": f"at most {most_bytes} copied",
+        "max-cross-rack-bytes": f"at most {most_crossing} copied between racks",
     }[rule]
 
 
@@ -133,6 +141,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "destination-broker-list": "widen --destination-broker-list",
         "max-moves": "raise --max-moves",
         "max-bytes": "raise --max-bytes",
+        "max-cross-rack-bytes": "raise --max-cross-rack-bytes",
     }
     return remedies[rule]
 
@@ -162,11 +171,8 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     have, need = shortfall.have, shortfall.need
     if shortfall.level == LOG_DIR:
         return log_dir_text(state, shortfall)
-    if shortfall.what == "moves":
-        return f"{need:,} replicas must be copied, and --max-moves allows {have:,}"
-    if shortfall.what == "cost":
-        most = bytes_text(have, 4)
-        return f"{bytes_text(need, 4)} must be copied, and --max-bytes allows {most}"
+    if shortfall.what in CAPS:
+        return _cap_text(shortfall)
     if shortfall.resource:
         return _amount_text(placed, shortfall)
     name = state.name_of(shortfall.group)
@@ -174,6 +180,16 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     if shortfall.is_proven:
         return f"{name} needs {need} {places}, {have} can be had"
     return f"{name} found no place that keeps every rule"
+
+
+def _cap_text(shortfall: Shortfall) -> str:
+    """Say which cap on all copies is too low."""
+    have, need = shortfall.have, shortfall.need
+    option, how = CAPS[shortfall.what]
+    if shortfall.what == "moves":
+        return f"{need:,} replicas must be copied, and {option} allows {have:,}"
+    least, most = bytes_text(need, 4), bytes_text(have, 4)
+    return f"{least} must be copied{how}, and {option} allows {most}"
 
 
 def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:

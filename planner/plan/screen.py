@@ -11,6 +11,7 @@ from placement.check.checker import RULE_NAMES
 from placement.cluster import BoolArray, BrokerState, ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
+from placement.scenarios.between_racks import knows_racks
 from placement.score import Score
 from planner.plan.document import Plan, elections, rollback_notes, shortfall_document
 from planner.plan.figures import (
@@ -257,7 +258,11 @@ def _copies_text(plan: Plan) -> str:
         return "none"
     done, least = [plural(moves["replicas"], "replica")], []
     if moves["bytes"]:
-        done.append(bytes_text(moves["bytes"], 5, is_padded=True))
+        crossing = ""
+        if moves["cross_rack_bytes"] and knows_racks(plan.state):
+            crossed = bytes_text(moves["cross_rack_bytes"], 4)
+            crossing = f" ({crossed} between racks)"
+        done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
         bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
         gap = proven.cost.gap
         if gap is not None:

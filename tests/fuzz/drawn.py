@@ -86,6 +86,7 @@ def drawn(draw, goals: tuple[str, ...] = tuple(OPERATIONS)) -> Drawn:
         exclude_brokers_for_leaders=draw(few),
         rebalance=draw(st.integers(0, 3)) == 3,
         max_moves=draw(st.sampled_from([None, None, None, None, 1, 3])),
+        max_cross_rack_bytes=draw(st.sampled_from([None] * 5 + ["0", "30", "90"])),
         transient_disk=draw(st.booleans()),
         waves=is_cut,
         max_moves_in=caps[0],

@@ -131,6 +131,11 @@ CASES = [
         RemoveBrokers((0,)), Settings(max_bytes=19), {"max-bytes"}, id="max-bytes",
     ),
     pytest.param(
+        make_state([[0, 1], [0, 1]], size_bytes=10, racks="aab"),
+        RemoveBrokers((0,)), Settings(max_cross_rack_bytes=19),
+        {"max-cross-rack-bytes"}, id="max-cross-rack-bytes",
+    ),
+    pytest.param(
         FULL, Rebalance(), Settings(rules=(KeepTopics(np.array([False, True])),)),
         {"keep-topics", "capacity-disk"}, id="kept-topics",
     ),
