@@ -114,6 +114,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "max-replicas": _without("max-replicas"),
     "locality-scoped": _without_rule("locality-scoped"),
     "broker-set": _without_rule("broker-set"),
+    "topics-apart": _without_rule("topics-apart"),
     "keep-topics": _without_rule("keep-topics"),
     "only-over-threshold": _without_rule("only-over-threshold"),
     "only-trades": _without_rule("only-trades"),
@@ -133,6 +134,7 @@ of several reasons the one of the user's own options is given."""
 CHOSEN = {
     "locality-scoped",
     "broker-set",
+    "topics-apart",
     "keep-topics",
     "only-over-threshold",
     "only-trades",

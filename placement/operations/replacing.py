@@ -73,6 +73,8 @@ class Replacing:
     def _ask_chosen_rules(self) -> None:
         """Keep what the rules of the user's choice say of partitions and brokers."""
         asked = start_draft(self.draft.state, self.draft.settings)
+        asked.holds = self.draft.holds
+        asked.stands_for = self._stands_for()
         for rule in self.draft.settings.rules:
             rule.fill(asked)
         self.eligibility = asked.eligibility
@@ -82,6 +84,13 @@ class Replacing:
             )
         if asked.rack_cap is not None:
             self.rack_limit, self.is_even = asked.rack_cap, False
+
+    def _stands_for(self) -> IndexArray:
+        """Return ``(B,)`` the old broker of each new one, or -1."""
+        found = np.full(len(self.new_of), ABSENT, dtype=np.int32)
+        olds = np.nonzero(self.new_of != np.arange(len(self.new_of)))[0]
+        found[self.new_of[olds]] = olds
+        return found
 
     def _is_eligible(self, rows: RowArray, new: int) -> BoolArray:
         """Return true for rows whose partition may lie on the new broker at all."""

@@ -10,6 +10,7 @@ from placement.cluster import (
     BrokerState,
     ClusterState,
     CodeArray,
+    IndexArray,
     LogDirState,
 )
 from placement.core.problem import Movability
@@ -87,6 +88,8 @@ class Draft:
     most_replicas
         ``(B,)`` most replicas that each broker may hold, besides the caps of the
         cluster; `None`: no more than these.
+    stands_for
+        ``(B,)`` the broker in whose place each comes, or -1; `None`: none does.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
@@ -118,6 +121,7 @@ class Draft:
     columns: list[SoftColumn] = field(default_factory=list)
     rack_cap: WeightArray | None = None
     most_replicas: WeightArray | None = None
+    stands_for: IndexArray | None = None
     pool_of_broker: WeightArray | None = None
     pool_of_partition: WeightArray | None = None
 

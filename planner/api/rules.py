@@ -20,6 +20,9 @@ class RuleOptions(TypedDict, total=False):
         Which rack stands for which.
     broker_set
         Name of a set by the regular expression of the topics that live there alone.
+    topics_apart
+        Regular expressions of topics that share no broker, such as
+        ``["orders.*=payments.*"]``.
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped
@@ -55,6 +58,7 @@ class RuleOptions(TypedDict, total=False):
     rack_rule: Literal["distribution", "strict", "off"]
     rack_map: Mapping[str, str]
     broker_set: Mapping[str, str]
+    topics_apart: Sequence[str]
     keep_topics: str
     locality_scoped: bool
     only_over_threshold: bool

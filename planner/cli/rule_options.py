@@ -49,6 +49,14 @@ BrokerSet = Annotated[
         "lies. Repeatable.",
     ),
 ]
+TopicsApart = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics-apart",
+        metavar="REGEX=REGEX",
+        help="No broker holds topics of both, or of two of several. Repeatable.",
+    ),
+]
 KeepTopics = Annotated[
     str | None,
     typer.Option(
@@ -170,6 +178,7 @@ def rule_options(
     rack_rule: RackRuleOption = None,
     rack_map: RackMap = None,
     broker_set: BrokerSet = None,
+    topics_apart: TopicsApart = None,
     keep_topics: KeepTopics = None,
     locality_scoped: LocalityScoped = False,
     only_over_threshold: OnlyOverThreshold = False,

@@ -15,6 +15,7 @@ ReasonName = Literal[
     "broker-leaves",
     "log-dir-offline",
     "broker-set",
+    "topics-apart",
     "demoted",
     "replica-left",
     "rack",

@@ -17,6 +17,7 @@ from placement.check.chosen_rules import (
 from placement.check.move_caps import move_caps
 from placement.check.positions import even_positions
 from placement.check.settings import CustomRule
+from placement.check.topic_groups import topics_apart
 from placement.cluster import ClusterState
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
@@ -84,6 +85,8 @@ def _custom_rules(
     if document.get("broker_sets") is not None:
         sets = document["broker_sets"].items()
         yield broker_sets({topic: name or None for topic, name in sets})
+    for text in document.get("topics_apart") or ():
+        yield topics_apart([_matching(state, side) for side in text.split("=")])
     if document.get("keep_topics") is not None:
         kept = _matching(state, document["keep_topics"])
         yield kept_topics(kept, settings.leaving_brokers)

@@ -56,6 +56,7 @@ class PlanSettings(BaseModel):
     rack_map: dict[str, str] = {}
     cpu_weights: dict[str, float] = {}
     broker_sets: dict[str, str] | None = None
+    topics_apart: list[str] = []
     keep_topics: str | None = None
     locality_scoped: bool = False
     even_positions: bool = False

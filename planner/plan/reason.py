@@ -11,6 +11,7 @@ from placement.core.solution import Shortfall
 from placement.impossible import Because
 from placement.load import UNITS, Resource
 from placement.planning import PlannedPlacement
+from placement.rules.apart import TopicsApart
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD
 from planner.plan.log_dirs import LOG_DIR, log_dir_text
@@ -92,6 +93,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "max-replicas": "no broker over its max_replicas",
         "locality-scoped": "replicas stay in their racks",
         "broker-set": "each topic on the brokers of its own set",
+        "topics-apart": f"no broker shared by {_apart(settings)}",
         "keep-topics": "replicas of kept topics stay",
         "only-over-threshold": "only brokers over a threshold give replicas away",
         "only-trades": "no broker holds more replicas than it did",
@@ -107,6 +109,12 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "max-bytes": f"at most {most_bytes} copied",
         "max-cross-rack-bytes": f"at most {most_crossing} copied between racks",
     }[rule]
+
+
+def _apart(settings: Settings) -> str:
+    """Return the sides of all topics that are kept apart."""
+    rules = (one for one in settings.rules if isinstance(one, TopicsApart))
+    return ", nor by ".join(" and ".join(rule.names) for rule in rules)
 
 
 def _ids(ids: frozenset[int] | None) -> str:
@@ -128,6 +136,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "max-replicas": "raise max_replicas in the snapshot, or add brokers",
         "locality-scoped": "leave out --locality-scoped",
         "broker-set": "add brokers to the set",
+        "topics-apart": "add brokers, or leave out --topics-apart",
         "keep-topics": "let the kept topics move",
         "only-over-threshold": "leave out --only-over-threshold",
         "only-trades": "leave out --only-trades",

@@ -27,6 +27,7 @@ from placement.rules.rule import Rule
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
+from planner.plan.topic_groups import read_apart
 
 CRUISE_CONTROL = "cruise-control"
 MOST_TOPICS = 32
@@ -53,6 +54,8 @@ class RuleRequest:
         ``FROM=TO`` texts, or a file of such lines.
     broker_set
         ``REGEX=SET`` texts: which set topics belong to.
+    topics_apart
+        ``REGEX=REGEX`` texts: topics that share no broker.
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
@@ -81,6 +84,7 @@ class RuleRequest:
     rack_rule: str | None = None
     rack_map: Sequence[str] = ()
     broker_set: Sequence[str] = ()
+    topics_apart: Sequence[str] = ()
     keep_topics: str | None = None
     locality_scoped: bool = False
     only_over_threshold: bool = False
@@ -106,6 +110,7 @@ def rule_request(given: Mapping[str, Any]) -> RuleRequest:
     texts = {
         "rack_map",
         "broker_set",
+        "topics_apart",
         "host_capacity_threshold",
         "low_utilization",
         "min_topic_leaders",
@@ -175,6 +180,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
     sets = _read_sets(reader, request.broker_set)
+    apart = read_apart(reader, request.topics_apart)
     option = "--host-capacity-threshold"
     hosts = reader.fractions(option, request.host_capacity_threshold)
     soft = read_soft(reader, request.soft)
@@ -191,6 +197,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             rule = BrokerSets(_sets_of_topics(reader, state, sets))
             chosen.append(rule)
             set_of_topic = _named_sets(state, rule)
+        chosen += apart
         chosen += _topic_columns(reader, state, spread, least)
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
         (request.locality_scoped, WithinRack),
@@ -215,6 +222,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "rack_rule": rack_rule,
             "rack_map": racks,
             "broker_sets": set_of_topic,
+            "topics_apart": list(request.topics_apart),
             "keep_topics": request.keep_topics,
             "locality_scoped": request.locality_scoped,
             "only_over_threshold": request.only_over_threshold,

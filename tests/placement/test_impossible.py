@@ -11,6 +11,7 @@ from placement.impossible import HARD_RULES, explain_impossible, is_active
 from placement.load import Resource
 from placement.operations import AddBrokers, Leaders, Rebalance, RemoveBrokers
 from placement.planning import plan
+from placement.rules.apart import TopicsApart
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.columns import (
     LeaderIn,
@@ -158,6 +159,11 @@ CASES = [
                    broker_sets={0: "gold", 1: "silver", 2: "silver"}),
         Rebalance(), Settings(rules=(BrokerSets(np.array([0])),)), {"broker-set"},
         id="no-other-broker-in-the-set",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]], "u": [[0, 1]]}, **TWO), Rebalance(),
+        Settings(rules=(TopicsApart(np.array([0, 1], np.int32), ("t", "u")),)),
+        {"topics-apart"}, id="topics-apart",
     ),
     *(
         pytest.param(
