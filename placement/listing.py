@@ -1,5 +1,6 @@
 """From the core's answer to lists of replicas, and to what these lists cost."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from placement.change import Reassignment, reassign, unchanged
 from placement.cluster import ABSENT, BoolArray
 from placement.core.arrangement import Arrangement, home_arrangement
+from placement.core.bundles import Bundle
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -105,6 +107,37 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     if not short.any():
         return whole
     return whole.reverted(short & _is_crowded_anew(draft, whole))
+
+
+def as_bundled(found: Reassignment, bundles: Sequence[Bundle]) -> Reassignment:
+    """
+    Return the same lists, those of a bundle in the order of its first one.
+
+    A bundle of which some found no place, and stay apart, is left as it is.
+    """
+    if not bundles:
+        return found
+    broker_idx, origin = found.broker_idx.copy(), found.origin.copy()
+    start = found.start.tolist()
+    for first, *others in bundles:
+        wanted = broker_idx[start[first] : start[first + 1]]
+        for other in others:
+            own = slice(start[other], start[other + 1])
+            order = np.argsort(broker_idx[own], kind="stable")
+            if np.array_equal(broker_idx[own][order], np.sort(wanted)):
+                place = order[np.searchsorted(broker_idx[own][order], wanted)]
+                origin[own] = origin[own][place]
+                broker_idx[own] = wanted
+    return replace(found, broker_idx=broker_idx, origin=origin)
+
+
+def without_order(draft: Draft) -> Draft:
+    """Return a draft in which the lists of bundles keep the order that they have."""
+    if not draft.bundles:
+        return draft
+    is_left_alone = draft.is_left_alone.copy()
+    is_left_alone[[p for bundle in draft.bundles for p in bundle]] = True
+    return replace(draft, is_left_alone=is_left_alone)
 
 
 def _is_crowded_anew(draft: Draft, found: Reassignment) -> BoolArray:

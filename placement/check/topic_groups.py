@@ -1,4 +1,4 @@
-"""Topics that share no broker, for `CheckSettings.custom`."""
+"""Topics that share no broker, or the same ones, for `CheckSettings.custom`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -43,6 +43,44 @@ def topics_apart(sides: Sequence[frozenset[str]]) -> CustomRule:
                     message=f"broker {broker} holds {shared}, which are kept apart",
                     existing=broker not in gains,
                 )
+
+    return check
+
+
+def topics_together(topics: frozenset[str]) -> CustomRule:
+    """
+    Return the rule that partitions of one number have the same lists.
+
+    Those that had other lists, and of which no replica is copied, were so before.
+
+    Parameters
+    ----------
+    topics
+        Names.
+    """
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        old = lists_of(before)
+        new = old | asked_for(before, target)
+        numbered: defaultdict[int, list[str]] = defaultdict(list)
+        for topic, number in new:
+            if topic in topics:
+                numbered[number].append(topic)
+        for number, names in sorted(numbered.items()):
+            keys = [(name, number) for name in sorted(names)]
+            if all(new[key] == new[keys[0]] for key in keys):
+                continue
+            was_apart = any(old[key] != old[keys[0]] for key in keys)
+            is_copied = any(set(new[key]) - set(old[key]) for key in keys)
+            told = ", ".join(
+                f"{name}-{number} on {new[name, number]}" for name, _ in keys
+            )
+            yield Finding(
+                rule="topics-together",
+                where=Where(topic=keys[0][0], partition=number),
+                message=f"{told}: they belong together",
+                existing=was_apart and not is_copied,
+            )
 
     return check
 

@@ -23,6 +23,7 @@ from placement.load import RESOURCES, Resource, WeightArray
 from placement.operations.evacuate import in_offline_dirs
 from placement.rules.apart import APART
 from placement.rules.draft import Draft
+from placement.rules.together import is_gathered
 from placement.targets import Targets
 
 NONE = -1
@@ -37,6 +38,7 @@ class Reason(StrEnum):
     LOG_DIR_OFFLINE = "log-dir-offline"
     BROKER_SET = "broker-set"
     TOPICS_APART = "topics-apart"
+    TOPICS_TOGETHER = "topics-together"
     DEMOTED = "demoted"
     REPLICA_LEFT = "replica-left"
     RACK = "rack"
@@ -247,6 +249,10 @@ def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
         (Reason.LOG_DIR_OFFLINE, must),
         (Reason.BROKER_SET, moves.is_copy & _is_stray(case)),
         (Reason.TOPICS_APART, moves.is_copy & _is_kept_apart(case)),
+        (
+            Reason.TOPICS_TOGETHER,
+            is_gathered(draft.state, draft.bundles)[moves.partition_idx],
+        ),
         (Reason.REPLICA_LEFT, leads & ~moves.is_free),
         (Reason.DEMOTED, leads & draft.must_release[moves.source]),
     ]

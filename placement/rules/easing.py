@@ -46,6 +46,7 @@ ALWAYS_HARD: Mapping[str, str] = {
     "max-bytes": _CAP,
     "max-cross-rack-bytes": _CAP,
     "topics-apart": _WHERE,
+    "topics-together": _WHERE,
     **dict.fromkeys(
         (
             "topics",

@@ -23,6 +23,9 @@ class RuleOptions(TypedDict, total=False):
     topics_apart
         Regular expressions of topics that share no broker, such as
         ``["orders.*=payments.*"]``.
+    topics_together
+        Regular expressions of topics that share brokers: partition n of all that match
+        one has the same list.
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped
@@ -59,6 +62,7 @@ class RuleOptions(TypedDict, total=False):
     rack_map: Mapping[str, str]
     broker_set: Mapping[str, str]
     topics_apart: Sequence[str]
+    topics_together: Sequence[str]
     keep_topics: str
     locality_scoped: bool
     only_over_threshold: bool

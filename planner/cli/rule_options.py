@@ -57,6 +57,15 @@ TopicsApart = Annotated[
         help="No broker holds topics of both, or of two of several. Repeatable.",
     ),
 ]
+TopicsTogether = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics-together",
+        metavar="REGEX",
+        help="Partition n of all topics that match has the same brokers, in the same "
+        "order. Repeatable.",
+    ),
+]
 KeepTopics = Annotated[
     str | None,
     typer.Option(
@@ -179,6 +188,7 @@ def rule_options(
     rack_map: RackMap = None,
     broker_set: BrokerSet = None,
     topics_apart: TopicsApart = None,
+    topics_together: TopicsTogether = None,
     keep_topics: KeepTopics = None,
     locality_scoped: LocalityScoped = False,
     only_over_threshold: OnlyOverThreshold = False,

@@ -36,6 +36,7 @@ EXAMPLES: Mapping[str, str] = {
     "rack_map": '{ "us-east-1a" = "a", "us-east-1b" = "b" }',
     "broker_set": '["orders.*=gold", ".*=silver"]',
     "topics_apart": '["orders.*=payments.*"]',
+    "topics_together": '["orders|payments"]',
     "keep_topics": '["__.*"]',
     "cpu_weight": "{ leader_in = 0.02, leader_out = 0.01, follower_in = 0.01 }",
     "hard": '["band-disk"]',

@@ -16,6 +16,7 @@ ReasonName = Literal[
     "log-dir-offline",
     "broker-set",
     "topics-apart",
+    "topics-together",
     "demoted",
     "replica-left",
     "rack",

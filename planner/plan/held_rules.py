@@ -17,7 +17,7 @@ from placement.check.chosen_rules import (
 from placement.check.move_caps import move_caps
 from placement.check.positions import even_positions
 from placement.check.settings import CustomRule
-from placement.check.topic_groups import topics_apart
+from placement.check.topic_groups import topics_apart, topics_together
 from placement.cluster import ClusterState
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
@@ -85,11 +85,20 @@ def _custom_rules(
     if document.get("broker_sets") is not None:
         sets = document["broker_sets"].items()
         yield broker_sets({topic: name or None for topic, name in sets})
-    for text in document.get("topics_apart") or ():
-        yield topics_apart([_matching(state, side) for side in text.split("=")])
+    yield from _topic_groups(document, state)
     if document.get("keep_topics") is not None:
         kept = _matching(state, document["keep_topics"])
         yield kept_topics(kept, settings.leaving_brokers)
+
+
+def _topic_groups(
+    document: Mapping[str, Any], state: ClusterState
+) -> Iterator[CustomRule]:
+    """Yield which topics share no broker, and which the same ones."""
+    for text in document.get("topics_apart") or ():
+        yield topics_apart([_matching(state, side) for side in text.split("=")])
+    for text in document.get("topics_together") or ():
+        yield topics_together(_matching(state, text))
 
 
 def _hard_goals(

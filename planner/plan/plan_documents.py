@@ -135,6 +135,7 @@ class SettingsRecord(Record):
     rack_map: dict[str, str]
     broker_sets: dict[str, str] | None
     topics_apart: list[str] = Field(default_factory=list)
+    topics_together: list[str] = Field(default_factory=list)
     keep_topics: str | None
     locality_scoped: bool
     only_over_threshold: bool

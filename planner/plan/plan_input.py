@@ -57,6 +57,7 @@ class PlanSettings(BaseModel):
     cpu_weights: dict[str, float] = {}
     broker_sets: dict[str, str] | None = None
     topics_apart: list[str] = []
+    topics_together: list[str] = []
     keep_topics: str | None = None
     locality_scoped: bool = False
     even_positions: bool = False

@@ -27,7 +27,7 @@ from placement.rules.rule import Rule
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
-from planner.plan.topic_groups import read_apart
+from planner.plan.topic_groups import read_apart, read_together
 
 CRUISE_CONTROL = "cruise-control"
 MOST_TOPICS = 32
@@ -56,6 +56,8 @@ class RuleRequest:
         ``REGEX=SET`` texts: which set topics belong to.
     topics_apart
         ``REGEX=REGEX`` texts: topics that share no broker.
+    topics_together
+        Regular expressions: partition n of all topics that match has the same list.
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
@@ -85,6 +87,7 @@ class RuleRequest:
     rack_map: Sequence[str] = ()
     broker_set: Sequence[str] = ()
     topics_apart: Sequence[str] = ()
+    topics_together: Sequence[str] = ()
     keep_topics: str | None = None
     locality_scoped: bool = False
     only_over_threshold: bool = False
@@ -111,6 +114,7 @@ def rule_request(given: Mapping[str, Any]) -> RuleRequest:
         "rack_map",
         "broker_set",
         "topics_apart",
+        "topics_together",
         "host_capacity_threshold",
         "low_utilization",
         "min_topic_leaders",
@@ -181,6 +185,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     pattern = reader.pattern("--keep-topics", request.keep_topics)
     sets = _read_sets(reader, request.broker_set)
     apart = read_apart(reader, request.topics_apart)
+    together = read_together(reader, request.topics_together)
     option = "--host-capacity-threshold"
     hosts = reader.fractions(option, request.host_capacity_threshold)
     soft = read_soft(reader, request.soft)
@@ -208,6 +213,8 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.only_trades, OnlyTrades),
     )
     chosen += [make() for is_wanted, make in plain if is_wanted]
+    # Last, for what each may do must be known to know what all may.
+    chosen += together
     rack_rule = request.rack_rule or "distribution"
     return RuleWishes(
         chosen=tuple(chosen),
@@ -223,6 +230,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "rack_map": racks,
             "broker_sets": set_of_topic,
             "topics_apart": list(request.topics_apart),
+            "topics_together": list(request.topics_together),
             "keep_topics": request.keep_topics,
             "locality_scoped": request.locality_scoped,
             "only_over_threshold": request.only_over_threshold,

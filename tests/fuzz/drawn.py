@@ -29,6 +29,7 @@ RULES = st.builds(
     leader_in=st.booleans(),
     even_positions=st.booleans(),
     topics_apart=st.sampled_from([(), (), (), (), ("t0=t1|t2",), ("t0=t1", "t1=t2")]),
+    topics_together=st.sampled_from([(), (), (), ("t0|t1",), ("t.*",)]),
     broker_set=st.sampled_from([(), (), (".*=",)]),
     rack_map=st.sampled_from([(), (), ("a=b",)]),
     rules=st.sampled_from([None, None, "cruise-control"]),

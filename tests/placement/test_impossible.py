@@ -23,6 +23,7 @@ from placement.rules.draft import Settings
 from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
+from placement.rules.together import TopicsTogether
 from support.clusters import Dir, clusters, make_state
 
 TWO = {"racks": "ab"}
@@ -164,6 +165,11 @@ CASES = [
         make_state({"t": [[0, 1]], "u": [[0, 1]]}, **TWO), Rebalance(),
         Settings(rules=(TopicsApart(np.array([0, 1], np.int32), ("t", "u")),)),
         {"topics-apart"}, id="topics-apart",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]], "u": [[0]]}, **TWO), Rebalance(),
+        Settings(rules=(TopicsTogether((0, 1)),)), {"topics-together"},
+        id="topics-together",
     ),
     *(
         pytest.param(
