@@ -118,9 +118,13 @@ class TopicsApart:
 
     def _say_sides(self, draft: Draft, side: IndexArray) -> None:
         ids = draft.state.brokers.ids
+        owned = [
+            broker_ranges(ids[draft.holds & np.equal(side, s)])
+            for s in range(len(self.names))
+        ]
         told = [
-            f"{name} on broker {broker_ranges(ids[draft.holds & np.equal(side, s)])}"
-            for s, name in enumerate(self.names)
+            f"{name} on broker {own or 'none'}"
+            for name, own in zip(self.names, owned, strict=True)
         ]
         draft.note(Note(what=APART, message=f"kept apart: {'; '.join(told)}"))
 

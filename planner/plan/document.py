@@ -24,6 +24,7 @@ from planner.plan.waves import PlannedWaves
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
+CAPPED = {"moves": "moves", "cost": "bytes", "crossing": "cross_rack_bytes"}
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
@@ -367,12 +368,7 @@ def shortfall_document(
 
 
 def _what(shortfall: Shortfall) -> str:
-    named = {
-        "moves": "moves",
-        "cost": "bytes",
-        "crossing": "cross_rack_bytes",
-        "goal": shortfall.level,
-    }
+    named = {**CAPPED, "goal": shortfall.level}
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 

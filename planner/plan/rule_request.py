@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.cluster import BoolArray, ClusterState
 from placement.load import Resource
-from placement.rules.broker_sets import BrokerSets, home_sets
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.columns import (
     LeaderIn,
     MinTopicLeaders,
@@ -24,6 +24,7 @@ from placement.rules.left_alone import Say
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
+from planner.plan.broker_sets import named_sets, read_sets, sets_of_topics
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
@@ -33,8 +34,6 @@ CRUISE_CONTROL = "cruise-control"
 MOST_TOPICS = 32
 """Topics with goals of their own: each takes a column of the problem."""
 MOST_LEADERS = 1_000_000
-NO_SET = ""
-"""Names the brokers without a set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +182,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         chosen += notes
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
-    sets = _read_sets(reader, request.broker_set)
+    sets = read_sets(reader, request.broker_set)
     apart = read_apart(reader, request.topics_apart)
     together = read_together(reader, request.topics_together)
     option = "--host-capacity-threshold"
@@ -199,9 +198,9 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         if pattern is not None:
             chosen.append(KeepTopics(_matching(state, pattern)))
         if sets:
-            rule = BrokerSets(_sets_of_topics(reader, state, sets))
+            rule = BrokerSets(sets_of_topics(reader, state, sets))
             chosen.append(rule)
-            set_of_topic = _named_sets(state, rule)
+            set_of_topic = named_sets(state, rule)
         chosen += apart
         chosen += _topic_columns(reader, state, spread, least)
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
@@ -312,28 +311,6 @@ def preset_band(request: RuleRequest) -> float | None:
     return 0.09 if request.rules == CRUISE_CONTROL else None
 
 
-def _read_sets(
-    reader: OptionReader, texts: Sequence[str]
-) -> list[tuple[re.Pattern[str], str]]:
-    found = []
-    for text in texts:
-        regex, has_both, name = text.rpartition("=")
-        if not has_both or not regex:
-            rule = "must be REGEX=SET"
-            reader.refuse("--broker-set", text, rule, "write orders.*=gold")
-            continue
-        pattern = reader.pattern("--broker-set", regex)
-        is_known = reader.state is None or name in reader.state.brokers.broker_sets
-        if name != NO_SET and not is_known:
-            known = reader.state.brokers.broker_sets if reader.state else ()
-            rule = "sets must be in the snapshot"
-            remedy = f"it has {', '.join(known) or 'none'}"
-            reader.refuse("--broker-set", name, rule, remedy)
-        if pattern is not None:
-            found.append((pattern, name))
-    return found
-
-
 def _read_leaders(
     reader: OptionReader, texts: Sequence[str]
 ) -> list[tuple[re.Pattern[str], int]]:
@@ -379,30 +356,6 @@ def _are_few(reader: OptionReader, option: str, count: int) -> bool:
     rule = f"may match {MOST_TOPICS} topics: each is a load to be balanced"
     reader.refuse(option, f"{count} topics", rule, "choose those that matter most")
     return False
-
-
-def _sets_of_topics(
-    reader: OptionReader,
-    state: ClusterState,
-    sets: Sequence[tuple[re.Pattern[str], str]],
-) -> Any:  # noqa: ANN401 - (T,) rows
-    """Return ``(T,)`` the set of the first pattern that matches, else where most is."""
-    names = [*state.brokers.broker_sets, NO_SET]
-    chosen = home_sets(state)
-    for topic, name in enumerate(state.topics.names):
-        for pattern, wanted in sets:
-            if pattern.fullmatch(name):
-                chosen[topic] = names.index(wanted)
-                break
-    return chosen
-
-
-def _named_sets(state: ClusterState, rule: BrokerSets) -> dict[str, str]:
-    names = [*state.brokers.broker_sets, NO_SET]
-    rows = rule.set_of_topic.tolist()
-    return {
-        topic: names[row] for topic, row in zip(state.topics.names, rows, strict=True)
-    }
 
 
 def _matching(state: ClusterState, pattern: re.Pattern[str]) -> BoolArray:
