@@ -62,6 +62,7 @@ class TopicsApart:
             draft.shortfalls.append(self._undivided(is_proven))
             # Balancing them would only mix them more.
             keep_still(draft, division.sided)
+            draft.eligibility.append(division.unmixed())
             return
         draft.eligibility.append(division.eligibility(side))
         strays = division.strays(side)
@@ -264,6 +265,17 @@ class _Division:
         allowed = np.equal(side[None, :], sides) & ~self.is_torn[None, :]
         anywhere = np.ones((1, len(side)), dtype=np.bool_)
         return Eligibility(classes, np.concatenate([allowed, anywhere]), APART)
+
+    def unmixed(self) -> Eligibility:
+        """Return who may go where so that no broker of one side gets another."""
+        classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
+        others = self.held.sum(axis=1, keepdims=True) - self.held
+        allowed = np.equal(others, 0).T.copy()
+        heir = self.draft.stands_for
+        if heir is not None:
+            allowed[:, heir >= 0] = False
+        anywhere = np.ones((1, len(self.held)), dtype=np.bool_)
+        return Eligibility(classes, np.concatenate([allowed, anywhere]))
 
     def strays(self, side: IndexArray) -> BoolArray:
         """Return ``(R,)`` true for replicas on brokers of another side."""

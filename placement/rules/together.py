@@ -206,6 +206,8 @@ class _Lies:
             return True
         if not self.draft.may_lead_anew[other]:
             return False
+        if self._leads(first) != self._leads(other) and not self._can_lead(first):
+            return False
         leaves = ~np.isin(self._list(other), self._list(first))
         if (leaves & np.equal(self._may(other), Movability.NEVER)).any():
             return False
@@ -216,6 +218,16 @@ class _Lies:
         goes = self._may(other)[np.isin(self._list(other), self._list(first))]
         is_driven = np.equal(goes, Movability.MUST).any() and stays.any()
         return not ((closed & stays).any() or is_driven)
+
+    def _leads(self, p: int) -> int:
+        """Return the broker that leads a partition: the first live one."""
+        brokers = self._list(p)
+        live = np.nonzero(self.draft.state.brokers.is_live[brokers])[0]
+        return int(brokers[live[0] if len(live) else 0])
+
+    def _can_lead(self, p: int) -> bool:
+        """Tell whether who leads a partition may lead others with it."""
+        return bool(self.draft.leads[self._leads(p)])
 
     def _is_open(self, brokers: IndexArray, p: int) -> BoolArray:
         """Tell which brokers may get a replica of a partition."""

@@ -11,7 +11,6 @@ from placement.check.checker import RULE_NAMES
 from placement.cluster import BoolArray, BrokerState, ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
-from placement.scenarios.between_racks import knows_racks
 from placement.score import Score
 from planner.plan.document import Plan, elections, rollback_notes, shortfall_document
 from planner.plan.figures import (
@@ -259,7 +258,7 @@ def _copies_text(plan: Plan) -> str:
     done, least = [plural(moves["replicas"], "replica")], []
     if moves["bytes"]:
         crossing = ""
-        if moves["cross_rack_bytes"] and knows_racks(plan.state):
+        if plan.settings.get("max_cross_rack_bytes") is not None:
             crossed = bytes_text(moves["cross_rack_bytes"], 4)
             crossing = f" ({crossed} between racks)"
         done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)

@@ -147,6 +147,17 @@ def test_a_new_broker_takes_the_side_of_the_one_it_replaces():
     assert [after(made)["b", n] for n in range(3)] == [[2]] * 3
 
 
+def test_a_new_broker_does_not_take_both_sides_of_the_one_it_replaces():
+    state = make_state({"a": [[0, 1]], "b": [[0, 2]]}, ids=[0, 1, 2, 3], racks="aaaa")
+    own = OwnOptions(broker=("0",), with_broker=("3",))
+
+    made = planned(state, "a=b", goal="replace-broker", own=own)
+
+    assert made.is_ok
+    assert made.plan.status == "infeasible"
+    assert not mixed(after(made), "a=b") - {0}
+
+
 def test_copies_of_a_higher_factor_keep_to_their_side():
     state = make_state(
         {"a": [[0], [0]], "b": [[1]]}, ids=[0, 1, 2], racks="aaa", size_bytes=10

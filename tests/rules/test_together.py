@@ -174,6 +174,19 @@ def test_what_stays_is_what_the_others_come_to():
     assert after(made) == {("a", 0): [0], ("b", 0): [0]}
 
 
+def test_they_go_to_the_one_that_may_lead_them_all():
+    state = make_state(
+        {"a": [[0, 2]], "b": [[1, 0]]}, racks="abc", size_bytes=[90, 1], leaders=[0, 1]
+    )
+
+    made = planned(state, "a|b", exclude_brokers_for_leaders="0", band=("1.0",))
+
+    assert made.is_ok
+    assert made.plan.status in MET
+    assert after(made)["a", 0] == after(made)["b", 0]
+    assert after(made)["a", 0][0] != 0
+
+
 def test_what_none_of_the_operation_moves_is_left_apart():
     state = make_state({"a": [[0]], "b": [[1]], "c": [[2]]}, racks="aaa")
 
