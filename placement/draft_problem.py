@@ -1,6 +1,6 @@
 """A draft as the core's problem: replicas are items, brokers bins, leading a role."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
+from placement.crossing import crossing_copies, source_racks
 from placement.load import (
     RESOURCES,
     Resource,
@@ -19,7 +20,7 @@ from placement.load import (
     add_to,
     first_live_replica,
 )
-from placement.rules.draft import Draft, Settings
+from placement.rules.draft import Draft
 from placement.rules.hosts import host_capacities, host_level
 from placement.rules.levels import (
     OneReplicaPerBroker,
@@ -95,7 +96,7 @@ def build_problem(
         collection_of=caps.topic_of,
         collection_cap=caps.replicas,
         collection_role_cap=caps.leaders,
-        **_caps(draft.settings),
+        **_caps(draft),
     )
 
 
@@ -128,9 +129,48 @@ def price_per_move(draft: Draft) -> int:
     return held // max(int(counts.sum()), 1)
 
 
-def _caps(settings: Settings) -> dict[str, Any]:
-    most = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
-    return {name: cap for name, cap in most.items() if cap is not None}
+def _caps(draft: Draft) -> dict[str, Any]:
+    """Return what the operation's own copies leave of the caps on all of them."""
+    settings, own = draft.settings, decided_copies(draft)
+    most = {
+        "max_moves": (settings.max_moves, own.copies),
+        "max_cost": (settings.max_bytes, own.size_bytes),
+        "max_crossing": (settings.max_cross_rack_bytes, own.crossing_bytes),
+    }
+    caps: dict[str, Any] = {
+        name: max(cap - spent, 0)
+        for name, (cap, spent) in most.items()
+        if cap is not None
+    }
+    if "max_crossing" not in caps:
+        return caps
+    before = draft.state if draft.decided is None else draft.decided.before
+    return caps | {
+        "zone_of_bin": before.brokers.rack_idx.astype(np.int32),
+        "source_zone": source_racks(before).astype(np.int32),
+    }
+
+
+class DecidedCopies(NamedTuple):
+    """Copies that an operation makes in any case, and their bytes."""
+
+    copies: int = 0
+    size_bytes: int = 0
+    crossing_bytes: int = 0
+
+
+def decided_copies(draft: Draft) -> DecidedCopies:
+    """Return the copies that the operation makes in any case, where it decides."""
+    decided = draft.decided
+    if decided is None:
+        return DecidedCopies()
+    copied, crossing = decided.is_copied, crossing_copies(decided, draft.weights)
+    if draft.is_unplaced is not None:
+        copied = copied & ~draft.is_unplaced
+    size = draft.weights.copy_bytes[decided.partition_idx[copied]]
+    return DecidedCopies(
+        int(copied.sum()), int(size.sum()), int(crossing[copied].sum())
+    )
 
 
 def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:

@@ -114,6 +114,8 @@ HARD_RULES: Mapping[str, Lift] = {
     "max-replicas": _without("max-replicas"),
     "locality-scoped": _without_rule("locality-scoped"),
     "broker-set": _without_rule("broker-set"),
+    "topics-apart": _without_rule("topics-apart"),
+    "topics-together": _without_rule("topics-together"),
     "keep-topics": _without_rule("keep-topics"),
     "only-over-threshold": _without_rule("only-over-threshold"),
     "only-trades": _without_rule("only-trades"),
@@ -125,6 +127,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "destination-broker-list": _with(destination_brokers=None),
     "max-moves": _with(max_moves=None),
     "max-bytes": _with(max_bytes=None),
+    "max-cross-rack-bytes": _with(max_cross_rack_bytes=None),
 }
 """Every hard rule that could be let go, and how; those let go first come first, so that
 of several reasons the one of the user's own options is given."""
@@ -132,6 +135,8 @@ of several reasons the one of the user's own options is given."""
 CHOSEN = {
     "locality-scoped",
     "broker-set",
+    "topics-apart",
+    "topics-together",
     "keep-topics",
     "only-over-threshold",
     "only-trades",
@@ -224,6 +229,7 @@ def is_active(name: str, draft: Draft) -> bool:
         "destination-broker-list": lambda: settings.destination_brokers is not None,
         "max-moves": lambda: settings.max_moves is not None,
         "max-bytes": lambda: settings.max_bytes is not None,
+        "max-cross-rack-bytes": lambda: settings.max_cross_rack_bytes is not None,
     }
     return tests[name]()
 

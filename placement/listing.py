@@ -1,5 +1,6 @@
 """From the core's answer to lists of replicas, and to what these lists cost."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from placement.change import Reassignment, reassign, unchanged
 from placement.cluster import ABSENT, BoolArray
 from placement.core.arrangement import Arrangement, home_arrangement
+from placement.core.bundles import Bundle
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -23,6 +25,7 @@ from placement.core.solution import (
     Status,
 )
 from placement.core.value import evaluate
+from placement.draft_problem import decided_copies
 from placement.load import RESOURCES, first_live_replica, first_true, loads_of
 from placement.racks import rack_broken
 from placement.rules.draft import Draft
@@ -106,6 +109,37 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     return whole.reverted(short & _is_crowded_anew(draft, whole))
 
 
+def as_bundled(found: Reassignment, bundles: Sequence[Bundle]) -> Reassignment:
+    """
+    Return the same lists, those of a bundle in the order of its first one.
+
+    A bundle of which some found no place, and stay apart, is left as it is.
+    """
+    if not bundles:
+        return found
+    broker_idx, origin = found.broker_idx.copy(), found.origin.copy()
+    start = found.start.tolist()
+    for first, *others in bundles:
+        wanted = broker_idx[start[first] : start[first + 1]]
+        for other in others:
+            own = slice(start[other], start[other + 1])
+            order = np.argsort(broker_idx[own], kind="stable")
+            if np.array_equal(broker_idx[own][order], np.sort(wanted)):
+                place = order[np.searchsorted(broker_idx[own][order], wanted)]
+                origin[own] = origin[own][place]
+                broker_idx[own] = wanted
+    return replace(found, broker_idx=broker_idx, origin=origin)
+
+
+def without_order(draft: Draft) -> Draft:
+    """Return a draft in which the lists of bundles keep the order that they have."""
+    if not draft.bundles:
+        return draft
+    is_left_alone = draft.is_left_alone.copy()
+    is_left_alone[[p for bundle in draft.bundles for p in bundle]] = True
+    return replace(draft, is_left_alone=is_left_alone)
+
+
 def _is_crowded_anew(draft: Draft, found: Reassignment) -> BoolArray:
     """
     Return ``(P,)`` true for lists that break the rack rule and did not before.
@@ -128,7 +162,7 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
     proven = solution.certificate
     copies = int(reassignment.is_copied.sum())
     copied = reassignment.copied_bytes(draft.weights)
-    forced_copies, forced_bytes = _decided_copies(draft)
+    forced = decided_copies(draft)
     missing = (
         *kept_on_removed(draft),
         *draft.shortfalls,
@@ -139,8 +173,8 @@ def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> S
         status=_status(solution.status, missing),
         certificate=replace(
             proven,
-            cost=_counted(proven.cost, copied, forced_bytes),
-            moves=_counted(proven.moves, copies, forced_copies),
+            cost=_counted(proven.cost, copied, forced.size_bytes),
+            moves=_counted(proven.moves, copies, forced.copies),
         ),
         shortfalls=(*solution.shortfalls, *missing),
     )
@@ -179,18 +213,6 @@ def _status(status: Status, missing: tuple[Shortfall, ...]) -> Status:
     if any(shortfall.is_proven for shortfall in missing):
         return Status.INFEASIBLE
     return Status.PARTIAL if missing and status in MET else status
-
-
-def _decided_copies(draft: Draft) -> tuple[int, int]:
-    """Return the copies, and their bytes, that the operation makes in any case."""
-    decided = draft.decided
-    if decided is None:
-        return 0, 0
-    copied = decided.is_copied
-    if draft.is_unplaced is not None:
-        copied = copied & ~draft.is_unplaced
-    size = draft.weights.copy_bytes[decided.partition_idx[copied]]
-    return int(copied.sum()), int(size.sum())
 
 
 def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from placement.crossing import crossing_copies
 from placement.load import RESOURCES
 from placement.positions import uneven_positions
 from placement.rules.draft import Note
@@ -48,15 +49,15 @@ def _cut_note(seconds: float | None) -> Note:
 
 def _cap_notes(found: "PlannedPlacement") -> list[Note]:
     """Say that a cap left brokers out of band, or replicas where they must not be."""
-    settings = found.draft.settings
-    value = found.solution.certificate
-    if settings.max_moves is None and settings.max_bytes is None:
-        return []
+    draft, value = found.draft, found.solution.certificate
+    settings = draft.settings
     if value.deviation.value <= 0 and found.has_met_rules:
         return []
+    crossing = int(crossing_copies(found.reassignment, draft.weights).sum())
     caps = {
         "copies": (settings.max_moves, value.moves.value),
         "bytes": (settings.max_bytes, value.cost.value),
+        "bytes between racks": (settings.max_cross_rack_bytes, crossing),
     }
     return [
         Note(

@@ -16,6 +16,7 @@ import numpy as np
 from placement.change import Reassignment
 from placement.cluster import ClusterState
 from placement.core.arrangement import Arrangement
+from placement.core.bundles import bundle_groups
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, QUICK, THOROUGH
 from placement.core.problem import Problem
@@ -31,11 +32,13 @@ from placement.draft_problem import (
 from placement.hardening import harden
 from placement.leaders import spread_heirs
 from placement.listing import (
+    as_bundled,
     as_listed,
     by_bands,
     has_choice,
     to_reassignment,
     without_choice,
+    without_order,
 )
 from placement.load import (
     RESOURCES,
@@ -336,23 +339,31 @@ def _answer(
 ) -> tuple[Reassignment, Solution]:
     """Solve where anything is left to choose; return the lists, and what they cost."""
     if has_choice(problem):
-        settings = draft.settings
-        solution = (solve_order if draft.is_order_only else solve)(
-            problem,
-            effort=EFFORTS[settings.effort],
-            seed=settings.seed,
-            deadline=deadline,
-        )
+        solution = _solved(draft, problem, deadline)
     else:
         solution = without_choice(problem)
-    reassignment = to_reassignment(draft, solution.best)
+    reassignment = as_bundled(to_reassignment(draft, solution.best), draft.bundles)
+    ordered = without_order(draft)
     if draft.evens_positions:
         reassignment, solution = with_even_positions(
-            draft, problem, reassignment, solution
+            ordered, problem, reassignment, solution
         )
     elif draft.is_order_only:
-        reassignment = spread_heirs(draft, reassignment, targets)
+        reassignment = spread_heirs(ordered, reassignment, targets)
     return reassignment, as_listed(draft, solution, reassignment)
+
+
+def _solved(draft: Draft, problem: Problem, deadline: Deadline) -> Solution:
+    """Solve, what goes together being one group."""
+    settings = draft.settings
+    bundled = bundle_groups(problem, draft.bundles) if draft.bundles else None
+    solution = (solve_order if draft.is_order_only else solve)(
+        problem if bundled is None else bundled.problem,
+        effort=EFFORTS[settings.effort],
+        seed=settings.seed,
+        deadline=deadline,
+    )
+    return solution if bundled is None else bundled.unbundled(solution)
 
 
 def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:

@@ -1,6 +1,7 @@
-"""Which partitions break the rack rule."""
+"""Which partitions break the rack rule; brokers in few words."""
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.cluster import BoolArray, ClusterState
 from placement.targets import rack_limit
@@ -38,3 +39,17 @@ def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
         free = held < in_rack
         broken[p] = bool(free.any() and held.max() - held[free].min() > 1)
     return broken
+
+
+def broker_ranges(ids: npt.NDArray[np.integer]) -> str:
+    """
+    Return broker ids as ranges.
+
+    Examples
+    --------
+    >>> broker_ranges(np.array([1, 2, 3, 7, 9, 10]))
+    '1-3,7,9-10'
+    """
+    runs = np.split(ids, np.nonzero(np.diff(ids) != 1)[0] + 1) if len(ids) else []
+    ends = [(int(run[0]), int(run[-1])) for run in runs]
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ends)

@@ -119,7 +119,7 @@ def within_rack() -> CustomRule:
             old = Counter(rack.get(broker) for broker in entry.old)
             new = Counter(rack.get(broker) for broker in entry.new)
             if (old - new) and (new - old):
-                yield entry.finding("locality-scoped", "a copy crosses racks")
+                yield entry.finding("locality-scoped", "a replica changes its rack")
 
     return check
 

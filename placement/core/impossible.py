@@ -1,7 +1,8 @@
 r"""
 Proofs that no arrangement at all keeps the hard rules, with what is short by how much.
 
-* *Caps.* The items that must move are more, or cost more, than all moves may.
+* *Caps.* The items that must move are more, or cost more, than all moves may; those
+  that find no place in the zone they are copied from cost more than may cross zones.
 * *Places.* A group has fewer places than items: bins that may take them, no more per
   node of a level than its cap.
 * *Room.* An item that must move is heavier than the freest bin it may go to, with all
@@ -25,6 +26,7 @@ from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
     BoolArray,
+    IndexArray,
     IntArray,
     Level,
     Movability,
@@ -76,9 +78,54 @@ def _beyond_caps(problem: Problem) -> Iterator[Shortfall]:
     for what, most, need in (
         ("moves", problem.max_moves, count),
         ("cost", problem.max_cost, cost),
+        ("crossing", problem.max_crossing, _least_crossing(problem)),
     ):
         if need > most:
             yield Shortfall(what=what, have=most, need=need, is_proven=True)
+
+
+def _least_crossing(problem: Problem) -> int:
+    """
+    Return the least that items which must move cost out of their source's zone.
+
+    One that may stay and leaves that zone all the same makes room there for another,
+    and crosses itself; so the room is what those leave that need not move.
+    """
+    if not problem.has_zones:
+        return 0
+    must = np.equal(problem.movability, Movability.MUST)
+    groups, counts = np.unique(problem.group_of[must], return_counts=True)
+    return sum(
+        int(problem.cost[group]) * max(count - _places_in_source(problem, group), 0)
+        for group, count in zip(groups.tolist(), counts.tolist(), strict=True)
+        if problem.source_zone[group] >= 0
+    )
+
+
+def _places_in_source(problem: Problem, group: int) -> int:
+    """Return how many new items of a group its source's zone has places for."""
+    inside = np.equal(problem.zone_of_bin, problem.source_zone[group])
+    free = problem.is_eligible[problem.group_class[group], problem.bin_class]
+    free = free & problem.may_receive & inside
+    items = _items_at_home(problem, group)
+    free[problem.home[items]] = False
+    need_not = items[np.not_equal(problem.movability[items], Movability.MUST)]
+    most = int(free.sum())
+    for level in problem.levels[1:]:
+        cap = 0 if level.group_cap is None else int(level.group_cap[group])
+        if cap:
+            node = level.node_of_bin
+            shape = {"minlength": level.num_nodes}
+            held = np.bincount(_inside(node[problem.home[need_not]]), **shape)
+            room = np.bincount(_inside(node[free]), **shape)
+            outside = int(np.less(node[free], 0).sum())
+            room = np.minimum(room, np.maximum(cap - held, 0))
+            most = min(most, outside + int(room.sum()))
+    return most
+
+
+def _inside(node: IndexArray) -> IndexArray:
+    return node[node >= 0]
 
 
 def _without_places(problem: Problem) -> Iterator[Shortfall]:

@@ -179,6 +179,12 @@ class Problem:
     max_cost, max_moves
         Hard caps on the cost of all moves together (without the price per move) and
         on their number.
+    zone_of_bin, source_zone
+        ``(N,)`` the zone each bin stands in, and ``(G,)`` the one that a group's items
+        are copied from, `NOWHERE` where from none; both empty where `max_crossing` is
+        `NO_LIMIT`.
+    max_crossing
+        Hard cap on the cost of all moves to bins outside the group's source zone.
     """
 
     resources: tuple[str, ...]
@@ -208,6 +214,9 @@ class Problem:
     collection_fixed_roles: IndexArray = field(default_factory=_no_pairs)
     max_cost: int = NO_LIMIT
     max_moves: int = NO_LIMIT
+    zone_of_bin: IndexArray = field(default_factory=_no_rows)
+    source_zone: IndexArray = field(default_factory=_no_rows)
+    max_crossing: int = NO_LIMIT
     group_of: IndexArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -243,8 +252,14 @@ class Problem:
 
     @property
     def has_caps(self) -> bool:
-        """Whether the cost or the number of all moves is capped."""
-        return self.max_cost < NO_LIMIT or self.max_moves < NO_LIMIT
+        """Whether the cost or the number of all moves is capped, or what crosses."""
+        most = min(self.max_cost, self.max_moves, self.max_crossing)
+        return most < NO_LIMIT
+
+    @property
+    def has_zones(self) -> bool:
+        """Whether moves between zones are capped."""
+        return self.max_crossing < NO_LIMIT
 
     @property
     def least_price(self) -> int:
@@ -282,6 +297,12 @@ class Problem:
             for name, shape in shapes.items()
             if getattr(self, name).shape != shape
         ]
+        if self.has_zones:
+            zones = len(self.zone_of_bin), len(self.source_zone)
+            if zones != (bins, groups):
+                wrong.append(
+                    f"a cap on what crosses needs zones of {bins} and {groups}"
+                )
         if self.extra.shape not in {(0, resources), (items, resources)}:
             wrong.append(f"extra must have shape ({items} or 0, {resources})")
         if len(self.collection_cap) and len(self.collection_of) != groups:

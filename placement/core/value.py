@@ -248,6 +248,21 @@ def move_costs(problem: Problem, at: Arrangement) -> IntArray:
     return costs
 
 
+def crossing_costs(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(I,)`` cost of each item that has moved out of its source's zone."""
+    costs = np.zeros(problem.num_items, dtype=np.int64)
+    if not problem.has_zones:
+        return costs
+    moved = np.nonzero(is_moved(problem, at))[0]
+    group = problem.group_of[moved]
+    source = problem.source_zone[group]
+    crosses = (source >= 0) & np.not_equal(
+        source, problem.zone_of_bin[at.bin_of[moved]]
+    )
+    costs[moved[crosses]] = problem.cost[group[crosses]]
+    return costs
+
+
 def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
     """Return ``(G,)`` true for groups that break a cap or lie unevenly."""
     broken = np.zeros(problem.num_groups, dtype=np.bool_)

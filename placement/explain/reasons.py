@@ -21,7 +21,9 @@ from placement.explain.moves import Moves
 from placement.explain.racks import RackCounts
 from placement.load import RESOURCES, Resource, WeightArray
 from placement.operations.evacuate import in_offline_dirs
+from placement.rules.apart import APART
 from placement.rules.draft import Draft
+from placement.rules.together import is_gathered
 from placement.targets import Targets
 
 NONE = -1
@@ -35,6 +37,8 @@ class Reason(StrEnum):
     BROKER_LEAVES = "broker-leaves"
     LOG_DIR_OFFLINE = "log-dir-offline"
     BROKER_SET = "broker-set"
+    TOPICS_APART = "topics-apart"
+    TOPICS_TOGETHER = "topics-together"
     DEMOTED = "demoted"
     REPLICA_LEFT = "replica-left"
     RACK = "rack"
@@ -244,6 +248,11 @@ def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
         (Reason.BROKER_LEAVES, moves.is_copy & draft.leaves[moves.source]),
         (Reason.LOG_DIR_OFFLINE, must),
         (Reason.BROKER_SET, moves.is_copy & _is_stray(case)),
+        (Reason.TOPICS_APART, moves.is_copy & _is_kept_apart(case)),
+        (
+            Reason.TOPICS_TOGETHER,
+            is_gathered(draft.state, draft.bundles)[moves.partition_idx],
+        ),
         (Reason.REPLICA_LEFT, leads & ~moves.is_free),
         (Reason.DEMOTED, leads & draft.must_release[moves.source]),
     ]
@@ -256,6 +265,17 @@ def _is_stray(case: _Case) -> BoolArray:
         return np.zeros(len(moves), dtype=np.bool_)
     wanted = draft.pool_of_partition[moves.partition_idx]
     return np.not_equal(draft.pool_of_broker[moves.source], wanted)
+
+
+def _is_kept_apart(case: _Case) -> BoolArray:
+    """Return ``(M,)`` true where a replica lies on a broker of another side."""
+    moves = case.moves
+    found = np.zeros(len(moves), dtype=np.bool_)
+    for table in case.draft.eligibility:
+        if table.name == APART:
+            row = table.partition_class[moves.partition_idx]
+            found |= ~table.allowed[row, moves.source]
+    return found
 
 
 def _over(load: WeightArray, capacity: WeightArray) -> RateArray:

@@ -1,13 +1,15 @@
 """One broker after another takes the replicas of an old one, as far as rules allow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import BoolArray, IndexArray
+from placement.cluster import ABSENT, BoolArray, IndexArray
+from placement.core.problem import NO_LIMIT
 from placement.core.solution import Shortfall
+from placement.crossing import source_racks
 from placement.load import (
     RESOURCES,
     UNITS,
@@ -62,11 +64,17 @@ class Replacing:
             self.rack_limit = np.minimum(self.rack_limit, 1)
         self._ask_chosen_rules()
         self.hosts = hard_host_capacities(draft)
+        settings = draft.settings
+        caps = settings.max_moves, settings.max_bytes, settings.max_cross_rack_bytes
+        self.left = np.array([NO_LIMIT if cap is None else cap for cap in caps])
+        self.source_rack = source_racks(state)
         self.eased = eased_racks(draft)
 
     def _ask_chosen_rules(self) -> None:
         """Keep what the rules of the user's choice say of partitions and brokers."""
         asked = start_draft(self.draft.state, self.draft.settings)
+        asked.holds = self.draft.holds
+        asked.stands_for = self._stands_for()
         for rule in self.draft.settings.rules:
             rule.fill(asked)
         self.eligibility = asked.eligibility
@@ -76,6 +84,13 @@ class Replacing:
             )
         if asked.rack_cap is not None:
             self.rack_limit, self.is_even = asked.rack_cap, False
+
+    def _stands_for(self) -> IndexArray:
+        """Return ``(B,)`` the old broker of each new one, or -1."""
+        found = np.full(len(self.new_of), ABSENT, dtype=np.int32)
+        olds = np.nonzero(self.new_of != np.arange(len(self.new_of)))[0]
+        found[self.new_of[olds]] = olds
+        return found
 
     def _is_eligible(self, rows: RowArray, new: int) -> BoolArray:
         """Return true for rows whose partition may lie on the new broker at all."""
@@ -125,6 +140,7 @@ class Replacing:
         crowds = ~self._keeps_racks(rows, new)
         too_many = f"would have too many replicas in rack {rack} on broker {new_id}"
         brought = self.load[new] + self._weights(rows)
+        fits = (brought <= self._most(new)).all(axis=1)
         found = []
         for i, row in enumerate(rows.tolist()):
             words = next((text for applies, text in why if applies[i]), None)
@@ -133,6 +149,8 @@ class Replacing:
             elif crowds[i]:
                 lacking = self._lacking(row, too_many)
                 found.append(replace(lacking, what="spread", level="rack"))
+            elif fits[i]:
+                found.append(self._lacking(row, "stays: caps allow no more copies"))
             else:
                 found.append(self._over(row, new, brought[i]))
         return found
@@ -248,17 +266,34 @@ class Replacing:
         brought: WeightArray = weights.replica[of] + weights.leader[of] * leads
         return brought
 
+    def _copied(self, rows: RowArray, new: int) -> WeightArray:
+        """Return ``(rows, 3)`` copies, bytes, and bytes between racks that each is."""
+        of = self.partition_idx[rows]
+        size, source = self.draft.weights.copy_bytes[of], self.source_rack[of]
+        crosses = (source != ABSENT) & (source != self._rack(new))
+        return np.stack([np.ones_like(size), size, size * crosses], axis=1)
+
     def _fitting(self, rows: RowArray, new: int) -> RowArray:
-        """Return the rows that fit the broker, the largest first; add up its load."""
-        brought, capacity = self._weights(rows), self._most(new)
-        whole = self.load[new] + brought.sum(axis=0)
-        if (whole <= capacity).all():
-            self.load[new] = whole
-            return rows
-        chosen = []
-        for i in np.argsort(-brought[:, 0], kind="stable").tolist():
-            loads = self.load[new] + brought[i]
-            if ((loads <= capacity) | (brought[i] == 0)).all():
-                self.load[new] = loads
-                chosen.append(rows[i])
-        return np.array(sorted(chosen), dtype=np.int64)
+        """Return the rows that fit the broker and the caps, the largest first."""
+        copied = self._copied(rows, new)
+        brought = np.concatenate([self._weights(rows), copied], axis=1)
+        most = np.concatenate([self._most(new), self.left])
+        chosen = np.arange(len(rows))
+        total = np.concatenate([self.load[new], np.zeros_like(self.left)])
+        if (total + brought.sum(axis=0) > most).any():
+            order = np.argsort(-brought[:, 0], kind="stable").tolist()
+            chosen = np.array(sorted(_packed(order, brought, total, most)), np.int64)
+        self.load[new] += brought[chosen, : len(RESOURCES)].sum(axis=0)
+        self.left -= copied[chosen].sum(axis=0)
+        return rows[chosen]
+
+
+def _packed(
+    order: Sequence[int], brought: WeightArray, total: WeightArray, most: WeightArray
+) -> Iterator[int]:
+    """Yield the rows that one after the other still fit."""
+    for i in order:
+        with_it = total + brought[i]
+        if ((with_it <= most) | (brought[i] == 0)).all():
+            total = with_it
+            yield i

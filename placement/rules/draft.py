@@ -10,8 +10,10 @@ from placement.cluster import (
     BrokerState,
     ClusterState,
     CodeArray,
+    IndexArray,
     LogDirState,
 )
+from placement.core.bundles import Bundle
 from placement.core.problem import Movability
 from placement.core.solution import Shortfall
 from placement.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
@@ -87,6 +89,10 @@ class Draft:
     most_replicas
         ``(B,)`` most replicas that each broker may hold, besides the caps of the
         cluster; `None`: no more than these.
+    bundles
+        Partitions that go together, those of a bundle at the places of its first one.
+    stands_for
+        ``(B,)`` the broker in whose place each comes, or -1; `None`: none does.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
@@ -118,6 +124,8 @@ class Draft:
     columns: list[SoftColumn] = field(default_factory=list)
     rack_cap: WeightArray | None = None
     most_replicas: WeightArray | None = None
+    bundles: tuple[Bundle, ...] = ()
+    stands_for: IndexArray | None = None
     pool_of_broker: WeightArray | None = None
     pool_of_partition: WeightArray | None = None
 

@@ -36,6 +36,7 @@ HARD: Mapping[str, tuple[str, ...]] = {
 """The goals that may be hard, by the names that users have for them."""
 
 _TOUCH = "says what a plan may touch, which is no goal"
+_WHERE = "says which topics share brokers, and none do by halves: leave it out"
 _CAP = "caps the plan as a whole: leave it out, or raise it"
 ALWAYS_HARD: Mapping[str, str] = {
     "one-per-broker": "is Kafka's own: a broker holds one replica of a partition",
@@ -43,6 +44,9 @@ ALWAYS_HARD: Mapping[str, str] = {
     "transient-disk": "guards disks while copies are made: leave it out, or cut waves",
     "max-moves": _CAP,
     "max-bytes": _CAP,
+    "max-cross-rack-bytes": _CAP,
+    "topics-apart": _WHERE,
+    "topics-together": _WHERE,
     **dict.fromkeys(
         (
             "topics",

@@ -22,7 +22,7 @@ MOST_CELLS = 20_000_000
 @dataclass(frozen=True, slots=True)
 class WithinRack:
     """
-    No copy crosses racks: each partition has as many replicas per rack as before.
+    Replicas stay in their racks: each partition has as many per rack as before.
 
     Where a partition has more replicas in one of its racks than in another, only what
     must go moves, and only in its own rack, since the core could trade one rack for
@@ -91,7 +91,7 @@ def _say_what_stays_uneven(draft: Draft) -> None:
             Note(
                 what="left-alone",
                 message=f"{len(stays):,} partitions lie unevenly over racks, such as "
-                f"{state.name_of(stays[0])}, and no copy may cross racks",
+                f"{state.name_of(stays[0])}, and no replica may change its rack",
                 have=float(len(stays)),
             )
         )
@@ -115,7 +115,7 @@ def _crowded(draft: Draft, p: int) -> Shortfall:
         level="rack",
         is_proven=True,
         message=f"{state.name_of(p)} has {stop - start} replicas in {have} racks, and "
-        "no copy may cross racks",
+        "no replica may change its rack",
     )
 
 

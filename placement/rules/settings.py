@@ -70,8 +70,9 @@ class Settings:
     prefers_moves
         Whether few moves count as well as few bytes: a move is then priced at the
         mean size of a replica, unless a price is given.
-    max_moves, max_bytes
-        Caps on the copies and their bytes altogether; `None`: none.
+    max_moves, max_bytes, max_cross_rack_bytes
+        Caps on the copies, their bytes, and the bytes of those that cross racks,
+        altogether; `None`: none.
     effort
         ``quick``, ``normal`` or ``thorough``.
     seed
@@ -120,6 +121,7 @@ class Settings:
     prefers_moves: bool = False
     max_moves: int | None = None
     max_bytes: int | None = None
+    max_cross_rack_bytes: int | None = None
     effort: str = "normal"
     seed: int = 1
     topic_slack: int | None = 2

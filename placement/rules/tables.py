@@ -23,10 +23,13 @@ class Eligibility:
         ``(P,)`` row of `allowed`.
     allowed
         ``(C, B)`` brokers that partitions of the class may go to.
+    name
+        Of the rule, where moves are explained by it.
     """
 
     partition_class: ClassArray
     allowed: BoolArray
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

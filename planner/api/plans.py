@@ -37,8 +37,9 @@ class PlanOptions(RuleOptions, total=False):
         Ids of the only brokers that get replicas.
     exclude_brokers_for_replicas, exclude_brokers_for_leaders
         Ids of brokers that get none.
-    max_moves, max_bytes
-        Caps on the copies, and on their bytes.
+    max_moves, max_bytes, max_cross_rack_bytes
+        Caps on the copies, on their bytes, and on the bytes that are copied to another
+        rack than the leader's.
     prefer
         ``bytes``: the fewest bytes. ``moves``: few moves as well.
     move_cost_bytes
@@ -67,6 +68,7 @@ class PlanOptions(RuleOptions, total=False):
     exclude_brokers_for_leaders: Iterable[int]
     max_moves: int
     max_bytes: int
+    max_cross_rack_bytes: int
     prefer: Literal["bytes", "moves"]
     move_cost_bytes: int
     effort: Literal["quick", "normal", "thorough"]
@@ -274,6 +276,7 @@ def request_of(
         ),
         max_moves=options.get("max_moves"),
         max_bytes=_text(options.get("max_bytes")),
+        max_cross_rack_bytes=_text(options.get("max_cross_rack_bytes")),
         prefer=options.get("prefer", "bytes"),
         move_cost_bytes=_text(options.get("move_cost_bytes")),
         effort=options.get("effort", "normal"),

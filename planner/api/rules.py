@@ -20,10 +20,16 @@ class RuleOptions(TypedDict, total=False):
         Which rack stands for which.
     broker_set
         Name of a set by the regular expression of the topics that live there alone.
+    topics_apart
+        Regular expressions of topics that share no broker, such as
+        ``["orders.*=payments.*"]``.
+    topics_together
+        Regular expressions of topics that share brokers: partition n of all that match
+        one has the same list.
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped
-        Whether no copy crosses racks.
+        Whether replicas stay in their racks.
     only_over_threshold
         Whether nothing moves but what relieves brokers over a threshold.
     only_trades
@@ -55,6 +61,8 @@ class RuleOptions(TypedDict, total=False):
     rack_rule: Literal["distribution", "strict", "off"]
     rack_map: Mapping[str, str]
     broker_set: Mapping[str, str]
+    topics_apart: Sequence[str]
+    topics_together: Sequence[str]
     keep_topics: str
     locality_scoped: bool
     only_over_threshold: bool

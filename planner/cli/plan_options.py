@@ -154,6 +154,14 @@ MaxBytes = Annotated[
     str | None,
     typer.Option("--max-bytes", metavar="SIZE", help="Copy at most so much: 2TB."),
 ]
+MaxCrossRackBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-cross-rack-bytes",
+        metavar="SIZE",
+        help="Copy at most so much to another rack than the leader's: 500GB.",
+    ),
+]
 PreferOption = Annotated[
     Prefer,
     typer.Option("--prefer", help="Fewest bytes, or few moves as well."),
@@ -320,6 +328,7 @@ def _common(
     exclude_brokers_for_leaders: NoLeaders = None,
     max_moves: MaxMoves = None,
     max_bytes: MaxBytes = None,
+    max_cross_rack_bytes: MaxCrossRackBytes = None,
     prefer: PreferOption = Prefer.BYTES,
     move_cost_bytes: MoveCost = None,
     effort: EffortOption = Effort.NORMAL,

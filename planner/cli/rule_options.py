@@ -49,6 +49,23 @@ BrokerSet = Annotated[
         "lies. Repeatable.",
     ),
 ]
+TopicsApart = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics-apart",
+        metavar="REGEX=REGEX",
+        help="No broker holds topics of both, or of two of several. Repeatable.",
+    ),
+]
+TopicsTogether = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics-together",
+        metavar="REGEX",
+        help="Partition n of all topics that match has the same brokers, in the same "
+        "order. Repeatable.",
+    ),
+]
 KeepTopics = Annotated[
     str | None,
     typer.Option(
@@ -58,7 +75,7 @@ KeepTopics = Annotated[
 LocalityScoped = Annotated[
     bool,
     typer.Option(
-        "--locality-scoped/--no-locality-scoped", help="No copy crosses racks."
+        "--locality-scoped/--no-locality-scoped", help="Replicas stay in their racks."
     ),
 ]
 OnlyOverThreshold = Annotated[
@@ -170,6 +187,8 @@ def rule_options(
     rack_rule: RackRuleOption = None,
     rack_map: RackMap = None,
     broker_set: BrokerSet = None,
+    topics_apart: TopicsApart = None,
+    topics_together: TopicsTogether = None,
     keep_topics: KeepTopics = None,
     locality_scoped: LocalityScoped = False,
     only_over_threshold: OnlyOverThreshold = False,

@@ -15,6 +15,8 @@ ReasonName = Literal[
     "broker-leaves",
     "log-dir-offline",
     "broker-set",
+    "topics-apart",
+    "topics-together",
     "demoted",
     "replica-left",
     "rack",

@@ -16,6 +16,10 @@ def why(row: MoveRow) -> str:
         Reason.BROKER_LEAVES: f"broker {row.source} is to be emptied",
         Reason.LOG_DIR_OFFLINE: f"its log dir on broker {row.source} is offline",
         Reason.BROKER_SET: f"broker {row.source} is of another set than its topic",
+        Reason.TOPICS_APART: f"broker {row.source} holds topics that it is kept apart "
+        "from",
+        Reason.TOPICS_TOGETHER: "it belongs together with a partition that lies "
+        "elsewhere",
         Reason.DEMOTED: f"broker {row.source} is to lead nothing",
         Reason.REPLICA_LEFT: f"broker {row.source} gives its replica away",
         Reason.RACK: f"{_rack(row.source_rack)} held more of it than the rack rule "

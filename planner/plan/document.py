@@ -10,6 +10,7 @@ import numpy as np
 
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from placement.core.solution import Bounded, Shortfall, Status
+from placement.crossing import crossing_copies
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
 from placement.planning import PlannedPlacement
@@ -24,6 +25,7 @@ from planner.texts import lists_joined, numerals, picked, side_by_side, whole
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
+CAPPED = {"moves": "moves", "cost": "bytes", "crossing": "cross_rack_bytes"}
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
@@ -79,10 +81,11 @@ class Plan:
     @property
     def moves(self) -> dict[str, int]:
         """What is done, as plan.json counts it."""
-        reassignment = self.placed.reassignment
+        reassignment, weights = self.placed.reassignment, self.placed.draft.weights
         return {
             "replicas": int(reassignment.is_copied.sum()),
-            "bytes": reassignment.copied_bytes(self.placed.draft.weights),
+            "bytes": reassignment.copied_bytes(weights),
+            "cross_rack_bytes": int(crossing_copies(reassignment, weights).sum()),
             "leaders": int(reassignment.is_led_anew.sum()),
             **counted(self.placed),
             "partitions": int(reassignment.is_changed.sum()),
@@ -390,7 +393,7 @@ def shortfall_document(
 
 
 def _what(shortfall: Shortfall) -> str:
-    named = {"moves": "moves", "cost": "bytes", "goal": shortfall.level}
+    named = {**CAPPED, "goal": shortfall.level}
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 

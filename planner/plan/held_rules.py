@@ -1,7 +1,7 @@
 """The rules of the user's choice that a plan is held to, by what its settings say."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,10 @@ from placement.check.chosen_rules import (
     strict_racks,
     within_rack,
 )
+from placement.check.move_caps import move_caps
 from placement.check.positions import even_positions
+from placement.check.settings import CustomRule
+from placement.check.topic_groups import topics_apart, topics_together
 from placement.cluster import ClusterState
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
@@ -23,6 +26,7 @@ WITHOUT_BANDS = {"demote", "log-dirs", "new-topic", "add-partitions"}
 """Operations whose bands are not held here: demotion counts who leads by itself."""
 EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
 COUNTS = ("replicas", "leaders")
+CAPS = ("max_moves", "max_bytes", "max_cross_rack_bytes")
 
 
 def with_chosen_rules(
@@ -45,38 +49,56 @@ def with_chosen_rules(
     goal
         Name of the operation.
     """
-    custom = list(settings.custom)
-    rack_rule = document.get("rack_rule")
-    if rack_rule == "strict":
-        custom.append(strict_racks())
-    if document.get("locality_scoped"):
-        custom.append(within_rack())
-    if document.get("only_trades"):
-        custom.append(only_trades())
-    if document.get("max_replicas_per_broker") is not None:
-        custom.append(replica_cap(int(document["max_replicas_per_broker"])))
-    if document.get("even_positions"):
-        no_leaders = settings.excluded_for_leaders
-        is_soft = "even-positions" not in (document.get("hard") or ())
-        topics = settings.excluded_topics
-        custom.append(even_positions(topics, no_leaders, is_soft=is_soft))
-    if document.get("broker_sets") is not None:
-        sets = document["broker_sets"].items()
-        custom.append(broker_sets({topic: name or None for topic, name in sets}))
-    if document.get("keep_topics") is not None:
-        pattern = re.compile(document["keep_topics"])
-        kept = [name for name in state.topics.names if pattern.fullmatch(name)]
-        custom.append(kept_topics(frozenset(kept), settings.leaving_brokers))
-    is_off = rack_rule == "off" or bool(document.get("locality_scoped"))
+    is_off = document.get("rack_rule") == "off"
+    is_off |= bool(document.get("locality_scoped"))
     skipped = {"rack"} if is_off else set()
     return replace(
         settings,
-        custom=tuple(custom),
+        custom=(*settings.custom, *_custom_rules(settings, document, state)),
         skipped=settings.skipped | frozenset(skipped),
         soft=frozenset(document.get("soft") or ()),
         hard_goals=_hard_goals(document, state, goal),
         host_thresholds=document.get("host_capacity_threshold") or {},
     )
+
+
+def _custom_rules(
+    settings: CheckSettings, document: Mapping[str, Any], state: ClusterState
+) -> Iterator[CustomRule]:
+    """Yield the rules that hold where they are asked for."""
+    plain: Mapping[str, Callable[[], CustomRule]] = {
+        "locality_scoped": within_rack,
+        "only_trades": only_trades,
+    }
+    if document.get("rack_rule") == "strict":
+        yield strict_racks()
+    yield from (make() for name, make in plain.items() if document.get(name))
+    caps = {name: document.get(name) for name in CAPS}
+    if any(cap is not None for cap in caps.values()):
+        yield move_caps(**caps)
+    if document.get("max_replicas_per_broker") is not None:
+        yield replica_cap(int(document["max_replicas_per_broker"]))
+    if document.get("even_positions"):
+        no_leaders = settings.excluded_for_leaders
+        is_soft = "even-positions" not in (document.get("hard") or ())
+        yield even_positions(settings.excluded_topics, no_leaders, is_soft=is_soft)
+    if document.get("broker_sets") is not None:
+        sets = document["broker_sets"].items()
+        yield broker_sets({topic: name or None for topic, name in sets})
+    yield from _topic_groups(document, state)
+    if document.get("keep_topics") is not None:
+        kept = _matching(state, document["keep_topics"])
+        yield kept_topics(kept, settings.leaving_brokers)
+
+
+def _topic_groups(
+    document: Mapping[str, Any], state: ClusterState
+) -> Iterator[CustomRule]:
+    """Yield which topics share no broker, and which the same ones."""
+    for text in document.get("topics_apart") or ():
+        yield topics_apart([_matching(state, side) for side in text.split("=")])
+    for text in document.get("topics_together") or ():
+        yield topics_together(_matching(state, text))
 
 
 def _hard_goals(

@@ -120,6 +120,7 @@ class SettingsRecord(Record):
     exclude_topics: str | None
     max_moves: int | None = None
     max_bytes: int | None = None
+    max_cross_rack_bytes: int | None = None
     prefer: Literal["bytes", "moves"] = "bytes"
     move_cost_bytes: int | None = None
     rebalance: bool
@@ -133,6 +134,8 @@ class SettingsRecord(Record):
     rack_rule: Literal["distribution", "strict", "off"]
     rack_map: dict[str, str]
     broker_sets: dict[str, str] | None
+    topics_apart: list[str] = Field(default_factory=list)
+    topics_together: list[str] = Field(default_factory=list)
     keep_topics: str | None
     locality_scoped: bool
     only_over_threshold: bool
@@ -170,6 +173,7 @@ class MovesRecord(Record):
 
     replicas: int
     bytes: int
+    cross_rack_bytes: int = 0
     leaders: int
     log_dirs: int
     log_dir_bytes: int = 0

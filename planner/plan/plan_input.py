@@ -56,10 +56,15 @@ class PlanSettings(BaseModel):
     rack_map: dict[str, str] = {}
     cpu_weights: dict[str, float] = {}
     broker_sets: dict[str, str] | None = None
+    topics_apart: list[str] = []
+    topics_together: list[str] = []
     keep_topics: str | None = None
     locality_scoped: bool = False
     even_positions: bool = False
     only_trades: bool = False
+    max_moves: int | None = None
+    max_bytes: int | None = None
+    max_cross_rack_bytes: int | None = None
     max_replicas_per_broker: int | None = None
     new_broker: list[str] | None = None
 

@@ -11,12 +11,19 @@ from placement.core.solution import Shortfall
 from placement.impossible import Because
 from placement.load import UNITS, Resource
 from placement.planning import PlannedPlacement
+from placement.rules.apart import TopicsApart
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD
 from planner.plan.log_dirs import LOG_DIR, log_dir_text
 from planner.plan.words import bytes_text, ids_text, plural
 
 HOST = "host"
+CAPS = {
+    "moves": ("--max-moves", ""),
+    "cost": ("--max-bytes", ""),
+    "crossing": ("--max-cross-rack-bytes", " between racks"),
+}
+"""What a plan may copy in all: the option, and what of the copies it counts."""
 
 
 def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
@@ -80,11 +87,14 @@ def _rule_text(rule: str, draft: Draft) -> str:
     allowed = _ids(settings.destination_brokers)
     excluded = _ids(settings.excluded_for_replicas)
     most_bytes = bytes_text(settings.max_bytes or 0, 4)
+    most_crossing = bytes_text(settings.max_cross_rack_bytes or 0, 4)
     return {
         "transient-disk": "what leaves a disk counts there until all is copied",
         "max-replicas": "no broker over its max_replicas",
-        "locality-scoped": "no copy crosses racks",
+        "locality-scoped": "replicas stay in their racks",
         "broker-set": "each topic on the brokers of its own set",
+        "topics-apart": f"no broker shared by {_apart(settings)}",
+        "topics-together": "topics that belong together on the same brokers",
         "keep-topics": "replicas of kept topics stay",
         "only-over-threshold": "only brokers over a threshold give replicas away",
         "only-trades": "no broker holds more replicas than it did",
@@ -98,7 +108,14 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "destination-broker-list": f"replicas for broker {allowed} only",
         "max-moves": f"at most {plural(settings.max_moves or 0, 'replica')} copied",
         "max-bytes": f"at most {most_bytes} copied",
+        "max-cross-rack-bytes": f"at most {most_crossing} copied between racks",
     }[rule]
+
+
+def _apart(settings: Settings) -> str:
+    """Return the sides of all topics that are kept apart."""
+    rules = (one for one in settings.rules if isinstance(one, TopicsApart))
+    return ", nor by ".join(" and ".join(rule.names) for rule in rules)
 
 
 def _ids(ids: frozenset[int] | None) -> str:
@@ -120,6 +137,8 @@ def _remedy(rule: str, settings: Settings) -> str:
         "max-replicas": "raise max_replicas in the snapshot, or add brokers",
         "locality-scoped": "leave out --locality-scoped",
         "broker-set": "add brokers to the set",
+        "topics-apart": "add brokers, or leave out --topics-apart",
+        "topics-together": "leave out --topics-together",
         "keep-topics": "let the kept topics move",
         "only-over-threshold": "leave out --only-over-threshold",
         "only-trades": "leave out --only-trades",
@@ -133,6 +152,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "destination-broker-list": "widen --destination-broker-list",
         "max-moves": "raise --max-moves",
         "max-bytes": "raise --max-bytes",
+        "max-cross-rack-bytes": "raise --max-cross-rack-bytes",
     }
     return remedies[rule]
 
@@ -162,11 +182,8 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     have, need = shortfall.have, shortfall.need
     if shortfall.level == LOG_DIR:
         return log_dir_text(state, shortfall)
-    if shortfall.what == "moves":
-        return f"{need:,} replicas must be copied, and --max-moves allows {have:,}"
-    if shortfall.what == "cost":
-        most = bytes_text(have, 4)
-        return f"{bytes_text(need, 4)} must be copied, and --max-bytes allows {most}"
+    if shortfall.what in CAPS:
+        return _cap_text(shortfall)
     if shortfall.resource:
         return _amount_text(placed, shortfall)
     name = state.name_of(shortfall.group)
@@ -174,6 +191,16 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     if shortfall.is_proven:
         return f"{name} needs {need} {places}, {have} can be had"
     return f"{name} found no place that keeps every rule"
+
+
+def _cap_text(shortfall: Shortfall) -> str:
+    """Say which cap on all copies is too low."""
+    have, need = shortfall.have, shortfall.need
+    option, how = CAPS[shortfall.what]
+    if shortfall.what == "moves":
+        return f"{need:,} replicas must be copied, and {option} allows {have:,}"
+    least, most = bytes_text(need, 4), bytes_text(have, 4)
+    return f"{least} must be copied{how}, and {option} allows {most}"
 
 
 def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:

@@ -50,8 +50,9 @@ class PlanRequest:
         Broker lists such as ``1,2,5-9``.
     rebalance
         Whether the operation may also move what it need not.
-    max_moves, max_bytes
-        Caps on copies and on their bytes; bytes with or without a unit.
+    max_moves, max_bytes, max_cross_rack_bytes
+        Caps on copies, on their bytes, and on the bytes of those that cross racks;
+        bytes with or without a unit.
     prefer, move_cost_bytes
         ``bytes`` or ``moves``, and the price of a move in bytes.
     topic_slack
@@ -97,6 +98,7 @@ class PlanRequest:
     rebalance: bool = False
     max_moves: int | None = None
     max_bytes: str | None = None
+    max_cross_rack_bytes: str | None = None
     prefer: str = "bytes"
     move_cost_bytes: str | None = None
     effort: str = "normal"
@@ -205,6 +207,7 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
         frees_the_rest=request.rebalance,
         max_moves=read.max_moves,
         max_bytes=read.max_bytes,
+        max_cross_rack_bytes=read.max_cross_rack_bytes,
         prefers_moves=request.prefer == "moves",
         price_per_move_bytes=read.move_cost_bytes or 0,
         effort=request.effort,
@@ -249,6 +252,7 @@ class ReadOptions:
     waves: WaveSettings | None
     max_moves: int | None
     max_bytes: int | None
+    max_cross_rack_bytes: int | None
     move_cost_bytes: int | None
     deadline_s: float | None
     own: OwnWishes
@@ -276,6 +280,9 @@ def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
         waves=_waves(reader, request, thresholds),
         max_moves=reader.count("--max-moves", request.max_moves),
         max_bytes=reader.bytes_of("--max-bytes", request.max_bytes),
+        max_cross_rack_bytes=reader.bytes_of(
+            "--max-cross-rack-bytes", request.max_cross_rack_bytes
+        ),
         move_cost_bytes=reader.bytes_of("--move-cost-bytes", request.move_cost_bytes),
         deadline_s=reader.seconds("--deadline", request.deadline),
         own=read_own(reader, request.goal, request.own),
@@ -358,6 +365,7 @@ def _document(
         "exclude_topics": request.exclude_topics,
         "max_moves": settings.max_moves,
         "max_bytes": settings.max_bytes,
+        "max_cross_rack_bytes": settings.max_cross_rack_bytes,
         "prefer": request.prefer,
         "move_cost_bytes": settings.price_per_move_bytes or None,
         "rebalance": request.rebalance,

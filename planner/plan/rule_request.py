@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.cluster import BoolArray, ClusterState
 from placement.load import Resource
-from placement.rules.broker_sets import BrokerSets, home_sets
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.columns import (
     LeaderIn,
     MinTopicLeaders,
@@ -24,16 +24,16 @@ from placement.rules.left_alone import Say
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
+from planner.plan.broker_sets import named_sets, read_sets, sets_of_topics
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
+from planner.plan.topic_groups import read_apart, read_together
 
 CRUISE_CONTROL = "cruise-control"
 MOST_TOPICS = 32
 """Topics with goals of their own: each takes a column of the problem."""
 MOST_LEADERS = 1_000_000
-NO_SET = ""
-"""Names the brokers without a set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,10 @@ class RuleRequest:
         ``FROM=TO`` texts, or a file of such lines.
     broker_set
         ``REGEX=SET`` texts: which set topics belong to.
+    topics_apart
+        ``REGEX=REGEX`` texts: topics that share no broker.
+    topics_together
+        Regular expressions: partition n of all topics that match has the same list.
     keep_topics
         Regular expression of topics whose replicas stay.
     locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
@@ -81,6 +85,8 @@ class RuleRequest:
     rack_rule: str | None = None
     rack_map: Sequence[str] = ()
     broker_set: Sequence[str] = ()
+    topics_apart: Sequence[str] = ()
+    topics_together: Sequence[str] = ()
     keep_topics: str | None = None
     locality_scoped: bool = False
     only_over_threshold: bool = False
@@ -106,6 +112,8 @@ def rule_request(given: Mapping[str, Any]) -> RuleRequest:
     texts = {
         "rack_map",
         "broker_set",
+        "topics_apart",
+        "topics_together",
         "host_capacity_threshold",
         "low_utilization",
         "min_topic_leaders",
@@ -174,7 +182,9 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         chosen += notes
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
-    sets = _read_sets(reader, request.broker_set)
+    sets = read_sets(reader, request.broker_set)
+    apart = read_apart(reader, request.topics_apart)
+    together = read_together(reader, request.topics_together)
     option = "--host-capacity-threshold"
     hosts = reader.fractions(option, request.host_capacity_threshold)
     soft = read_soft(reader, request.soft)
@@ -188,9 +198,10 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         if pattern is not None:
             chosen.append(KeepTopics(_matching(state, pattern)))
         if sets:
-            rule = BrokerSets(_sets_of_topics(reader, state, sets))
+            rule = BrokerSets(sets_of_topics(reader, state, sets))
             chosen.append(rule)
-            set_of_topic = _named_sets(state, rule)
+            set_of_topic = named_sets(state, rule)
+        chosen += apart
         chosen += _topic_columns(reader, state, spread, least)
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
         (request.locality_scoped, WithinRack),
@@ -201,6 +212,8 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.only_trades, OnlyTrades),
     )
     chosen += [make() for is_wanted, make in plain if is_wanted]
+    # Last, for what each may do must be known to know what all may.
+    chosen += together
     rack_rule = request.rack_rule or "distribution"
     return RuleWishes(
         chosen=tuple(chosen),
@@ -215,6 +228,8 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "rack_rule": rack_rule,
             "rack_map": racks,
             "broker_sets": set_of_topic,
+            "topics_apart": list(request.topics_apart),
+            "topics_together": list(request.topics_together),
             "keep_topics": request.keep_topics,
             "locality_scoped": request.locality_scoped,
             "only_over_threshold": request.only_over_threshold,
@@ -296,28 +311,6 @@ def preset_band(request: RuleRequest) -> float | None:
     return 0.09 if request.rules == CRUISE_CONTROL else None
 
 
-def _read_sets(
-    reader: OptionReader, texts: Sequence[str]
-) -> list[tuple[re.Pattern[str], str]]:
-    found = []
-    for text in texts:
-        regex, has_both, name = text.rpartition("=")
-        if not has_both or not regex:
-            rule = "must be REGEX=SET"
-            reader.refuse("--broker-set", text, rule, "write orders.*=gold")
-            continue
-        pattern = reader.pattern("--broker-set", regex)
-        is_known = reader.state is None or name in reader.state.brokers.broker_sets
-        if name != NO_SET and not is_known:
-            known = reader.state.brokers.broker_sets if reader.state else ()
-            rule = "sets must be in the snapshot"
-            remedy = f"it has {', '.join(known) or 'none'}"
-            reader.refuse("--broker-set", name, rule, remedy)
-        if pattern is not None:
-            found.append((pattern, name))
-    return found
-
-
 def _read_leaders(
     reader: OptionReader, texts: Sequence[str]
 ) -> list[tuple[re.Pattern[str], int]]:
@@ -363,30 +356,6 @@ def _are_few(reader: OptionReader, option: str, count: int) -> bool:
     rule = f"may match {MOST_TOPICS} topics: each is a load to be balanced"
     reader.refuse(option, f"{count} topics", rule, "choose those that matter most")
     return False
-
-
-def _sets_of_topics(
-    reader: OptionReader,
-    state: ClusterState,
-    sets: Sequence[tuple[re.Pattern[str], str]],
-) -> Any:  # noqa: ANN401 - (T,) rows
-    """Return ``(T,)`` the set of the first pattern that matches, else where most is."""
-    names = [*state.brokers.broker_sets, NO_SET]
-    chosen = home_sets(state)
-    for topic, name in enumerate(state.topics.names):
-        for pattern, wanted in sets:
-            if pattern.fullmatch(name):
-                chosen[topic] = names.index(wanted)
-                break
-    return chosen
-
-
-def _named_sets(state: ClusterState, rule: BrokerSets) -> dict[str, str]:
-    names = [*state.brokers.broker_sets, NO_SET]
-    rows = rule.set_of_topic.tolist()
-    return {
-        topic: names[row] for topic, row in zip(state.topics.names, rows, strict=True)
-    }
 
 
 def _matching(state: ClusterState, pattern: re.Pattern[str]) -> BoolArray:

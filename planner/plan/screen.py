@@ -257,7 +257,11 @@ def _copies_text(plan: Plan) -> str:
         return "none"
     done, least = [plural(moves["replicas"], "replica")], []
     if moves["bytes"]:
-        done.append(bytes_text(moves["bytes"], 5, is_padded=True))
+        crossing = ""
+        if plan.settings.get("max_cross_rack_bytes") is not None:
+            crossed = bytes_text(moves["cross_rack_bytes"], 4)
+            crossing = f" ({crossed} between racks)"
+        done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
         bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
         gap = proven.cost.gap
         if gap is not None:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from placement.core.cuts import least_load
 from placement.core.impossible import prove_impossible
 from placement.core.problem import NO_LIMIT, Movability
-from support.oracles import everything, usable_capacity
-from support.problems import make_problem, problems
+from support.oracles import everything, least_crossing, usable_capacity
+from support.problems import make_problem, problems, zoned
 
 
 def possible(problem):
@@ -37,6 +37,14 @@ def test_no_arrangement_has_less_than_the_least(problem):
         assert (every[:, inside].sum(axis=1) >= least).all()
 
 
+@settings(max_examples=200)
+@given(zoned())
+def test_no_arrangement_crosses_less_than_the_least(problem):
+    proven = [one for one in prove_impossible(problem) if one.what == "crossing"]
+
+    assert all(one.need <= least_crossing(problem) for one in proven)
+
+
 MUST = Movability.MUST
 CASES = [
     pytest.param(
@@ -48,6 +56,20 @@ CASES = [
         {"homes": [[0], [0]], "num_bins": 2, "movability": [MUST, MUST],
          "cost": 5, "max_cost": 9},
         ("cost", 9, 10), id="more-cost-than-the-cap",
+    ),
+    pytest.param(
+        # Bin 1 stands where they are copied from, and takes one item of the group.
+        {"homes": [[0, 4], [0]], "num_bins": 5, "movability": [MUST, MUST, MUST],
+         "cost": 5, "zone_of_bin": [0, 0, 1, 1, 1], "source_zone": [0, -1],
+         "max_crossing": 4},
+        ("crossing", 4, 5), id="more-than-may-cross",
+    ),
+    pytest.param(
+        # Of the two bins that are free there, the rack's cap leaves none.
+        {"homes": [[0, 4]], "num_bins": 5, "movability": [Movability.MAY, MUST],
+         "cost": 5, "zone_of_bin": [0, 0, 0, 1, 1], "source_zone": [0],
+         "max_crossing": 4, "racks": [0, 0, 0, 1, 1], "rack_cap": 1},
+        ("crossing", 4, 5), id="more-than-may-cross-by-the-cap-of-racks",
     ),
     pytest.param(
         {"homes": [[0, 1]], "num_bins": 2, "movability": [MUST, Movability.MAY]},

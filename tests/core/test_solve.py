@@ -20,15 +20,16 @@ from placement.core.problem import (
 )
 from placement.core.solution import Solution, Status
 from placement.core.solve import solve
-from placement.core.value import evaluate
+from placement.core.value import crossing_costs, evaluate
 from support.oracles import (
     Everything,
+    crossing_of,
     everything,
     illegal_moves,
     naive_value,
     usable_capacity,
 )
-from support.problems import make_problem, problems
+from support.problems import make_problem, problems, zoned
 
 WITHOUT_MODEL = replace(NORMAL, milp_cells=0)
 
@@ -274,6 +275,34 @@ def test_caps_on_moves_and_cost_hold(problem: Problem, max_moves: int, max_cost:
     assert value.moves <= max_moves
     assert value.cost - problem.price_per_move * value.moves <= max_cost
     assert value <= before
+
+
+@settings(max_examples=80)
+@given(st.data(), st.integers(0, 20))
+def test_no_more_crosses_zones_than_may(data, most: int):
+    problem = data.draw(zoned(most))
+
+    solution = solve(problem)
+
+    value = evaluate(problem, solution.best)
+    crossed = crossing_of(problem, dict(enumerate(solution.best.bin_of.tolist())))
+    assert crossed == crossing_costs(problem, solution.best).sum()
+    assert crossed <= most
+    assert value <= evaluate(problem, home_arrangement(problem))
+
+
+def test_what_may_not_cross_goes_elsewhere():
+    problem = make_problem(
+        [[0], [0], [0], [0]], num_bins=3, target=1.0, lower=1, upper=2,
+        zone_of_bin=[0, 0, 1], source_zone=[0, 0, 1, 0], max_crossing=0,
+    )  # fmt: skip
+
+    solution = solve(problem)
+
+    # To bin 2 goes the one that is copied from there.
+    assert solution.best.bin_of.tolist()[2] == 2
+    assert sorted(solution.best.bin_of.tolist()) == [0, 0, 1, 2]
+    assert solution.certificate.deviation.value == 0
 
 
 @pytest.mark.parametrize(

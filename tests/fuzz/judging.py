@@ -174,10 +174,11 @@ def judge_again(case: Drawn, made: Planned) -> None:
     Where bands are out of reach the search, which is no exact one, may still find a
     better way from where it got to.
     """
-    if case.request.max_moves is not None:
+    request = case.request
+    if request.max_moves is not None or request.max_cross_rack_bytes is not None:
         return
     after = made.plan.placed.reassignment.after()
-    again = make(after, case.request)
+    again = make(after, request)
     moved = int(again.plan.placed.reassignment.is_copied.sum())
     off = made.plan.placed.solution.certificate.deviation.value
     assert not moved or off > IN_BAND, f"{moved} copies the second time"

@@ -11,6 +11,7 @@ from placement.impossible import HARD_RULES, explain_impossible, is_active
 from placement.load import Resource
 from placement.operations import AddBrokers, Leaders, Rebalance, RemoveBrokers
 from placement.planning import plan
+from placement.rules.apart import TopicsApart
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.columns import (
     LeaderIn,
@@ -22,6 +23,7 @@ from placement.rules.draft import Settings
 from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
+from placement.rules.together import TopicsTogether
 from support.clusters import Dir, clusters, make_state
 
 TWO = {"racks": "ab"}
@@ -131,6 +133,11 @@ CASES = [
         RemoveBrokers((0,)), Settings(max_bytes=19), {"max-bytes"}, id="max-bytes",
     ),
     pytest.param(
+        make_state([[0, 1], [0, 1]], size_bytes=10, racks="aab"),
+        RemoveBrokers((0,)), Settings(max_cross_rack_bytes=19),
+        {"max-cross-rack-bytes"}, id="max-cross-rack-bytes",
+    ),
+    pytest.param(
         FULL, Rebalance(), Settings(rules=(KeepTopics(np.array([False, True])),)),
         {"keep-topics", "capacity-disk"}, id="kept-topics",
     ),
@@ -153,6 +160,16 @@ CASES = [
                    broker_sets={0: "gold", 1: "silver", 2: "silver"}),
         Rebalance(), Settings(rules=(BrokerSets(np.array([0])),)), {"broker-set"},
         id="no-other-broker-in-the-set",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]], "u": [[0, 1]]}, **TWO), Rebalance(),
+        Settings(rules=(TopicsApart(np.array([0, 1], np.int32), ("t", "u")),)),
+        {"topics-apart"}, id="topics-apart",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]], "u": [[0]]}, **TWO), Rebalance(),
+        Settings(rules=(TopicsTogether((0, 1)),)), {"topics-together"},
+        id="topics-together",
     ),
     *(
         pytest.param(

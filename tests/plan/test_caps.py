@@ -6,10 +6,13 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError
 from planner.plan.make import make
+from planner.plan.own_options import OwnOptions
 from planner.plan.request import PlanRequest
-from support.clusters import clusters
+from support.clusters import clusters, make_state
+from support.naive import key_of, lists_of, live_ids, rack_of, replicas_of
 from support.plans import planned_for, skewed_document
 
+SMALL = skewed_document(num_brokers=6, num_partitions=24, seed=1)
 DOCUMENT = skewed_document(num_brokers=8, num_partitions=60, seed=1)
 
 
@@ -73,6 +76,125 @@ def test_caps_hold_for_any_cluster(state, cap: int):
     assert planned.is_ok or not free.is_ok
 
 
+def crossing_bytes(planned) -> int:
+    """What the lists copy to another rack than the one that leads, copy by copy."""
+    before, total = planned.plan.state, 0
+    racks, sizes = rack_of(before), before.partitions.size_bytes.tolist()
+    old, new = lists_of(before), lists_of(planned.plan.placed.reassignment.after())
+    for p in range(before.num_partitions):
+        key, source = key_of(before, p), source_of(before, p)
+        came = set(new[key]) - set(old[key])
+        if source is not None:
+            total += sum(max(sizes[p], 0) for b in came if racks[b] != racks[source])
+    return total
+
+
+def source_of(state, p: int) -> int | None:
+    """Who leads, or would: the broker that a copy comes from."""
+    live, replicas = live_ids(state), replicas_of(state, p)
+    leader = int(state.partitions.leader_idx[p])
+    if leader >= 0 and int(state.brokers.ids[leader]) in live:
+        return int(state.brokers.ids[leader])
+    could = (one.broker for one in replicas if one.is_in_sync and one.broker in live)
+    return next(could, None)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.2])
+def test_no_more_bytes_between_racks_than_allowed(part: float):
+    free = planned_for(SMALL, "rebalance")
+    cap = int(free.plan.moves["cross_rack_bytes"] * part)
+
+    planned = planned_for(SMALL, "rebalance", max_cross_rack_bytes=f"{cap}")
+
+    assert free.plan.moves["cross_rack_bytes"] == crossing_bytes(free) > cap
+    assert planned.plan.moves["cross_rack_bytes"] == crossing_bytes(planned) <= cap
+    assert planned.plan.moves["bytes"] > cap
+    assert planned.is_ok
+    assert "capped" in noted(planned)
+    assert planned.plan.settings["max_cross_rack_bytes"] == cap
+
+
+def test_what_may_not_cross_racks_moves_inside_them():
+    # Broker 0 leads; 3 and 4, in the other rack, are as empty as 1 and 2.
+    state = make_state(
+        [[0]] * 6, ids=[0, 1, 2, 3, 4], racks="aaabb", size_bytes=10, leaders=[0] * 6
+    )
+    request = PlanRequest(
+        goal="rebalance", max_cross_rack_bytes="20B", resources="disk,replicas"
+    )
+
+    made = make(state, request)
+
+    assert made.is_ok
+    assert made.plan.moves["cross_rack_bytes"] == 20
+    assert made.plan.status in {"optimal", "feasible"}
+
+
+@pytest.mark.parametrize(
+    ("cap", "status", "rules"),
+    [(20, "optimal", ()), (19, "infeasible", ("max-cross-rack-bytes",))],
+)
+def test_forced_copies_between_racks_that_are_not_allowed(cap, status, rules):
+    state = make_state([[0, 1], [0, 1]], ids=[0, 1, 2], size_bytes=10, racks="abb")
+    request = PlanRequest(
+        goal="remove-brokers", broker_list="0", max_cross_rack_bytes=str(cap)
+    )
+
+    made = make(state, request)
+
+    assert made.is_ok
+    assert made.plan.status == status
+    assert made.plan.moves["cross_rack_bytes"] <= cap
+    assert (made.plan.because.rules if made.plan.because else ()) == rules
+
+
+@pytest.mark.parametrize("rebalance", [False, True])
+@pytest.mark.parametrize(
+    "caps",
+    [{"max_moves": 1}, {"max_bytes": "19"}, {"max_cross_rack_bytes": "19"}, {}],
+    ids=lambda caps: next(iter(caps), "none"),
+)
+def test_a_broker_is_replaced_within_the_caps(caps, rebalance):
+    state = make_state(
+        [[0, 1], [0, 1], [1, 0]],
+        ids=[0, 1, 2], racks="abc", size_bytes=[20, 10, 10], leaders=[0, 0, 1],
+    )  # fmt: skip
+    request = PlanRequest(
+        goal="replace-broker", rebalance=rebalance, resources="disk",
+        own=OwnOptions(broker=("0",), with_broker=("2",)), **caps,
+    )  # fmt: skip
+
+    made = make(state, request)
+
+    done = made.plan.moves
+    assert made.is_ok
+    assert done["replicas"] <= caps.get("max_moves", 9)
+    assert done["bytes"] <= int(caps.get("max_bytes", 99))
+    assert done["cross_rack_bytes"] <= int(caps.get("max_cross_rack_bytes", 99))
+    if caps:
+        assert done["replicas"] > 0
+        assert made.plan.status == "infeasible"
+        (name,) = caps
+        assert made.plan.because.rules == (name.replace("_", "-"),)
+    else:
+        assert done["replicas"] == 3
+
+
+@settings(max_examples=40)
+@given(clusters(min_brokers=3), st.integers(0, 30))
+def test_the_cap_between_racks_holds_for_any_cluster(state, cap: int):
+    request = PlanRequest(
+        goal="rebalance", max_cross_rack_bytes=str(cap), effort="quick"
+    )
+
+    planned = make(state, request)
+
+    told = planned.plan.moves["cross_rack_bytes"]
+    assert told == crossing_bytes(planned) <= cap
+    free = make(state, PlanRequest(goal="rebalance", effort="quick"))
+    assert planned.is_ok or not free.is_ok
+
+
 def test_preferring_moves_makes_no_more_of_them():
     few_bytes = planned_for(DOCUMENT, "rebalance")
     few_moves = planned_for(DOCUMENT, "rebalance", prefer="moves")
@@ -87,6 +209,11 @@ def test_preferring_moves_makes_no_more_of_them():
         pytest.param({"max_moves": -1}, "--max-moves", id="negative-moves"),
         pytest.param({"max_bytes": "much"}, "--max-bytes", id="no-size"),
         pytest.param({"max_bytes": "5Gb"}, "--max-bytes", id="bits"),
+        pytest.param(
+            {"max_cross_rack_bytes": "-5"},
+            "--max-cross-rack-bytes",
+            id="less-than-none",
+        ),
         pytest.param({"move_cost_bytes": "-1"}, "--move-cost-bytes", id="negative"),
     ],
 )

@@ -17,6 +17,7 @@ from placement.check.chosen_rules import (
     strict_racks,
     within_rack,
 )
+from placement.check.move_caps import move_caps
 from placement.core.solution import Status
 from placement.impossible import explain_impossible
 from placement.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
@@ -138,7 +139,7 @@ def test_mapped_racks_are_those_named(state, racks):
 
 @settings(max_examples=30)
 @given(clusters(min_brokers=2))
-def test_no_copy_crosses_racks(state):
+def test_replicas_stay_in_their_racks(state):
     found = planned(state, WithinRack(), effort="quick")
 
     before, racks = lists_of(state), rack_of(state)
@@ -148,7 +149,7 @@ def test_no_copy_crosses_racks(state):
         )
 
 
-def test_no_copy_crosses_racks_where_the_rack_rule_is_off():
+def test_replicas_stay_in_their_racks_where_the_rack_rule_is_off():
     # Broker 3 holds most, and is all of its rack.
     state = make_state([[0, 3], [1, 3], [2, 3]], racks="aaab", size_bytes=10)
 
@@ -579,7 +580,12 @@ def test_disks_are_balanced_by_trades_alone():
 # The checker knows them too ---------------------------------------------------------
 
 STATE = make_state(
-    {"t": [[0, 2]], "u": [[1, 3]]}, ids=[0, 1, 2, 3, 4], racks="aabbc", broker_sets=SETS
+    {"t": [[0, 2]], "u": [[1, 3]]},
+    ids=[0, 1, 2, 3, 4],
+    racks="aabbc",
+    broker_sets=SETS,
+    size_bytes=10,
+    leaders=[0, 1],
 )
 RULES = [
     pytest.param(kept_topics(frozenset({"t"}), frozenset()), {("t", 0): [1, 2]},
@@ -608,6 +614,20 @@ RULES = [
     pytest.param(only_trades(), {("t", 0): [4, 2]}, "only-trades", id="one-more"),
     pytest.param(only_trades(), {("t", 0): [1, 2], ("u", 0): [0, 3]}, None,
                  id="a-trade"),
+    pytest.param(move_caps(max_moves=1), {("t", 0): [1, 3]}, "max-moves",
+                 id="two-copies"),
+    pytest.param(move_caps(max_moves=1), {("t", 0): [2, 1]}, None, id="one-copy"),
+    pytest.param(move_caps(max_bytes=9), {("t", 0): [0, 3]}, "max-bytes",
+                 id="too-many-bytes"),
+    pytest.param(move_caps(max_bytes=10), {("t", 0): [0, 3]}, None, id="few-bytes"),
+    pytest.param(move_caps(max_cross_rack_bytes=9), {("t", 0): [0, 3]},
+                 "max-cross-rack-bytes", id="from-the-leader-in-another-rack"),
+    pytest.param(move_caps(max_cross_rack_bytes=0), {("t", 0): [1, 2]}, None,
+                 id="from-the-leader-in-the-same-rack"),
+    pytest.param(move_caps(max_cross_rack_bytes=19), {("u", 0): [1, 3, 2, 4]},
+                 "max-cross-rack-bytes", id="a-longer-list"),
+    pytest.param(move_caps(max_cross_rack_bytes=0), {("nope", 0): [0, 4]}, None,
+                 id="copies-of-an-unknown-topic"),
     pytest.param(within_rack(), {("nope", 0): [0, 4]}, None, id="unknown-topic"),
 ]  # fmt: skip
 
@@ -667,7 +687,7 @@ def test_plans_under_any_rules_pass_the_checker(state, rules):
     ],
 )
 def test_what_cannot_leave_its_rack_is_said(rack_rule, status, missing):
-    # Two of these lists stand in one rack alone, where no copy may leave it.
+    # Two of these lists stand in one rack alone, which no replica may leave.
     state = make_state(
         [[0, 1], [2, 4], [0, 1], [0, 2], [0, 4], [2, 5]], racks="aabbcc", size_bytes=10
     )

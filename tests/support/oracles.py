@@ -414,3 +414,37 @@ def _group_loads(
     if holder != NOWHERE:
         load[bins[holder]] += problem.role_weight[group]
     return (*load.ravel().tolist(), *(load + peak).ravel().tolist())
+
+
+def crossing_of(problem: Problem, bins: dict[int, int]) -> int:
+    """What some items cost that have moved out of the zone they are copied from."""
+    total = 0
+    for item, place in bins.items():
+        group = int(problem.group_of[item])
+        source = problem.source_zone[group]
+        if place in {problem.home[item], NOWHERE} or source < 0:
+            continue
+        if problem.zone_of_bin[place] != source:
+            total += int(problem.cost[group])
+    return total
+
+
+def least_crossing(problem: Problem) -> float:
+    """The least of `crossing_of` over all arrangements; infinite if there is none."""
+    total = 0.0
+    for group in range(problem.num_groups):
+        items = items_of(problem, group)
+        ways = (
+            dict(zip(items, places, strict=True))
+            for places in product(*[_places(problem, item) for item in items])
+            if not is_group_broken(problem, group, list(places))
+        )
+        total += min(
+            (
+                crossing_of(problem, bins)
+                for bins in ways
+                if not takes_a_siblings_place(problem, bins)
+            ),
+            default=float("inf"),
+        )
+    return total

@@ -1,6 +1,6 @@
 """Small problems of the core for hypothesis, with all that a Problem may hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -110,11 +110,25 @@ def make_problem(
     }
     changed = {name: np.array(value) for name, value in columns.items()}
     plain = {"levels", "price_per_move", "price_across", "max_cost", "max_moves"}
+    plain |= {"max_crossing"}
     for name in plain & columns.keys():
         changed[name] = columns[name]
     if "movability" in changed:
         changed["movability"] = changed["movability"].astype(np.int8)
     return Problem(**(table | changed))
+
+
+@st.composite
+def zoned(draw: Any, max_crossing: int = 0) -> Problem:
+    """Draw a problem whose bins stand in zones, with a cap on moves between them."""
+    problem = draw(problems())
+    zones = draw(st.integers(1, 3))
+    return replace(
+        problem,
+        max_crossing=max_crossing,
+        zone_of_bin=_choices(draw, problem.num_bins, zones),
+        source_zone=_choices(draw, problem.num_groups, zones + 1) - np.int32(1),
+    )
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,11 @@ from placement.core.kernels.layout import (
     PENALTY,
     ROLE_OF,
     SLOTS,
+    SOURCE_ZONE,
     STILL_COUNT,
     STILL_CURSOR,
     STILL_START,
+    ZONE_OF_BIN,
 )
 from placement.core.kernels.memory import Memory
 
@@ -198,6 +200,17 @@ def is_receiving(m: Memory, place: int) -> bool:
 def cost_of(m: Memory, item: int) -> int:
     """Return what copying an item costs, before the price."""
     return m.ints[m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_COST]
+
+
+@inner
+def crossing_at(m: Memory, item: int, place: int) -> int:
+    """Return what an item that ends in the bin `place` costs between zones."""
+    source = m.ints[m.ints[SOURCE_ZONE] + group_of(m, item)]
+    if source < 0 or is_away(m, item, place) == 0:
+        return 0
+    if m.ints[m.ints[ZONE_OF_BIN] + place] == source:
+        return 0
+    return cost_of(m, item)
 
 
 @inner

@@ -4,6 +4,7 @@ from placement.core.kernels.access import (
     add_to_collection,
     bin_of,
     collection_of,
+    crossing_at,
     group_of,
     holder_of,
     home_of,
@@ -18,6 +19,7 @@ from placement.core.kernels.layout import (
     COLLECTION_COUNT,
     COLLECTION_ROLES,
     COST,
+    CROSSED,
     EXTRA,
     GROUP_WEIGHTS,
     GROUP_WIDTH,
@@ -39,6 +41,7 @@ from placement.core.kernels.layout import (
     LOG_WHAT,
     LOG_WIDTH,
     LOGGED,
+    MAX_CROSSING,
     MOVED,
     NUM_LOAD_LEVELS,
     NUM_RESOURCES,
@@ -143,6 +146,8 @@ def apply_move(m: Memory, item: int, target: int) -> None:
             add_item(m, new, item, target, 1)
     m.ints[COST] += price_at(m, item, target) - price_at(m, item, source)
     m.ints[MOVED] += is_away(m, item, target) - is_away(m, item, source)
+    if m.ints[MAX_CROSSING] >= 0:
+        m.ints[CROSSED] += crossing_at(m, item, target) - crossing_at(m, item, source)
     write_log(m, item, source)
     unlist(m, item)
     enlist(m, item, target)

@@ -8,6 +8,7 @@ from placement.core.kernels.access import (
     cap_of,
     class_of,
     collection_of,
+    crossing_at,
     first_item,
     group_of,
     holder_of,
@@ -32,6 +33,7 @@ from placement.core.kernels.layout import (
     COLLECTION_ROLE_CAP,
     COLLECTION_ROLES,
     COST,
+    CROSSED,
     GROUP_ROLE_HOME,
     GROUP_WEIGHTS,
     GROUP_WIDTH,
@@ -51,6 +53,7 @@ from placement.core.kernels.layout import (
     LOAD_WIDTH,
     LOADS,
     MAX_COST,
+    MAX_CROSSING,
     MAX_MOVES,
     MINDS_SPREAD,
     MOVED,
@@ -282,6 +285,10 @@ def is_affordable(m: Memory, item: int, target: int) -> bool:
     if m.ints[HAS_CAPS] == 0:
         return True
     now = bin_of(m, item)
+    if m.ints[MAX_CROSSING] >= 0:
+        crosses = crossing_at(m, item, target) - crossing_at(m, item, now)
+        if crosses > 0 and m.ints[CROSSED] + crosses > m.ints[MAX_CROSSING]:
+            return False
     more = is_away(m, item, target) - is_away(m, item, now)
     if more > 0 and m.ints[MOVED] + more > m.ints[MAX_MOVES]:
         return False

@@ -67,7 +67,7 @@ from placement.core.problem import (
     Level,
     Problem,
 )
-from placement.core.value import is_moved, move_costs, open_bins
+from placement.core.value import crossing_costs, is_moved, move_costs, open_bins
 
 Columns = Mapping[str, Part]
 Column = Any
@@ -124,6 +124,7 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
         "HAS_ROLE_CAPS": int(len(problem.collection_role_cap) > 0),
         "MAX_COST": problem.max_cost,
         "MAX_MOVES": problem.max_moves,
+        "MAX_CROSSING": problem.max_crossing if problem.has_zones else -1,
         **starts,
         **float_starts,
     }
@@ -190,6 +191,7 @@ def _started(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> Me
     ints[SLOT_TOP] = lists[:, STILL_COUNT].sum() + lists[:, LIST_ROOM].sum()
     ints[COST] = move_costs(problem, at).sum()
     ints[layout.MOVED] = is_moved(problem, at).sum()
+    ints[layout.CROSSED] = crossing_costs(problem, at).sum()
     ints[IS_FULL] = ints[LOGGED] = ints[IS_LOGGING] = 0
     ints[layout.MINDS_SPREAD] = 1
     ints[NOISE] = (seed * 2 + 1) & 0x7FFFFFFF
@@ -219,6 +221,8 @@ def _problem_columns(
             )
         ),
         "PRICE": plain(np.array([level.price for level in problem.levels], np.int64)),
+        "ZONE_OF_BIN": plain(problem.zone_of_bin),
+        "SOURCE_ZONE": plain(problem.source_zone),
         **{name: plain(one) for name, one in collection_columns(problem).items()},
     }
     return ints, {"SCALE": plain(scale), "FILL_UNIT": plain(_fill_units(problem))}

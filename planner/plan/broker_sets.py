@@ -1,0 +1,60 @@
+"""Which topics live on which set of brokers, as options say."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from placement.cluster import ClusterState
+from placement.rules.broker_sets import BrokerSets, home_sets
+from planner.plan.option_reader import OptionReader
+
+NO_SET = ""
+"""Names the brokers without a set."""
+
+
+def read_sets(
+    reader: OptionReader, texts: Sequence[str]
+) -> list[tuple[re.Pattern[str], str]]:
+    """Read ``REGEX=SET`` texts; problems are the reader's."""
+    found = []
+    for text in texts:
+        regex, has_both, name = text.rpartition("=")
+        if not has_both or not regex:
+            rule = "must be REGEX=SET"
+            reader.refuse("--broker-set", text, rule, "write orders.*=gold")
+            continue
+        pattern = reader.pattern("--broker-set", regex)
+        is_known = reader.state is None or name in reader.state.brokers.broker_sets
+        if name != NO_SET and not is_known:
+            known = reader.state.brokers.broker_sets if reader.state else ()
+            rule = "sets must be in the snapshot"
+            remedy = f"it has {', '.join(known) or 'none'}"
+            reader.refuse("--broker-set", name, rule, remedy)
+        if pattern is not None:
+            found.append((pattern, name))
+    return found
+
+
+def sets_of_topics(
+    reader: OptionReader,
+    state: ClusterState,
+    sets: Sequence[tuple[re.Pattern[str], str]],
+) -> Any:  # noqa: ANN401 - (T,) rows
+    """Return ``(T,)`` the set of the first pattern that matches, else where most is."""
+    names = [*state.brokers.broker_sets, NO_SET]
+    chosen = home_sets(state)
+    for topic, name in enumerate(state.topics.names):
+        for pattern, wanted in sets:
+            if pattern.fullmatch(name):
+                chosen[topic] = names.index(wanted)
+                break
+    return chosen
+
+
+def named_sets(state: ClusterState, rule: BrokerSets) -> dict[str, str]:
+    """Return the name of the set of each topic."""
+    names = [*state.brokers.broker_sets, NO_SET]
+    rows = rule.set_of_topic.tolist()
+    return {
+        topic: names[row] for topic, row in zip(state.topics.names, rows, strict=True)
+    }
