@@ -101,6 +101,7 @@ def _without_others(whole: Problem, items: IntArray, groups: IntArray) -> Proble
         collection_of=whole.collection_of[groups]
         if len(whole.collection_cap)
         else whole.collection_of,
+        source_zone=whole.source_zone[groups] if whole.has_zones else whole.source_zone,
     )
     stays = home_loads(whole) - home_loads(part)
     fixed_items, fixed_roles = _fixed_collections(whole, items, groups)
