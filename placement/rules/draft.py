@@ -55,6 +55,9 @@ class Draft:
         ``(P,)`` partitions of which nothing may change.
     old_may_be_low
         Whether brokers that are not new may stay below their band.
+    has_plain_counts
+        Whether replicas and leaders are shared out equally whatever the capacities, in
+        bands whose ends are rounded outwards.
     may_balance
         Resources that the operation can balance, of those that are wished for.
     is_order_only
@@ -87,6 +90,9 @@ class Draft:
     most_replicas
         ``(B,)`` most replicas that each broker may hold, besides the caps of the
         cluster; `None`: no more than these.
+    most_of_topic
+        ``(T,)`` most replicas of each topic that the search brings to a broker, in place
+        of its share and the slack, and of any cap on leaders; `None`: these.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
@@ -105,6 +111,7 @@ class Draft:
     may_lead_anew: BoolArray
     is_left_alone: BoolArray
     old_may_be_low: bool = False
+    has_plain_counts: bool = False
     may_balance: tuple[Resource, ...] = RESOURCES
     is_order_only: bool = False
     is_emptied_dir: BoolArray | None = None
@@ -118,6 +125,7 @@ class Draft:
     columns: list[SoftColumn] = field(default_factory=list)
     rack_cap: WeightArray | None = None
     most_replicas: WeightArray | None = None
+    most_of_topic: WeightArray | None = None
     pool_of_broker: WeightArray | None = None
     pool_of_partition: WeightArray | None = None
 

@@ -65,7 +65,9 @@ COLLECTION_OF, COLLECTION_COUNT, COLLECTION_CAP, MINDS_SPREAD = 58, 59, 60, 61
 COLLECTION_ROLES, COLLECTION_ROLE_CAP, HAS_ROLE_CAPS = 64, 65, 66
 # ... and for each block of bins the worst that is not stuck, and whether it is known.
 BLOCK_WORST, BLOCK_IS_KNOWN = 62, 63
-HEADER = 67
+# ... and whether a resource has a lower end in any bin.
+IS_SHARED = 67
+HEADER = 68
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 

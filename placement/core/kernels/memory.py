@@ -210,6 +210,7 @@ def _problem_columns(
         "IS_ELIGIBLE": plain(problem.is_eligible),
         "IS_TRANSIENT": plain(problem.is_transient),
         "IS_OF_ROLE": plain(np.any(problem.role_weight > 0, axis=0)),
+        "IS_SHARED": plain(_is_shared(problem)),
         "RECEIVERS": plain(np.nonzero(problem.may_receive)[0]),
         "IS_EVEN": plain(np.array([level.is_even for level in capped], np.int64)),
         "NODE_FIRST": plain(_first_nodes(capped)),
@@ -358,6 +359,13 @@ def _fill_units(problem: Problem) -> npt.NDArray[np.float64]:
         goal[:, cost_resource] = bins.lower[:, cost_resource]
     counts = (bins.target > 0) & (bins.lower > 0)
     return np.where(counts, 1.0 / np.maximum(goal, 1.0), 0.0)
+
+
+def _is_shared(problem: Problem) -> npt.NDArray[np.bool_]:
+    """Return ``(R,)`` true where bins shall have a part each, not just a little."""
+    bins = problem.bins
+    shared: npt.NDArray[np.bool_] = ((bins.target > 0) & (bins.lower > 0)).any(axis=0)
+    return shared
 
 
 def _node_loads(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
