@@ -17,6 +17,9 @@ class Effort:
         price of a move, until all is in band.
     rounds
         Rounds of ruin and recreate.
+    priced_rounds
+        The most of these where every move has a price, as long as they pay; 0: no more
+        than others.
     searches
         How many times these are made, each with random numbers of its own, at once
         where there are cores; the best answer counts, the first of equal ones.
@@ -40,6 +43,7 @@ class Effort:
     steps_per_item: int
     starts: int = 4
     rounds: int
+    priced_rounds: int = 0
     searches: int = 1
     gap: float
     milp_cells: int
@@ -53,7 +57,12 @@ QUICK = Effort(
     steps_per_item=2, starts=1, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0
 )
 NORMAL = Effort(
-    steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
+    steps_per_item=6,
+    rounds=200,
+    priced_rounds=6_200,
+    gap=0.001,
+    milp_cells=240,
+    milp_nodes=2000,
 )
 THOROUGH = Effort(
     steps_per_item=20,
