@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BoolArray, RateArray
-from placement.load import RESOURCES, Resource, WeightArray
+from placement.load import RESOURCES, WeightArray
 from placement.shares import (
     COUNTS,
     DEFAULT_BAND,

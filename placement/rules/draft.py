@@ -91,8 +91,8 @@ class Draft:
         ``(B,)`` most replicas that each broker may hold, besides the caps of the
         cluster; `None`: no more than these.
     most_of_topic
-        ``(T,)`` most replicas of each topic that the search brings to a broker, in place
-        of its share and the slack, and of any cap on leaders; `None`: these.
+        ``(T,)`` most replicas of each topic that the search brings to a broker, in
+        place of its share and the slack, and of any cap on leaders; `None`: these.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """

@@ -23,7 +23,9 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.operations.leaders import LED
+from placement.planning import EFFORTS
 from placement.planning import plan as plan_placement
+from placement.rules.draft import Settings
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
@@ -93,7 +95,9 @@ def make(
     )
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](wishes.state, wishes)
-    is_first = needs_compiling(int(wishes.state.replicas.broker_idx.size))
+    is_first = needs_compiling(
+        len(wishes.state.replicas), is_priced=_is_priced(wishes.settings)
+    )
     once = ", the search compiled once for all" if is_first else ""
     stage(f"planning {request.goal}{once}")
     placed = plan_placement(wishes.state, operation, wishes.settings)
@@ -117,6 +121,12 @@ def make(
         plan = replace(plan, waves=waves)
         findings = (*findings, *check_planned(waves))
     return Planned(plan=plan, findings=findings)
+
+
+def _is_priced(settings: Settings) -> bool:
+    """Tell whether moves have a price that the search makes many rounds for."""
+    has_price = settings.prefers_moves or settings.price_per_move_bytes > 0
+    return has_price and EFFORTS[settings.effort].priced_rounds > 0
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:

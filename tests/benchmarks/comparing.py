@@ -47,8 +47,7 @@ def compare(name: str) -> list[Placed]:
     }
     priced = replace(requests["price per move"], band=(), rules=ITS_RULES)
     for effort in ("normal", "thorough"):
-        if effort == "normal" or name.startswith("S"):
-            requests[f"its rules, {effort}"] = replace(priced, effort=effort)
+        requests[f"its rules, {effort}"] = replace(priced, effort=effort)
     return [
         replace(
             measure_plan(f"{name} {what}", 1, state, request),
