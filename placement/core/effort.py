@@ -75,3 +75,19 @@ THOROUGH = Effort(
     part_nodes=100,
     priced_cells=100_000,
 )
+
+FEW_PRICED = 1500
+"""Up to so many items a price of moves asks for no more rounds of ruin."""
+PRICED_TURN = 1000
+"""Rounds of ruin that must pay, where moves have a price, before more are made."""
+LEAST_PAY = 1e-3
+"""Part of the cost that they must save for that."""
+
+
+def scans(price_per_move: int) -> tuple[int, ...]:
+    """
+    Return how many items a step of balancing looks at, at first and then.
+
+    Where every move has a price, the item that fits best saves others.
+    """
+    return (512,) if price_per_move else (32, 128)

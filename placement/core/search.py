@@ -15,7 +15,7 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, settled
 from placement.core.deadline import Deadline
-from placement.core.effort import Effort
+from placement.core.effort import FEW_PRICED, LEAST_PAY, PRICED_TURN, Effort, scans
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled, is_at_hand, is_running
 from placement.core.kernels.layout import (
@@ -40,20 +40,8 @@ from placement.core.value import Value, broken_groups, evaluate
 
 PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
-
-
 PRICED_ITEMS = 200_000
 """The same where every move has a price."""
-SCANS = (32, 128)
-"""Items looked at in one step of balancing, at first and once that no longer helps."""
-PRICED_SCANS = (512,)
-"""The same where every move has a price: the item that fits best saves moves."""
-FEW_PRICED = 1500
-"""Up to so many items a price of moves makes no difference to what is searched."""
-PRICED_TURN = 1000
-"""Rounds of ruin that must pay, where moves have a price, before more are made."""
-LEAST_PAY = 1e-3
-"""Part of the cost that they must save for that."""
 SMALL_ITEMS = 10_000
 """Up to so many items every price of a move is tried from the start."""
 PATIENCE = 3
@@ -78,11 +66,7 @@ STAGES = (
 
 
 def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
-    """
-    Tell whether a search of so many items has to compile its kernels first.
-
-    `is_priced`: moves have a price, and many rounds of ruin are made.
-    """
+    """Tell whether a search has to compile first: sooner where moves have a price."""
     most = min(PLAIN_ITEMS, FEW_PRICED) if is_priced else PLAIN_ITEMS
     return num_items > most and not is_at_hand(STAGES)
 
@@ -98,8 +82,6 @@ TRIM_SCAN = 256
 
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Prices of any move that are tried in turn, in mean costs of an item."""
-
-
 MUCH_NEARER = 0.9
 """Part of a distance from the bands that is worth letting collections pile up."""
 KEPT = (NOISE, MINDS_SPREAD)
@@ -159,10 +141,6 @@ class Searcher:
     def _patience(self) -> int:
         # Of few bins every one is tried: a second round would find nothing else.
         return PATIENCE if self._problem.num_bins > ALL_BINS else 1
-
-    @property
-    def _scans(self) -> Sequence[int]:
-        return PRICED_SCANS if self._problem.price_per_move else SCANS
 
     @property
     def _is_priced(self) -> bool:
@@ -282,7 +260,7 @@ class Searcher:
             self._now.floats[BASE_PRICE] = 1.0 + base_price * usual
             if not self._deadline.is_over():
                 self._call(stages.level_roles, ROLE_SWEEPS)
-            for scan in self._scans:
+            for scan in scans(self._problem.price_per_move):
                 self._balance(scan)
             self._balance(64, is_thorough=True)
             if self._is_in_band() or self._deadline.is_over():
@@ -298,7 +276,7 @@ class Searcher:
             return
         self._now.ints[MINDS_SPREAD] = 0
         self._call(stages.level_roles, ROLE_SWEEPS)
-        for scan in self._scans:
+        for scan in scans(self._problem.price_per_move):
             self._balance(scan)
         self._now.ints[MINDS_SPREAD] = 1
 
