@@ -272,6 +272,7 @@ def draft_shares(draft: Draft) -> Shares:
         bands,
         pools,
         spreads_racks="rack" not in draft.settings.lifted,
+        has_plain_counts=draft.has_plain_counts,
     )
 
 

@@ -23,6 +23,7 @@ from placement.load import (
 )
 
 DEFAULT_BAND = 0.10
+COUNTS = (Resource.REPLICAS, Resource.LEADERS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -142,6 +143,9 @@ class Shares:
         ``(R,)`` width of the bands, as fractions.
     pools
         Sets of brokers that share load out each by itself; none: all together.
+    has_plain_counts
+        Whether replicas and leaders are shared out equally whatever the capacities, in
+        bands whose ends are rounded outwards, as Cruise Control's are.
     """
 
     members: Members
@@ -150,6 +154,7 @@ class Shares:
     rack_most: RateArray
     bands: RateArray
     pools: tuple[Pool, ...] = ()
+    has_plain_counts: bool = False
 
     @property
     def every_pool(self) -> tuple[Pool, ...]:
@@ -166,6 +171,7 @@ def share_out(
     pools: tuple[WeightArray, WeightArray] | None = None,
     *,
     spreads_racks: bool = True,
+    has_plain_counts: bool = False,
 ) -> Shares:
     """
     Return what targets are computed from, for one cluster and one choice of A.
@@ -183,18 +189,25 @@ def share_out(
         all are one.
     spreads_racks
         Whether the rack rule holds, which limits what a rack can hold.
+    has_plain_counts
+        As for `Shares`.
     """
+    capacity = share_capacities(state, members)
+    if has_plain_counts:
+        for r in (RESOURCES.index(resource) for resource in COUNTS):
+            capacity[:, r] = members.of(r)
     limit = rack_limit if spreads_racks else _brokers_alone
     every = np.ones(state.num_partitions, dtype=np.bool_)
     return Shares(
         members=members,
-        capacity=share_capacities(state, members),
+        capacity=capacity,
         rack_idx=state.brokers.rack_idx,
         rack_most=_rack_most(state, weights, members.holds, every, limit),
         bands=np.array([bands.get(resource, DEFAULT_BAND) for resource in RESOURCES]),
         pools=()
         if pools is None
         else tuple(_pools(state, weights, members, pools, limit)),
+        has_plain_counts=has_plain_counts,
     )
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BoolArray, RateArray
-from placement.load import RESOURCES, Resource, WeightArray
+from placement.load import RESOURCES, WeightArray
 from placement.shares import (
+    COUNTS,
     DEFAULT_BAND,
     Members,
     Pool,
@@ -27,6 +28,7 @@ from placement.shares import (
 __all__ = [
     "COUNTS",
     "DEFAULT_BAND",
+    "MARGIN",
     "TOLERANCE",
     "Members",
     "Shares",
@@ -37,7 +39,8 @@ __all__ = [
     "share_out",
 ]
 
-COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+MARGIN = 0.9
+"""Part of Cruise Control's balance thresholds that its bands are."""
 TOLERANCE = 1e-9
 """Relative slack of float comparisons: a band's end itself is inside the band."""
 
@@ -124,7 +127,9 @@ def find_targets(
     lower = (1 - band) * target
     upper = np.maximum(target, heaviest) + band * target
     for r, resource in enumerate(RESOURCES):
-        if resource in COUNTS:
+        if resource in COUNTS and shares.has_plain_counts:
+            lower[:, r], upper[:, r] = _rounded_outwards(target[:, r], shares.bands[r])
+        elif resource in COUNTS:
             lower[:, r] = np.minimum(lower[:, r], _floor(target[:, r]))
             upper[:, r] = np.maximum(upper[:, r], _ceil(target[:, r]))
     return Targets(
@@ -135,6 +140,17 @@ def find_targets(
         heaviest=heaviest,
         is_aside=is_aside,
     )
+
+
+def _rounded_outwards(target: RateArray, band: float) -> tuple[RateArray, RateArray]:
+    """
+    Return the ends of a band of counts as Cruise Control has them.
+
+    It takes a margin of 0.9 off its threshold, 1.10, in doubles: of a mean of 100 it
+    accepts 90 to 110, for 109.00000000000001 is rounded up.
+    """
+    part = ((1 + band / MARGIN) - 1) * MARGIN
+    return np.floor(target * max(0.0, 1 - part)), np.ceil(target * (1 + part))
 
 
 def _floor(values: RateArray) -> RateArray:

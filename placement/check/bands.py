@@ -39,7 +39,12 @@ def bands(case: Case, goals: HardGoals) -> Iterator[Finding]:
         target = shared.targets(load[resource])
         width = goals.bands.get(resource, 0.10)
         lower, upper = (1 - width) * target, np.maximum(target, heavy) + width * target
-        if resource in COUNTS:
+        if resource in COUNTS and goals.is_cruise_control:
+            # As it computes them: its threshold less one, and 0.9 of that.
+            part = (1 + width / 0.9 - 1) * 0.9
+            lower = np.floor(target * max(1 - part, 0.0))
+            upper = np.ceil(target * (1 + part))
+        elif resource in COUNTS:
             lower = np.minimum(lower, np.floor(target + SLACK))
             upper = np.maximum(upper, np.ceil(target - SLACK))
         if goals.old_may_be_low:
@@ -139,7 +144,9 @@ class _Shared:
         most = state.brokers.max_replicas
         counted = [np.where(most == UNKNOWN, np.nan, most), capacities(state, "disk")]
         columns = counted
-        if self.resource not in COUNTS:
+        if self.resource in COUNTS and self.goals.is_cruise_control:
+            columns = []
+        elif self.resource not in COUNTS:
             columns = [capacities(state, self.resource)]
         for column in columns:
             if members.any() and np.all(column[members] > 0):

@@ -22,7 +22,9 @@ def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
     if "potential-out" in goals.names:
         yield from _potential_out(case)
     if "leader-in" in goals.names:
-        yield from _leader_in(case, goals.bands.get("in", 0.10))
+        width = goals.bands.get("in", 0.10)
+        # Its goal of leaders' in is as wide as its threshold; bands are 0.9 of that.
+        yield from _leader_in(case, width / 0.9 if goals.is_cruise_control else width)
     if "spread-topics" in goals.names:
         yield from _spread(case, goals.spread_topics)
     if "min-topic-leaders" in goals.names:

@@ -38,6 +38,8 @@ class HardGoals:
         Whether the rack rule limits what a rack can hold.
     old_may_be_low
         Whether brokers that are neither new nor `filled` may stay below their band.
+    is_cruise_control
+        Whether counts and leaders' in have the limits that Cruise Control gives them.
     filled
         Ids of brokers that were named to be filled.
     is_order_only
@@ -57,6 +59,7 @@ class HardGoals:
     low_utilization: Mapping[str, float] = field(default_factory=dict)
     spreads_racks: bool = True
     old_may_be_low: bool = False
+    is_cruise_control: bool = False
     filled: frozenset[int] = frozenset()
     is_order_only: bool = False
     set_of_topic: Mapping[str, str] | None = None

@@ -17,6 +17,9 @@ class Effort:
         price of a move, until all is in band.
     rounds
         Rounds of ruin and recreate.
+    priced_rounds
+        The most of these where every move has a price, as long as they pay; 0: no more
+        than others.
     searches
         How many times these are made, each with random numbers of its own, at once
         where there are cores; the best answer counts, the first of equal ones.
@@ -40,6 +43,7 @@ class Effort:
     steps_per_item: int
     starts: int = 4
     rounds: int
+    priced_rounds: int = 0
     searches: int = 1
     gap: float
     milp_cells: int
@@ -53,7 +57,12 @@ QUICK = Effort(
     steps_per_item=2, starts=1, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0
 )
 NORMAL = Effort(
-    steps_per_item=6, rounds=200, gap=0.001, milp_cells=240, milp_nodes=2000
+    steps_per_item=6,
+    rounds=200,
+    priced_rounds=6_200,
+    gap=0.001,
+    milp_cells=240,
+    milp_nodes=2000,
 )
 THOROUGH = Effort(
     steps_per_item=20,
@@ -66,3 +75,19 @@ THOROUGH = Effort(
     part_nodes=100,
     priced_cells=100_000,
 )
+
+FEW_PRICED = 1500
+"""Up to so many items a price of moves asks for no more rounds of ruin."""
+PRICED_TURN = 1000
+"""Rounds of ruin that must pay, where moves have a price, before more are made."""
+LEAST_PAY = 1e-3
+"""Part of the cost that they must save for that."""
+
+
+def scans(price_per_move: int) -> tuple[int, ...]:
+    """
+    Return how many items a step of balancing looks at, at first and then.
+
+    Where every move has a price, the item that fits best saves others.
+    """
+    return (512,) if price_per_move else (32, 128)

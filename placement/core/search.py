@@ -15,11 +15,12 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, settled
 from placement.core.deadline import Deadline
-from placement.core.effort import Effort
+from placement.core.effort import FEW_PRICED, LEAST_PAY, PRICED_TURN, Effort, scans
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled, is_at_hand, is_running
 from placement.core.kernels.layout import (
     BASE_PRICE,
+    COST,
     IS_FULL,
     MINDS_SPREAD,
     NOISE,
@@ -39,12 +40,8 @@ from placement.core.value import Value, broken_groups, evaluate
 
 PLAIN_ITEMS = 4000
 """Up to so many items, compiling the kernels costs more than it saves."""
-
-
 PRICED_ITEMS = 200_000
 """The same where every move has a price."""
-SCANS = (32, 128)
-"""Items looked at in one step of balancing, at first and once that no longer helps."""
 SMALL_ITEMS = 10_000
 """Up to so many items every price of a move is tried from the start."""
 PATIENCE = 3
@@ -68,9 +65,10 @@ STAGES = (
 """Stages that any search may need."""
 
 
-def needs_compiling(num_items: int) -> bool:
-    """Tell whether a search of so many items has to compile its kernels first."""
-    return num_items > PLAIN_ITEMS and not is_at_hand(STAGES)
+def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
+    """Tell whether a search has to compile first: sooner where moves have a price."""
+    most = min(PLAIN_ITEMS, FEW_PRICED) if is_priced else PLAIN_ITEMS
+    return num_items > most and not is_at_hand(STAGES)
 
 
 MOST_REPACKED = 8
@@ -84,8 +82,6 @@ TRIM_SCAN = 256
 
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Prices of any move that are tried in turn, in mean costs of an item."""
-
-
 MUCH_NEARER = 0.9
 """Part of a distance from the bands that is worth letting collections pile up."""
 KEPT = (NOISE, MINDS_SPREAD)
@@ -135,6 +131,7 @@ class Searcher:
         self._is_compiled = (
             is_compiled
             or problem.num_items > PLAIN_ITEMS
+            or (self._is_priced and effort.priced_rounds >= MANY_ROUNDS)
             or (problem.num_items > FEW_ITEMS and is_running(STAGES))
         )
         self._laid_out: Memory | None = None
@@ -149,6 +146,12 @@ class Searcher:
     def _patience(self) -> int:
         # Of few bins every one is tried: a second round would find nothing else.
         return PATIENCE if self._problem.num_bins > ALL_BINS else 1
+
+    @property
+    def _is_priced(self) -> bool:
+        """Whether more rounds of ruin pay: moves have a price, and are not so few."""
+        is_small = self._problem.num_items <= FEW_PRICED
+        return self._problem.price_per_move > 0 and not is_small
 
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
         return values if self._is_compiled else values.tolist()
@@ -217,6 +220,10 @@ class Searcher:
         best, best_value = self._by_prices(at, (at, value), Spread.ALWAYS)
         if best_value.is_in_band or not len(self._problem.collection_cap):
             return best, best_value
+        if self._is_priced:
+            best, best_value = self.recreate(best, best_value)
+            if best_value.is_in_band:
+                return best, best_value
         best, best_value = self._by_prices(at, (best, best_value), Spread.FIRST)
         if best_value.is_in_band or self._effort.starts == 1:
             return best, best_value
@@ -258,7 +265,7 @@ class Searcher:
             self._now.floats[BASE_PRICE] = 1.0 + base_price * usual
             if not self._deadline.is_over():
                 self._call(stages.level_roles, ROLE_SWEEPS)
-            for scan in SCANS:
+            for scan in scans(self._problem.price_per_move):
                 self._balance(scan)
             self._balance(64, is_thorough=True)
             if self._is_in_band() or self._deadline.is_over():
@@ -274,7 +281,7 @@ class Searcher:
             return
         self._now.ints[MINDS_SPREAD] = 0
         self._call(stages.level_roles, ROLE_SWEEPS)
-        for scan in SCANS:
+        for scan in scans(self._problem.price_per_move):
             self._balance(scan)
         self._now.ints[MINDS_SPREAD] = 1
 
@@ -323,7 +330,16 @@ class Searcher:
         self._speed_up(is_long=True)
         self._now.floats[BASE_PRICE] = 1.0 + self._mean_cost
         moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        self._in_turns(stages.shake, (moved,), self._effort.rounds, 64)
+        rounds = self._effort.rounds
+        self._in_turns(stages.shake, (moved,), rounds, 64)
+        while self._is_priced and rounds < self._effort.priced_rounds:
+            was_in_band, cost = self._is_in_band(), self._now.ints[COST]
+            rounds += PRICED_TURN
+            self._in_turns(stages.shake, (moved,), PRICED_TURN, 64)
+            has_paid = self._now.ints[COST] < (1 - LEAST_PAY) * cost
+            is_nearer = self._is_in_band() and not was_in_band
+            if self._deadline.is_over() or not (is_nearer or has_paid):
+                break
         self._tidy()
         tried = settled(self._problem, arrangement_of(self._now, self._problem))
         value = evaluate(self._problem, tried)

@@ -40,6 +40,8 @@ SEED_STEP = 1_000_003
 """Between the seeds of searches that run at once: far from those people choose."""
 MOVES_PER_ROUND = 200
 """Moves up to which one round of ruin, of a few of them, is worth its time."""
+MANY_ITEMS = 1500
+"""From so many items on, ruin may bring into a band what no single step does."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
 
@@ -152,7 +154,8 @@ def _search(
     # brings into its band an exact model may.
     may_gain = problem.price_per_move or not is_close
     may_gain = may_gain or (
-        value.deviation > 0 and fits_model(problem, effort.milp_cells)
+        value.deviation > 0
+        and (problem.num_items > MANY_ITEMS or fits_model(problem, effort.milp_cells))
     )
     if may_gain and not how.deadline.is_over():
         better, worth = _polish(problem, at, value, how)

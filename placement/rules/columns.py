@@ -49,8 +49,15 @@ class LeaderIn:
     What comes in on the partitions that a broker leads is little over the mean at most.
 
     Soft, an upper end only, and blind to capacities: as wide as the band of `in`.
+
+    Parameters
+    ----------
+    margin
+        Part of a threshold that is the band of `in`: Cruise Control's bands are 0.9 of
+        its thresholds, its ``LeaderBytesInDistributionGoal`` goes by the whole one.
     """
 
+    margin: float = 1.0
     name: str = "leader-in"
 
     def fill(self, draft: Draft) -> None:
@@ -58,7 +65,7 @@ class LeaderIn:
         weight = draft.weights.replica[:, IN]
         leads = draft.leads & draft.holds
         mean = float(weight.sum()) / max(int(leads.sum()), 1)
-        most = mean * (1 + draft.settings.band(Resource.IN))
+        most = mean * (1 + draft.settings.band(Resource.IN) / self.margin)
         draft.columns.append(
             SoftColumn(
                 name=self.name,
@@ -69,21 +76,6 @@ class LeaderIn:
                 unit=np.where(leads, mean, 0.0),
             )
         )
-
-
-@dataclass(frozen=True, slots=True)
-class OldStayInBand:
-    """
-    Bands have a lower end for the old brokers too where brokers are added.
-
-    As in Cruise Control, whose goals hold for all brokers alike.
-    """
-
-    name: str = "old-in-band"
-
-    def fill(self, draft: Draft) -> None:
-        """Let no old broker give away more than its band allows."""
-        draft.old_may_be_low = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +120,13 @@ class SpreadTopics:
 
     def ends(self, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the fewest and the most replicas of topics, by means per broker."""
-        gap = np.clip(mean * self.gap, self.least_gap, self.most_gap)
-        return np.maximum(np.floor(mean - gap), 0), np.ceil(mean + gap)
+        # In its order of sums and products, whose last bits decide at whole numbers.
+        floor, ceil = np.floor(mean), np.ceil(mean)
+        lower = np.floor(mean * max(0.0, 1 - self.gap))
+        lower = np.clip(lower, floor - self.most_gap, floor - self.least_gap)
+        upper = np.ceil(mean * (1 + self.gap))
+        upper = np.clip(upper, ceil + self.least_gap, ceil + self.most_gap)
+        return np.maximum(lower, 0), upper
 
 
 def uneven_topics(state: ClusterState) -> IntArray:

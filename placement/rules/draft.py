@@ -57,6 +57,9 @@ class Draft:
         ``(P,)`` partitions of which nothing may change.
     old_may_be_low
         Whether brokers that are not new may stay below their band.
+    has_plain_counts
+        Whether replicas and leaders are shared out equally whatever the capacities, in
+        bands whose ends are rounded outwards.
     may_balance
         Resources that the operation can balance, of those that are wished for.
     is_order_only
@@ -93,6 +96,9 @@ class Draft:
         Partitions that go together, those of a bundle at the places of its first one.
     stands_for
         ``(B,)`` the broker in whose place each comes, or -1; `None`: none does.
+    most_of_topic
+        ``(T,)`` most replicas of each topic that the search brings to a broker, in
+        place of its share and the slack, and of any cap on leaders; `None`: these.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
@@ -111,6 +117,7 @@ class Draft:
     may_lead_anew: BoolArray
     is_left_alone: BoolArray
     old_may_be_low: bool = False
+    has_plain_counts: bool = False
     may_balance: tuple[Resource, ...] = RESOURCES
     is_order_only: bool = False
     is_emptied_dir: BoolArray | None = None
@@ -126,6 +133,7 @@ class Draft:
     most_replicas: WeightArray | None = None
     bundles: tuple[Bundle, ...] = ()
     stands_for: IndexArray | None = None
+    most_of_topic: WeightArray | None = None
     pool_of_broker: WeightArray | None = None
     pool_of_partition: WeightArray | None = None
 

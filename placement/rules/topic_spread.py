@@ -41,6 +41,8 @@ def topic_caps(draft: Draft, targets: Targets) -> TopicCaps:
     strict cap would cost several times the bytes.
     """
     topic_of = draft.state.partitions.topic_idx.astype(np.int32)
+    if draft.most_of_topic is not None:
+        return TopicCaps(topic_of, draft.most_of_topic, np.zeros(0, dtype=np.int64))
     slack = draft.settings.topic_slack
     largest = [_largest_share(targets, resource) for resource in (REPLICAS, LEADERS)]
     if slack is None or not largest[0]:

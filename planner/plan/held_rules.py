@@ -111,6 +111,7 @@ def _hard_goals(
     if not names:
         return None
     widths, resources = dict(document.get("band") or {}), document.get("resources")
+    is_cruise_control = document.get("rules") == "cruise-control"
     if "even-positions" in names:
         widths |= dict.fromkeys(COUNTS, 0.0)
     if document.get("even_positions") and resources is not None:
@@ -122,7 +123,10 @@ def _hard_goals(
         not_balanced=_not_balanced(document, goal),
         low_utilization=document.get("low_utilization") or {},
         spreads_racks=document.get("rack_rule") != "off",
-        old_may_be_low=goal == "add-brokers" and not document.get("rebalance"),
+        old_may_be_low=goal == "add-brokers"
+        and not document.get("rebalance")
+        and not is_cruise_control,
+        is_cruise_control=is_cruise_control,
         filled=frozenset(document.get("broker_list") or ()),
         is_order_only=goal == "leaders",
         set_of_topic=document.get("broker_sets"),

@@ -24,7 +24,9 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.operations.leaders import LED
+from placement.planning import EFFORTS
 from placement.planning import plan as plan_placement
+from placement.rules.draft import Settings
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
@@ -105,7 +107,9 @@ def make(
     )
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](wishes.state, wishes)
-    is_first = needs_compiling(int(wishes.state.replicas.broker_idx.size))
+    is_first = needs_compiling(
+        len(wishes.state.replicas), is_priced=_is_priced(wishes.settings)
+    )
     once = ", the search compiled once for all" if is_first else ""
     stage(f"planning {request.goal}{once}")
     placed = plan_placement(wishes.state, operation, wishes.settings)
@@ -141,6 +145,12 @@ def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
     checking = with_one.submit(check_plan, plan, wishes)
     with_one.shutdown(wait=False)
     return checking.result
+
+
+def _is_priced(settings: Settings) -> bool:
+    """Tell whether moves have a price that the search makes many rounds for."""
+    has_price = settings.prefers_moves or settings.price_per_move_bytes > 0
+    return has_price and EFFORTS[settings.effort].priced_rounds > 0
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:

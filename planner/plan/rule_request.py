@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,18 @@ from placement.rules.broker_sets import BrokerSets
 from placement.rules.columns import (
     LeaderIn,
     MinTopicLeaders,
-    OldStayInBand,
     PotentialOut,
     SpreadTopics,
     uneven_topics,
 )
 from placement.rules.draft import Settings
+from placement.rules.its_limits import CruiseControlLimits
 from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.left_alone import Say
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
+from placement.targets import MARGIN
 from planner.plan.broker_sets import named_sets, read_sets, sets_of_topics
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
@@ -177,7 +179,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     state = reader.state
     chosen: list[Rule] = []
     if request.rules == CRUISE_CONTROL:
-        chosen.append(OldStayInBand())
+        chosen.append(CruiseControlLimits())
         request, notes = _seen_by_cruise_control(request, state)
         chosen += notes
     racks = read_rack_map(reader, request.rack_map)
@@ -206,7 +208,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
         (request.locality_scoped, WithinRack),
         (request.potential_out, PotentialOut),
-        (request.leader_in, LeaderIn),
+        (request.leader_in, partial(LeaderIn, _margin(request))),
         (request.even_positions, EvenPositions),
         (request.only_over_threshold, OnlyOverThreshold),
         (request.only_trades, OnlyTrades),
@@ -247,6 +249,11 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "cpu_weights": read_cpu_weights(reader, request.cpu_weight),
         },
     )
+
+
+def _margin(request: RuleRequest) -> float:
+    """Return what part of a threshold the bands are."""
+    return MARGIN if request.rules == CRUISE_CONTROL else 1.0
 
 
 def _goals(request: RuleRequest) -> dict[str, bool]:

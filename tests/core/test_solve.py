@@ -149,7 +149,9 @@ def test_the_same_problem_has_the_same_answer(problem: Problem):
     assert first.steps == second.steps
 
 
-def spread_out(num_bins: int, num_groups: int, seed: int = 7) -> Problem:
+def spread_out(
+    num_bins: int, num_groups: int, seed: int = 7, least: float = 1.0
+) -> Problem:
     """Groups of three, most of them crowded into the first bins, with roles."""
     rng = np.random.default_rng(seed)
     likely = np.linspace(3.0, 0.2, num_bins)
@@ -167,7 +169,7 @@ def spread_out(num_bins: int, num_groups: int, seed: int = 7) -> Problem:
         cost=weight * 1000,
         racks=[b % 4 for b in range(num_bins)],
         target=share * 1.1,
-        lower=int(share),
+        lower=int(share * least),
         upper=int(share * 1.2),
     )
 
@@ -222,6 +224,33 @@ def test_compiled_kernels_answer_as_plain_ones_do(
         assert one.best.role_of.tolist() == other.best.role_of.tolist()
         assert one.steps == other.steps
         assert (one.certificate.moves.value or 0) > 0
+
+
+@pytest.mark.slow
+def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    problem = replace(spread_out(20, 150, least=0.8), price_per_move=100_000)
+    few = replace(NORMAL, rounds=2, priced_rounds=0, milp_cells=0)
+    monkeypatch.setattr(search, "FEW_PRICED", 0)
+    monkeypatch.setattr(search, "PRICED_TURN", 60)
+
+    found = {}
+    for most in (10**6, -1):
+        monkeypatch.setattr(search, "PLAIN_ITEMS", most)
+        found[most] = solve(problem, effort=replace(few, priced_rounds=500))
+    short = solve(problem, effort=few)
+
+    plain, compiled = found.values()
+    assert plain.best.bin_of.tolist() == compiled.best.bin_of.tolist()
+    assert plain.best.role_of.tolist() == compiled.best.role_of.tolist()
+    assert priced(problem, plain) < priced(problem, short)
+
+
+def priced(problem: Problem, solution: Solution) -> float:
+    """Return the cost of an answer, the price of its moves included."""
+    assert evaluate(problem, solution.best).is_in_band
+    return evaluate(problem, solution.best).cost
 
 
 @pytest.mark.parametrize(

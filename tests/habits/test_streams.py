@@ -160,8 +160,18 @@ def test_who_has_to_wait_for_the_compiler(monkeypatch, num_items, is_at_hand, ex
     assert search.needs_compiling(num_items) == expected
 
 
+@pytest.mark.parametrize("is_priced", [True, False])
+def test_a_price_of_moves_is_worth_compiling_for(monkeypatch, is_priced):
+    monkeypatch.setattr(search, "PLAIN_ITEMS", PLAIN_ITEMS)
+    monkeypatch.setattr(search, "is_at_hand", lambda _: False)
+
+    is_waiting = search.needs_compiling(PLAIN_ITEMS, is_priced=is_priced)
+
+    assert is_waiting == is_priced
+
+
 def test_waiting_for_the_compiler_is_said(monkeypatch, capsys):
-    monkeypatch.setattr("planner.plan.make.needs_compiling", lambda _: True)
+    monkeypatch.setattr("planner.plan.make.needs_compiling", lambda _, **__: True)
 
     outcome = run(capsys, "plan", "rebalance", SNAPSHOT_FILE, "--verbose")
 

@@ -101,11 +101,11 @@ HARDS = st.sets(st.sampled_from(sorted(HARD)), min_size=1, max_size=3)
 GOAL = st.sampled_from(["rebalance", "rebalance", "leaders", "remove-brokers"])
 
 
-def told_apart(state, hard, goal, options):
+def told_apart(state, hard, goal, options, preset):
     """Return what the solver misses and what the checker does; `None`: rules broken."""
     request = PlanRequest(
         goal=goal, effort="quick", **options,
-        rules=RuleRequest(hard=tuple(sorted(hard)), **GOALS),
+        rules=RuleRequest(hard=tuple(sorted(hard)), **GOALS, rules=preset),
     )  # fmt: skip
     # Reasons cost the most of all, and say nothing here.
     with mock.patch("planner.plan.make.explain_impossible", return_value=None):
@@ -120,13 +120,21 @@ def told_apart(state, hard, goal, options):
 
 
 @settings(max_examples=60)
-@given(clusters(min_brokers=2, all_live=True), HARDS, GOAL, st.booleans())
-def test_the_checker_finds_just_the_goals_that_are_missed(state, hard, goal, is_wide):
+@given(
+    clusters(min_brokers=2, all_live=True),
+    HARDS,
+    GOAL,
+    st.booleans(),
+    st.sampled_from([None, "cruise-control"]),
+)
+def test_the_checker_finds_just_the_goals_that_are_missed(
+    state, hard, goal, is_wide, preset
+):
     options = {"band": ["0.6"]} if is_wide else {}
     if goal == "remove-brokers":
         options["broker_list"] = str(int(state.brokers.ids[0]))
 
-    told = told_apart(state, hard, goal, options)
+    told = told_apart(state, hard, goal, options, preset)
 
     assert told is None or told[0] == told[1]
 

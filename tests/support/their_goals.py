@@ -14,7 +14,9 @@ import numpy as np
 
 from placement.cluster import ClusterState
 
-BAND, TOPIC_BAND = 0.09, 1.8
+MARGIN, THRESHOLD = 0.9, 1.10
+BAND, TOPIC_BAND = (THRESHOLD - 1) * MARGIN, (3.0 - 1) * MARGIN
+"""In doubles, as it computes them: 0.09000000000000008, which 110 of 100 is inside."""
 LEAST_GAP, MOST_GAP = 2, 40
 MOST_REPLICAS = 10_000
 THRESHOLDS = {"disk": 0.8, "in": 0.8, "out": 0.8, "cpu": 0.7}
@@ -102,11 +104,12 @@ def _over(loads: Sequence[float], capacity: Sequence[float], part: float) -> flo
 
 
 def _over_mean(loads: Sequence[float]) -> float:
-    return max(0.0, max(loads) / float(np.mean(loads)) - 1 - BAND)
+    """By the threshold itself: LeaderBytesInDistributionGoal has no margin."""
+    return max(0.0, max(loads) / float(np.mean(loads)) - THRESHOLD)
 
 
 def _off_counts(counts: Sequence[float]) -> float:
-    mean = float(np.mean(counts))
+    mean = sum(counts) / len(counts)
     least, most = np.floor(mean * (1 - BAND)), np.ceil(mean * (1 + BAND))
     return float(max(0.0, max(counts) - most, least - min(counts)))
 
@@ -126,8 +129,12 @@ def _off_topics(state: ClusterState) -> float:
     off = 0.0
     for counts in held.values():
         mean = sum(counts.values()) / state.num_brokers
-        gap = min(max(mean * TOPIC_BAND, LEAST_GAP), MOST_GAP)
-        most, least = np.ceil(mean + gap), np.floor(mean - gap)
+        most = np.clip(
+            np.ceil(mean * (1 + TOPIC_BAND)),
+            np.ceil(mean) + LEAST_GAP,
+            np.ceil(mean) + MOST_GAP,
+        )
+        least = max(0.0, np.floor(mean) - MOST_GAP)
         each = [counts[b] for b in range(state.num_brokers)]
         off += sum(float(max(0.0, n - most, least - n)) for n in each)
     return off

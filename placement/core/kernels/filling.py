@@ -21,6 +21,7 @@ from placement.core.kernels.layout import (
     GROUP_WIDTH,
     GROUPS,
     HUNGRY,
+    IS_SHARED,
     LIMITS,
     LOAD_NOW,
     LOAD_WIDTH,
@@ -107,12 +108,17 @@ def fits_fill(m: Memory, item: int, place: int, donor: int) -> tuple[float, bool
 
 @inner
 def excess_of(m: Memory, place: int) -> float:
-    """Return the sum of what a bin has above its shares, in targets."""
+    """
+    Return the sum of what a bin has above its shares, in targets.
+
+    A resource of which a bin may have none at all, as little as it likes of a topic,
+    says nothing of what it can give.
+    """
     total = 0.0
     for r in range(m.ints[NUM_RESOURCES]):
         row = place * m.ints[NUM_RESOURCES] + r
         limit = row * ROW_WIDTH
-        if (
+        if m.ints[m.ints[IS_SHARED] + r] == 1 and (
             m.ints[m.ints[LIMITS] + limit + ROW_UPPER]
             < m.ints[m.ints[LIMITS] + limit + ROW_CAPACITY]
         ):

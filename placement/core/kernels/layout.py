@@ -67,7 +67,9 @@ COLLECTION_ROLES, COLLECTION_ROLE_CAP, HAS_ROLE_CAPS = 64, 65, 66
 BLOCK_WORST, BLOCK_IS_KNOWN = 62, 63
 # ... and what the cap on moves between zones takes; below 0: there is none.
 CROSSED, MAX_CROSSING, ZONE_OF_BIN, SOURCE_ZONE = 67, 68, 69, 70
-HEADER = 71
+# ... and whether a resource has a lower end in any bin.
+IS_SHARED = 71
+HEADER = 72
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 

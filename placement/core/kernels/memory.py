@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from placement.core.arrangement import Arrangement, loads
 from placement.core.kernels import layout
+from placement.core.kernels.fill_goals import fill_units, is_shared
 from placement.core.kernels.layout import (
     BASE_PRICE,
     BLOCK,
@@ -212,6 +213,7 @@ def _problem_columns(
         "IS_ELIGIBLE": plain(problem.is_eligible),
         "IS_TRANSIENT": plain(problem.is_transient),
         "IS_OF_ROLE": plain(np.any(problem.role_weight > 0, axis=0)),
+        "IS_SHARED": plain(is_shared(problem)),
         "RECEIVERS": plain(np.nonzero(problem.may_receive)[0]),
         "IS_EVEN": plain(np.array([level.is_even for level in capped], np.int64)),
         "NODE_FIRST": plain(_first_nodes(capped)),
@@ -225,7 +227,10 @@ def _problem_columns(
         "SOURCE_ZONE": plain(problem.source_zone),
         **{name: plain(one) for name, one in collection_columns(problem).items()},
     }
-    return ints, {"SCALE": plain(scale), "FILL_UNIT": plain(_fill_units(problem))}
+    return ints, {
+        "SCALE": plain(scale),
+        "FILL_UNIT": plain(fill_units(problem, _cost_resource(problem)[0])),
+    }
 
 
 def _state_columns(problem: Problem, at: Arrangement) -> tuple[Columns, Columns]:
@@ -346,22 +351,6 @@ def _cost_resource(problem: Problem) -> tuple[int, float]:
             if off <= 0.01 * total:
                 return r, total / held
     return -1, 0.0
-
-
-def _fill_units(problem: Problem) -> npt.NDArray[np.float64]:
-    """
-    Return ``(N, R)`` one over the loads that empty bins are filled to; 0: any.
-
-    Where the cost of an item is its weight in a resource, every unit of load above the
-    lower end costs: the lower end is the goal. Elsewhere it is half way to the target.
-    """
-    bins = problem.bins
-    cost_resource, _ = _cost_resource(problem)
-    goal = (bins.lower + bins.target) / 2
-    if cost_resource >= 0:
-        goal[:, cost_resource] = bins.lower[:, cost_resource]
-    counts = (bins.target > 0) & (bins.lower > 0)
-    return np.where(counts, 1.0 / np.maximum(goal, 1.0), 0.0)
 
 
 def _node_loads(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
