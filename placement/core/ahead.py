@@ -10,7 +10,7 @@ from threading import Thread
 import numpy as np
 
 from placement.core.arrangement import home_arrangement
-from placement.core.effort import QUICK
+from placement.core.effort import QUICK, Effort
 from placement.core.kernels.jit import is_at_hand
 from placement.core.problem import NO_LIMIT, Level, Limits, Movability, Problem
 from placement.core.search import STAGES, Searcher
@@ -33,17 +33,20 @@ def load_ahead() -> Thread:
 def _load() -> None:
     try:
         if is_at_hand(STAGES):
-            _search_compiled()
+            search_compiled(QUICK)
     except Exception:
         # The search itself says it, where it comes to that.
         logger.debug("compiled stages cannot be loaded ahead", exc_info=True)
 
 
-def _search_compiled() -> None:
+def search_compiled(effort: Effort) -> None:
+    """Call every compiled stage that a search of some effort needs."""
     problem = _tiny_problem()
     start = home_arrangement(problem)
-    searcher = Searcher(problem, QUICK, 1, is_compiled=True)
-    searcher.improve(start, evaluate(problem, start))
+    searcher = Searcher(problem, effort, 1, is_compiled=True)
+    at, value = searcher.improve(start, evaluate(problem, start))
+    if effort.rounds:
+        searcher.recreate(at, value)
 
 
 def _tiny_problem() -> Problem:

@@ -25,6 +25,8 @@ from typing import Any
 from benchmarks.exact_bounds import bound_of
 from benchmarks.placing_cases import FREE, PLACINGS, SMOKE, Limits, Placing
 from benchmarks.run import cpu_s, replace_between_markers, status_bytes, where_measured
+from placement.core.ahead import search_compiled
+from placement.core.effort import NORMAL, QUICK
 from placement.core.search import FEW_ITEMS
 from placement.load import broker_loads, weigh
 from placement.operations import Operation, RemoveBrokers
@@ -302,6 +304,8 @@ def warm_up(row: Placing) -> None:
     # What normal effort adds takes kernels of its own.
     effort = "quick" if row.effort == "quick" else "normal"
     plan(instance.state, operation, Settings(effort=effort))
+    if is_compiled:
+        search_compiled(QUICK if effort == "quick" else NORMAL)
 
 
 def is_within(found: Sequence[Placed], limits: Limits) -> bool:
