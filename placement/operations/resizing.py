@@ -219,7 +219,8 @@ class _Dropping:
         wanted = state.num_replicas - surplus
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
         self.least_serving = np.minimum(least, wanted)
-        self.is_rack_kept = not {"rack"} & {*draft.settings.lifted, *draft.settings.soft}
+        given_way = {*draft.settings.lifted, *draft.settings.soft}
+        self.is_rack_kept = "rack" not in given_way
         # Who leads may go on wherever it is.
         self.leads = draft.leads[replicas.broker_idx]
         first = first_live_replica(draft.state)
