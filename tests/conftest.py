@@ -32,8 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Keep the tests on Kafka in one process and those on Spark in another.
 
-    While brokers start and elect, Spark has the processor; and each has its cluster, or
-    its session, once.
+    While brokers start and elect, the others have the processor; and each has its
+    cluster, or its session, once.
     """
     for item in items:
         for name in ("kafka", "spark"):
@@ -87,14 +87,16 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def kernels(monkeypatch):
+def kernels(request, monkeypatch):
     """
     Search compiled on every cluster, however small: faster, and the answers the same.
 
     The tests of the core and of the command itself search as users do: small problems
-    uncompiled, so that a wrong index raises and what runs is seen.
+    uncompiled, so that a wrong index raises and what runs is seen. So do those on Kafka
+    and Spark, which have processes of their own: compiling takes each half a minute.
     """
-    monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", -1)
+    if not any(map(request.node.get_closest_marker, ("kafka", "spark"))):
+        monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", -1)
 
 
 @pytest.fixture(scope="session")
