@@ -7,13 +7,14 @@ SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick lint bench bench-smoke bench-live fuzz clean \
-	env-base env-dev needs-python needs-tests wheel unit kafka
+	env-base env-dev needs-python needs-tests wheel tests
 .NOTPARALLEL:
 
 PYTHON ?=
 export PYTHON
-# What the user's shell adds to Python's path would hide what is tested.
-unexport PYTHONPATH PYTHONHOME
+# What the user's shell adds to Python's path would hide what is tested; and without
+# compiled files every command that a test starts would compile all anew.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 PACKAGES := placement assignment planner
@@ -21,6 +22,9 @@ COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
 # Branches and lines that the tests must reach, in percent.
 COVERAGE_GATE := 95
 WORKERS := 2
+# Of `make test`: one for the tests on Kafka, which mostly wait for brokers, one for those
+# on Spark, and one for the rest, which all join in as soon as they are done.
+ALL_WORKERS := 3
 # Of `make fuzz`: how many cases, and from which seed on.
 CASES := 100000
 SEED := 1
@@ -32,11 +36,11 @@ help: ## Say what there is to make
 demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
 	@$(BIN)/kafka-planner demo
 
-test: needs-tests lint wheel unit kafka ## Lint, then every test on the built wheel, a real Kafka included
+test: needs-tests lint wheel tests ## Lint, then every test on the built wheel, a real Kafka included
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
 quick: lint ## Lint and the tests that need no JVM
-	@$(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not slow"
+	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not slow"
 
 lint: env-dev ## ruff, mypy --strict and the direction of imports
 	@$(BIN)/ruff check .
@@ -91,9 +95,7 @@ wheel: env-dev
 	@rm -f .venv/.is-editable
 	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
 
-unit: wheel
-	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark" $(COVERAGE)
-
-# Those on Kafka one after the other, beside those on Spark: see tests/conftest.py.
-kafka: wheel
-	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup -m "kafka or spark" $(COVERAGE) --cov-append
+# What needs Kafka or Spark in a process each, and so one after the other: see
+# tests/conftest.py.
+tests: wheel
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(ALL_WORKERS) --dist loadgroup $(COVERAGE)

@@ -1,6 +1,8 @@
 """What holds for all tests."""
 
+import functools
 import os
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -8,15 +10,19 @@ from hypothesis.internal.conjecture import providers
 
 # Examples are judged by what comes out, not by how long a busy machine takes. The same
 # ones are drawn each time, so that a change is judged and not the draw; to look for
-# new ones: HYPOTHESIS_PROFILE=explore.
+# new ones: HYPOTHESIS_PROFILE=explore. `make quick` is content with a few: quick.
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
 STEADY = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
 }
 settings.register_profile("steady", derandomize=True, **STEADY)
+settings.register_profile("quick", derandomize=True, **STEADY)
 settings.register_profile("explore", **STEADY)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
-if "HYPOTHESIS_PROFILE" not in os.environ:
+settings.load_profile(PROFILE)
+FEW = 15
+"""Examples of any property in the profile `quick`."""
+if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
     # so that a test draws other examples alone than together with others.
     providers.is_local_module_file = lambda _path: False
@@ -26,24 +32,71 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Keep the tests on Kafka in one process and those on Spark in another.
 
-    While brokers start and elect, Spark has the processor; and each has its cluster, or
-    its session, once.
+    While brokers start and elect, the others have the processor; and each has its
+    cluster, or its session, once.
     """
     for item in items:
         for name in ("kafka", "spark"):
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
+        if PROFILE == "quick":
+            _draw_few(item)
+
+
+def _draw_few(item: pytest.Item) -> None:
+    """Let a property draw no more than `FEW`, whatever it asks for itself."""
+    name = "_hypothesis_internal_use_settings"
+    asked = getattr(getattr(item, "obj", None), name, None)
+    if asked is not None and asked.max_examples > FEW:
+        setattr(item.obj, name, settings(asked, max_examples=FEW))
+
+
+COUNTED = 25
+"""Examples of a property during which lines are counted."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """
+    Count the lines that the first examples of a property reach, not those of all.
+
+    The others run like them, and reach hardly any line more; counting takes as much
+    time again as running them.
+    """
+    cover = getattr(item.config.pluginmanager.getplugin("_cov"), "cov_controller", None)
+    drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
+    if cover is None or drawn is None or item.get_closest_marker("no_cover"):
+        return (yield)
+    inner, run = drawn.inner_test, 0
+
+    @functools.wraps(inner)
+    def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal run
+        run += 1
+        if run == COUNTED + 1:
+            cover.pause()
+        return inner(*arguments, **named)
+
+    drawn.inner_test = counted
+    try:
+        return (yield)
+    finally:
+        drawn.inner_test = inner
+        if run > COUNTED:
+            cover.resume()
 
 
 @pytest.fixture(autouse=True)
-def kernels(monkeypatch):
+def kernels(request, monkeypatch):
     """
     Search compiled on every cluster, however small: faster, and the answers the same.
 
     The tests of the core and of the command itself search as users do: small problems
-    uncompiled, so that a wrong index raises and what runs is seen.
+    uncompiled, so that a wrong index raises and what runs is seen. So do those on Kafka
+    and Spark, which have processes of their own: compiling takes each half a minute.
     """
-    monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", -1)
+    if not any(map(request.node.get_closest_marker, ("kafka", "spark"))):
+        monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", -1)
 
 
 @pytest.fixture(scope="session")

@@ -59,13 +59,31 @@ def _count(case: Case, partition_idx: Int64Array) -> Int64Array:
 
 
 def _in_sync_dropped(case: Case) -> Iterator[Finding]:
-    # A list that only shrinks is done at once, so what stays must be in sync.
     in_sync = case.state.replicas.is_in_sync
     had = _count(case, case.before.partition_idx[in_sync])
     num_new = _count(case, case.after.partition_idx[case.is_new])
     is_lost = (had > 0) & np.equal(_kept(case, in_sync), 0) & np.equal(num_new, 0)
     for partition in np.flatnonzero(is_lost & case.is_touched).tolist():
         message = "every in-sync replica is dropped, and no copy is made"
+        yield case.finding("min-isr", partition, message)
+    yield from _fewer_in_sync(case, ~is_lost & case.is_touched)
+
+
+def _fewer_in_sync(case: Case, chosen: BoolArray) -> Iterator[Finding]:
+    """Find chosen partitions, ``(P,)``, too few of whose live replicas stay in sync."""
+    is_live = case.state.brokers.is_live
+    serves = case.state.replicas.is_in_sync & is_live[case.before.broker_idx]
+    had = _count(case, case.before.partition_idx[serves])
+    comes = case.is_new & is_live[case.after.broker_idx]
+    # What comes is in sync before anything goes; what was behind may stay so.
+    left = _kept(case, serves) + _count(case, case.after.partition_idx[comes])
+    least = np.minimum(_min_isr_of(case), case.after.replication_factor)
+    least = np.minimum(least, had)
+    for partition in np.flatnonzero((left < least) & chosen).tolist():
+        message = (
+            f"{had[partition]} replicas are in sync, and {left[partition]} of those "
+            f"that are left: {least[partition]} must be"
+        )
         yield case.finding("min-isr", partition, message)
 
 

@@ -23,6 +23,7 @@ from placement.rules.levels import hard_capacities
 
 RowArray = npt.NDArray[np.int64]
 NEEDED = "what is left is the last in sync, or the last to lead"
+SERVING = "without those in its fullest rack too few would be in sync"
 FULL = "the broker that would lead then may not carry so much"
 
 
@@ -199,8 +200,10 @@ class _Dropping:
 
     First what is on brokers that are not live; then from the rack that holds most;
     what is not in sync before what is. Among those left the bands choose. Kept in any
-    case: the last replica in sync, the last of these that may lead, and eligible
-    leaders while the ISR is too small.
+    case: the last replica in sync, the last of these that may lead, eligible leaders
+    while the ISR is too small, and as many in sync as min.insync.replicas wants, as far
+    as there are so many now. Where all that serve so lie in the fullest rack, the list
+    stays longer: without another one its racks would be uneven.
     """
 
     def __init__(self, draft: Draft, surplus: RowArray) -> None:
@@ -210,6 +213,14 @@ class _Dropping:
         self.dropped = np.zeros(len(replicas), dtype=np.bool_)
         self.rack = draft.state.brokers.rack_idx[replicas.broker_idx]
         self.is_kept_back = np.zeros(len(surplus), dtype=np.bool_)
+        state = draft.state
+        live = state.brokers.is_live[replicas.broker_idx]
+        self.serves = replicas.is_in_sync & live
+        wanted = state.num_replicas - surplus
+        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
+        self.least_serving = np.minimum(least, wanted)
+        given_way = {*draft.settings.lifted, *draft.settings.soft}
+        self.is_rack_kept = "rack" not in given_way
         # Who leads may go on wherever it is.
         self.leads = draft.leads[replicas.broker_idx]
         first = first_live_replica(draft.state)
@@ -259,11 +270,13 @@ class _Dropping:
         state = self.draft.state
         live = state.brokers.is_live[state.replicas.broker_idx]
         free = ~self.dropped & (self.surplus > 0)[self.of] & ~self._is_needed()
+        if not self.is_rack_kept:
+            free &= ~self._is_serving()
         free = self._preferred(free, ~live)
         together = self._in_rack()
         most = np.zeros(len(self.surplus), dtype=np.int64)
         np.maximum.at(most, self.of[free], together[free])
-        free &= together == most[self.of]
+        free &= (together == most[self.of]) & ~self._is_serving()
         return self._preferred(free, ~state.replicas.is_in_sync)
 
     def _preferred(self, free: BoolArray, wanted: BoolArray) -> BoolArray:
@@ -286,6 +299,13 @@ class _Dropping:
         is_small = sum_rows(replicas.is_in_sync, self.start) < least
         needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
         return needed
+
+    def _is_serving(self) -> BoolArray:
+        """Return ``(R,)`` true for what is in sync where no more are than must be."""
+        kept = self.serves & ~self.dropped
+        is_least = sum_rows(kept, self.start) <= self.least_serving
+        serving: BoolArray = kept & is_least[self.of]
+        return serving
 
     def _is_last(self, chosen: BoolArray) -> BoolArray:
         """Return ``(R,)`` true for replicas that are the only one chosen of theirs."""
@@ -344,6 +364,9 @@ class _Dropping:
     def shortfalls(self) -> list[Shortfall]:
         """Say which partitions keep more than is wanted, and why."""
         counts = np.diff(self.start) - sum_rows(self.dropped, self.start)
+        # Another one could be copied first, or catch up.
+        is_serving = sum_rows(~self.dropped & ~self._is_needed(), self.start) > 0
+        why = np.where(self.is_kept_back, FULL, np.where(is_serving, SERVING, NEEDED))
         return [
             Shortfall(
                 what="bins",
@@ -351,9 +374,9 @@ class _Dropping:
                 need=int(counts[p] - self.surplus[p]),
                 group=int(p),
                 level="replica",
-                is_proven=not self.is_kept_back[p],
+                is_proven=bool(why[p] == NEEDED),
                 message=f"{self.draft.state.name_of(int(p))} keeps {counts[p]} "
-                f"replicas: {FULL if self.is_kept_back[p] else NEEDED}",
+                f"replicas: {why[p]}",
             )
             for p in np.nonzero(self.surplus > 0)[0]
         ]

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from placement.change import Reassignment
 from placement.cluster import ClusterState
 from placement.core.problem import Movability
 from placement.core.solution import Shortfall
 from placement.operations.resizing import resize
 from placement.rules.draft import Draft, Note
+from placement.rules.keep import keep_still
 from placement.rules.left_alone import UsableLogDirs, is_excluded, is_untouchable
+from placement.rules.tables import MOST_CELLS, Eligibility
 
 RowArray = npt.NDArray[np.int64]
 
@@ -83,8 +86,35 @@ def change_factors(draft: Draft, wanted: RowArray) -> None:
             resized.is_unplaced, Movability.MUST, Movability.MAY
         ).astype(np.int8)
         draft.may_lead_anew[:] = True
+        _bring_back_nothing_behind(draft, resized.lists)
     else:
         draft.is_left_alone |= ~chosen & ~untouchable
+
+
+def _bring_back_nothing_behind(draft: Draft, lists: Reassignment) -> None:
+    """
+    Let no replica take the place of one that was dropped and is not in sync.
+
+    There nothing would be copied, so that one in sync would go and none would come.
+    """
+    before = lists.before
+    replicas, num_brokers = before.replicas, before.num_brokers
+    is_behind = lists.is_dropped & ~replicas.is_in_sync
+    rows = np.nonzero(is_behind & before.brokers.is_live[replicas.broker_idx])[0]
+    of = replicas.partition_idx[rows]
+    concerned, place = np.unique(of, return_inverse=True)
+    if len(concerned) * num_brokers > MOST_CELLS:
+        is_concerned = np.bincount(of, minlength=before.num_partitions) > 0
+        keep_still(draft, is_concerned[draft.state.replicas.partition_idx])
+        return
+    closed = np.zeros((len(concerned), num_brokers), dtype=np.bool_)
+    closed[place, replicas.broker_idx[rows]] = True
+    kinds, kind = np.unique(closed, axis=0, return_inverse=True)
+    partition_class = np.zeros(before.num_partitions, dtype=np.int64)
+    partition_class[concerned] = 1 + kind.reshape(-1)
+    everywhere = np.ones((1, num_brokers), dtype=np.bool_)
+    allowed = np.concatenate([everywhere, ~kinds])
+    draft.eligibility.append(Eligibility(partition_class, allowed))
 
 
 def _left_alone(draft: Draft, p: int, have: int, need: int) -> Shortfall:

@@ -12,11 +12,8 @@ from placement.load import first_true
 from placement.racks import rack_broken
 from placement.rules.draft import Draft, Note
 from placement.rules.keep import keep_still
-from placement.rules.tables import Eligibility
+from placement.rules.tables import MOST_CELLS, Eligibility
 from placement.targets import rack_limit
-
-MOST_CELLS = 20_000_000
-"""Racks of partitions times brokers up to which a table says who may go where."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from placement.cluster import BoolArray, IndexArray, RateArray
 from placement.load import WeightArray
 
 ClassArray = npt.NDArray[np.int64]
+MOST_CELLS = 20_000_000
+"""Classes of partitions times brokers up to which a table says who may go where."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

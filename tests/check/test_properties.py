@@ -153,9 +153,12 @@ def test_min_isr_agrees_with_looking_at_each(case):
         after = lists.get(key, [r.broker for r in before])
         in_sync = {r.broker for r in before if r.is_in_sync}
         least = state.topics.min_insync_replicas[state.partitions.topic_idx[partition]]
-        only_drops = set(after) <= {r.broker for r in before}
-        is_lost = bool(in_sync) and not in_sync & set(after) and only_drops
-        if len(after) < least or is_lost:
+        new = set(after) - {r.broker for r in before}
+        is_lost = bool(in_sync) and not in_sync & set(after) and not new
+        serving = in_sync & live_ids(state)
+        stay = (serving | new & live_ids(state)) & set(after)
+        is_few = key in lists and len(stay) < min(least, len(after), len(serving))
+        if len(after) < least or is_lost or is_few:
             expected.add(key)
     assert keys_found(findings, "min-isr") == expected
 

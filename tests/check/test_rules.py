@@ -187,6 +187,13 @@ BROKEN = [
     ),
     broken(
         "min-isr",
+        make_state([[0, 2, 4]], racks="aabbcc", isr=[[0, 2]], min_isr=2),
+        target({T0: [0, 4]}),
+        "drops-one-in-sync-too-many",
+        allow_replication_factor_change=True,
+    ),
+    broken(
+        "min-isr",
         six(isr=[[0], [1, 3]], elr=[[2], []], min_isr=2),
         target(FINE),
         "drops-an-eligible-leader",
@@ -332,6 +339,17 @@ KEPT = [
     ),
     kept(six(min_isr=2), target(FINE), "at-min-isr"),
     kept(six(isr=[[2], [1, 3]]), target(FINE), "in-sync-copy-stays"),
+    kept(
+        make_state([[0, 2, 4]], racks="aabbcc", isr=[[0, 2]], min_isr=2),
+        target({T0: [0, 2]}),
+        "what-is-behind-goes",
+        allow_replication_factor_change=True,
+    ),
+    kept(
+        make_state([[0, 2, 4]], racks="aabbcc", isr=[[0, 2]], min_isr=2),
+        target({T0: [0, 3, 4]}),
+        "a-copy-takes-the-place-of-one-in-sync",
+    ),
     kept(six(isr=[[2], [1, 3]]), target({T0: [0, 4]}), "copied-before-it-is-dropped"),
     kept(
         six(),

@@ -5,14 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzz.grown import grown
+from placement.check import CheckSettings
 from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
 from placement.operations import SetReplicationFactor
+from placement.planning import plan
 from placement.rules.draft import Settings
 from placement.rules.keep import OnlyTrades
 from placement.rules.racks import WithinRack
 from support.clusters import Dir, clusters, make_state
-from support.naive import is_rack_broken
+from support.naive import is_rack_broken, live_ids, replicas_of
 from support.operations import lists_after, lists_of, plan_checked, planned
 
 
@@ -79,6 +82,68 @@ def test_what_is_in_sync_outlives_the_rest(isr, after):
     state = make_state([[0, 1, 2]], racks="abc", isr=isr)
 
     assert planned(state, set_to(1)) == after
+
+
+def test_what_is_behind_goes_first_where_racks_allow_it():
+    state = make_state([[0, 1, 2]], racks="aaa", isr=[[0, 2]], min_isr=2)
+
+    assert planned(state, set_to(2)) == [[0, 2]]
+
+
+def test_as_many_stay_in_sync_as_must_be():
+    # Rack a holds two, and both must stay; without broker 2 its own would be empty.
+    state = make_state([[0, 1, 2]], racks="aab", isr=[[0, 1]], min_isr=2)
+
+    found = plan_checked(state, set_to(2))
+
+    assert lists_after(found) == [[0, 1, 2]]
+    (lacking,) = found.solution.shortfalls
+    assert "in sync" in lacking.message
+    # Broker 2 may catch up yet.
+    assert found.solution.status is Status.PARTIAL
+
+
+def test_what_is_behind_goes_first_where_racks_do_not_count():
+    state = make_state([[0, 1, 2]], racks="aab", isr=[[0, 1]], min_isr=2)
+    lifted = Settings(lifted=frozenset({"rack"}))
+    unasked = CheckSettings(skipped=frozenset({"rack"}))
+
+    found = plan_checked(state, set_to(2), lifted, rules=unasked)
+
+    assert lists_after(found) == [[0, 1]]
+
+
+def test_what_is_behind_goes_first_where_racks_may_give_way():
+    state = make_state([[0, 1, 2]], racks="aab", isr=[[0, 1]], min_isr=2)
+
+    found = plan(state, set_to(2), Settings(soft=("rack",)))
+
+    assert lists_after(found) == [[0, 1]]
+
+
+def one_behind() -> ClusterState:
+    """Without broker 4, which is behind in t-1, bands would have it back there."""
+    return make_state(
+        [[0, 1, 3, 4], [0, 4, 1, 2]],
+        racks="aaaaa",
+        isr=[[0, 1, 3, 4], [0, 1, 2]],
+        min_isr=3,
+        size_bytes=[20, 5],
+    )
+
+
+def test_nothing_comes_back_to_where_what_was_behind_was_dropped():
+    found = plan_checked(one_behind(), set_to(3), Settings(frees_the_rest=True))
+
+    assert 4 not in lists_after(found)[1]
+
+
+def test_partitions_stay_where_a_table_of_who_may_go_where_is_too_large(monkeypatch):
+    monkeypatch.setattr("placement.operations.set_replication_factor.MOST_CELLS", 4)
+
+    found = plan_checked(one_behind(), set_to(3), Settings(frees_the_rest=True))
+
+    assert set(lists_after(found)[1]) == {0, 1, 2}
 
 
 def test_who_may_lead_outlives_who_may_not():
@@ -286,6 +351,24 @@ def test_something_in_sync_stays_wherever_there_was_something(case):
         minlength=state.num_partitions,
     )
     assert (left[was > 0] > 0).all()
+
+
+@settings(max_examples=30)
+@given(grown(with_=("behind",)), st.integers(2, 3), st.booleans())
+def test_as_many_stay_in_sync_as_there_were_and_must_be(
+    state: ClusterState, factor: int, frees: bool
+):
+    operation = SetReplicationFactor(dict.fromkeys(state.topics.names, factor))
+
+    found = plan(state, operation, Settings(frees_the_rest=frees, effort="quick"))
+
+    live, after = live_ids(state), lists_after(found)
+    for p, left in enumerate(after):
+        before = replicas_of(state, p)
+        serve = {replica.broker for replica in before if replica.is_in_sync} & live
+        come = set(left) - {replica.broker for replica in before}
+        least = int(state.topics.min_insync_replicas[state.partitions.topic_idx[p]])
+        assert len(serve & set(left) | come) >= min(len(serve), least, len(left))
 
 
 @settings(max_examples=40)

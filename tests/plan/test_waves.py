@@ -58,6 +58,28 @@ def test_who_will_lead_a_partition_without_leader_sends_its_copies():
     assert made.is_ok, made.findings
 
 
+def test_nothing_in_sync_gives_way_to_what_was_dropped_as_behind():
+    # Drawn: t-1 lost one in sync to broker 4, whose replica is behind already.
+    state = make_state(
+        [[0, 1, 3, 4], [0, 4, 1, 2]],
+        racks="aaaaa",
+        isr=[[0, 1, 3, 4], [0, 1, 2]],
+        min_isr=3,
+        size_bytes=[20, 5],
+    )
+    request = PlanRequest(
+        goal="set-replication-factor",
+        waves=True,
+        rebalance=True,
+        effort="quick",
+        own=OwnOptions(replication_factor=3),
+    )
+
+    made = make(state, request)
+
+    assert made.is_ok, made.findings
+
+
 def test_waves_lead_from_the_lists_before_to_the_plan(capsys, snapshot, tmp_path):
     told = planned(capsys, snapshot, tmp_path / "plan", "--waves")
 
