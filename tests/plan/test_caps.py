@@ -71,9 +71,11 @@ def test_caps_hold_for_any_cluster(state, cap: int):
     planned = make(state, request)
 
     assert planned.plan.moves["replicas"] <= cap
-    # Some clusters are beyond mending, which is a finding without a cap as well.
+    # Some clusters are beyond mending, which is a finding without a cap as well; and a
+    # plan that may not mend all says so.
     free = make(state, PlanRequest(goal="rebalance", effort="quick"))
-    assert planned.is_ok or not free.is_ok
+    is_short = planned.plan.status in {"partial", "infeasible"}
+    assert planned.is_ok or is_short or not free.is_ok
 
 
 def crossing_bytes(planned) -> int:
