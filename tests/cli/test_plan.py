@@ -31,6 +31,13 @@ GOALS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def effort(request, monkeypatch):
+    """Plan quickly, except where a whole way is gone: there as users do."""
+    if "goal" not in request.fixturenames:
+        monkeypatch.setenv("PLANNER_EFFORT", "quick")
+
+
 @pytest.fixture
 def document():
     return skewed_document()

@@ -12,6 +12,8 @@ from support.plans import contents, skewed_document, write_document
 
 @pytest.fixture
 def snap(tmp_path, monkeypatch):
+    """A cluster that is planned quickly: what becomes of it is no matter here."""
+    monkeypatch.setenv("PLANNER_EFFORT", "quick")
     monkeypatch.chdir(tmp_path)
     write_document(skewed_document(), tmp_path / "s.json")
     return "s.json"

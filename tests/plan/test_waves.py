@@ -19,7 +19,9 @@ from support.plans import lists_in, skewed_document, write_document
 
 
 @pytest.fixture
-def snapshot(tmp_path: Path) -> Path:
+def snapshot(tmp_path: Path, monkeypatch) -> Path:
+    """A cluster that is planned quickly: here it is cut into waves."""
+    monkeypatch.setenv("PLANNER_EFFORT", "quick")
     return write_document(skewed_document(num_partitions=14), tmp_path / "s.json")
 
 
