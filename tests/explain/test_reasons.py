@@ -152,13 +152,15 @@ def test_a_replication_factor_explains_what_comes_and_what_goes():
     assert set(found.undone[moves.is_resizing]) == {Undone.OLD_FACTOR}
 
 
-def test_every_reason_but_one_has_a_case():
+def test_every_reason_has_a_case_here_or_with_its_rule():
     named = {reason for case in CASES for reason, _ in case.values[3]}
     named |= {Reason.NEW_FACTOR}
 
     assert set(Reason) - named == {
         Reason.BROKER_SET,
         Reason.REPLICA_LEFT,
+        Reason.TOPICS_APART,
+        Reason.TOPICS_TOGETHER,
         Reason.WITH_OTHERS,
     }
 

@@ -55,9 +55,20 @@ def entries(text):
     }
 
 
+def racks_of_leaders(document):
+    """Where copies of each partition come from."""
+    racks = {broker["id"]: broker["rack"] for broker in document["brokers"]}
+    return {
+        (topic["name"], p["partition"]): racks[p.get("leader", p["replicas"][0])]
+        for topic in document["topics"]
+        for p in topic["partitions"]
+    }
+
+
 @pytest.mark.parametrize("goal", GOALS)
 def test_files_tell_one_story(goal, tmp_path):
-    before = lists_of_document(skewed_document())
+    document = skewed_document()
+    before, leader_racks = lists_of_document(document), racks_of_leaders(document)
     plan = plan_of(goal)
 
     names = write_plan(plan, tmp_path / "p")
@@ -78,6 +89,11 @@ def test_files_tell_one_story(goal, tmp_path):
     assert said["moves"] == {
         "replicas": len(added),
         "bytes": sum(int(row["bytes"]) for row in moves),
+        "cross_rack_bytes": sum(
+            int(row["bytes"])
+            for row in copies
+            if row["to_rack"] != leader_racks[row["topic"], int(row["partition"])]
+        ),
         "leaders": sum(target[key][0] != before[key][0] for key in target),
         "log_dirs": 0,
         "log_dir_bytes": 0,
