@@ -61,7 +61,9 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
     growth = row["growth_per_day"]
     is_bytes = row["resource"] != "cpu"
-    shown = bytes_text(growth) if is_bytes else f"{growth:.3g}"
+    shown = "-"
+    if growth is not None:
+        shown = bytes_text(growth) if is_bytes else f"{growth:.3g}"
     return (
         str(row["cluster_id"])[:18],
         str(row["broker"]),

@@ -13,6 +13,14 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """What Spark calls a file system, and what pyarrow does."""
 
 
+def _from_uri(uri: str) -> tuple[Any, str]:
+    """Return a file system, and the path on it."""
+    from pyarrow import fs
+
+    found: tuple[Any, str] = fs.FileSystem.from_uri(uri)
+    return found
+
+
 class Store:
     """
     Files below one folder, by their paths inside it.
@@ -36,7 +44,7 @@ class Store:
         try:
             if is_uri:
                 uri = f"{_SCHEMES.get(scheme, scheme)}://{rest}"
-                self._files, self._root = fs.FileSystem.from_uri(uri)
+                self._files, self._root = _from_uri(uri)
             else:
                 path = os.path.abspath(folder.removeprefix("file:"))  # noqa: PTH100
                 self._files, self._root = fs.LocalFileSystem(), path
@@ -138,11 +146,15 @@ class Store:
 
     def _refusal(self, error: Exception) -> BadInputError:
         reason = getattr(error, "strerror", None) or str(error)
+        remedy = "check the path, and the rights to it"
+        if self.folder.startswith("hdfs:"):
+            remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must lead to libhdfs"
         found = InputProblem(
             file=self.folder,
             place="",
             value="",
-            rule=f"the fleet cannot be reached: {reason}",
-            remedy="check the path, and the rights to it",
+            # Libraries that are not found are told place by place, on a line each.
+            rule=f"the fleet cannot be reached: {reason.partition(chr(10))[0]}",
+            remedy=remedy,
         )
         return BadInputError(f"cannot use the fleet {self.folder}", [found])

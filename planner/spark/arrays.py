@@ -10,24 +10,44 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.load import RESOURCES
-from planner.spark.kernel import COUNTED, FIRSTS
+from planner.spark.kernels.tally import BLOCK, COUNTED, FIRSTS, HELD, LED
 
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[Any]
 HEAVIEST = ("max_disk", "max_in", "max_out", "max_cpu")
 """Of what the heaviest single replica of a place is told."""
+_SMALL = {
+    "topic",
+    "number",
+    "start",
+    "replicas",
+    "path",
+    "future",
+    "leader",
+    "isr_start",
+    "isr",
+    "adding_start",
+    "adding",
+    "row_of",
+    "rack",
+}
+"""Arrays of 32 bits: what is read only once had better be short."""
 _KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64}
 
 
 class RowArrays(NamedTuple):
-    """Columns of ``P`` partitions and their ``N`` replicas; brokers are rows."""
+    """
+    Columns of ``P`` partitions and their ``N`` replicas.
+
+    Brokers are the numbers of which `GroundArrays.row_of` has the rows.
+    """
 
     topic: Any
     number: Any
     is_named: Any
     is_unlike: Any
     start: Any
-    broker: Any
-    place: Any
+    replicas: Any
+    path: Any
     future: Any
     own: Any
     leader: Any
@@ -43,11 +63,17 @@ class RowArrays(NamedTuple):
     follower_cpu: Any
     has_future: bool
     has_own: bool
+    has_adding: bool
 
 
 class GroundArrays(NamedTuple):
-    """Of brokers, racks, topics, places, and by factor: what partitions must know."""
+    """
+    Of brokers, racks, topics, places, and by factor: what partitions must know.
 
+    The place of a replica is the row of its broker times `stride`, and its path.
+    """
+
+    row_of: Any
     is_live: Any
     rack: Any
     in_rack: Any
@@ -55,6 +81,8 @@ class GroundArrays(NamedTuple):
     is_shared: Any
     min_isr: Any
     is_offline: Any
+    has_offline: bool
+    stride: int
 
 
 class SumArrays(NamedTuple):
@@ -68,24 +96,32 @@ class SumArrays(NamedTuple):
     total: Any
     largest: Any
     least: Any
-    whole: Any
+    origin: Any
     square: Any
-    loads: Any
-    most: Any
-    copied: Any
-    is_target: Any
+    whole: Any
+    held: Any
+    led: Any
     firsts: Any
+    strangers: Any
 
 
 class ScratchArrays(NamedTuple):
-    """Of the partition at hand: what weighs; of all, their loads."""
+    """
+    Of the partitions of a block, and their replicas: what they weigh, and where.
+
+    Of the one at hand its brokers, and how many of them each rack has.
+    """
 
     each: Any
     extra: Any
-    own: Any
-    held: Any
-    loads: Any
     is_sound: Any
+    leads: Any
+    place: Any
+    future: Any
+    disk: Any
+    cpu: Any
+    broker: Any
+    in_rack: Any
 
 
 _Arrays = TypeVar("_Arrays", RowArrays, GroundArrays)
@@ -94,11 +130,18 @@ _Arrays = TypeVar("_Arrays", RowArrays, GroundArrays)
 def uniform(arrays: _Arrays) -> _Arrays:
     """Return arrays of one kind, or else each mixture of kinds is compiled anew."""
     wanted = {
-        name: np.require(each, _KINDS[each.dtype.kind], ["C", "W"])
+        name: _uniform(each, np.int32 if name in _SMALL else _KINDS[each.dtype.kind])
         for name, each in arrays._asdict().items()
         if isinstance(each, np.ndarray)
     }
     return type(arrays)(**{**arrays._asdict(), **wanted})
+
+
+def _uniform(array: Any, kind: Any) -> Any:  # noqa: ANN401 - an array of that kind
+    # Those of Arrow can only be read; then so are all, and none need be copied.
+    found = np.require(array, kind, ["C"]).view()
+    found.setflags(write=False)
+    return found
 
 
 def empty_sums(topics: int, places: int, longest: int) -> SumArrays:
@@ -117,24 +160,38 @@ def empty_sums(topics: int, places: int, longest: int) -> SumArrays:
         total=zeros(topics, width),
         largest=zeros(topics, width),
         least=zeros(topics, width),
-        whole=np.zeros((topics, width)),
+        origin=zeros(topics, width),
         square=np.zeros((topics, width)),
-        loads=zeros(places, width),
-        most=zeros(places, len(HEAVIEST)),
-        copied=np.zeros(places, dtype=np.int64),
-        is_target=np.zeros(places, dtype=np.bool_),
+        whole=np.zeros(width),
+        held=_by_line(zeros(places + 1, len(HELD))),
+        led=zeros(places, len(LED)),
         firsts=zeros(longest + 1, len(FIRSTS)),
+        strangers=np.zeros(1, dtype=np.int64),
     )
 
 
-def scratch_of(partitions: int, racks: int) -> ScratchArrays:
-    """Return room for what is known of one partition at a time."""
+def _by_line(table: Ints) -> Ints:
+    """Return all rows but one of a table, so that each is one line of the cache."""
+    rows, columns = table.shape
+    skipped = -table.ctypes.data % table.strides[0] // table.itemsize
+    flat = table.reshape(-1)[skipped : skipped + (rows - 1) * columns]
+    return flat.reshape(rows - 1, columns)
+
+
+def scratch_of(replicas: int, longest: int, racks: int) -> ScratchArrays:
+    """Return room for a block of partitions of at most so many replicas."""
     width = len(RESOURCES)
+    size = min(replicas, BLOCK * longest)
+    place, future, disk, cpu = np.zeros((4, size), dtype=np.int64)
     return ScratchArrays(
-        each=np.zeros(width, dtype=np.int64),
-        extra=np.zeros(width, dtype=np.int64),
-        own=np.zeros(1, dtype=np.int64),
-        held=np.zeros(racks, dtype=np.int64),
-        loads=np.zeros((partitions, width), dtype=np.int64),
-        is_sound=np.zeros(partitions, dtype=np.bool_),
+        each=np.zeros((BLOCK, width), dtype=np.int64),
+        extra=np.zeros((BLOCK, width), dtype=np.int64),
+        is_sound=np.zeros(BLOCK, dtype=np.bool_),
+        leads=np.zeros(BLOCK, dtype=np.int64),
+        place=place,
+        future=future,
+        disk=disk,
+        cpu=cpu,
+        broker=np.zeros(longest, dtype=np.int64),
+        in_rack=np.zeros(racks, dtype=np.int64),
     )

@@ -41,17 +41,18 @@ from placement.targets import (
     rack_limit,
     share_capacities,
 )
-from planner.score.tables import LEVELS, SCHEMA, level_table, topic_table
+from planner.score.tables import LEVELS
 from planner.snapshot.columns import ArrowTable
 from planner.spark.arrays import HEAVIEST
-from planner.spark.chunk import LOADS, Ground, bare_state
+from planner.spark.chunk import LOADS, WRONG, Ground, bare_state
 from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
-from planner.spark.kernel import COUNTED, FIRSTS
+from planner.spark.kernels.tally import COUNTED, FIRSTS
 from planner.spark.lists import place_keys
 from planner.spark.parcels import Parcels
 from planner.spark.partial import places_once
 from planner.spark.topics import BROKEN_AS, TopicSums
+from planner.spark.wide import NAMES, WIDE, wide_levels, wide_topics
 
 PLACED = tuple(level for level in LEVELS if level != "topic")
 """The levels that are of no topic."""
@@ -86,6 +87,8 @@ def score_tables(
     """
     Yield the scores of a snapshot, as far as this task has what they are made of.
 
+    They are in the columns of `planner.spark.wide.WIDE`.
+
     Parameters
     ----------
     parcels
@@ -99,11 +102,12 @@ def score_tables(
     taken_at: datetime = pa.scalar(micros, pa.int64()).cast(TIME).as_py()
     topics = TopicSums(parcels.tables["topic"], parcels.tables["listed"])
     if len(topics.names):
-        yield topic_table(topics.names, topics.level(), cluster_id, taken_at)
-    if parcels.has_first:
-        totals = _totals(parcels.tables["count"])
+        yield wide_topics(topics.names, topics.level(), cluster_id, taken_at)
+    totals = _totals(parcels.tables["count"])
+    # What is wrong is told by the task that has its topic.
+    if parcels.has_first and not any(totals[name] for name in WRONG):
         score = _placed(parcels, grounds.of(parcels.key), totals, settings)
-        table = level_table(score, cluster_id, taken_at, PLACED)
+        table = wide_levels(score, cluster_id, taken_at, PLACED)
         yield _with_totals(table, totals)
 
 
@@ -274,27 +278,23 @@ def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # no
 
 
 def _with_totals(table: ArrowTable, totals: Mapping[str, int]) -> ArrowTable:
-    """Put what only partitions tell on the rows of the cluster."""
+    """Put what only partitions tell on the row of the cluster."""
     is_cluster = pc.equal(table.column("level"), "cluster")
     partitions = int(totals["partitions"])
-    known = {
-        str(resource): (
-            float(totals[f"knows_{resource}"]) / partitions
-            if partitions and f"knows_{resource}" in totals
-            else 1.0
-        )
-        for resource in RESOURCES
-    }
-    fractions = pa.array(
-        [known[name] for name in table.column("resource").to_pylist()], pa.float64()
-    )
+    known = [
+        float(totals[f"knows_{name}"]) / partitions
+        if partitions and f"knows_{name}" in totals
+        else 1.0
+        for name in NAMES
+    ]
     values = {
-        "partitions": pa.scalar(partitions, pa.int64()),
-        "replicas": pa.scalar(int(totals["replicas"]), pa.int64()),
-        "known_fraction": fractions,
+        "partitions": partitions,
+        "replicas": int(totals["replicas"]),
+        "known_fraction": known,
     }
     for name, value in values.items():
-        position = table.schema.get_field_index(name)
-        column = pc.if_else(is_cluster, value, table.column(name))
-        table = table.set_column(position, SCHEMA.field(name), column)
+        field = WIDE.field(name)
+        said = pa.scalar(value, field.type)
+        column = pc.if_else(is_cluster, said, table.column(name))
+        table = table.set_column(table.schema.get_field_index(name), field, column)
     return table

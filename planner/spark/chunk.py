@@ -18,7 +18,6 @@ from placement.load import RESOURCES
 from placement.targets import rack_limit
 from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
 from planner.snapshot.rows import Rows, as_array
-from planner.spark import kernel
 from planner.spark.arrays import (
     HEAVIEST,
     GroundArrays,
@@ -29,8 +28,9 @@ from planner.spark.arrays import (
     scratch_of,
     uniform,
 )
-from planner.spark.kernel import COUNTED, FIRSTS
-from planner.spark.lists import Spots, aligned, row_finder, rows_of_ids
+from planner.spark.kernels.adding import add_partitions, compiled
+from planner.spark.kernels.tally import COUNTED, FIRSTS, HELD, LED, NOBODY_SAYS
+from planner.spark.lists import BrokerRows, Spots, aligned, numbers_of, rows_of
 
 READ = (
     "topic",
@@ -73,7 +73,7 @@ TOPICS = pa.schema(
         ("topic", _TEXT),
         *((name, _INT) for name in COUNTED),
         *((f"{end}_{name}", _INT) for name in LOADS for end in ("sum", "max", "min")),
-        *((f"{end}_{name}", _FLOAT) for name in LOADS for end in ("whole", "square")),
+        *((f"square_{name}", _FLOAT) for name in LOADS),
     ]
 )
 """`square_…`: sum of squared distances from the mean of these partitions."""
@@ -120,6 +120,11 @@ class Ground:
     def state(self) -> ClusterState:
         """The brokers and log dirs as a cluster without partitions."""
         return bare_state(self.brokers, self.log_dirs)
+
+    @cached_property
+    def broker_rows(self) -> BrokerRows:
+        """The rows of its brokers by their ids."""
+        return BrokerRows(self.state.brokers.ids)
 
     @cached_property
     def in_rack(self) -> Ints:
@@ -196,22 +201,19 @@ def sums_of(rows: ArrowTable, ground: Ground, *, is_compiled: bool = False) -> S
     in `found`, and nowhere else.
     """
     names, topic_idx = _topics_of(rows)
-    listed = Rows.from_arrow(rows.column("replicas"))
-    ids = listed.values.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
-    find = row_finder(ground.state.brokers.ids)
-    broker = find(ids)
-    spots = Spots(rows, listed, broker, ground.state)
-    arrays = _row_arrays(rows, topic_idx, listed, broker, spots, find)
+    listed = rows_of(rows.column("replicas"))
+    spots = Spots(rows, listed, ground.broker_rows, ground.state)
+    arrays = _row_arrays(rows, topic_idx, listed, spots, ground.broker_rows)
     longest = int(listed.lengths.max(initial=0))
     sums = empty_sums(len(names), spots.count, longest)
-    add = kernel.compiled() if is_compiled else kernel.add_partitions
+    add = compiled() if is_compiled else add_partitions
     # Sums that overflow are refused later, by those in floats.
     with np.errstate(over="ignore", invalid="ignore"):
         add(
             uniform(arrays),
             uniform(_ground_arrays(ground, names, spots, longest)),
             sums,
-            scratch_of(len(rows), ground.state.num_racks),
+            scratch_of(len(listed.values), longest, ground.state.num_racks),
         )
     return Sums(
         places=_place_table(sums, spots, ground.state),
@@ -219,7 +221,7 @@ def sums_of(rows: ArrowTable, ground: Ground, *, is_compiled: bool = False) -> S
         counts=_count_table(sums),
         topics=_topic_table(names, sums),
         numbers=_number_table(names, sums, arrays),
-        found=_strangers(np.unique(ids[broker == ABSENT])),
+        found=_strangers(listed, ground) if sums.strangers[0] else FOUND.empty_table(),
     )
 
 
@@ -239,50 +241,46 @@ def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
 
 
 def _row_arrays(
-    rows: ArrowTable,
-    topic_idx: Ints,
-    listed: Rows,
-    broker: Ints,
-    spots: Spots,
-    find: Any,  # noqa: ANN401 - ids to rows
+    rows: ArrowTable, topic_idx: Ints, listed: Rows, spots: Spots, brokers: BrokerRows
 ) -> RowArrays:
-    isr = rows_of_ids(rows.column("isr"), find, listed, broker)
-    adding = rows_of_ids(rows.column("adding_replicas"), find, listed, broker)
+    isr, adding = rows_of(rows.column("isr")), rows_of(rows.column("adding_replicas"))
     own, is_unlike = aligned(rows.column("replica_bytes"), listed)
-    leader = find(_numbers(rows, "leader", UNKNOWN))
-    leader[rows.column("leader").is_null().to_numpy()] = kernel.NOBODY_SAYS
+    replicas, in_sync, added = (
+        brokers.numbers(numbers_of(each.values, UNKNOWN))
+        for each in (listed, isr, adding)
+    )
     return RowArrays(
         topic=topic_idx,
-        number=_numbers(rows, "partition", UNKNOWN).astype(np.int64),
+        number=numbers_of(rows.column("partition"), UNKNOWN),
         is_named=rows.column("topic").is_valid().to_numpy(),
         is_unlike=is_unlike | spots.is_unlike,
         start=listed.start,
-        broker=broker,
-        place=spots.here,
+        replicas=replicas,
+        path=spots.path,
         future=spots.future,
         own=own,
-        leader=leader,
+        leader=_leaders(rows.column("leader"), brokers),
         isr_start=isr.start,
-        isr=isr.values,
+        isr=in_sync,
         tells_isr=~isr.is_absent,
         adding_start=adding.start,
-        adding=adding.values,
-        size=_numbers(rows, "size_bytes", UNKNOWN),
-        inbound=_numbers(rows, "in_bytes_per_s", np.nan),
-        outbound=_numbers(rows, "out_bytes_per_s", np.nan),
-        leader_cpu=_numbers(rows, "leader_cpu_cores", np.nan),
-        follower_cpu=_numbers(rows, "follower_cpu_cores", np.nan),
+        adding=added,
+        size=numbers_of(rows.column("size_bytes"), UNKNOWN),
+        inbound=numbers_of(rows.column("in_bytes_per_s"), np.nan),
+        outbound=numbers_of(rows.column("out_bytes_per_s"), np.nan),
+        leader_cpu=numbers_of(rows.column("leader_cpu_cores"), np.nan),
+        follower_cpu=numbers_of(rows.column("follower_cpu_cores"), np.nan),
         has_future=len(spots.future) > 0,
         has_own=len(own) > 0,
+        has_adding=len(added) > 0,
     )
 
 
-def _numbers(rows: ArrowTable, name: str, absent: float) -> Any:  # noqa: ANN401 - (P,) numbers
-    column = as_array(rows.column(name))
-    if column.null_count == len(column):
-        kind = np.float64 if np.isnan(absent) else np.int64
-        return np.full(len(column), absent, dtype=kind)
-    return column.fill_null(absent).to_numpy(zero_copy_only=False)
+def _leaders(column: ArrowTable, brokers: BrokerRows) -> Ints:
+    leaders = brokers.numbers(numbers_of(column, UNKNOWN))
+    if column.null_count:
+        leaders = np.where(column.is_null().to_numpy(), NOBODY_SAYS, leaders)
+    return leaders
 
 
 def _ground_arrays(
@@ -293,27 +291,28 @@ def _ground_arrays(
     is_shared = pc.fill_null(said.column("is_shared").take(at), fill_value=False)
     min_isr = said.column("min_isr").take(at).fill_null(ground.min_isr)
     brokers = ground.state.brokers
+    is_offline = ground.state.log_dirs.state == LogDirState.OFFLINE
     return GroundArrays(
+        row_of=ground.broker_rows.row_of,
         is_live=brokers.is_live,
         rack=brokers.rack_idx,
         in_rack=ground.in_rack,
         rack_limit=rack_limit(np.arange(longest + 1), ground.in_rack),
         is_shared=is_shared.to_numpy(),
         min_isr=min_isr.to_numpy(),
-        is_offline=spots.flags(ground.state.log_dirs.state == LogDirState.OFFLINE),
+        is_offline=spots.flags(is_offline),
+        has_offline=bool(is_offline.any()),
+        stride=spots.stride,
     )
 
 
 def _place_table(sums: SumArrays, spots: Spots, state: ClusterState) -> ArrowTable:
-    replicas = sums.loads[:, kernel.REPLICAS]
-    used = np.nonzero((replicas > 0) | sums.is_target)[0]
+    named = dict(zip(HELD, sums.held.T, strict=True))
+    named |= dict(zip(LED, sums.led.T, strict=True))
+    used = np.nonzero((named["replicas"] > 0) | (named["targets"] > 0))[0]
     brokers, paths = spots.names(used, state.brokers.ids)
-    columns = [sums.loads[used, r] for r in range(len(LOADS))]
-    columns += [sums.most[used, r] for r in range(len(HEAVIEST))]
-    return pa.Table.from_arrays(
-        [brokers, paths, *map(pa.array, columns), pa.array(sums.copied[used])],
-        schema=PLACES,
-    )
+    columns = [pa.array(named[name][used]) for name in PLACES.names[2:]]
+    return pa.Table.from_arrays([brokers, paths, *columns], schema=PLACES)
 
 
 def _factor_table(sums: SumArrays) -> ArrowTable:
@@ -323,20 +322,25 @@ def _factor_table(sums: SumArrays) -> ArrowTable:
 
 
 def _count_table(sums: SumArrays) -> ArrowTable:
-    columns = [*sums.counts.sum(axis=0), *sums.whole.sum(axis=0)]
+    columns = [*sums.counts.sum(axis=0), *sums.whole]
     return pa.Table.from_arrays([pa.array([each]) for each in columns], schema=COUNTS)
 
 
 def _topic_table(names: ArrowTable, sums: SumArrays) -> ArrowTable:
     ends = (sums.total, sums.largest, sums.least)
-    floats = (sums.whole, sums.square)
-    width = range(len(LOADS))
     columns = [
         *sums.counts.T,
-        *(end[:, r] for r in width for end in ends),
-        *(end[:, r] for r in width for end in floats),
+        *(end[:, r] for r in range(len(LOADS)) for end in ends),
+        *_squares(sums).T,
     ]
     return pa.Table.from_arrays([names, *map(pa.array, columns)], schema=TOPICS)
+
+
+def _squares(sums: SumArrays) -> Any:  # noqa: ANN401 - (T, R) floats
+    """Return sums of squares of distances from the mean, not from the first."""
+    count = np.maximum(sums.counts[:, COUNTED.index("partitions")], 1)[:, None]
+    away = (sums.total - count * sums.origin).astype(np.float64)
+    return np.maximum(sums.square - away * (away / count), 0.0)
 
 
 def _number_table(names: ArrowTable, sums: SumArrays, rows: RowArrays) -> ArrowTable:
@@ -358,7 +362,9 @@ def _listed_numbers(is_run: npt.NDArray[np.bool_], rows: RowArrays) -> ArrowTabl
     )
 
 
-def _strangers(ids: Ints) -> ArrowTable:
+def _strangers(listed: Rows, ground: Ground) -> ArrowTable:
+    ids = np.unique(numbers_of(listed.values, UNKNOWN))
+    strangers = ids[ground.broker_rows.rows(ids) == ABSENT]
     rule = "replicas must live on brokers that are listed"
     rows = [
         {
@@ -367,6 +373,6 @@ def _strangers(ids: Ints) -> ArrowTable:
             "value": str(broker),
             "rule": rule,
         }
-        for broker in ids.tolist()
+        for broker in strangers.tolist()
     ]
     return pa.Table.from_pylist(rows, schema=FOUND)

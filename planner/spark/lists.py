@@ -1,6 +1,5 @@
 """Lists of partitions as arrays of rows: brokers by their ids, places by log dirs."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,39 +11,73 @@ from placement.cluster import ABSENT, UNKNOWN, ClusterState
 from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import Rows, as_array
 
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 MOST_PLACES = 1 << 22
 """Brokers times paths up to this have a row each; of more only those in use."""
 
 
-def row_finder(ids: npt.NDArray[np.int32]) -> Callable[[Any], Ints]:
-    """Return what finds the rows of brokers, `ABSENT` where there is none."""
-    count = len(ids)
-    if count and ids[-1] <= max(8 * count, 1 << 16):
-        # One more at each end: of ids below 0, and of those above all.
-        row_of = np.full(int(ids[-1]) + 3, ABSENT, dtype=np.int64)
-        row_of[ids.astype(np.int64) + 1] = np.arange(count)
-        return lambda wanted: row_of[np.clip(wanted, -1, int(ids[-1]) + 1) + 1]
+class BrokerRows:
+    """
+    Rows of brokers by their ids.
 
-    def search(wanted: Any) -> Ints:  # noqa: ANN401 - (N,) ids
-        at = np.minimum(np.searchsorted(ids, wanted), max(count - 1, 0))
-        if not count:
-            return np.full(len(wanted), ABSENT, dtype=np.int64)
-        return np.where(ids[at] == wanted, at, ABSENT).astype(np.int64)
+    Parameters
+    ----------
+    ids
+        ``(B,)`` of the brokers, ascending.
 
-    return search
+    Attributes
+    ----------
+    row_of
+        The row of each number that `numbers` gives, `ABSENT` where there is none.
+    """
+
+    def __init__(self, ids: npt.NDArray[np.int32]) -> None:
+        count = len(ids)
+        self._ids = ids
+        self._is_sparse = bool(count) and int(ids[-1]) > max(8 * count, 1 << 16)
+        if self._is_sparse:
+            self.row_of: Ints = np.arange(count, dtype=np.int32)
+            return
+        self.row_of = np.full(int(ids[-1]) + 1 if count else 0, ABSENT, dtype=np.int32)
+        self.row_of[ids] = np.arange(count)
+
+    def numbers(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
+        """Return what stands for ids: they themselves, or rows if these are few."""
+        return self.rows(ids) if self._is_sparse else np.asarray(ids)
+
+    def rows(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
+        """Return the rows of brokers, `ABSENT` where there is none."""
+        if not len(self._ids):
+            return np.full(len(ids), ABSENT, dtype=np.int32)
+        at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        return np.where(self._ids[at] == ids, at, ABSENT).astype(np.int32)
 
 
-def rows_of_ids(
-    column: ArrowArray, find: Callable[[Any], Ints], listed: Rows, broker: Ints
-) -> Rows:
-    """Return a column of broker ids as rows; the very array where it has replicas."""
-    found = Rows.from_arrow(column)
-    if found.values.equals(listed.values):
-        return Rows(found.start, broker, found.is_absent)
-    ids = found.values.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
-    return Rows(found.start, find(ids), found.is_absent)
+def rows_of(column: ArrowArray) -> Rows:
+    """Split a list column as `Rows.from_arrow` does; as it lies there, where it can."""
+    array = as_array(column)
+    count = len(array)
+    if array.null_count == count:
+        empty = array.type.value_type
+        none: Ints = np.zeros(count + 1, dtype=np.int32)
+        return Rows(none, pa.nulls(0, empty), np.ones(count, dtype=np.bool_))
+    if array.null_count or not pa.types.is_list(array.type):
+        rows = Rows.from_arrow(array)
+        short: Ints = rows.start.astype(np.int32)
+        return Rows(short, rows.values, rows.is_absent)
+    start = array.offsets.to_numpy()
+    start = start if start[0] == 0 else start - start[0]
+    return Rows(start, array.flatten(), np.zeros(count, dtype=np.bool_))
+
+
+def numbers_of(column: ArrowArray, absent: float) -> Any:  # noqa: ANN401 - (N,) numbers
+    """Return a column as numbers; as it lies there, where nothing is absent."""
+    array = as_array(column)
+    if array.null_count == len(array):
+        return np.full(len(array), absent, dtype=array.type.to_pandas_dtype())
+    whole = array.fill_null(absent) if array.null_count else array
+    return whole.to_numpy(zero_copy_only=False)
 
 
 def aligned(column: ArrowArray, listed: Rows) -> tuple[Ints, Flags]:
@@ -56,19 +89,20 @@ def aligned(column: ArrowArray, listed: Rows) -> tuple[Ints, Flags]:
     ``(N,)`` numbers, `UNKNOWN` where there is none; empty where all are. ``(P,)`` true
     for lists that are not as long as their replicas.
     """
-    rows = Rows.from_arrow(column)
-    numbers = rows.values.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
-    return _aligned(rows, numbers.astype(np.int64), listed)
+    rows = rows_of(column)
+    return _aligned(rows, numbers_of(rows.values, UNKNOWN), listed)
 
 
 def _aligned(rows: Rows, numbers: Ints, listed: Rows) -> tuple[Ints, Flags]:
     if len(numbers) and np.array_equal(rows.start, listed.start):
         return numbers, np.zeros(len(listed.lengths), dtype=np.bool_)
+    if rows.is_absent.all():
+        return numbers, np.zeros(len(listed.lengths), dtype=np.bool_)
     is_unlike = ~rows.is_absent & (rows.lengths != listed.lengths)
     if not len(numbers):
         return numbers, is_unlike
     fits = ~rows.is_absent & ~is_unlike
-    spread = np.full(len(listed.values), UNKNOWN, dtype=np.int64)
+    spread = np.full(len(listed.values), UNKNOWN, dtype=numbers.dtype)
     spread[np.repeat(fits, listed.lengths)] = numbers[np.repeat(fits, rows.lengths)]
     return spread, is_unlike
 
@@ -77,61 +111,63 @@ class Spots:
     """
     Where replicas lie: in a log dir of their broker, or nobody says where.
 
+    A place is a row of a broker times `stride`, and a path.
+
     Parameters
     ----------
     rows
         Partitions.
-    listed, broker
-        Their replicas; ``(N,)`` rows of their brokers.
+    listed, brokers
+        Their replicas; the rows of brokers.
     state
         The cluster's brokers and log dirs.
 
     Attributes
     ----------
-    count
-        How many places there are.
-    here
-        ``(N,)`` the place of each replica.
+    count, stride
+        How many places there are; a broker has so many, or 0: paths are whole places.
+    path
+        ``(N,)`` the path of each replica.
     future
-        ``(N,)`` the place it is being copied to, or `ABSENT`; empty where none is.
+        ``(N,)`` the path it is being copied to, or `ABSENT`; empty where none is.
     is_unlike
         ``(P,)`` true where log dirs are not as many as replicas.
     """
 
     def __init__(
-        self, rows: ArrowTable, listed: Rows, broker: Ints, state: ClusterState
+        self, rows: ArrowTable, listed: Rows, brokers: BrokerRows, state: ClusterState
     ) -> None:
         here, here_unlike = _coded(rows.column("log_dirs"), listed)
         future, future_unlike = _coded(rows.column("future_log_dirs"), listed)
         self.is_unlike = here_unlike | future_unlike
         texts = pa.concat_arrays([here.paths, future.paths]).unique()
         self._paths = pa.concat_arrays([texts, pa.nulls(1, pa.string())])
-        self._width = len(self._paths)
+        self._width = self.stride = len(self._paths)
         self._dirs = state.log_dirs
-        # Brokers that nobody lists have no place; their partitions are not placed.
-        base = np.maximum(broker, 0) * self._width
-        self.here = base + here.numbered(texts, self._width - 1, len(broker))
+        self.path = here.numbered(texts, self._width - 1, len(listed.values))
         self.future = future.numbered(texts, ABSENT, 0)
-        self.future = np.where(
-            self.future < 0, ABSENT, base[: len(self.future)] + self.future
-        )
         self.count = state.num_brokers * self._width
         self._keys: Ints | None = None
         if self.count > MOST_PLACES:
-            self._compress()
+            self._compress(brokers.rows(numbers_of(listed.values, UNKNOWN)))
 
-    def _compress(self) -> None:
+    def _compress(self, broker: Ints) -> None:
         """Give rows to the places in use alone."""
-        keys = np.unique(np.concatenate([self.here, self.future]))
-        self._keys = keys[keys >= 0]
-        self.here = np.searchsorted(self._keys, self.here)
+        # Brokers that nobody lists have no place; their partitions are not placed.
+        base = np.maximum(broker, 0).astype(np.int64) * self._width
+        here = base + self.path
         is_there = self.future >= 0
-        self.future[is_there] = np.searchsorted(self._keys, self.future[is_there])
-        self.count = len(self._keys)
+        future = base[: len(self.future)] + self.future
+        keys = np.unique(np.concatenate([here, future[is_there]]))
+        self._keys, self.stride, self.count = keys, 0, len(keys)
+        self.path = np.searchsorted(keys, here)
+        self.future[is_there] = np.searchsorted(keys, future[is_there])
 
     def flags(self, of_dirs: Flags) -> Flags:
         """Return ``(count,)`` what is true of the log dirs of the places."""
         flags = np.zeros(max(self.count, 1), dtype=np.bool_)
+        if not of_dirs.any():
+            return flags
         paths = pa.array(self._dirs.paths, pa.string())
         at = pc.index_in(paths, value_set=self._paths, skip_nulls=True)
         number = at.fill_null(ABSENT).to_numpy(zero_copy_only=False)
@@ -161,19 +197,18 @@ class _Coded:
     def numbered(self, texts: ArrowArray, absent: int, count: int) -> Ints:
         """Return the place of each replica's path in texts; `count` where no codes."""
         if not len(self.codes):
-            return np.full(count, absent, dtype=np.int64)
+            return np.full(count, absent, dtype=np.int32)
         place = pc.index_in(self.paths, value_set=texts).to_numpy(zero_copy_only=False)
-        table = np.append(place, absent).astype(np.int64)
+        table = np.append(place, absent).astype(np.int32)
         return table[self.codes]
 
 
 def _coded(column: ArrowArray, listed: Rows) -> tuple[_Coded, Flags]:
-    rows = Rows.from_arrow(column)
+    rows = rows_of(column)
     values = as_array(rows.values)
     if not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
-    codes = values.indices.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
-    numbers, is_unlike = _aligned(rows, codes.astype(np.int64), listed)
+    numbers, is_unlike = _aligned(rows, numbers_of(values.indices, UNKNOWN), listed)
     return _Coded(values.dictionary.cast(pa.string()), numbers), is_unlike
 
 

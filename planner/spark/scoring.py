@@ -1,30 +1,38 @@
 """Scores of a whole fleet: DataFrames in, DataFrames out."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.score.tables import SCHEMA
 from planner.snapshot.columns import ArrowTable
 from planner.spark.balance import ScoreSettings, score_tables
+from planner.spark.chunk import filled
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, open_fleet
 from planner.spark.grounds import Grounds, grounds_of
-from planner.spark.parcels import SEED, Key, Parcels, on_snapshots
+from planner.spark.parcels import Parcels, on_snapshots
 from planner.spark.partial import partial_sums, shuffled_tasks
+from planner.spark.problems import PROBLEM, problem_tables
 from planner.spark.problems import SCHEMA as PROBLEMS
-from planner.spark.problems import problem_tables
+from planner.spark.wide import WIDE, unfolded
 
-ArrowSchema: TypeAlias = Any
 Work = Callable[[Parcels], Iterable[ArrowTable]]
 """What is made of the parcels of a snapshot."""
-JUDGED = ("number", "count", "found", "listed", SEED)
-SCORED = ("place", "factor", "count", "topic", "listed", SEED)
-"""Kinds of parcels that tell what is wrong, and that scores are made of."""
-JUDGED_ROWS, SCORED_ROWS = 4_000_000, 400_000
+REFUSES = "refuses"
+HANDED = pa.schema(
+    [*WIDE, *((name, pa.string()) for name in PROBLEM), (REFUSES, pa.bool_())]
+)
+"""
+Rows of scores, and of problems: these have no level. The first of the problems that a
+task finds refuses the snapshot.
+"""
+TASK_ROWS = 400_000
 """Partitions whose parcels are worth a task of their own; each costs 0.1 s."""
 
 
@@ -74,61 +82,56 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     tables = fleet.canonical() if fleet.files is None else fleet
     spark = tables.partitions.sparkSession
     grounds = grounds_of(tables)
-    partial = kept(partial_sums(spark, tables, grounds))
-    chosen = settings or ScoreSettings.defaults()
-
-    def judge(parcels: Parcels) -> Iterable[ArrowTable]:
-        return problem_tables(parcels, grounds)
-
-    judged = _dealt(partial, JUDGED, _tasks(tables, JUDGED_ROWS))
-    problems, refused = _known(_worked(judged, judge, PROBLEMS))
-    work = _scorer(grounds, chosen, refused)
-    scored = _dealt(partial, SCORED, _tasks(tables, SCORED_ROWS))
-    return FleetScores(
-        scores=_worked(scored, work, SCHEMA),
-        problems=problems,
-        sums=(partial, problems),
-    )
+    partial = partial_sums(spark, tables, grounds)
+    work = _worker(grounds, settings or ScoreSettings.defaults())
+    dealt = _dealt(partial, _tasks(tables))
+    handed = kept(dealt.mapInArrow(on_snapshots(work), _as_spark(HANDED)))
+    problems = handed.where("level is null").select(*PROBLEMS.names)
+    refused = handed.where(REFUSES).select(*KEY).toArrow()
+    scores = _without(handed.where("level is not null"), refused)
+    return FleetScores(scores=unfolded(scores), problems=problems, sums=(handed,))
 
 
-def _known(problems: DataFrame) -> tuple[DataFrame, frozenset[Key]]:
-    """Return problems, looked for but once, and the snapshots that they are of."""
-    if not problems.select("table").take(1):
-        return problems.limit(0), frozenset()
-    found = kept(problems)
-    return found, _keys_of(found)
+def _worker(grounds: Grounds, settings: ScoreSettings) -> Work:
+    """Return what judges a snapshot, and scores it where a task finds nothing wrong."""
+
+    def work(parcels: Parcels) -> Iterable[ArrowTable]:
+        problems = [_refusing(each) for each in problem_tables(parcels, grounds)]
+        found = problems or score_tables(parcels, grounds, settings)
+        return (filled(table, HANDED) for table in found)
+
+    return work
 
 
-def _scorer(
-    grounds: Grounds, settings: ScoreSettings, refused: Collection[Key]
-) -> Work:
-    def score(parcels: Parcels) -> Iterable[ArrowTable]:
-        return (
-            () if parcels.key in refused else score_tables(parcels, grounds, settings)
-        )
-
-    return score
+def _refusing(problems: ArrowTable) -> ArrowTable:
+    is_first = np.arange(len(problems)) == 0
+    return problems.append_column(REFUSES, pa.array(is_first))
 
 
-def _tasks(fleet: Fleet, rows: int) -> int | None:
-    """Return how many tasks partitions are worth, at so many each, where known."""
+def _without(scores: DataFrame, refused: ArrowTable) -> DataFrame:
+    """Leave out snapshots with which something is wrong; another task may know it."""
+    if not len(refused):
+        return scores
+    named = scores.sparkSession.createDataFrame(refused.combine_chunks())
+    is_same = [scores[name].eqNullSafe(named[name]) for name in KEY]
+    return scores.join(F.broadcast(named), is_same, "left_anti")
+
+
+def _tasks(fleet: Fleet) -> int | None:
+    """Return how many tasks the partitions are worth, where known."""
     if fleet.files is None:
         return None
     files = fleet.files.tables.get("partitions", ())
     total = sum(sum(file.row_groups) for file in files)
-    return min(1 + total // rows, shuffled_tasks(fleet.partitions.sparkSession))
+    most = shuffled_tasks(fleet.partitions.sparkSession)
+    return min(1 + total // TASK_ROWS, most)
 
 
-def _dealt(partial: DataFrame, kinds: Collection[str], tasks: int | None) -> DataFrame:
+def _dealt(partial: DataFrame, tasks: int | None) -> DataFrame:
     """Bring the parcels of each snapshot, and bucket of its topics, together."""
-    wanted = partial.where(F.col("kind").isin(*kinds))
     by = (*KEY, "bucket")
-    dealt = wanted.repartition(tasks, *by) if tasks else wanted.repartition(*by)
+    dealt = partial.repartition(tasks, *by) if tasks else partial.repartition(*by)
     return dealt.sortWithinPartitions(*KEY)
-
-
-def _worked(dealt: DataFrame, work: Work, schema: ArrowSchema) -> DataFrame:
-    return dealt.mapInArrow(on_snapshots(work), _as_spark(schema))
 
 
 def output_schema() -> Any:  # noqa: ANN401 - a StructType
@@ -140,13 +143,6 @@ def _as_spark(schema: Any) -> Any:  # noqa: ANN401 - an Arrow schema, a StructTy
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)
-
-
-def _keys_of(problems: DataFrame) -> frozenset[Key]:
-    """Collect the snapshots with which something is wrong."""
-    micros = F.unix_micros("taken_at").alias("micros")
-    rows = problems.select("cluster_id", micros).distinct().collect()
-    return frozenset((row["cluster_id"], row["micros"]) for row in rows)
 
 
 def kept(sums: DataFrame) -> DataFrame:

@@ -13,7 +13,7 @@ from placement.score.levels import TopicLevel
 from placement.score.statistics import Spread
 from planner.snapshot.columns import ArrowTable
 from planner.spark.chunk import LOADS
-from planner.spark.kernel import COUNTED
+from planner.spark.kernels.tally import COUNTED
 
 Floats = npt.NDArray[np.float64]
 BROKEN_AS = {"rack": "rack_broken"}
@@ -105,10 +105,9 @@ class TopicSums:
         even.
         """
         count = self._parts.column("partitions").to_numpy().astype(np.float64)
-        whole = self._parts.column(f"whole_{name}").to_numpy()
-        own = whole / np.maximum(count, 1.0)
+        own = self._parts.column(f"sum_{name}").to_numpy() / np.maximum(count, 1.0)
         all_ = self.counted["partitions"]
-        mean = self._summed(f"whole_{name}") / np.maximum(all_, 1)
+        mean = self._summed(f"sum_{name}") / np.maximum(all_, 1)
         away = own - mean[self._row]
         total = self._summed(f"square_{name}")
         np.add.at(total, self._row, count * away * away)

@@ -208,6 +208,21 @@ def test_a_snapshot_without_a_name_is_refused(missing, store):
     assert store.list("") == []
 
 
+def test_a_file_system_that_cannot_be_loaded_is_told_in_a_line(monkeypatch):
+    def unloadable(uri):
+        msg = "Unable to load libhdfs\ndlopen(/one) failed\ndlopen(/two) failed"
+        raise OSError(msg)
+
+    monkeypatch.setattr("planner.fleet.store._from_uri", unloadable)
+
+    with pytest.raises(BadInputError) as refusal:
+        Store("hdfs://nn:8020/fleet")
+
+    (problem,) = refusal.value.problems
+    assert problem.rule == "the fleet cannot be reached: Unable to load libhdfs"
+    assert "CLASSPATH" in problem.remedy
+
+
 def test_places_that_cannot_be_reached_are_said(tmp_path):
     (tmp_path / "file").write_text("")
 

@@ -18,6 +18,7 @@ from planner.spark.grounds import Grounds
 from planner.spark.parcels import buckets_of, on_snapshots, packed, seeds
 from planner.spark.partial import Adding
 from planner.spark.problems import problem_tables, twice_numbered
+from planner.spark.wide import FIGURES, NAMES, WIDE
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents
 from support.spark import skewed_snapshot, snapshot, tamed
@@ -83,7 +84,21 @@ def scored_in_chunks(snapshot, size):
         return score_tables(found, grounds, DEFAULTS)
 
     batches = list(on_snapshots(score)(iter(parcels)))
-    return by_place(pa.Table.from_batches(batches, SCORES))
+    return by_place(narrow(pa.Table.from_batches(batches, WIDE)))
+
+
+def narrow(wide):
+    """What Spark makes of the rows: one for each resource."""
+    rows = [
+        {
+            name: None if value is None else value[at] if name in FIGURES else value
+            for name, value in row.items()
+        }
+        | {"resource": resource}
+        for row in wide.to_pylist()
+        for at, resource in enumerate(NAMES)
+    ]
+    return pa.Table.from_pylist(rows, schema=SCORES)
 
 
 def other_parcels(tables, grounds):

@@ -176,3 +176,18 @@ def test_screens(capsys):
     assert days_text(row | {"d_high": 20.0}, "d") == "12 d (9-20)"
     assert days_text(row | {"d_low": None}, "d") == "12 d"
     assert days_text(row | {"d": None}, "d") == "-"
+
+
+def test_a_broker_over_its_threshold_is_shown_before_anything_grows(capsys):
+    days = {
+        f"{name}{end}": None
+        for name in ("days_until_threshold", "days_until_full")
+        for end in ("", "_low", "_high")
+    }
+    row = {"cluster_id": "c", "broker": 7, "resource": "disk", "points": 1}
+
+    growth = {"growth_per_day": None, "days_until_threshold": 0.0}
+    print_soonest([row | days | growth])
+
+    (line,) = capsys.readouterr().out.splitlines()[1:]
+    assert line.split() == ["c", "7", "disk", "-", "0", "d", "-", "1"]

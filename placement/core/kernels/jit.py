@@ -35,9 +35,11 @@ def _register_inner() -> None:
 
 
 @functools.cache
-def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(entry: Callable[..., Any], **options: Any) -> Callable[..., Any]:  # noqa: ANN401 - numba's
     """
     Return `entry` compiled to machine code, cached on disk where that is possible.
+
+    Options are those of numba besides its own.
 
     Numba raises when it finds no writable place for its cache, as with a read-only
     installation and no writable home; then the code is compiled for this process alone.
@@ -46,10 +48,10 @@ def compiled(entry: Callable[..., Any]) -> Callable[..., Any]:
 
     _register_inner()
     try:
-        dispatcher = njit(cache=True, nogil=True)(entry)
+        dispatcher = njit(cache=True, nogil=True, **options)(entry)
     except RuntimeError as error:
         logger.info("no place for compiled kernels: %s", error)
-        return njit(nogil=True)(entry)
+        return njit(nogil=True, **options)(entry)
     _stamp(dispatcher, Path(entry.__code__.co_filename))
     return dispatcher
 

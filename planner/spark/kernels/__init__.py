@@ -1,0 +1,1 @@
+"""Partitions added up in one pass, as plain Python or as machine code."""
