@@ -161,16 +161,24 @@ class _Lies:
         before = decided.before
         return all(before.brokers_of(rows[0]) == before.brokers_of(p) for p in rows)
 
+    def _is_decided(self, rows: list[int]) -> bool:
+        """Tell whether the operation parts partitions, or copies one that is apart."""
+        decided = self.draft.decided
+        if decided is None:
+            return False
+        copied = decided.partition_idx[decided.is_copied]
+        return self._were_together(rows) or bool(np.isin(rows, copied).any())
+
     def _apart(self, rows: list[int], why: str) -> Shortfall | None:
-        """Leave partitions as they are; where one of them may move, that is missing."""
+        """Leave partitions as they are; where one of them moves, that is missing."""
         draft = self.draft
-        may = any(
+        moves = any(
             np.not_equal(self._may(p), Movability.NEVER).any() for p in rows
-        ) or self._were_together(rows)
+        ) or self._is_decided(rows)
         for p in rows:
             kinds = draft.movability[self._rows(p)]
             kinds[np.equal(kinds, Movability.MAY)] = Movability.NEVER
-        if not may:
+        if not moves:
             self.left_apart += rows
             return None
         names = " and ".join(draft.state.name_of(p) for p in rows)

@@ -197,6 +197,21 @@ def test_what_none_of_the_operation_moves_is_left_apart():
     assert "left-alone" in [note.what for note in made.plan.placed.notes]
 
 
+def test_what_the_operation_copies_is_not_left_apart_in_silence():
+    state = make_state({"a": [[0, 1]], "b": [[0, 2]]}, ids=[0, 1, 2, 3], racks="aaaa")
+
+    made = planned(
+        state,
+        "a|b",
+        goal="replace-broker",
+        own=OwnOptions(broker=("0",), with_broker=("3",)),
+    )
+
+    assert made.plan.status not in MET
+    assert made.plan.placed.solution.shortfalls[0].what == "together"
+    assert after(made) == {("a", 0): [3, 1], ("b", 0): [3, 2]}
+
+
 def test_a_move_is_explained_by_it():
     state = make_state({"a": [[0]], "b": [[1]]}, racks="ab", size_bytes=10)
 
