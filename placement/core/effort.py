@@ -38,6 +38,11 @@ class Effort:
     priced_cells
         Largest number of (group, bin) pairs for which prices of load are sought that
         prove more than the bins do one by one.
+    near_cells
+        Largest number of (group, bin) pairs for which, where bands are not kept to, the
+        relaxation of the exact model says how near to them anything can come.
+    near_nodes
+        Nodes that branch and bound may open to come as near.
     """
 
     steps_per_item: int
@@ -51,6 +56,8 @@ class Effort:
     parts: int = 0
     part_nodes: int = 0
     priced_cells: int = 0
+    near_cells: int = 0
+    near_nodes: int = 0
 
 
 QUICK = Effort(
@@ -63,6 +70,8 @@ NORMAL = Effort(
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
+    near_cells=15_000,
+    near_nodes=1,
 )
 THOROUGH = Effort(
     steps_per_item=20,
@@ -74,6 +83,8 @@ THOROUGH = Effort(
     parts=6,
     part_nodes=100,
     priced_cells=100_000,
+    near_cells=50_000,
+    near_nodes=50,
 )
 
 FEW_PRICED = 1500

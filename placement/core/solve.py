@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
-from placement.core.cuts import deviation_bound
+from placement.core.bounds import Bands, cost_bound, reached_bands
+from placement.core.certify import Answer, conclude, copied_cost
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
-from placement.core.exact_fit import fits_model, fits_prices, scale_of
+from placement.core.exact_fit import fits_model, fits_prices
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.moving import Moving
 from placement.core.problem import (
@@ -27,15 +27,10 @@ from placement.core.problem import (
     Problem,
 )
 from placement.core.search import Searcher
-from placement.core.shortfalls import find_shortfalls
-from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
+from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
 from placement.core.value import Value, evaluate, misplaced_roles, refills
-from placement.core.verify import verify_cover, verify_cut
-from placement.core.verify_prices import verify_prices
 
-CLOSE = 1e-9
-"""Distances that differ by less are the same: they are sums of floats."""
 SEED_STEP = 1_000_003
 """Between the seeds of searches that run at once: far from those people choose."""
 MOVES_PER_ROUND = 200
@@ -44,14 +39,6 @@ MANY_ITEMS = 1500
 """From so many items on, ruin may bring into a band what no single step does."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
-
-
-class ProofContradictionError(Exception):
-    """An answer lies below its own bound: one of the two is wrong."""
-
-
-Proven = tuple[int, Proof | None]
-"""A lower bound and why it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +103,19 @@ def solve(
     clock = _Clock()
     how = _How(effort, seed, deadline or Deadline())
     moving = Moving.of(problem)
-    at, value, proven, steps = _search(moving.problem, how, clock)
+    answer, steps = _search(moving.problem, how, clock)
     if not moving.is_all:
-        at = moving.arranged(at)
-        value = evaluate(problem, at)
+        at = moving.arranged(answer.at)
+        answer = answer._replace(at=at, value=evaluate(problem, at))
         clock.lap("solve")
-    solution = _conclude(problem, at, value, proven, effort)
+    solution = conclude(problem, answer, effort)
     clock.lap("bound")
     is_cut = how.deadline.has_cut
     return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
 
 
-def _search(
-    problem: Problem, how: _How, clock: _Clock
-) -> tuple[Arrangement, Value, Proven, int]:
-    """Return the best arrangement, its value, a bound on its cost, and the steps."""
+def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
+    """Return the best answer, what was proven on the way, and the steps."""
     effort = how.effort
     at, value, steps = _improve(problem, home_arrangement(problem), how)
     for _ in range(MAX_ROUNDS):
@@ -146,31 +131,55 @@ def _search(
         if worth.key[:3] >= value.key[:3] or refills(problem, again).any():
             break
         at, value = again, worth
+    at, value, distance_proof = _nearest(problem, at, value, how)
     clock.lap("solve")
-    proven = cost_bound(problem, reached_bands(problem, at), _copied(problem, value))
+    answer = _proven(problem, at, value, distance_proof)
     clock.lap("bound")
-    is_close = _copied(problem, value) <= proven[0] * (1 + effort.gap)
-    # A bound on what is copied says nothing about the price of the moves; what no step
-    # brings into its band an exact model may.
-    may_gain = problem.price_per_move or not is_close
-    may_gain = may_gain or (
-        value.deviation > 0
-        and (problem.num_items > MANY_ITEMS or fits_model(problem, effort.milp_cells))
-    )
-    if may_gain and not how.deadline.is_over():
+    if _may_gain(problem, answer, effort) and not how.deadline.is_over():
         better, worth = _polish(problem, at, value, how)
         clock.lap("solve")
         if worth < value:
-            at, value = better, worth
-            bands = reached_bands(problem, at)
-            proven = cost_bound(problem, bands, _copied(problem, value))
+            answer = _proven(problem, better, worth, distance_proof)
             clock.lap("bound")
-    return at, value, proven, steps
+    return answer, steps
 
 
-def _copied(problem: Problem, value: Value) -> int:
-    """Return the cost of an answer without the price of a move."""
-    return value.cost - problem.price_per_move * value.moves
+def _proven(
+    problem: Problem, at: Arrangement, value: Value, distance_proof: Proof | None
+) -> Answer:
+    """Return an answer with a bound on its cost for the bands it reached."""
+    bands = reached_bands(problem, at)
+    cost, proof = cost_bound(problem, bands, copied_cost(problem, value))
+    return Answer(at, value, cost, proof, distance_proof)
+
+
+def _may_gain(problem: Problem, answer: Answer, effort: Effort) -> bool:
+    """Tell whether more work may make an answer better."""
+    copied = copied_cost(problem, answer.value)
+    # A bound on what is copied says nothing about the price of the moves.
+    if problem.price_per_move or copied > answer.cost * (1 + effort.gap):
+        return True
+    # What no step brings into its band ruin or an exact model may.
+    fits = problem.num_items > MANY_ITEMS or fits_model(problem, effort.milp_cells)
+    return answer.value.deviation > 0 and fits
+
+
+def _nearest(
+    problem: Problem, at: Arrangement, value: Value, how: _How
+) -> tuple[Arrangement, Value, Proof | None]:
+    """Come nearer to the bands by the relaxation of the exact model, where it fits."""
+    effort = how.effort
+    is_wanted = value.deviation > 0 and not value.key[0] and not how.deadline.is_over()
+    if not is_wanted or fits_model(problem, effort.milp_cells):
+        return at, value, None
+    if not fits_prices(problem, effort.near_cells):
+        return at, value, None
+    from placement.core.nearest import nearest
+
+    # The model knows nothing of caps on all moves; what it proves holds all the same.
+    found = nearest(problem, max_nodes=0 if problem.has_caps else effort.near_nodes)
+    at, value = _better(problem, at, value, found.at)
+    return at, value, found.proof
 
 
 def _improve(
@@ -271,128 +280,3 @@ def _rebased(problem: Problem, at: Arrangement) -> Problem:
         movability=movability,
         extra=extra,
     )
-
-
-def _conclude(
-    problem: Problem,
-    at: Arrangement,
-    value: Value,
-    proven: Proven,
-    effort: Effort,
-) -> Solution:
-    certificate = _certify(problem, at, value, proven, effort)
-    shortfalls = find_shortfalls(problem, at)
-    is_met = value.key[0] == 0
-    status = Status.FEASIBLE
-    if not is_met:
-        is_proven = any(shortfall.is_proven for shortfall in shortfalls)
-        status = Status.INFEASIBLE if is_proven else Status.PARTIAL
-    elif certificate.cost.value <= certificate.cost.lower_bound:
-        status = Status.OPTIMAL
-    return Solution(
-        status=status, best=at, certificate=certificate, shortfalls=shortfalls
-    )
-
-
-def _certify(
-    problem: Problem,
-    at: Arrangement,
-    value: Value,
-    proven: Proven,
-    effort: Effort,
-) -> Certificate:
-    bands = reached_bands(problem, at)
-    copied = _copied(problem, value)
-    cost, proof = proven
-    is_open = value.key[0] == 0 and cost < copied
-    if is_open and not fits_model(problem, effort.milp_cells):
-        priced, prices = _priced(problem, at, bands, (copied, effort))
-        if priced > cost:
-            cost, proof = priced, prices
-    elif is_open:
-        # The bound is on the copies alone, without the price of a move.
-        copies = replace(problem, price_per_move=0)
-        from placement.core.milp import solve_model
-
-        exact = solve_model(copies, bands, "cost", effort.milp_nodes)
-        dual = 0 if exact.is_infeasible else _dual_cost(copies, exact.dual_bound)
-        if dual > cost:
-            witness = {"bound": dual, "max_nodes": effort.milp_nodes}
-            cost, proof = dual, Proof(kind="milp-dual", witness=witness)
-    moves, moves_proof = moves_bound(problem, bands, value.moves)
-    is_met = value.key[0] == 0
-    return Certificate(
-        cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
-        moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
-        deviation=_deviation(problem, at, value, effort),
-    )
-
-
-def _priced(
-    problem: Problem, at: Arrangement, bands: Bands, known: tuple[int, Effort]
-) -> tuple[int, Proof | None]:
-    """Prove more by prices of load, where effort and size allow."""
-    copied, effort = known
-    if not fits_prices(problem, effort.priced_cells):
-        return 0, None
-    from placement.core.prices import priced_bound
-
-    return priced_bound(problem, at, bands, copied)
-
-
-def _deviation(
-    problem: Problem, at: Arrangement, value: Value, effort: Effort
-) -> Bounded:
-    """Bound the distance outside the bands, where there is one and the rules hold."""
-    reached = value.deviation
-    if reached <= 0 or value.key[0]:
-        return Bounded(value=reached, lower_bound=0.0)
-    bound, proof = deviation_bound(problem, at)
-    if proof is not None:
-        bound = verify_cut(problem, proof.witness)
-    if bound < reached and fits_model(problem, effort.milp_cells):
-        from placement.core.milp import solve_model
-
-        bins = problem.bins
-        exact = solve_model(
-            problem, Bands(bins.lower, bins.upper), "deviation", effort.milp_nodes
-        )
-        # HiGHS keeps to rows by 1e-6.
-        dual = 0.0 if exact.is_infeasible else exact.dual_bound - 1e-5
-        if dual > bound:
-            witness = {"bound": dual, "max_nodes": effort.milp_nodes}
-            bound, proof = dual, Proof(kind="milp-dual", witness=witness)
-    if reached < bound - CLOSE:
-        msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
-        raise ProofContradictionError(msg)
-    bound = min(bound, reached)
-    return Bounded(value=reached, lower_bound=bound, proof=proof if bound > 0 else None)
-
-
-def _dual_cost(problem: Problem, dual_bound: float) -> int:
-    """Turn a model's dual bound into a bound on cost: ties and tolerance taken off."""
-    scale = scale_of(problem)
-    bound = (dual_bound - scale.slack) * scale.cost
-    return int(np.ceil(bound - 1e-6 * max(1.0, abs(bound)))) if bound > 0 else 0
-
-
-def _checked(
-    problem: Problem,
-    bands: Bands,
-    value: int,
-    bound: int,
-    proof: Proof | None,
-    kind: tuple[bool, bool],
-) -> Bounded:
-    """Re-check a bound from its witness, and that no answer lies below it."""
-    counts_moves, is_met = kind
-    if proof is not None and "side" in proof.witness:
-        bound = verify_cover(
-            problem, bands.lower, bands.upper, proof.witness, counts_moves=counts_moves
-        )
-    if proof is not None and proof.kind == "lambda":
-        bound = verify_prices(problem, bands.lower, bands.upper, proof.witness)
-    if is_met and value < bound:
-        msg = f"an answer of {value} is below its proven bound {bound} ({proof})"
-        raise ProofContradictionError(msg)
-    return Bounded(value=value, lower_bound=min(bound, value), proof=proof)

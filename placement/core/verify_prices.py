@@ -17,6 +17,7 @@ matroid. This module imports the problem alone.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,18 +71,63 @@ def verify_prices(
     proves nothing.
     """
     prices = _read(problem, witness)
-    if prices is None or _may_overflow(problem, prices):
+    if prices is None:
         return 0
+    total = _total(problem, prices, lower, upper)
+    return 0 if total is None else max(0, -(-total // prices.denominator))
+
+
+def verify_distance(problem: Problem, witness: Mapping[str, Any]) -> float:
+    """
+    Return the distance outside the bands that prices of load prove.
+
+    Where moving costs nothing, widening every band by :math:`d` targets lowers what
+    prices come to by :math:`d` times the sum of prices times targets: an arrangement
+    as near as that would cost less than nothing.
+
+    Parameters
+    ----------
+    problem
+        What the bound is about; one item of a group in a bin.
+    witness
+        As for `verify_prices`, of bins and resources that have a target.
+
+    Returns
+    -------
+    Distance in targets, rounded downwards; 0 if the witness proves nothing.
+    """
+    prices = _read(problem, witness)
+    if prices is None:
+        return 0.0
+    bins = problem.bins
+    rows = np.argwhere((prices.above > 0) | (prices.below > 0)).tolist()
+    if not rows or any(bins.target[b, r] <= 0 for b, r in rows):
+        return 0.0
+    total = _total(problem, prices._replace(denominator=0), bins.lower, bins.upper)
+    unit = sum(
+        Fraction(float(bins.target[b, r]))
+        * int(prices.above[b, r] + prices.below[b, r])
+        for b, r in rows
+    )
+    return max(0.0, float(Fraction(total or 0) / unit) * (1 - 2**-50))
+
+
+def _total(
+    problem: Problem, prices: _Prices, lower: IntArray, upper: IntArray
+) -> int | None:
+    """Return what prices come to; `None` where they prove nothing."""
+    if _may_overflow(problem, prices):
+        return None
     if (prices.above[upper >= NO_LIMIT] > 0).any():
-        return 0
+        return None
     total = _of_bands(problem, prices, lower, upper)
     for start in range(0, problem.num_groups, GROUPS_AT_ONCE):
         groups = np.arange(start, min(start + GROUPS_AT_ONCE, problem.num_groups))
         part = _of_groups(problem, prices, groups)
         if part is None:
-            return 0
+            return None
         total += part
-    return max(0, -(-total // prices.denominator))
+    return total
 
 
 def _read(problem: Problem, witness: Mapping[str, Any]) -> _Prices | None:
@@ -184,9 +230,25 @@ def _cheapest(
     groups: IntArray,
 ) -> IntArray:
     """Return ``(g, n)`` prices of bins, the cheapest first, no more than caps admit."""
+    others = _cheapest_others(problem, price, is_kept, groups)
+    if not is_kept.any():
+        return others
     # What must stay comes before all others, whatever it costs; it is added later.
-    if is_kept.any():
-        return _with_kept(problem, price, is_kept, groups)
+    kept = np.sort(np.where(is_kept, price, FORBIDDEN), axis=1)
+    width = int(is_kept.sum(axis=1).max())
+    both = np.concatenate([kept[:, :width], others], axis=1)
+    order = np.argsort(both == FORBIDDEN, axis=1, kind="stable")
+    return np.take_along_axis(both, order, axis=1)
+
+
+def _cheapest_others(
+    problem: Problem,
+    price: IntArray,
+    is_kept: npt.NDArray[np.bool_],
+    groups: IntArray,
+) -> IntArray:
+    """Return the same for what need not stay, as many of a node as its cap leaves."""
+    price = np.where(is_kept, FORBIDDEN, price)
     level = next((one for one in problem.levels[1:] if one.group_cap is not None), None)
     if level is None or level.group_cap is None:
         return np.sort(price, axis=1)
@@ -195,28 +257,14 @@ def _cheapest(
     nodes = level.node_of_bin
     parts = [price[:, nodes < 0]]
     for node in np.unique(nodes[nodes >= 0]).tolist():
-        inside = np.sort(price[:, nodes == node], axis=1)
-        over = np.arange(inside.shape[1])[None, :] >= cap[:, None]
-        inside[over] = FORBIDDEN
+        is_inside = nodes == node
+        inside = np.sort(price[:, is_inside], axis=1)
+        kept = is_kept[:, is_inside].sum(axis=1)
+        # Where more stay than there may be, no cap can be kept to.
+        left = np.where(kept > cap, problem.num_bins, cap - kept)
+        inside[np.arange(inside.shape[1])[None, :] >= left[:, None]] = FORBIDDEN
         parts.append(inside)
     return np.sort(np.concatenate(parts, axis=1), axis=1)
-
-
-def _with_kept(
-    problem: Problem,
-    price: IntArray,
-    is_kept: npt.NDArray[np.bool_],
-    groups: IntArray,
-) -> IntArray:
-    """Return the same where some items stay: these first, then the cheapest others."""
-    rest = np.where(is_kept, FORBIDDEN, price)
-    # Caps that the kept ones use up are left out of account: a weaker bound.
-    others = _cheapest(problem, rest, np.zeros_like(is_kept), groups)
-    kept = np.sort(np.where(is_kept, price, FORBIDDEN), axis=1)
-    width = int(is_kept.sum(axis=1).max())
-    both = np.concatenate([kept[:, :width], others], axis=1)
-    order = np.argsort(both == FORBIDDEN, axis=1, kind="stable")
-    return np.take_along_axis(both, order, axis=1)
 
 
 def _of_roles(
@@ -234,6 +282,10 @@ def _of_roles(
     may = np.repeat(problem.may_hold_role[None, :], len(held), axis=0)
     holder = problem.home[problem.role_home[groups[held]]]
     at_home = np.nonzero(holder >= 0)[0]
+    # A role that goes with its item alone has one place where that has to stay.
+    item = problem.role_home[groups[held]]
+    is_fixed = np.equal(problem.movability[item], Movability.NEVER) & (holder >= 0)
+    may[is_fixed & ~problem.is_role_movable[groups[held]]] = False
     may[at_home, holder[at_home]] = True
     total = np.where(may & (more[held] < FORBIDDEN), role + more[held], FORBIDDEN)
     best = total.min(axis=1, initial=FORBIDDEN)
