@@ -7,7 +7,7 @@ SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick lint bench bench-smoke bench-live fuzz clean \
-	env-base env-dev needs-python needs-tests wheel tests
+	env-base env-dev needs-python needs-tests wheel linted checks tests
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -25,6 +25,7 @@ WORKERS := 2
 # Of `make test`: one for the tests on Kafka, which mostly wait for brokers, one for those
 # on Spark, and one for the rest, which all join in as soon as they are done.
 ALL_WORKERS := 3
+COMPILE := from placement.core import ahead, effort; ahead.search_compiled(effort.NORMAL)
 # Of `make fuzz`: how many cases, and from which seed on.
 CASES := 100000
 SEED := 1
@@ -36,13 +37,15 @@ help: ## Say what there is to make
 demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
 	@$(BIN)/kafka-planner demo
 
-test: needs-tests lint wheel tests ## Lint, then every test on the built wheel, a real Kafka included
+test: needs-tests wheel checks tests ## Lint, then every test on the built wheel, a real Kafka included
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
 quick: lint ## Lint and the tests that need no JVM
 	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not slow"
 
-lint: env-dev ## ruff, mypy --strict and the direction of imports
+lint: env-dev linted ## ruff, mypy --strict and the direction of imports
+
+linted:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -94,6 +97,12 @@ wheel: env-dev
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist . >/dev/null
 	@rm -f .venv/.is-editable
 	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
+
+# The kernels are compiled once, not by each worker, and while there is a core at rest.
+checks: wheel
+	@$(BIN)/python -c '$(COMPILE)' & compiling=$$!; \
+		$(MAKE) --no-print-directory linted || { kill $$compiling; exit 1; }; \
+		wait $$compiling
 
 # What needs Kafka or Spark in a process each, and so one after the other: see
 # tests/conftest.py.

@@ -58,6 +58,14 @@ def terminal(monkeypatch):
     return Terminal()
 
 
+@pytest.fixture(autouse=True)
+def pythons_own_answer_to_ctrl_c():
+    """Spark has another one, where its tests ran in this process before."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_stages_are_heard_while_somebody_listens():
     heard = []
 

@@ -29,6 +29,8 @@ _PARTITION = (
 )
 _SIZES = ("size_bytes", "replica_bytes")
 _HEADER = ("cluster_id", "configs", "features")
+LOOKS = 10
+"""How often a cluster is looked at until nothing changes meanwhile."""
 
 
 def told(document: dict[str, Any], *, with_sizes: bool = True) -> dict[str, Any]:
@@ -106,12 +108,30 @@ def both(
     cluster: Cluster, folder: Path, *more: object
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Import what the tools print, and take a snapshot: both documents."""
-    files = print_all(cluster, folder)
+    folder.mkdir()
+    files, live = while_nothing_changes(cluster, folder)
     path = folder / "s.json"
     outcome = run_planner("snapshot", "import", *files, *more, "-o", path)
     assert outcome.code == 0, outcome.err
-    live = take_snapshot(cluster.bootstrap, folder / "live.json")
     return json.loads(path.read_text()), live
+
+
+def while_nothing_changes(
+    cluster: Cluster, folder: Path
+) -> tuple[list[object], dict[str, Any]]:
+    """
+    Print all between two snapshots that tell the same; return it, and the second one.
+
+    A replica that copies or has lost its disk may leave an ISR between two looks.
+    """
+    for attempt in range(LOOKS):
+        before = take_snapshot(cluster.bootstrap, folder / f"{attempt}-before.json")
+        files = print_all(cluster, folder / str(attempt))
+        live = take_snapshot(cluster.bootstrap, folder / f"{attempt}.json")
+        if told(before, with_sizes=False) == told(live, with_sizes=False):
+            return files, live
+    msg = "the cluster does not come to rest"
+    raise AssertionError(msg)
 
 
 def test_printed_text_makes_the_snapshot_of_the_cluster(
