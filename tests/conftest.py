@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 # Examples are judged by what comes out, not by how long a busy machine takes. The same
-# ones are drawn each time, so that a change is judged and not the draw; to look for
-# new ones: HYPOTHESIS_PROFILE=explore. `make quick` is content with a few: quick.
+# ones are drawn each time, so that a change is judged and not the draw, and no more than
+# `MOST`; to look for new ones, and for as many as a property asks: explore.
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
 STEADY = {
     "deadline": None,
@@ -20,8 +20,8 @@ settings.register_profile("steady", derandomize=True, **STEADY)
 settings.register_profile("quick", derandomize=True, **STEADY)
 settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
-FEW = 15
-"""Examples of any property in the profile `quick`."""
+MOST = {"steady": 40, "quick": 12}
+"""Examples of any property by profile; where there is none, what it asks for itself."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
     # so that a test draws other examples alone than together with others.
@@ -39,19 +39,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name in ("kafka", "spark"):
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
-        if PROFILE == "quick":
-            _draw_few(item)
+        if PROFILE in MOST:
+            _draw_at_most(item, MOST[PROFILE])
 
 
-def _draw_few(item: pytest.Item) -> None:
-    """Let a property draw no more than `FEW`, whatever it asks for itself."""
+def _draw_at_most(item: pytest.Item, most: int) -> None:
+    """Let a property draw no more than that, whatever it asks for itself."""
     name = "_hypothesis_internal_use_settings"
     asked = getattr(getattr(item, "obj", None), name, None)
-    if asked is not None and asked.max_examples > FEW:
-        setattr(item.obj, name, settings(asked, max_examples=FEW))
+    if asked is not None and asked.max_examples > most:
+        setattr(item.obj, name, settings(asked, max_examples=most))
 
 
-COUNTED = 25
+COUNTED = 15
 """Examples of a property during which lines are counted."""
 
 

@@ -21,7 +21,7 @@ water-filling bound (theory T4); the set is the witness, and `core.verify_cut` p
 in again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -66,11 +66,13 @@ def deviation_bound(problem: Problem, at: Arrangement) -> tuple[float, Proof | N
     reached = float(distance.max(initial=0.0))
     best, proof = 0.0, None
     worst = np.argsort(-distance.max(axis=0, initial=0.0), kind="stable")[:WORST]
+    shares: dict[bytes, _Share] = {}
     for r in worst[distance[:, worst].max(axis=0, initial=0.0) > 0]:
-        for chosen in _sets(problem, load[:, r], int(r)):
-            share = _Share.of(problem, chosen)
+        for key, chosen in _different(_sets(problem, load[:, r], int(r))):
+            if key not in shares:
+                shares[key] = _Share.of(problem, chosen)
             for side in ("over", "under"):
-                value = _distance(problem, share, int(r), side)
+                value = _distance(problem, shares[key], int(r), side)
                 if value > best:
                     witness = {
                         "resource": int(r),
@@ -81,6 +83,16 @@ def deviation_bound(problem: Problem, at: Arrangement) -> tuple[float, Proof | N
             if best >= NEARLY * reached:
                 return best, proof
     return best, proof
+
+
+def _different(sets: Iterable[BoolArray]) -> Iterator[tuple[bytes, BoolArray]]:
+    """Yield each set once, with a key."""
+    seen: set[bytes] = set()
+    for chosen in sets:
+        key = chosen.tobytes()
+        if key not in seen:
+            seen.add(key)
+            yield key, chosen
 
 
 def _sets(problem: Problem, load: IntArray, r: int) -> Iterator[BoolArray]:
