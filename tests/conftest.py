@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 # Examples are judged by what comes out, not by how long a busy machine takes. The same
-# ones are drawn each time, so that a change is judged and not the draw, and no more than
+# ones are drawn each time, so that a change is judged and not the draw, no more than
 # `MOST`; to look for new ones, and for as many as a property asks: explore.
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
 STEADY = {
