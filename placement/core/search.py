@@ -217,6 +217,9 @@ class Searcher:
             found = self._attempt(at, BASE_PRICES, Spread.FIRST)
             worth = evaluate(self._problem, found)
             return (found, worth) if worth < value else (at, value)
+        if self._effort.starts == 1:
+            # It begins as one that always minds how collections are spread.
+            return self._by_prices(at, (at, value), Spread.FIRST)
         best, best_value = self._by_prices(at, (at, value), Spread.ALWAYS)
         if best_value.is_in_band or not len(self._problem.collection_cap):
             return best, best_value
@@ -225,7 +228,7 @@ class Searcher:
             if best_value.is_in_band:
                 return best, best_value
         best, best_value = self._by_prices(at, (best, best_value), Spread.FIRST)
-        if best_value.is_in_band or self._effort.starts == 1:
+        if best_value.is_in_band:
             return best, best_value
         free, worth = self._by_prices(at, (at, value), Spread.NEVER)
         is_nearer = worth.deviation < MUCH_NEARER * best_value.deviation
