@@ -5,8 +5,9 @@ Both have the same partitions; what differs is the broker of a replica, the orde
 partition's list and, where a replication factor changes, its length.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from placement.load import (
 )
 
 RowArray = npt.NDArray[np.int64]
+_Table = TypeVar("_Table", bound=npt.NDArray[Any])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -59,6 +61,17 @@ class Reassignment:
     target_start: RowArray | None = None
     log_dir_idx: IndexArray | None = None
     _after: ClusterState | None = field(init=False, default=None, repr=False)
+    _known: dict[str, npt.NDArray[Any]] = field(
+        init=False, default_factory=dict, repr=False
+    )
+
+    def _once(self, name: str, find: Callable[[], _Table]) -> _Table:
+        """Return a table that is worked out once, and that nobody may write to."""
+        if name not in self._known:
+            table = find()
+            table.setflags(write=False)
+            self._known[name] = table
+        return cast("_Table", self._known[name])
 
     @property
     def start(self) -> RowArray:
@@ -69,12 +82,18 @@ class Reassignment:
     @property
     def partition_idx(self) -> IndexArray:
         """``(M,)`` the partition of each place of the target lists."""
+        return self._once("partition_idx", self._find_partitions)
+
+    def _find_partitions(self) -> IndexArray:
         counts = np.diff(self.start)
         return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
     @property
     def is_copied(self) -> BoolArray:
         """``(M,)`` true for places of the target that need a new copy."""
+        return self._once("is_copied", self._find_copied)
+
+    def _find_copied(self) -> BoolArray:
         old = self.before.replicas.broker_idx_at(self.origin)
         return np.not_equal(self.broker_idx, old)
 
@@ -88,6 +107,9 @@ class Reassignment:
     @property
     def is_changed(self) -> BoolArray:
         """``(P,)`` true for partitions whose list differs, or a log dir in it."""
+        return self._once("is_changed", self._find_changed)
+
+    def _find_changed(self) -> BoolArray:
         replicas = self.before.replicas
         if self.target_start is None:
             differs = np.not_equal(self.broker_idx, replicas.broker_idx)

@@ -220,6 +220,12 @@ class Searcher:
         if self._effort.starts == 1:
             # It begins as one that always minds how collections are spread.
             return self._by_prices(at, (at, value), Spread.FIRST)
+        return self._minding_spread(at, value)
+
+    def _minding_spread(
+        self, at: Arrangement, value: Value
+    ) -> tuple[Arrangement, Value]:
+        """Mind how collections are spread as long as that does not stand in the way."""
         best, best_value = self._by_prices(at, (at, value), Spread.ALWAYS)
         if best_value.is_in_band or not len(self._problem.collection_cap):
             return best, best_value

@@ -178,6 +178,8 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
 def run() -> NoReturn:
     """Run the command line; mendable errors become one message and an exit code."""
     collect_seldom()
+    # Arrow's own pool keeps what numpy then has to ask the system for again.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     arguments = sys.argv[1:]
     as_json = is_json_wanted(arguments, dict(os.environ))
     try:
