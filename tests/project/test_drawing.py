@@ -47,18 +47,19 @@ def call(rules, item):
         hook.send(None)
 
 
-def test_the_quick_profile_draws_few(rules):
-    drawn = []
+@pytest.mark.parametrize("profile", ["quick", "steady"])
+def test_a_profile_draws_no_more_than_it_says(rules, profile):
+    drawn, most = [], rules.MOST[profile]
 
-    @settings(max_examples=10 * rules.FEW, database=None)
+    @settings(max_examples=10 * most, database=None)
     @given(st.integers())
     def prove(number):
         drawn.append(number)
 
-    rules._draw_few(item_of(prove))
+    rules._draw_at_most(item_of(prove), most)
     prove()
 
-    assert 0 < len(drawn) <= rules.FEW
+    assert 0 < len(drawn) <= most
 
 
 def test_lines_are_counted_during_the_first_examples_of_each_run(rules):
