@@ -51,7 +51,7 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
         setattr(item.obj, name, settings(asked, max_examples=most))
 
 
-COUNTED = 15
+COUNTED = 25
 """Examples of a property during which lines are counted."""
 
 
