@@ -1,8 +1,8 @@
 """
 Rows and columns of the linear relaxation of the exact model.
 
-A column stands for a group with an item, or with its role, in a bin; `core.prices` and
-`core.nearest` choose which columns there are and what they are worth.
+A column stands for an item of a group in a bin, with the group's role or without it;
+`core.prices` and `core.nearest` choose which columns there are and what they are worth.
 """
 
 from dataclasses import dataclass
