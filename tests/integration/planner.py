@@ -60,7 +60,7 @@ def run_here(*args: object) -> Outcome:
 def take_snapshot(bootstrap: str, path: Path, *options: object) -> dict[str, Any]:
     """Take a live snapshot without rates, and return its document."""
     where = ("--bootstrap-server", bootstrap, "-o", path)
-    outcome = run_planner("snapshot", "live", *where, "--sample-seconds", 0, *options)
+    outcome = run_here("snapshot", "live", *where, "--sample-seconds", 0, *options)
     assert outcome.code == 0, outcome.err
     return json.loads(path.read_text())
 

@@ -7,7 +7,7 @@ from typing import Any
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
-from integration.planner import run_planner
+from integration.planner import run_here
 from integration.told import told_topics
 
 
@@ -43,7 +43,7 @@ def execute(cluster: Cluster, file: Path) -> None:
 def verify(cluster: Cluster, plan: Path) -> tuple[int, dict[str, Any]]:
     """Run `verify` against the cluster: its exit code and its document."""
     where = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
-    outcome = run_planner("verify", plan, *where)
+    outcome = run_here("verify", plan, *where)
     assert outcome.code in {0, 3}, outcome.err
     return outcome.code, outcome.document
 

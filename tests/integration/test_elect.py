@@ -4,7 +4,7 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
-from integration.planner import Outcome, run_planner
+from integration.planner import Outcome, run_here
 from integration.told import told_brokers, told_topics
 from planner.plan.reassignment_file import format_election
 
@@ -30,7 +30,7 @@ def cluster(new_cluster) -> Cluster:
 
 def elect(cluster: Cluster, kind: str, *options: object) -> Outcome:
     where = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
-    return run_planner("elect", "--election-type", kind, *where, *options)
+    return run_here("elect", "--election-type", kind, *where, *options)
 
 
 def leaders(cluster: Cluster) -> dict[tuple[str, int], int | None]:
@@ -168,7 +168,7 @@ def test_a_partition_without_any_replica_cannot_be_elected(cluster: Cluster):
 
     where = ("--bootstrap-server", cluster.bootstrap, "--yes")
     what = ("--election-type", "unclean", "--topic", "t", "--partition", 2)
-    outcome = run_planner("elect", *where, *what)
+    outcome = run_here("elect", *where, *what)
 
     assert outcome.code == 3
     assert "t-2: no-replica-available: every replica is offline: 3, 1" in outcome.out

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from integration.kafka.cluster import Cluster
-from integration.planner import run_planner, take_snapshot
+from integration.planner import run_here, take_snapshot
 from integration.steps import create, replicas_of, verify
 
 pytestmark = pytest.mark.kafka
@@ -29,11 +29,11 @@ def test_a_topic_is_tried_and_made(three: Cluster, tmp_path):
     words = (*words, "--replication-factor", 2, *ROOMY)
     server = ("--bootstrap-server", three.bootstrap)
 
-    tried = run_planner(*words, *server, "--validate-only")
-    shown = run_planner(*words, *server, "--apply")
+    tried = run_here(*words, *server, "--validate-only")
+    shown = run_here(*words, *server, "--apply")
     still = three.topics("--list").split()
-    made = run_planner(*words, *server, "--apply", "--yes", "-o", plan)
-    again = run_planner(*words, *server, "--apply", "--yes")
+    made = run_here(*words, *server, "--apply", "--yes", "-o", plan)
+    again = run_here(*words, *server, "--apply", "--yes")
 
     assert (tried.code, shown.code, made.code) == (0, 0, 0), made.err
     assert "nothing was changed" in tried.document["done"]
@@ -55,7 +55,7 @@ def test_partitions_are_added_by_kafkas_own_tool_and_by_us(three: Cluster, tmp_p
     take_snapshot(three.bootstrap, snap)
     words = ("plan", "add-partitions", snap, "--topic", "growing")
 
-    made = run_planner(*words, "--partitions", 4, *ROOMY, "-o", plan)
+    made = run_here(*words, "--partitions", 4, *ROOMY, "-o", plan)
     text = (plan / "replica-assignment.txt").read_text().strip()
     told = ("--alter", "--topic", "growing", "--partitions", "4")
     three.topics(*told, "--replica-assignment", text)
@@ -68,8 +68,8 @@ def test_partitions_are_added_by_kafkas_own_tool_and_by_us(three: Cluster, tmp_p
 
     take_snapshot(three.bootstrap, snap)
     server = ("--bootstrap-server", three.bootstrap, "--apply", "--yes")
-    more = run_planner(*words, "--partitions", 6, *ROOMY, *server)
-    fewer = run_planner(*words, "--partitions", 2, *ROOMY, *server)
+    more = run_here(*words, "--partitions", 6, *ROOMY, *server)
+    fewer = run_here(*words, "--partitions", 2, *ROOMY, *server)
 
     assert more.code == 0, more.err
     assert len(replicas_of(three, "growing")) == 6

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from integration.kafka.cluster import Cluster, wait_until
-from integration.planner import partitions_of, run_planner, take_snapshot
+from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import create, execute, replicas_of, verify, write_plan
 from integration.told import told_topics
 
@@ -24,9 +24,9 @@ def plan_on(
     before, plan = folder / "before.json", folder / "plan"
     take_snapshot(cluster.bootstrap, before)
     what = (operation, before, *options, "--topic", topic, *ROOMY)
-    made = run_planner("plan", *what, "-o", plan, "--format", "json")
+    made = run_here("plan", *what, "-o", plan, "--format", "json")
     assert made.code == 0, made.err + made.out
-    checked = run_planner("check", plan, "--snapshot", before, *ROOMY)
+    checked = run_here("check", plan, "--snapshot", before, *ROOMY)
     assert checked.code == 0, checked.out
     return plan, made.document
 

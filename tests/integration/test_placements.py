@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
-from integration.planner import partitions_of, run_planner, take_snapshot
+from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import execute, replicas_of
 from integration.told import told_brokers, told_topics
 from placement.placers.brokers import PlacerBrokers
@@ -57,7 +57,7 @@ def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
     cluster = new_cluster(num_brokers=2, num_racks=2, first_broker=0)
     server = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
     take_snapshot(cluster.bootstrap, tmp_path / "empty.json")
-    made = run_planner(
+    made = run_here(
         *("plan", "new-topic", tmp_path / "empty.json", "--topic", "tp_demo_03"),
         *("--replica-assignment", "0:1,1:0,0:1", "--capacity-threshold", "disk=1"),
         *(*server, "--apply", "--yes"),
@@ -78,9 +78,9 @@ def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
     )
     back = take_snapshot(cluster.bootstrap, tmp_path / "back.json")
     everything = ("--election-type", "preferred", "--all-topic-partitions")
-    preview = run_planner("elect", *everything, *server)
+    preview = run_here("elect", *everything, *server)
     still = [leader for leader, _ in leaders(cluster, "tp_demo_03")]
-    held = run_planner("elect", *everything, *server, "--yes")
+    held = run_here("elect", *everything, *server, "--yes")
 
     assert [one["outcome"] for one in preview.document["partitions"]] == [
         "to-elect",
@@ -198,8 +198,8 @@ def test_generate_prints_what_kafkas_tool_prints(three: Cluster, tmp_path: Path)
     asked = ("--topics-to-move-json-file", str(topics), "--broker-list", "0,1,2,9")
 
     told = three.reassign("--generate", *asked)
-    ours = run_planner("generate", *asked, "--bootstrap-server", three.bootstrap)
-    blank = run_planner(
+    ours = run_here("generate", *asked, "--bootstrap-server", three.bootstrap)
+    blank = run_here(
         "generate", *asked, "--from-scratch", "--bootstrap-server", three.bootstrap
     )
 
@@ -218,12 +218,12 @@ def test_generate_prints_what_kafkas_tool_prints(three: Cluster, tmp_path: Path)
     proposed = tmp_path / "proposed.json"
     proposed.write_text(both(ours.out)[1])
     execute(three, proposed)
-    again = run_planner("generate", *asked, "--bootstrap-server", three.bootstrap)
+    again = run_here("generate", *asked, "--bootstrap-server", three.bootstrap)
 
     assert replicas_of(three, "crowded") == [
         one["replicas"] for one in json.loads(proposed.read_text())["partitions"]
     ]
-    document = run_planner(
+    document = run_here(
         "generate",
         *asked,
         *("--bootstrap-server", three.bootstrap, "--format", "json", "--quiet"),
@@ -253,7 +253,7 @@ def test_what_generate_refuses_it_says_in_kafkas_words(
 
     told = three.reassign("--generate", *asked, is_checked=False)
     for how in ((), ("--from-scratch",)):
-        ours = run_planner(
+        ours = run_here(
             *("generate", *asked, *how, "--format", "json"),
             *("--bootstrap-server", three.bootstrap),
         )

@@ -7,7 +7,7 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
-from integration.planner import partitions_of, run_planner, take_snapshot
+from integration.planner import partitions_of, run_here, take_snapshot
 from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
@@ -40,7 +40,7 @@ def foretold(
     """Return what `failures` says of each partition that loses a replica."""
     named = [*options, *(word for broker in lost for word in ("--broker", broker))]
     named += [word for log_dir in log_dirs for word in ("--log-dir", log_dir)]
-    outcome = run_planner("failures", path, *named, "--format", "json")
+    outcome = run_here("failures", path, *named, "--format", "json")
     assert outcome.code == 3, outcome.err
     return {
         (one["topic"], one["partition"]): one for one in outcome.document["partitions"]
@@ -118,7 +118,7 @@ def test_a_broker_that_is_killed_returns_and_is_stopped_does_as_foretold(
     for key, one in expected.items():
         assert (key, back[key]["leader"]) == (key, one["leader_returned"])
     take_snapshot(cluster.bootstrap, tmp_path / "back.json")
-    outcome = run_planner(
+    outcome = run_here(
         "failures", tmp_path / "back.json", "--broker", 3, "--format", "json"
     )
     astray = outcome.document["stages"]["now"]["leader_not_preferred"]
