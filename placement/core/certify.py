@@ -1,15 +1,13 @@
 """What is proven of an answer; each bound is worked out again from its witness."""
 
-from dataclasses import replace
 from typing import NamedTuple
-
-import numpy as np
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands, moves_bound, reached_bands
 from placement.core.cuts import deviation_bound
 from placement.core.effort import Effort
-from placement.core.exact_fit import fits_model, fits_prices, scale_of
+from placement.core.exact_fit import fits_prices
+from placement.core.exact_models import ExactModels
 from placement.core.problem import Problem
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
@@ -51,9 +49,20 @@ def copied_cost(problem: Problem, value: Value) -> int:
     return value.cost - problem.price_per_move * value.moves
 
 
-def conclude(problem: Problem, answer: Answer, effort: Effort) -> Solution:
+def conclude(
+    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+) -> Solution:
     """
     Return an answer with its certificate, and what is missing.
+
+    Parameters
+    ----------
+    problem, answer
+        All of it, and where everything is.
+    effort
+        How much work proofs may take.
+    models
+        Of what may move.
 
     Raises
     ------
@@ -61,7 +70,7 @@ def conclude(problem: Problem, answer: Answer, effort: Effort) -> Solution:
         If a proven bound is above the value found.
     """
     at, value = answer.at, answer.value
-    certificate = _certify(problem, answer, effort)
+    certificate = _certify(problem, answer, effort, models)
     shortfalls = find_shortfalls(problem, at)
     is_met = value.key[0] == 0
     status = Status.FEASIBLE
@@ -75,31 +84,27 @@ def conclude(problem: Problem, answer: Answer, effort: Effort) -> Solution:
     )
 
 
-def _certify(problem: Problem, answer: Answer, effort: Effort) -> Certificate:
+def _certify(
+    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+) -> Certificate:
     at, value, cost, proof, _ = answer
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_open = value.key[0] == 0 and cost < copied
-    if is_open and not fits_model(problem, effort.milp_cells):
+    if is_open and not models.is_fitting:
         priced, prices = _priced(problem, at, bands, (copied, effort))
         if priced > cost:
             cost, proof = priced, prices
     elif is_open:
-        # The bound is on the copies alone, without the price of a move.
-        copies = replace(problem, price_per_move=0)
-        from placement.core.milp import solve_model
-
-        exact = solve_model(copies, bands, "cost", effort.milp_nodes)
-        dual = 0 if exact.is_infeasible else _dual_cost(copies, exact.dual_bound)
+        dual = models.least_copied(bands)
         if dual > cost:
-            witness = {"bound": dual, "max_nodes": effort.milp_nodes}
-            cost, proof = dual, Proof(kind="milp-dual", witness=witness)
+            cost, proof = dual, _by_model(dual, models)
     moves, moves_proof = moves_bound(problem, bands, value.moves)
     is_met = value.key[0] == 0
     return Certificate(
         cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
-        deviation=_deviation(problem, answer, effort),
+        deviation=_deviation(problem, answer, models),
     )
 
 
@@ -115,24 +120,16 @@ def _priced(
     return priced_bound(problem, at, bands, copied)
 
 
-def _deviation(problem: Problem, answer: Answer, effort: Effort) -> Bounded:
+def _deviation(problem: Problem, answer: Answer, models: ExactModels) -> Bounded:
     """Bound the distance outside the bands, where there is one and the rules hold."""
     reached = answer.value.deviation
     if reached <= 0 or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
     bound, proof = _proven_distance(problem, answer)
-    if bound < reached and fits_model(problem, effort.milp_cells):
-        from placement.core.milp import solve_model
-
-        bins = problem.bins
-        exact = solve_model(
-            problem, Bands(bins.lower, bins.upper), "deviation", effort.milp_nodes
-        )
-        # HiGHS keeps to rows by 1e-6.
-        dual = 0.0 if exact.is_infeasible else exact.dual_bound - 1e-5
+    if bound < reached and models.is_fitting:
+        dual = models.least_distance()
         if dual > bound:
-            witness = {"bound": dual, "max_nodes": effort.milp_nodes}
-            bound, proof = dual, Proof(kind="milp-dual", witness=witness)
+            bound, proof = dual, _by_model(dual, models)
     if reached < bound - CLOSE:
         msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
         raise ProofContradictionError(msg)
@@ -149,11 +146,9 @@ def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | N
     return (by_prices, prices) if by_prices > by_cut else (by_cut, cut)
 
 
-def _dual_cost(problem: Problem, dual_bound: float) -> int:
-    """Turn a model's dual bound into a bound on cost: ties and tolerance taken off."""
-    scale = scale_of(problem)
-    bound = (dual_bound - scale.slack) * scale.cost
-    return int(np.ceil(bound - 1e-6 * max(1.0, abs(bound)))) if bound > 0 else 0
+def _by_model(bound: float, models: ExactModels) -> Proof:
+    witness = {"bound": bound, "max_nodes": models.max_nodes}
+    return Proof(kind="milp-dual", witness=witness)
 
 
 def _checked(

@@ -46,7 +46,7 @@ SMALL_ITEMS = 10_000
 """Up to so many items every price of a move is tried from the start."""
 PATIENCE = 3
 """Rounds over all bins without any gain before balancing ends."""
-FEW_ITEMS = 200
+FEW_ITEMS = 60
 """Up to so many items nothing takes long enough for compiled kernels to save time."""
 PLAIN_STEPS = 400
 """After so many steps uncompiled, kernels that are compiled on disk are loaded."""

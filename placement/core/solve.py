@@ -14,18 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.bounds import Bands, cost_bound, reached_bands
+from placement.core.bounds import cost_bound, reached_bands
 from placement.core.certify import Answer, conclude, copied_cost
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
-from placement.core.exact_fit import fits_model, fits_prices
+from placement.core.exact_fit import fits_prices
+from placement.core.exact_models import ExactModels
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.moving import Moving
-from placement.core.problem import (
-    NO_LIMIT,
-    Movability,
-    Problem,
-)
+from placement.core.problem import Movability, Problem
 from placement.core.search import Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
@@ -48,6 +45,7 @@ class _How:
     effort: Effort
     seed: int
     deadline: Deadline
+    models: ExactModels
 
 
 class _Clock:
@@ -101,14 +99,15 @@ def solve(
     moves, role changes.
     """
     clock = _Clock()
-    how = _How(effort, seed, deadline or Deadline())
     moving = Moving.of(problem)
+    models = ExactModels(moving.problem, effort)
+    how = _How(effort, seed, deadline or Deadline(), models)
     answer, steps = _search(moving.problem, how, clock)
     if not moving.is_all:
         at = moving.arranged(answer.at)
         answer = answer._replace(at=at, value=evaluate(problem, at))
         clock.lap("solve")
-    solution = conclude(problem, answer, effort)
+    solution = conclude(problem, answer, effort, models)
     clock.lap("bound")
     is_cut = how.deadline.has_cut
     return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
@@ -116,7 +115,6 @@ def solve(
 
 def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
     """Return the best answer, what was proven on the way, and the steps."""
-    effort = how.effort
     at, value, steps = _improve(problem, home_arrangement(problem), how)
     for _ in range(MAX_ROUNDS):
         # From a new start the caps on all moves would be those on the next ones alone.
@@ -135,7 +133,7 @@ def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
     clock.lap("solve")
     answer = _proven(problem, at, value, distance_proof)
     clock.lap("bound")
-    if _may_gain(problem, answer, effort) and not how.deadline.is_over():
+    if _may_gain(problem, answer, how) and not how.deadline.is_over():
         better, worth = _polish(problem, at, value, how)
         clock.lap("solve")
         if worth < value:
@@ -153,14 +151,14 @@ def _proven(
     return Answer(at, value, cost, proof, distance_proof)
 
 
-def _may_gain(problem: Problem, answer: Answer, effort: Effort) -> bool:
+def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     """Tell whether more work may make an answer better."""
     copied = copied_cost(problem, answer.value)
     # A bound on what is copied says nothing about the price of the moves.
-    if problem.price_per_move or copied > answer.cost * (1 + effort.gap):
+    if problem.price_per_move or copied > answer.cost * (1 + how.effort.gap):
         return True
     # What no step brings into its band ruin or an exact model may.
-    fits = problem.num_items > MANY_ITEMS or fits_model(problem, effort.milp_cells)
+    fits = problem.num_items > MANY_ITEMS or how.models.is_fitting
     return answer.value.deviation > 0 and fits
 
 
@@ -170,7 +168,7 @@ def _nearest(
     """Come nearer to the bands by the relaxation of the exact model, where it fits."""
     effort = how.effort
     is_wanted = value.deviation > 0 and not value.key[0] and not how.deadline.is_over()
-    if not is_wanted or fits_model(problem, effort.milp_cells):
+    if not is_wanted or how.models.is_fitting:
         return at, value, None
     if not fits_prices(problem, effort.near_cells):
         return at, value, None
@@ -210,8 +208,8 @@ def _polish(
         at, value = _recreate(problem, at, value, how)
     if how.deadline.is_over():
         return at, value
-    if fits_model(problem, effort.milp_cells) and not problem.has_caps:
-        return _exact(problem, at, value, effort)
+    if how.models.is_fitting and not problem.has_caps:
+        return _exact(problem, at, value, how.models)
     if effort.parts and fits_sub_problems(problem):
         return improve_by_parts(
             problem,
@@ -242,18 +240,12 @@ def _recreate(
 
 
 def _exact(
-    problem: Problem, at: Arrangement, value: Value, effort: Effort
+    problem: Problem, at: Arrangement, value: Value, models: ExactModels
 ) -> tuple[Arrangement, Value]:
     """Improve the answer to a small problem by exact models."""
-    from placement.core.milp import solve_model
-
-    bins = problem.bins
     if value.deviation > 0 or value.key[0]:
-        bands = Bands(bins.lower, np.where(bins.target > 0, bins.upper, NO_LIMIT))
-        exact = solve_model(problem, bands, "deviation", effort.milp_nodes)
-        at, value = _better(problem, at, value, exact.at)
-    exact = solve_model(problem, reached_bands(problem, at), "cost", effort.milp_nodes)
-    return _better(problem, at, value, exact.at)
+        at, value = _better(problem, at, value, models.nearest().at)
+    return _better(problem, at, value, models.cheapest(reached_bands(problem, at)).at)
 
 
 def _better(
