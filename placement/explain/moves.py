@@ -1,6 +1,7 @@
 """What a reassignment does, a row per copy and per change of the first replica."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,13 @@ class Moves:
 
     def __len__(self) -> int:
         return len(self.partition_idx)
+
+    def part(self, rows: slice) -> Self:
+        """Return some of the moves."""
+        return replace(
+            self,
+            **{field.name: getattr(self, field.name)[rows] for field in fields(self)},
+        )
 
     @property
     def is_resizing(self) -> BoolArray:

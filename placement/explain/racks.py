@@ -11,10 +11,12 @@ from placement.explain.moves import Moves
 from placement.rules.draft import Draft
 from placement.targets import rack_limit
 
-CHUNK = 65_536
+CHUNK = 16_384
 """Moves looked at together: a row of counts each, a column per rack."""
+MANY = np.iinfo(np.int64).max - 2
+"""More replicas than any rack holds."""
 
-Counts = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
 
 
 class RackCounts:
@@ -89,14 +91,15 @@ class RackCounts:
         offset = np.arange(len(of)) - np.repeat(np.cumsum(length) - length, length)
         broker = broker_idx[np.repeat(start[partition], length) + offset]
         kept = self._holds[broker]
-        counts = np.zeros((len(rows), len(self._open)), dtype=np.int32)
-        np.add.at(counts, (of[kept], self._rack[broker[kept]]), 1)
-        return counts
+        width = len(self._open)
+        cell = of[kept] * width + self._rack[broker[kept]]
+        counts = np.bincount(cell, minlength=len(rows) * width)
+        return counts.reshape(len(rows), width)
 
     def _is_broken(self, counts: Counts, limit: npt.NDArray[np.int64]) -> BoolArray:
         """Return true where a rack holds too many, or two more than one with room."""
         most = counts.max(axis=1, initial=0)
-        with_room = np.where(counts < self._open, counts, np.iinfo(np.int32).max - 2)
-        least = with_room.min(axis=1, initial=np.iinfo(np.int32).max - 2)
+        with_room = np.where(counts < self._open, counts, MANY)
+        least = with_room.min(axis=1, initial=MANY)
         broken: BoolArray = (most > limit) | (most >= least + 2)
         return broken

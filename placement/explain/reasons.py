@@ -4,15 +4,17 @@ Which rule or goal pays for a move, and what is worse once it alone is undone.
 The first reason that applies is given: another replication factor; what must leave its
 broker or log dir; the rack rule, where the partition broke it; a threshold that the
 source was over; a band that the source was above, or the target below (a new broker's
-first). What remains is
-needed for the sake of other moves: undone alone it would push a broker out of its band
-(`MAKES_ROOM`), or not even that (`WITH_OTHERS`).
+first). What remains is needed for the sake of other moves: undone alone it would push
+a broker out of its band (`MAKES_ROOM`), or not even that (`WITH_OTHERS`).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.cluster import BoolArray, BrokerState, IndexArray, RateArray
@@ -27,6 +29,8 @@ from placement.rules.together import is_gathered
 from placement.targets import Targets
 
 NONE = -1
+PART = 8192
+"""Moves looked at together."""
 
 
 class Reason(StrEnum):
@@ -94,11 +98,21 @@ class Standing:
         """Return ``(M, R)`` how far loads of brokers are below their bands."""
         return self._outside(self.targets.lower[rows] - load, rows)
 
+    @property
+    def above_now(self) -> RateArray:
+        """``(B, R)`` how far each broker is above its bands."""
+        return self.above(self.load, np.arange(len(self.load), dtype=np.int32))
+
+    @property
+    def below_now(self) -> RateArray:
+        """``(B, R)`` how far each broker is below its bands."""
+        return self.below(self.load, np.arange(len(self.load), dtype=np.int32))
+
     def _outside(self, distance: RateArray, rows: IndexArray) -> RateArray:
-        target = self.targets.target[rows]
-        slack = 1e-9 * np.maximum(target, 1.0)
+        target = self.targets.target
+        slack = np.where(target > 0, 1e-9 * np.maximum(target, 1.0), np.inf)
         unit = np.where(target > 0, target, 1.0)
-        return np.where((distance > slack) & (target > 0), distance / unit, 0.0)
+        return np.where(distance > slack[rows], distance / unit[rows], 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -135,11 +149,21 @@ class _Case:
 
     draft: Draft
     moves: Moves
-    racks: RackCounts
+    mends_rack: BoolArray
+    breaks_rack_undone: BoolArray
     before: Standing
     after: Standing
     capacity: WeightArray
     is_balanced: BoolArray
+
+    def part(self, rows: slice) -> Self:
+        """Return the same about some of the moves."""
+        return replace(
+            self,
+            moves=self.moves.part(rows),
+            mends_rack=self.mends_rack[rows],
+            breaks_rack_undone=self.breaks_rack_undone[rows],
+        )
 
     @property
     def returned(self) -> WeightArray:
@@ -179,16 +203,18 @@ def explain_moves(
     -----
     Takes time in proportion to the moves (times resources and racks).
     """
+    racks = RackCounts(draft, reassignment, moves)
     case = _Case(
         draft=draft,
         moves=moves,
-        racks=RackCounts(draft, reassignment, moves),
+        mends_rack=racks.is_mended(),
+        breaks_rack_undone=racks.is_broken_undone(),
         before=before,
         after=after,
         capacity=capacity,
         is_balanced=np.array([resource in balanced for resource in RESOURCES]),
     )
-    undone, broker, undone_resource, outside = _undo(case)
+    undone, broker, undone_resource, outside = _by_part(case, _undo)
     reason, resource = _reasons(case)
     left = np.equal(reason, NONE)
     has_cause = left & np.not_equal(undone, Undone.NOTHING)
@@ -205,32 +231,44 @@ def explain_moves(
     )
 
 
+def _by_part(
+    case: _Case, work: Callable[[_Case], tuple[npt.NDArray[Any], ...]]
+) -> tuple[npt.NDArray[Any], ...]:
+    """Work on a part of the moves after the other: arrays that caches hold."""
+    starts = range(0, max(len(case.moves), 1), PART)
+    parts = [work(case.part(slice(start, start + PART))) for start in starts]
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
 def _reasons(case: _Case) -> tuple[WeightArray, WeightArray]:
     """Return ``(M,)`` the first reason from before the move, and its resource."""
+    reason, resource = _by_part(case, _by_bands)
+    mends = case.moves.is_copy & case.mends_rack
+    # What leaves no choice comes before bands, the gravest first.
+    for name, applies in reversed([*_forced(case), (Reason.RACK, mends)]):
+        reason[applies] = REASONS.index(name)
+        resource[applies] = NONE
+    return reason, resource
+
+
+def _by_bands(case: _Case) -> tuple[WeightArray, WeightArray]:
+    """Return ``(M,)`` the reason that loads give, and the resource it is about."""
     count = len(case.moves)
-    reason = np.full(count, NONE, dtype=np.int64)
-    resource = np.full(count, NONE, dtype=np.int64)
-
-    def give(name: Reason, applies: BoolArray, about: RateArray | None = None) -> None:
-        chosen = applies & np.equal(reason, NONE)
-        reason[chosen] = REASONS.index(name)
-        if about is not None:
-            resource[chosen] = np.argmax(about[chosen], axis=1)
-
-    for name, applies in _forced(case):
-        give(name, applies)
-    give(Reason.RACK, case.moves.is_copy & case.racks.is_mended())
+    reason, resource = np.full(count, NONE), np.full(count, NONE)
     brings = (case.moves.weight > 0) & case.is_balanced
     source, target = case.moves.source, case.moves.target
-    load = case.before.load
-    over = _over(load[source], case.capacity[source]) * (case.moves.weight > 0)
-    above = case.before.above(load[source], source) * brings
-    below = case.before.below(load[target], target) * brings
+    over = _over(case.before.load, case.capacity)[source] * (case.moves.weight > 0)
+    above = case.before.above_now[source] * brings
+    below = case.before.below_now[target] * brings
     is_below = below.max(axis=1, initial=0.0) > 0
-    give(Reason.OVER_THRESHOLD, over.max(axis=1, initial=0.0) > 0, over)
-    give(Reason.FILLS_NEW, is_below & case.draft.is_new[target], below)
-    give(Reason.OVER_BAND, above.max(axis=1, initial=0.0) > 0, above)
-    give(Reason.BELOW_BAND, is_below, below)
+    for name, applies, about in (
+        (Reason.BELOW_BAND, is_below, below),
+        (Reason.OVER_BAND, above.max(axis=1, initial=0.0) > 0, above),
+        (Reason.FILLS_NEW, is_below & case.draft.is_new[target], below),
+        (Reason.OVER_THRESHOLD, over.max(axis=1, initial=0.0) > 0, over),
+    ):
+        reason[applies] = REASONS.index(name)
+        resource[applies] = np.argmax(about[applies], axis=1)
     return reason, resource
 
 
@@ -294,11 +332,11 @@ def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray
     again = after.load[moves.source] + case.returned
     gone = after.load[moves.target] - moves.weight
     over = _over(again, case.capacity[moves.source])
-    over[after.load[moves.source] > case.capacity[moves.source]] = 0.0
+    over[(after.load > case.capacity)[moves.source]] = 0.0
     above = after.above(again, moves.source) * case.is_balanced
     below = after.below(gone, moves.target) * case.is_balanced
-    above = np.maximum(above - after.above(after.load[moves.source], moves.source), 0.0)
-    below = np.maximum(below - after.below(after.load[moves.target], moves.target), 0.0)
+    above = np.maximum(above - after.above_now[moves.source], 0.0)
+    below = np.maximum(below - after.below_now[moves.target], 0.0)
     if case.draft.old_may_be_low:
         below *= case.draft.is_new[moves.target][:, None]
     is_high = above.max(axis=1, initial=0.0) >= below.max(axis=1, initial=0.0)
@@ -309,7 +347,7 @@ def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray
     for what, applies, where, much in (
         (Undone.OUT_OF_BAND, band.max(axis=1, initial=0.0) > 0, ends, band),
         (Undone.OVER_CAPACITY, over.max(axis=1, initial=0.0) > 0, moves.source, over),
-        (Undone.RACK, moves.is_copy & case.racks.is_broken_undone(), None, None),
+        (Undone.RACK, moves.is_copy & case.breaks_rack_undone, None, None),
         (Undone.STILL_LEADS, still_leads, moves.source, None),
         (Undone.NOT_EMPTY, leaves, moves.source, None),
     ):

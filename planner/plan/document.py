@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from placement.core.solution import Bounded, Shortfall, Status
@@ -17,7 +18,7 @@ from placement.planning import PlannedPlacement
 from placement.rules.draft import Note
 from placement.score import Score, score_placement
 from planner.plan.log_dirs import LOG_DIR, counted, dirs_document, log_dir_place
-from planner.plan.numbers import rounded
+from planner.plan.numbers import rounded, rounded_all
 from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import summary
 from planner.plan.waves import PlannedWaves
@@ -345,7 +346,7 @@ def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
         "deviation": score.deviation,
     }
     # Numpy's numbers are slow one by one: there are thirty for each broker.
-    values = [[[*map(rounded, row)] for row in c.tolist()] for c in columns.values()]
+    values = [_rounded_rows(column) for column in columns.values()]
     brokers = state.brokers
     return [
         {"broker": broker_id, "rack": brokers.racks[rack]}
@@ -357,6 +358,14 @@ def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
             brokers.ids.tolist(), brokers.rack_idx.tolist(), *values, strict=True
         )
     ]
+
+
+def _rounded_rows(values: npt.NDArray[Any]) -> list[list[float | int]]:
+    is_whole = np.issubdtype(values.dtype, np.integer)
+    rows: list[list[float | int]] = (
+        values if is_whole else rounded_all(values)
+    ).tolist()
+    return rows
 
 
 def shortfall_document(

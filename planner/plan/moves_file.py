@@ -17,7 +17,7 @@ from placement.explain.reasons import REASONS, Explained, Undone
 from placement.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan
-from planner.plan.numbers import rounded, rounded_text
+from planner.plan.numbers import rounded_all
 from planner.texts import Column, numerals, picked, side_by_side, texts_of, whole
 
 MOVES_NAME = "moves.csv"
@@ -103,7 +103,7 @@ def _cell_texts(column: "_Column") -> Column:
     if isinstance(column, np.ndarray):
         return numerals(column)
     if isinstance(column, _Outside):
-        return texts_of([rounded_text(x) if x else "" for x in column.values.tolist()])
+        return texts_of(["" if x is None else repr(x) for x in column])
     return picked([*map(_cell_text, column.names)], column.rows)
 
 
@@ -161,7 +161,7 @@ class _Outside:
     values: npt.NDArray[np.float64]
 
     def __iter__(self) -> Iterator[float | None]:
-        return iter([rounded(x) if x else None for x in self.values.tolist()])
+        return iter([x or None for x in rounded_all(self.values).tolist()])
 
 
 _Column = _Named | _Outside | npt.NDArray[np.int64]

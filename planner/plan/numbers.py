@@ -1,7 +1,17 @@
 """Numbers as documents have them."""
 
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
 DIGITS = 12
 """Significant digits of floats in a document: float noise of a machine is not shown."""
+MOST_PLACES = 22
+"""Decimal places up to which a power of ten is a float."""
+POWERS = np.array([float(f"1e{places}") for places in range(MOST_PLACES + 1)])
+UNSURE = 1e-3
+"""How near to a half, in the last digit, it is not for sure which way to round."""
 
 
 def rounded(value: float) -> float | int:
@@ -14,10 +24,33 @@ def rounded(value: float) -> float | int:
     return 0.0 if short == 0 else short
 
 
-def rounded_text(value: float) -> str:
-    """Return a float as Python writes it once it is cut to its significant digits."""
-    text = f"{value:.{DIGITS}g}"
-    # So far Python writes no exponent either, and tells floats by their point.
-    if abs(value) < 10**DIGITS and "e" not in text:
-        return text if "." in text else f"{text}.0"
-    return str(rounded(value))
+def rounded_all(values: FloatArray) -> FloatArray:
+    """
+    Return what `rounded` makes of each value.
+
+    Parameters
+    ----------
+    values
+        Of any shape.
+
+    Notes
+    -----
+    Up to 10^22 powers of ten are floats, so that an integer of twelve digits over one
+    of them is the float next to that decimal. What may be rounded either way, or has
+    other powers, is rounded one by one.
+    """
+    size = np.abs(values)
+    is_plain = (
+        (size > 0) & (size < 10.0**DIGITS) & (size >= 10.0 ** (DIGITS - MOST_PLACES))
+    )
+    places = np.zeros(values.shape, dtype=np.int64)
+    places[is_plain] = DIGITS - 1 - np.floor(np.log10(size[is_plain])).astype(np.int64)
+    power = POWERS[np.clip(places, 0, MOST_PLACES)]
+    scaled = np.where(is_plain, size, 0.0) * power
+    digits = np.rint(scaled)
+    is_sure = np.abs(np.abs(scaled - digits) - 0.5) > UNSURE
+    is_sure &= (digits >= 10.0 ** (DIGITS - 1)) & (digits < 10.0**DIGITS) & is_plain
+    short = np.where(is_sure, np.copysign(digits / power, values), 0.0)
+    odd = np.nonzero(~is_sure & (size != 0))
+    short[odd] = [rounded(value) for value in values[odd].tolist()]
+    return short

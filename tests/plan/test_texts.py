@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.numbers import rounded, rounded_text
+from planner.plan.numbers import rounded, rounded_all
 from planner.texts import (
     lists_joined,
     numerals,
@@ -50,6 +50,21 @@ def test_all_of_them_make_one_text(texts: list[str], separator: str):
     assert whole(texts_of(texts), separator) == separator.join(texts)
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_floats_are_written_as_python_writes_them_rounded(value: float):
-    assert rounded_text(value) == str(rounded(value)) or value == 0
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+# Halves of the last digit that stays, and decimals as people write them.
+DECIMALS = st.builds(
+    lambda digits, places: digits / 10.0**places,
+    st.integers(-(10**13), 10**13),
+    st.integers(0, 25),
+)
+
+
+@given(st.lists(FLOATS | DECIMALS), st.integers(1, 3))
+def test_many_floats_are_rounded_as_one_by_one(values: list[float], columns: int):
+    many = np.array(values * columns).reshape(columns, -1)
+
+    found = rounded_all(many)
+
+    assert list(map(repr, found.ravel().tolist())) == [
+        repr(rounded(value)) for value in many.ravel().tolist()
+    ]
