@@ -18,6 +18,7 @@ from placement.planning import (
 )
 from placement.rules.draft import Settings
 from placement.rules.levels import hard_capacities
+from placement.rules.together import TopicsTogether, numbered
 from placement.scenarios.partitions import MEASURED, NewPartition, with_partitions
 from placement.scenarios.topics import NewTopic, add_topics
 from placement.scenarios.variant import Variant, variant_of
@@ -158,6 +159,7 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     settings
         Wishes.
     """
+    grown, is_free = _with_partners(grown, settings)
     operation = NewPartitions(grown.is_new, goal=goal)
     draft = make_draft(grown.state, operation, settings)
     state, weights = draft.state, draft.weights
@@ -168,8 +170,8 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
         heaviest_replicas(state, weights, leader),
     )
     balanced = draft.balanced_resources()
-    placer = Placer(draft, targets, balanced, grown.is_new)
-    placed = _lying_at(grown, placer.place())
+    placer = Placer(draft, targets, balanced, is_free)
+    placed = _lying_at(grown, placer.place()).state
     # From there the search would pile a topic onto the emptiest brokers: it is asked
     # what could be reached, and followed only where hard rules cannot do without.
     searched = plan(placed, operation, settings)
@@ -177,6 +179,31 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     if _is_over(chosen, grown.is_new) and searched.has_met_rules:
         return searched
     return _bounded_by(chosen, searched)
+
+
+def _with_partners(grown: Grown, settings: Settings) -> tuple[Grown, BoolArray]:
+    """
+    Put new partitions of topics that lie together where those lie that exist.
+
+    Returns
+    -------
+    The cluster, and ``(P,)`` true for the new partitions whose place is still open.
+    """
+    state, is_free = grown.state, grown.is_new.copy()
+    broker_idx, start = state.replicas.broker_idx.copy(), state.replicas.start
+    for rule in settings.rules:
+        if not isinstance(rule, TopicsTogether):
+            continue
+        for rows in numbered(state, rule.topics):
+            old = [p for p in rows if not grown.is_new[p]]
+            for p in (p for p in rows if old and grown.is_new[p]):
+                there = state.replicas.broker_idx[slice(*start[old[0] : old[0] + 2])]
+                if len(there) == start[p + 1] - start[p]:
+                    broker_idx[slice(*start[p : p + 2])] = there
+                    is_free[p] = False
+    if np.array_equal(is_free, grown.is_new):
+        return grown, is_free
+    return _lying_at(grown, broker_idx), is_free
 
 
 def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
@@ -217,7 +244,7 @@ def lying_by_hand(grown: Grown, lists: Sequence[Sequence[int]]) -> ClusterState:
     broker_idx = state.replicas.broker_idx.copy()
     rows = np.nonzero(grown.is_new[state.replicas.partition_idx])[0]
     broker_idx[rows] = state.brokers.rows_of([b for row in lists for b in row])
-    return _lying_at(grown, broker_idx)
+    return _lying_at(grown, broker_idx).state
 
 
 def place_by_hand(
@@ -241,7 +268,7 @@ def place_by_hand(
     return plan(lying_by_hand(grown, lists), operation, settings)
 
 
-def _lying_at(grown: Grown, broker_idx: IndexArray) -> ClusterState:
+def _lying_at(grown: Grown, broker_idx: IndexArray) -> Grown:
     """Return the cluster with its replicas on these brokers, the first one leading."""
     state = grown.state
     is_new = grown.is_new
@@ -258,4 +285,4 @@ def _lying_at(grown: Grown, broker_idx: IndexArray) -> ClusterState:
             is_in_sync=np.where(rows, is_live, state.replicas.is_in_sync),
         ),
     )
-    return grown.variant.weighing(moved).state
+    return replace(grown, variant=grown.variant.weighing(moved))

@@ -20,7 +20,7 @@ settings.register_profile("steady", derandomize=True, **STEADY)
 settings.register_profile("quick", derandomize=True, **STEADY)
 settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
-MOST = {"steady": 25, "quick": 12}
+MOST = {"steady": 40, "quick": 12}
 """Examples of any property by profile; where there is none, what it asks for itself."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,

@@ -119,7 +119,7 @@ def _with_departed(problem: Problem, at: Arrangement, load: IntArray) -> IntArra
     if not problem.is_transient.any():
         return load
     load = load.copy()
-    left = np.nonzero(is_moved(problem, at) & (problem.home >= 0))[0]
+    left = np.nonzero(np.not_equal(at.bin_of, problem.home) & (problem.home >= 0))[0]
     weight = problem.weight[problem.group_of[left]]
     if len(problem.extra):
         weight = weight + problem.extra[left]

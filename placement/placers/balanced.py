@@ -127,26 +127,31 @@ class Placer:
         weight = self.weights.replica[p]
         chosen: list[int] = []
         for _ in range(factor):
-            b = self._best(weight, chosen, held, most)
+            b = self._best(p, chosen, held, most)
             chosen.append(b)
             held[b] += 1
             self.load[b] += weight
         return chosen
 
     def _best(
-        self, weight: WeightArray, taken: list[int], held: WeightArray, most: FloatArray
+        self, p: int, taken: list[int], held: WeightArray, most: FloatArray
     ) -> int:
-        """Return the best broker for one more replica."""
-        is_open = self.draft.may_receive.copy()
-        is_open[taken] = False
+        """Return the best broker for one more replica of a partition."""
+        is_eligible = np.ones(self.state.num_brokers, dtype=np.bool_)
+        for table in self.draft.eligibility:
+            is_eligible &= table.allowed[table.partition_class[p]]
+        is_taken = np.zeros(self.state.num_brokers, dtype=np.bool_)
+        is_taken[taken] = True
         in_rack = np.bincount(self.rack[taken], minlength=self.state.num_racks)
-        after = self.load + weight
+        after = self.load + self.weights.replica[p]
         keys = (
             self._hurt(after),
             np.maximum(held + 1 - most, 0),
             (after > self.capacity).any(axis=1),
             in_rack[self.rack],
-            ~is_open,
+            ~is_eligible,
+            ~self.draft.may_receive,
+            is_taken,
         )
         # The last key counts first; the lowest row of those that are as good.
         return int(np.lexsort(keys)[0])

@@ -40,7 +40,7 @@ class TopicsTogether:
         lies = _Lies(draft)
         lacking = [
             shortfall
-            for rows in _numbered(draft.state, self.topics)
+            for rows in numbered(draft.state, self.topics)
             if (shortfall := lies.bundle(rows)) is not None
         ]
         draft.shortfalls += lacking[:MAX_SHORTFALLS]
@@ -57,7 +57,7 @@ class TopicsTogether:
             )
 
 
-def _numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
+def numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
     """Yield the partitions of one number of several topics."""
     of, numbers = state.partitions.topic_idx, state.partitions.partition
     rows_of: dict[int, list[int]] = {}

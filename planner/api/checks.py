@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.check import CustomRule, Finding, check, is_ok
+from placement.check import CheckSettings, CustomRule, Finding, check, is_ok
+from placement.cluster import ClusterState
 from planner.api.result import PlanResult
 from planner.plan.check_new import GOALS, check_new_plan
 from planner.plan.document import to_document
@@ -18,6 +19,7 @@ from planner.plan.plan_input import (
     check_settings,
     read_plan,
 )
+from planner.plan.seen_as import seen_as
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan as apply
 from planner.throttles import throttles_in
@@ -85,17 +87,22 @@ def check_plan(
     BadInputError
         If the plan cannot be read; names every problem.
     """
-    state, given = snapshot.to_state(), _plan_input(plan)
-    settings = check_settings(
-        given,
-        state,
-        capacity_thresholds=capacity_threshold or {},
-        allow_replication_factor_change=allow_replication_factor_change,
-    )
-    settings = replace(settings, custom=tuple(rules))
+    given = _plan_input(plan)
+    seen = given.settings
+    state = seen_as(snapshot.to_state(), seen.rack_map, seen.cpu_weights)
+
+    def all_rules(cluster: ClusterState) -> CheckSettings:
+        settings = check_settings(
+            given,
+            cluster,
+            capacity_thresholds=capacity_threshold or {},
+            allow_replication_factor_change=allow_replication_factor_change,
+        )
+        return replace(settings, custom=(*settings.custom, *rules))
+
     if given.goal in GOALS and len(given.reassignment):
-        return CheckResult(check_new_plan(given, state, settings))
-    return CheckResult(check(state, given.target, settings))
+        return CheckResult(check_new_plan(given, state, all_rules))
+    return CheckResult(check(state, given.target, all_rules(state)))
 
 
 def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:

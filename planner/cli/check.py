@@ -1,6 +1,7 @@
 """`check`: is this plan safe to run? Answered by separate code."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,16 +79,16 @@ def check(
     if given is None or before is None:  # pragma: no cover - raised just above
         return
     before = seen_as(before, given.settings.rack_map, given.settings.cpu_weights)
-    settings = check_settings(
+    rules = partial(
+        check_settings,
         given,
-        before,
         capacity_thresholds=thresholds or {},
         allow_replication_factor_change=allow_replication_factor_change,
     )
     if given.goal in GOALS and len(given.reassignment):
-        findings = check_new_plan(given, before, settings)
+        findings = check_new_plan(given, before, rules)
     else:
-        findings = check_target(before, given.target, settings)
+        findings = check_target(before, given.target, rules(before))
     if waves is not None:
         findings = (*findings, *waves.check(before, given.reassignment))
     if output_format is OutputFormat.JSON:

@@ -1,7 +1,8 @@
 """Plans of new partitions held against the rules, as any plan."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,9 @@ def check_new(
             resource = finding.where.resource or ""
             adds = grows[resource] and (resource != "out" or broker in leading)
             is_existing = not adds and _key(finding) in was
-            found.append(_as_existing(finding, is_existing=is_existing))
         else:
-            found.append(finding)
+            is_existing = finding.existing and _key(finding) in was
+        found.append(replace(finding, existing=is_existing))
     return tuple(found)
 
 
@@ -91,21 +92,14 @@ def _grows(after: ClusterState, rows: IntArray) -> dict[str, bool]:
     }
 
 
-def _key(finding: Finding) -> tuple[str, int | None, str | None]:
-    return finding.rule, finding.where.broker, finding.where.resource
-
-
-def _as_existing(finding: Finding, *, is_existing: bool) -> Finding:
-    return Finding(
-        rule=finding.rule,
-        where=finding.where,
-        message=finding.message,
-        existing=is_existing,
-    )
+def _key(finding: Finding) -> tuple[str, Where]:
+    return finding.rule, finding.where
 
 
 def check_new_plan(
-    plan: PlanInput, state: ClusterState, rules: CheckSettings
+    plan: PlanInput,
+    state: ClusterState,
+    rules: Callable[[ClusterState], CheckSettings],
 ) -> tuple[Finding, ...]:
     """
     Check a plan folder of new partitions against a snapshot.
@@ -117,14 +111,15 @@ def check_new_plan(
     state
         The cluster, in which they do not exist yet.
     rules
-        The limits to hold it to.
+        Returns the limits to hold it to, in the cluster with the new partitions: there
+        alone all topics are that rules name.
     """
     wrong = tuple(_shape(plan, state))
     if wrong:
         return wrong
     grown = _grown(plan, state)
     after = lying_by_hand(grown, plan.reassignment.replicas)
-    return check_new(state, after, grown.is_new, rules)
+    return check_new(state, after, grown.is_new, rules(after))
 
 
 def _shape(plan: PlanInput, state: ClusterState) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.check import CheckSettings, Finding, is_ok
+from placement.check import Finding, is_ok
 from placement.cluster import BoolArray, ClusterState
 from placement.new_partitions import (
     place_by_hand,
@@ -26,6 +26,7 @@ from planner.plan.document import (
 )
 from planner.plan.folder import dump_document, replace_plan
 from planner.plan.listing import listing
+from planner.plan.make import rules_of
 from planner.plan.moves_file import format_moves
 from planner.plan.new_request import Asked, NewRequest
 from planner.plan.reassignment_file import (
@@ -113,9 +114,9 @@ def make_new(
         Kafka would refuse it.
     """
     check_new_request(state, request)
-    wishes = read_request(replace(request.plan, topic=()), state)
     asked = Asked(state, request)
     grown = asked.grown
+    wishes = _wishes(request, grown.state)
     goal, settings = request.plan.goal, wishes.settings
     stage("placing new partitions")
     if asked.lists is None:
@@ -131,7 +132,7 @@ def make_new(
         topic=asked.topic,
         first=asked.first,
         findings=check_new(
-            state, placed.reassignment.after(), grown.is_new, _rules(plan, wishes)
+            state, placed.reassignment.after(), grown.is_new, rules_of(plan, wishes)
         ),
     )
 
@@ -146,25 +147,23 @@ def check_new_request(state: ClusterState, request: NewRequest) -> None:
         With every option that is wrong.
     """
     problems: list[InputProblem] = []
-    for work in (
-        lambda: read_request(replace(request.plan, topic=()), state),
-        lambda: Asked(state, request),
-    ):
-        try:
-            work()
-        except BadInputError as error:
-            problems += error.problems
+    to_be = state
+    try:
+        to_be = Asked(state, request).grown.state
+    except BadInputError as error:
+        problems += error.problems
+    try:
+        _wishes(request, to_be)
+    except BadInputError as error:
+        problems += error.problems
     if problems:
         msg = "bad options"
         raise BadInputError(msg, problems)
 
 
-def _rules(plan: Plan, wishes: Wishes) -> CheckSettings:
-    settings = wishes.settings
-    thresholds = settings.capacity_thresholds
-    return CheckSettings(
-        capacity_thresholds={str(r): value for r, value in thresholds.items()},
-    )
+def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:
+    """Return what was wished for: of topics as they will be, the new one among them."""
+    return read_request(replace(request.plan, topic=()), to_be)
 
 
 def new_document(planned: PlannedNew) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from placement.placers.manual import (
     read_replica_assignment,
 )
 from placement.placers.striped import check_replication_factor
+from placement.scenarios.filling import open_brokers
 from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest
@@ -80,6 +81,8 @@ class Asked:
         self.lists = self._by_hand()
         self.count = self._count()
         self.factor = self._factor()
+        self.reader.raise_problems()
+        self._check_log_dirs()
         self.reader.raise_problems()
 
     @property
@@ -228,6 +231,14 @@ class Asked:
         except KafkaRefusalError as error:
             self._refuse("--replication-factor", factor, error)
         return factor
+
+    def _check_log_dirs(self) -> None:
+        """Refuse what Kafka would make, and then find no disk for."""
+        count = int(open_brokers(self.state, frozenset()).sum())
+        if count < self.factor:
+            rule = f"only {count} live brokers have a log dir online"
+            remedy = "mend the log dirs first"
+            self.reader.refuse("--replication-factor", self.factor, rule, remedy)
 
 
 _REMEDIES: Mapping[str, str] = {

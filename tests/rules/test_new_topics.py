@@ -1,0 +1,236 @@
+"""New topics and partitions under rules about topics: where they go, and what holds."""
+
+import re
+from collections import defaultdict
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from placement.cluster import LogDirState
+from planner.errors import BadInputError
+from planner.plan.new_partitions import make_new
+from planner.plan.new_request import NewRequest
+from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
+from planner.snapshot import Snapshot, write_snapshot
+from support.clusters import Dir, clusters, make_state
+from support.commands import run
+from support.naive import lists_of
+
+APART, TOGETHER = "old.*=other.*", "old|new"
+
+
+def planned(state, goal: str, topic: str, *, apart=(), together=(), **asked):
+    rules = RuleRequest(topics_apart=apart, topics_together=together)
+    request = PlanRequest(goal=goal, topic=(topic,), rules=rules)
+    return make_new(state, NewRequest(plan=request, **asked))
+
+
+def lists(made) -> list[list[int]]:
+    return [list(row) for row in made.lists.replicas]
+
+
+def caused(made) -> set[str]:
+    return {finding.rule for finding in made.findings if not finding.existing}
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_new_topic_stays_on_its_side(count):
+    state = make_state({"old": [[0, 2]], "other": [[1, 3]]}, racks="aabb")
+
+    made = planned(
+        state, "new-topic", "old-2", apart=(APART,),
+        partitions=count, replication_factor=2,
+    )  # fmt: skip
+
+    assert made.status == "optimal"
+    assert not caused(made)
+    assert all(set(row) == {0, 2} for row in lists(made))
+
+
+def test_more_partitions_stay_on_their_side():
+    # The emptiest brokers hold the other side.
+    state = make_state(
+        {"free": [[4, 5]], "old": [[0, 2]] * 5, "other": [[1, 3]]}, racks="aabbab"
+    )
+
+    made = planned(state, "add-partitions", "old", apart=(APART,), partitions=9)
+
+    assert made.status in {"optimal", "feasible"}
+    assert not caused(made)
+    assert not {1, 3} & {broker for row in lists(made) for broker in row}
+
+
+def test_brokers_that_are_mixed_already_are_told_and_another_side_is_kept_clear():
+    state = make_state({"old": [[0, 2]], "other": [[0, 2]]}, racks="aabb")
+
+    made = planned(
+        state, "new-topic", "old-2", apart=(APART,), partitions=2, replication_factor=2
+    )
+
+    assert made.status == "infeasible"
+    assert all(set(row) == {1, 3} for row in lists(made))
+    assert not caused(made)
+
+
+def mixed(held_by: dict[tuple[str, int], list[int]], sides: list[str]) -> set[int]:
+    found = defaultdict(set)
+    for (topic, _), row in held_by.items():
+        for s, side in enumerate(sides):
+            if re.fullmatch(side, topic):
+                for broker in row:
+                    found[broker].add(s)
+    return {broker for broker, held in found.items() if len(held) > 1}
+
+
+@settings(max_examples=200)
+@given(clusters(max_topics=3), st.integers(1, 4), st.integers(1, 2))
+def test_no_broker_is_mixed_by_a_plan_that_is_met(state, count, factor):
+    assume(len(state.topics))
+    topic = state.topics.names[0]
+    text = f"new=(?!new){re.escape(topic)}"
+    try:
+        made = planned(
+            state, "new-topic", "new", apart=(text,),
+            partitions=count, replication_factor=factor,
+        )  # fmt: skip
+    except BadInputError:
+        return  # Kafka would not make it.
+    was = mixed(lists_of(state), text.split("="))
+
+    now = mixed(lists_of(made.plan.placed.reassignment.after()), text.split("="))
+
+    if made.plan.placed.has_met_rules:
+        assert now <= was
+    assert bool(now - was) == ("topics-apart" in caused(made))
+
+
+def test_a_new_topic_lies_with_the_one_it_belongs_to():
+    state = make_state({"old": [[0, 2], [3, 1]], "x": [[1, 3]]}, racks="aabb")
+
+    made = planned(
+        state, "new-topic", "new", together=(TOGETHER,),
+        partitions=2, replication_factor=2,
+    )  # fmt: skip
+
+    assert made.status == "optimal"
+    assert lists(made) == [[0, 2], [3, 1]]
+    assert not caused(made)
+
+
+def test_more_partitions_lie_with_those_they_belong_to():
+    rows = {"new": [[0, 2]], "old": [[0, 2], [1, 3], [3, 0]]}
+    state = make_state(rows, racks="aabb")
+
+    made = planned(state, "add-partitions", "new", together=(TOGETHER,), partitions=3)
+
+    assert made.status == "optimal"
+    assert lists(made) == [[1, 3], [3, 0]]
+    assert not caused(made)
+
+
+@settings(max_examples=200)
+@given(clusters(max_topics=3))
+def test_a_new_topic_lies_with_any_other_or_the_plan_says_why_not(state):
+    assume(len(state.topics))
+    topic = state.topics.names[0]
+    of = state.partitions.topic_idx == 0
+    old = [state.brokers_of(p) for p in of.nonzero()[0].tolist()]
+    try:
+        made = planned(
+            state, "new-topic", "new", together=(f"new|{re.escape(topic)}",),
+            partitions=len(old), replication_factor=len(old[0]),
+        )  # fmt: skip
+    except BadInputError:
+        return
+
+    is_together = lists(made) == old
+
+    if made.plan.placed.has_met_rules:
+        assert is_together
+    assert is_together or made.plan.placed.solution.shortfalls
+    assert ("topics-together" in caused(made)) == (not is_together)
+
+
+def test_topics_that_lie_together_have_as_many_partitions():
+    state = make_state({"old": [[0, 2], [3, 1]]}, racks="aabb")
+
+    with pytest.raises(BadInputError) as refusal:
+        planned(
+            state, "new-topic", "new", together=(TOGETHER,),
+            partitions=3, replication_factor=2,
+        )  # fmt: skip
+
+    (problem,) = refusal.value.problems
+    assert problem.value == "new has 3, old has 2"
+
+
+def test_another_replication_factor_cannot_lie_together():
+    state = make_state({"old": [[0, 2]]}, racks="aabb")
+
+    made = planned(
+        state, "new-topic", "new", together=(TOGETHER,),
+        partitions=1, replication_factor=1,
+    )  # fmt: skip
+
+    assert made.status == "infeasible"
+    assert (
+        "different replication factors"
+        in made.plan.placed.solution.shortfalls[0].message
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        pytest.param({"apart": ("new=old",)}, "topics-apart", id="apart"),
+        pytest.param({"together": (TOGETHER,)}, "topics-together", id="together"),
+    ],
+)
+def test_what_is_placed_by_hand_is_held_to_the_rules(options, rule):
+    state = make_state({"old": [[0, 2]]}, racks="aabb")
+
+    made = planned(state, "new-topic", "new", replica_assignment="2:0", **options)
+
+    assert caused(made) == {rule}
+    assert not made.is_ok
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(("--partitions", 2, "--replication-factor", 2), 0, id="placed"),
+        pytest.param(("--replica-assignment", "1:3,0:2"), 3, id="by-hand"),
+    ],
+)
+def test_the_folder_is_checked_under_the_same_rules(words, code, tmp_path, capsys):
+    state = make_state({"old": [[0, 2], [3, 1]]}, racks="aabb")
+    write_snapshot(Snapshot.from_state(state), tmp_path / "s.json")
+    rule = ("--topics-together", TOGETHER)
+
+    made = run(
+        capsys, "plan", "new-topic", tmp_path / "s.json", "--topic", "new", *words,
+        *rule, "-o", tmp_path / "p",
+    )  # fmt: skip
+    checked = run(capsys, "check", tmp_path / "p", "--snapshot", tmp_path / "s.json")
+
+    assert (made.code, checked.code) == (code, code)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param({"partitions": 1, "replication_factor": 2}, id="placed"),
+        pytest.param({"replica_assignment": "0:1"}, id="by-hand"),
+    ],
+)
+def test_a_topic_that_finds_no_disk_is_refused(asked):
+    dirs = {0: [Dir("/d", state=LogDirState.OFFLINE)], 1: [Dir("/d")]}
+    state = make_state([[1]], racks="ab", log_dirs=dirs)
+
+    with pytest.raises(BadInputError) as refusal:
+        planned(state, "new-topic", "new", **asked)
+
+    (problem,) = refusal.value.problems
+    assert problem.rule == "only 1 live brokers have a log dir online"
