@@ -88,9 +88,7 @@ def crossing_bytes(planned) -> int:
         key, source = key_of(before, p), source_of(before, p)
         came = set(new[key]) - set(old[key])
         # On shared storage there is nothing to copy.
-        is_shared = (
-            before.topics.storage[before.partitions.topic_idx[p]] == Storage.SHARED
-        )
+        storage = before.topics.storage[before.partitions.topic_idx[p]]
         if source is not None and storage != Storage.SHARED:
             total += sum(max(sizes[p], 0) for b in came if racks[b] != racks[source])
     return total
