@@ -16,9 +16,8 @@ from placement.planning import (
     make_draft,
     plan,
 )
-from placement.rules.draft import Settings
+from placement.rules.draft import Draft, Settings
 from placement.rules.levels import hard_capacities
-from placement.rules.together import TopicsTogether, numbered
 from placement.scenarios.partitions import MEASURED, NewPartition, with_partitions
 from placement.scenarios.topics import NewTopic, add_topics
 from placement.scenarios.variant import Variant, variant_of
@@ -159,8 +158,12 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     settings
         Wishes.
     """
-    grown, is_free = _with_partners(grown, settings)
+    # Nothing is copied: caps on what is say nothing here.
+    settings = replace(
+        settings, max_moves=None, max_bytes=None, max_cross_rack_bytes=None
+    )
     operation = NewPartitions(grown.is_new, goal=goal)
+    grown, is_free = _with_partners(make_draft(grown.state, operation, settings), grown)
     draft = make_draft(grown.state, operation, settings)
     state, weights = draft.state, draft.weights
     leader = state.partitions.leader_idx
@@ -181,29 +184,26 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     return _bounded_by(chosen, searched)
 
 
-def _with_partners(grown: Grown, settings: Settings) -> tuple[Grown, BoolArray]:
+def _with_partners(draft: Draft, grown: Grown) -> tuple[Grown, BoolArray]:
     """
-    Put new partitions of topics that lie together where those lie that exist.
+    Put new partitions where those lie that they belong together with.
 
     Returns
     -------
     The cluster, and ``(P,)`` true for the new partitions whose place is still open.
     """
-    state, is_free = grown.state, grown.is_new.copy()
-    broker_idx, start = state.replicas.broker_idx.copy(), state.replicas.start
-    for rule in settings.rules:
-        if not isinstance(rule, TopicsTogether):
+    replicas, is_free = grown.state.replicas, grown.is_new.copy()
+    broker_idx, start = replicas.broker_idx.copy(), replicas.start
+    for bundle in draft.bundles:
+        there = next((p for p in bundle if not grown.is_new[p]), None)
+        if there is None:
             continue
-        for rows in numbered(state, rule.topics):
-            old = [p for p in rows if not grown.is_new[p]]
-            for p in (p for p in rows if old and grown.is_new[p]):
-                there = state.replicas.broker_idx[slice(*start[old[0] : old[0] + 2])]
-                if len(there) == start[p + 1] - start[p]:
-                    broker_idx[slice(*start[p : p + 2])] = there
-                    is_free[p] = False
-    if np.array_equal(is_free, grown.is_new):
-        return grown, is_free
-    return _lying_at(grown, broker_idx), is_free
+        home = broker_idx[slice(*start[there : there + 2])]
+        for p in (p for p in bundle if grown.is_new[p]):
+            if draft.open_to(p)[home].all():
+                broker_idx[slice(*start[p : p + 2])] = home
+                is_free[p] = False
+    return (_lying_at(grown, broker_idx) if draft.bundles else grown), is_free
 
 
 def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:

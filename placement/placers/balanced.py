@@ -137,9 +137,6 @@ class Placer:
         self, p: int, taken: list[int], held: WeightArray, most: FloatArray
     ) -> int:
         """Return the best broker for one more replica of a partition."""
-        is_eligible = np.ones(self.state.num_brokers, dtype=np.bool_)
-        for table in self.draft.eligibility:
-            is_eligible &= table.allowed[table.partition_class[p]]
         is_taken = np.zeros(self.state.num_brokers, dtype=np.bool_)
         is_taken[taken] = True
         in_rack = np.bincount(self.rack[taken], minlength=self.state.num_racks)
@@ -149,7 +146,7 @@ class Placer:
             np.maximum(held + 1 - most, 0),
             (after > self.capacity).any(axis=1),
             in_rack[self.rack],
-            ~is_eligible,
+            ~self.draft.open_to(p),
             ~self.draft.may_receive,
             is_taken,
         )

@@ -160,6 +160,13 @@ class Draft:
             self.is_unplaced = is_unplaced
             self.movability[is_unplaced] = Movability.MUST
 
+    def open_to(self, p: int) -> BoolArray:
+        """Return ``(B,)`` true for brokers that may get a replica of a partition."""
+        is_open: BoolArray = self.may_receive & self.holds
+        for table in self.eligibility:
+            is_open = is_open & table.allowed[table.partition_class[p]]
+        return is_open
+
     def note(self, note: Note) -> None:
         """Say something, once."""
         if note not in self.notes:

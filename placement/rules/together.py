@@ -40,7 +40,7 @@ class TopicsTogether:
         lies = _Lies(draft)
         lacking = [
             shortfall
-            for rows in numbered(draft.state, self.topics)
+            for rows in _numbered(draft.state, self.topics)
             if (shortfall := lies.bundle(rows)) is not None
         ]
         draft.shortfalls += lacking[:MAX_SHORTFALLS]
@@ -57,7 +57,7 @@ class TopicsTogether:
             )
 
 
-def numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
+def _numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
     """Yield the partitions of one number of several topics."""
     of, numbers = state.partitions.topic_idx, state.partitions.partition
     rows_of: dict[int, list[int]] = {}
@@ -220,7 +220,7 @@ class _Lies:
         if (leaves & np.equal(self._may(other), Movability.NEVER)).any():
             return False
         # A place that not all may take, and that the first one may not leave either.
-        closed = ~self._is_open(self._list(first), other)
+        closed = ~self.draft.open_to(other)[self._list(first)]
         closed &= ~np.isin(self._list(first), self._list(other))
         stays = np.equal(self._may(first), Movability.NEVER)
         goes = self._may(other)[np.isin(self._list(other), self._list(first))]
@@ -237,21 +237,13 @@ class _Lies:
         """Tell whether who leads a partition may lead others with it."""
         return bool(self.draft.leads[self._leads(p)])
 
-    def _is_open(self, brokers: IndexArray, p: int) -> BoolArray:
-        """Tell which brokers may get a replica of a partition."""
-        draft = self.draft
-        is_open: BoolArray = (draft.may_receive & draft.holds)[brokers]
-        for table in draft.eligibility:
-            is_open = is_open & table.allowed[table.partition_class[p], brokers]
-        return is_open
-
     def _kinds(self, first: int, others: list[int]) -> IndexArray:
         """Return what each replica of a bundle that is brought together may do."""
         kinds, brokers = self._may(first), self._list(first)
         for other in others:
             own, at = self._may(other), self._list(other)
             absent = ~np.isin(brokers, at)
-            kinds[absent & ~self._is_open(brokers, other)] = Movability.MUST
+            kinds[absent & ~self.draft.open_to(other)[brokers]] = Movability.MUST
             for kind in (Movability.NEVER, Movability.MUST):
                 hit = np.isin(brokers, at[np.equal(own, kind)])
                 kinds[hit & np.not_equal(kinds, Movability.MUST)] = kind

@@ -156,7 +156,7 @@ def _run(
     from planner.cli.plan import plan_request
     from planner.cli.reading import read_snapshot
     from planner.plan.folder import check_plan_output
-    from planner.plan.new_partitions import check_new_request, make_new, write_new
+    from planner.plan.new_partitions import make_new, read_new_request, write_new
     from planner.plan.new_request import NewRequest
 
     began = time.perf_counter()
@@ -174,7 +174,7 @@ def _run(
     )
     if read is not None and inputs.has_problems:
         state = read.to_state()
-        inputs.read(lambda: check_new_request(state, request))
+        inputs.read(lambda: read_new_request(state, request))
     inputs.raise_problems()
     assert read is not None  # noqa: S101 - else there were problems
     was_read = time.perf_counter()

@@ -113,10 +113,8 @@ def make_new(
         With every option that is wrong for this cluster, in Kafka's words where
         Kafka would refuse it.
     """
-    check_new_request(state, request)
-    asked = Asked(state, request)
+    asked, wishes = read_new_request(state, request)
     grown = asked.grown
-    wishes = _wishes(request, grown.state)
     goal, settings = request.plan.goal, wishes.settings
     stage("placing new partitions")
     if asked.lists is None:
@@ -137,9 +135,9 @@ def make_new(
     )
 
 
-def check_new_request(state: ClusterState, request: NewRequest) -> None:
+def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, Wishes]:
     """
-    Refuse options that are wrong for a cluster.
+    Return what is asked of a cluster, and what is wished for.
 
     Raises
     ------
@@ -147,18 +145,20 @@ def check_new_request(state: ClusterState, request: NewRequest) -> None:
         With every option that is wrong.
     """
     problems: list[InputProblem] = []
-    to_be = state
+    asked, wishes, to_be = None, None, state
     try:
-        to_be = Asked(state, request).grown.state
+        asked = Asked(state, request)
+        to_be = asked.grown.state
     except BadInputError as error:
         problems += error.problems
     try:
-        _wishes(request, to_be)
+        wishes = _wishes(request, to_be)
     except BadInputError as error:
         problems += error.problems
-    if problems:
+    if asked is None or wishes is None:
         msg = "bad options"
         raise BadInputError(msg, problems)
+    return asked, wishes
 
 
 def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ class Asked:
             "replica_assignment": request.replica_assignment,
         }
 
-    @property
+    @cached_property
     def grown(self) -> Grown:
         """The cluster with the new partitions, lying anywhere."""
         if self.is_new_topic:
@@ -139,8 +140,11 @@ class Asked:
     def _current(self) -> list[int]:
         """Return the replication factor of each partition that the topic has."""
         names, of = self.state.topics.names, self.state.partitions.topic_idx
-        rows = [p for p in range(len(of)) if names[of[p]] == self.topic]
-        return [int(self.state.replication_factor[p]) for p in rows]
+        if self.topic not in names:
+            return []
+        factors = self.state.replication_factor
+        rows: list[int] = factors[np.equal(of, names.index(self.topic))].tolist()
+        return rows
 
     def _expected(self) -> Expected:
         request, reader = self.request, self.reader
@@ -237,8 +241,15 @@ class Asked:
         count = int(open_brokers(self.state, frozenset()).sum())
         if count < self.factor:
             rule = f"only {count} live brokers have a log dir online"
-            remedy = "mend the log dirs first"
-            self.reader.refuse("--replication-factor", self.factor, rule, remedy)
+            self.reader.refuse(*self._asked_for(), rule, "mend the log dirs first")
+
+    def _asked_for(self) -> tuple[str, object]:
+        """Return the option that asks for replicas, and its value."""
+        if self.lists is not None:
+            return "--replica-assignment", self.request.replica_assignment
+        if self.is_new_topic:
+            return "--replication-factor", self.factor
+        return "--partitions", self.count
 
 
 _REMEDIES: Mapping[str, str] = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import LogDirState
+from placement.cluster import BrokerState, LogDirState
 from planner.errors import BadInputError
 from planner.plan.new_partitions import make_new
 from planner.plan.new_request import NewRequest
@@ -21,9 +21,9 @@ from support.naive import lists_of
 APART, TOGETHER = "old.*=other.*", "old|new"
 
 
-def planned(state, goal: str, topic: str, *, apart=(), together=(), **asked):
+def planned(state, goal: str, topic: str, *, apart=(), together=(), plan=None, **asked):
     rules = RuleRequest(topics_apart=apart, topics_together=together)
-    request = PlanRequest(goal=goal, topic=(topic,), rules=rules)
+    request = PlanRequest(goal=goal, topic=(topic,), rules=rules, **(plan or {}))
     return make_new(state, NewRequest(plan=request, **asked))
 
 
@@ -149,8 +149,52 @@ def test_a_new_topic_lies_with_any_other_or_the_plan_says_why_not(state):
 
     if made.plan.placed.has_met_rules:
         assert is_together
+        assert not caused(made)
     assert is_together or made.plan.placed.solution.shortfalls
     assert ("topics-together" in caused(made)) == (not is_together)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "plan"),
+    [
+        pytest.param({"states": {2: BrokerState.DEAD}}, {}, id="dead"),
+        pytest.param({"states": {2: BrokerState.FENCED}}, {}, id="fenced"),
+        pytest.param({}, {"exclude_brokers_for_replicas": "2"}, id="excluded"),
+        pytest.param({}, {"destination_broker_list": "0,1,3"}, id="no-destination"),
+    ],
+)
+@pytest.mark.parametrize("goal", ["new-topic", "add-partitions"])
+def test_where_nothing_may_go_its_partner_is_no_reason_to(goal, cluster, plan):
+    rows = {"new": [[1, 3]]} if goal == "add-partitions" else {}
+    rows["old"] = [[1, 3], [0, 2]]
+    state = make_state(rows, racks="aabb", **cluster)
+
+    made = planned(
+        state, goal, "new", together=(TOGETHER,), partitions=2, plan=plan,
+        replication_factor=2 if goal == "new-topic" else None,
+    )  # fmt: skip
+
+    assert made.status == "infeasible"
+    assert caused(made) == {"topics-together"}
+    assert 2 not in lists(made)[-1]
+    (reason,) = made.plan.placed.solution.shortfalls
+    assert "new-1 and old-1" in reason.message
+
+
+@pytest.mark.parametrize(
+    ("cap", "zero"),
+    [("max_moves", 0), ("max_bytes", "0B"), ("max_cross_rack_bytes", "0B")],
+)
+def test_a_cap_on_what_is_copied_says_nothing(cap, zero):
+    state = make_state({"old": [[0, 2], [3, 1]]}, racks="aabb")
+
+    made = planned(
+        state, "new-topic", "new", together=(TOGETHER,),
+        partitions=2, replication_factor=2, plan={cap: zero},
+    )  # fmt: skip
+
+    assert made.status == "optimal"
+    assert lists(made) == [[0, 2], [3, 1]]
 
 
 def test_topics_that_lie_together_have_as_many_partitions():
