@@ -19,7 +19,8 @@ def move_caps(
     Return the rule that a plan copies no more than this in all.
 
     A copy comes from the leader; where no live broker leads, from the first live
-    replica in sync. It crosses racks where it goes to another rack than that one's.
+    replica in sync, or the first live one where none is. It crosses racks where it goes
+    to another rack than that one's.
 
     Parameters
     ----------
@@ -81,12 +82,12 @@ def _source(before: ClusterState, partition: int) -> int | None:
     leader = int(before.partitions.leader_idx[partition])
     if leader != ABSENT and is_live[leader]:
         return leader
-    start, stop = before.replicas.start[partition : partition + 2].tolist()
-    for replica in range(start, stop):
-        broker = int(before.replicas.broker_idx[replica])
-        if before.replicas.is_in_sync[replica] and is_live[broker]:
-            return broker
-    return None
+    replicas = before.replicas
+    start, stop = replicas.start[partition : partition + 2].tolist()
+    live = [row for row in range(start, stop) if is_live[replicas.broker_idx[row]]]
+    # Those in sync come first, each kind in the order of the list.
+    live.sort(key=lambda row: not replicas.is_in_sync[row])
+    return int(replicas.broker_idx[live[0]]) if live else None
 
 
 def _size(before: ClusterState, partition: int) -> int:

@@ -234,8 +234,9 @@ class _Follower:
         touched: set[Place] = set()
         for key, new in known.items():
             comes = [b for b in new if b not in self.lists[key]]
-            if self.leader[key] is not None:
-                sent[self.leader[key] or 0] += len(comes)
+            sender = self._sender(key)
+            if sender is not None:
+                sent[sender] += len(comes)
             arrives = [*comes, *inside[key]]
             received.update(arrives)
             going = {b: path for b, path in named[key].items() if b in arrives}
@@ -250,6 +251,19 @@ class _Follower:
         for key, new in known.items():
             self._settle_inside(key, inside[key], named[key])
             yield from self._finish(number, key, new, named[key])
+
+    def _sender(self, key: Key) -> int | None:
+        """
+        Return the broker that copies come from.
+
+        Where nobody leads somebody must, before any copy comes to its end: the first
+        live replica in sync, or the first live one where none is.
+        """
+        if self.leader[key] is not None:
+            return self.leader[key]
+        live = [b for b in self.lists[key] if self.is_live.get(b, False)]
+        in_sync = [b for b in live if b in self.in_sync[key]]
+        return next(iter([*in_sync, *live]), None)
 
     def _arrive(
         self, key: Key, brokers: Sequence[int], paths: Mapping[int, str]
@@ -365,6 +379,8 @@ class _Follower:
                 self.dirs.settle(key, broker, named.get(broker))
         was = len(self.in_sync[key])
         came = {b for b in new if b not in old and self.is_live.get(b, False)}
+        if came:
+            self._lead(key, self._sender(key))
         self.in_sync[key] = (self.in_sync[key] | came) & set(new)
         # A plan may ask for fewer replicas than that, but never for the last in sync.
         asked = len(self.final.get(key, self.before[key]))
@@ -375,6 +391,12 @@ class _Follower:
         if self.leader[key] not in new:
             led = [b for b in new if b in self.in_sync[key]]
             self.leader[key] = led[0] if led else None
+
+    def _lead(self, key: Key, broker: int | None) -> None:
+        """Have a broker lead: it is in sync with itself."""
+        self.leader[key] = broker
+        if broker is not None:
+            self.in_sync[key].add(broker)
 
     def end(self, dirs: Dirs) -> Iterator[Finding]:
         """Yield the partitions that do not end as planned."""

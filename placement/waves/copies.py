@@ -38,8 +38,8 @@ class Copies:
     partition_idx
         ``(E,)`` ascending.
     source_idx
-        ``(E,)`` row of the broker that leads, from which Kafka copies; `ABSENT` where
-        nobody leads, or nothing passes between brokers.
+        ``(E,)`` row of the broker that leads, from which Kafka copies (`sent_by`);
+        `ABSENT` where none can, or nothing passes between brokers.
     target_idx
         ``(E,)`` row of the broker that gets the copy; `ABSENT` for what is dropped.
     drops_idx
@@ -112,23 +112,21 @@ def is_internal(state: ClusterState) -> BoolArray:
     return found
 
 
-def led_by(state: ClusterState) -> RowArray:
-    """Return ``(P,)`` the broker that leads, `ABSENT` where none does that is live."""
-    leader = state.partitions.leader_idx.astype(np.int64)
-    is_live = np.append(state.brokers.is_live, False)
-    return np.where(is_live[leader], leader, ABSENT)
-
-
 def sent_by(state: ClusterState) -> RowArray:
     """
     Return ``(P,)`` the broker that copies come from, `ABSENT` where none can.
 
-    That is who leads; else who will once anything changes: the first live one in sync.
+    That is who leads; else who must, before any copy comes to its end: the first live
+    replica in sync, or where none is the first live one.
     """
-    replicas, leader = state.replicas, led_by(state)
-    could = replicas.is_in_sync & state.brokers.is_live[replicas.broker_idx]
-    heir = state.replicas.broker_idx_at(first_true(could, replicas.start))
-    return np.where(leader == ABSENT, heir, leader)
+    replicas, leader = state.replicas, state.partitions.leader_idx.astype(np.int64)
+    is_live = np.append(state.brokers.is_live, False)
+    found = np.where(is_live[leader], leader, ABSENT)
+    holds = is_live[replicas.broker_idx]
+    for could in (holds & replicas.is_in_sync, holds):
+        heir = replicas.broker_idx_at(first_true(could, replicas.start))
+        found = np.where(found == ABSENT, heir, found)
+    return found
 
 
 def copies_of(reassignment: Reassignment, weights: Weights) -> Copies:
@@ -230,7 +228,7 @@ class _Table:
         """Return the rows by partition, in the order that `Copies` tells."""
         before = self.reassignment.before
         drops, is_dropped = self.drops, np.equal(self.place, ABSENT)
-        drops_leader = np.equal(drops, led_by(before)[self.partition])
+        drops_leader = np.equal(drops, sent_by(before)[self.partition])
         # Moves inside a broker delete nothing that leads, nor what is dead.
         drops_leader &= np.not_equal(drops, self.target)
         drops_live = np.append(before.brokers.is_live, True)[drops]

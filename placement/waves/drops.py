@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import BoolArray, ClusterState
-from placement.waves.copies import Copies, is_internal, led_by
+from placement.waves.copies import Copies, is_internal, sent_by
 
 RowArray = npt.NDArray[np.int64]
 MOST_LEADERS = 1000
@@ -36,7 +36,7 @@ def when_dropped(state: ClusterState, copies: Copies, wave: RowArray) -> RowArra
     found, num = wave.copy(), int(wave.max(initial=-1)) + 1
     late = is_internal(state)[copies.partition_idx[alone]]
     leads = np.equal(
-        copies.drops_idx[alone], led_by(state)[copies.partition_idx[alone]]
+        copies.drops_idx[alone], sent_by(state)[copies.partition_idx[alone]]
     )
     leads = np.isin(copies.partition_idx[alone], copies.partition_idx[alone[leads]])
     first = alone[~late & ~leads]

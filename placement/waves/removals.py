@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray
-from placement.waves.copies import Copies, led_by
+from placement.waves.copies import Copies, sent_by
 
 RowArray = npt.NDArray[np.int64]
 MOST_TRIED = 5000
@@ -107,7 +107,7 @@ def _safe_order(
     """
     ordered = sorted(rows, key=lambda row: (wave[row], row))
     racks = _RackRule(reassignment, int(copies.partition_idx[rows[0]]))
-    leader = int(led_by(reassignment.before)[copies.partition_idx[rows[0]]])
+    leader = int(sent_by(reassignment.before)[copies.partition_idx[rows[0]]])
     is_live = reassignment.before.brokers.is_live
     free = [row for row in rows if copies.target_idx[row] != copies.drops_idx[row]]
     last = [row for row in free if copies.drops_idx[row] == leader != ABSENT]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from placement.cluster import ABSENT
 from placement.waves.colouring import stable_order
-from placement.waves.copies import led_by
+from placement.waves.copies import sent_by
 from placement.waves.cut import Cut
 from placement.waves.drops import MOST_LEADERS
 from placement.waves.lists import (
@@ -172,7 +172,7 @@ class _History:
         self.is_live = found.reassignment.before.brokers.is_live
         self.changed = start.partition_idx
         self.broker = start.broker_idx
-        self.leader = led_by(found.reassignment.before)[self.changed]
+        self.leader = sent_by(found.reassignment.before)[self.changed]
         # Where the list of each partition that changes begins now, and its length.
         self.begin, self.count = start.start[:-1].copy(), start.counts
         shape = (2, len(turns.wave))

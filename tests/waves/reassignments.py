@@ -68,6 +68,7 @@ def reassignments(
     most_dead: int = 0,
     resizes: bool = False,
     has_dirs: bool = False,
+    may_be_unled: bool = False,
 ) -> Reassignment:
     """
     Draw lists and where they are to go, racks spread as far as there are some.
@@ -75,6 +76,7 @@ def reassignments(
     The last brokers, up to `most_dead`, are dead: what lies there goes elsewhere,
     where a live replica is left to be copied from. `resizes`: lists may become longer
     or shorter. `has_dirs`: brokers have two log dirs, and plans name some.
+    `may_be_unled`: replicas may be out of sync, and nobody need lead.
     """
     num_brokers = draw(st.integers(2, 7))
     num_dead = draw(st.integers(0, min(most_dead, num_brokers // 2)))
@@ -99,7 +101,7 @@ def reassignments(
         else {"t": before},
         racks=racks,
         states=dict.fromkeys(range(live, num_brokers), BrokerState.DEAD),
-        leaders=[draw(st.sampled_from(row)) if row else None for row in serving],
+        **_draw_leaders(draw, serving, may_be_unled=may_be_unled),
         size_bytes=[draw(st.integers(0, 100)) for _ in before],
         min_isr=draw(st.integers(1, factor)),
         **(_draw_dirs(draw, before, num_brokers) if has_dirs else {}),
@@ -108,6 +110,18 @@ def reassignments(
         return reassignment_to(state, after)
     paths = st.sampled_from([None, *PATHS])
     return reassignment_to(state, after, [[draw(paths) for _ in row] for row in after])
+
+
+def _draw_leaders(
+    draw: Any, serving: list[list[int]], *, may_be_unled: bool
+) -> dict[str, Any]:
+    """Draw who of the live ones leads, and who is in sync."""
+    if not may_be_unled:
+        leaders = [draw(st.sampled_from(row)) if row else None for row in serving]
+        return {"leaders": leaders}
+    in_sync = [[b for b in row if draw(st.booleans())] for row in serving]
+    leaders = [draw(st.sampled_from([None, *row])) for row in in_sync]
+    return {"leaders": leaders, "isr": in_sync}
 
 
 def _draw_dirs(draw: Any, lists: list[list[int]], num_brokers: int) -> dict[str, Any]:

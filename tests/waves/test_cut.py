@@ -44,6 +44,17 @@ def test_every_wave_is_safe_and_the_last_one_is_the_plan(
     assert found.num_waves >= found.bound
 
 
+@settings(max_examples=200)
+@given(reassignments(most_dead=2, may_be_unled=True), SETTINGS)
+def test_what_nobody_leads_is_sent_by_who_must_lead_first(
+    reassignment: Reassignment, wishes: WaveSettings
+):
+    found = cut_up(reassignment, wishes)
+
+    assert judge(found) == ()
+    assert found.num_waves >= found.bound
+
+
 @given(reassignments(most_dead=3), SETTINGS)
 def test_no_wave_names_what_is_dead_nor_loses_what_serves(
     reassignment: Reassignment, wishes: WaveSettings
@@ -284,13 +295,25 @@ def test_nothing_to_do_is_no_wave():
     assert list(steps_of(found)) == []
 
 
-def test_a_partition_that_nobody_leads_has_no_source():
-    state = make_state([[0]], racks="ab", isr=[[]], leaders=[None], size_bytes=5)
+def test_what_has_no_live_replica_has_no_source():
+    dead = {0: BrokerState.DEAD}
+    state = make_state([[0]], racks="ab", states=dead, leaders=[None], size_bytes=5)
 
     found = cut_up(reassignment_to(state, [[1]]))
 
     assert found.copies.source_idx.tolist() == [-1]
     assert found.num_waves == 1
+
+
+def test_copies_of_what_nobody_leads_count_for_who_must_lead_first():
+    state = make_state([[1], [1]], racks="abc", isr=[[], [1]], leaders=[None, 1])
+    caps = WaveSettings(max_in=2, max_out=1)
+
+    found = cut_up(reassignment_to(state, [[1, 2, 0], [1, 2, 0]]), caps)
+
+    assert found.copies.source_idx.tolist() == [1, 1, 1, 1]
+    assert found.num_waves == found.bound == 4
+    assert judge(found) == ()
 
 
 @pytest.mark.parametrize(
@@ -302,7 +325,7 @@ def test_settings_that_make_no_sense_are_refused(wrong):
         WaveSettings(**wrong)
 
 
-def test_the_first_copy_leads_what_nobody_live_led():
+def test_a_live_replica_must_lead_before_others_come():
     state = make_state(
         [[0, 1], [2]],
         racks="abcd",
@@ -315,8 +338,8 @@ def test_the_first_copy_leads_what_nobody_live_led():
     found = cut_up(reassignment_to(state, [[3, 2], [3]]), WaveSettings(max_in=1))
 
     lists = [step.after.get(0) for step in steps_of(found)]
-    # Who comes first leads, and stays in front until all is copied.
-    assert lists == [[2, 0], [2, 3], [3, 2]]
+    # Behind as it is, broker 0 stays in front until all is copied from it.
+    assert lists == [[0, 2], [3, 2]]
     assert judge(found) == ()
 
 
