@@ -113,14 +113,18 @@ def as_bundled(found: Reassignment, bundles: Sequence[Bundle]) -> Reassignment:
     """
     Return the same lists, those of a bundle in the order of its first one.
 
-    A bundle of which some found no place, and stay apart, is left as it is.
+    A bundle of which some found no place, and stay apart, is left as it is; and so is
+    one that keeps a replica on a broker that is not live: no list names that anew.
     """
     if not bundles:
         return found
+    is_live = found.before.brokers.is_live
     broker_idx, origin = found.broker_idx.copy(), found.origin.copy()
     start = found.start.tolist()
     for first, *others in bundles:
         wanted = broker_idx[start[first] : start[first + 1]]
+        if not is_live[wanted].all():
+            continue
         for other in others:
             own = slice(start[other], start[other + 1])
             order = np.argsort(broker_idx[own], kind="stable")

@@ -199,8 +199,18 @@ class _Lies:
             (sum(self._num_to_copy(p, other) * int(size[other]) for other in rows), at)
             for at, p in enumerate(rows)
             if all(p == other or self._may_come(p, other) for other in rows)
+            and not self._is_torn(p, [other for other in rows if other != p])
         ]
         return rows[min(found)[1]] if found else None
+
+    def _is_torn(self, first: int, others: list[int]) -> bool:
+        """Tell whether a broker must be left by some of a bundle and kept by others."""
+        goes = np.equal(self._kinds(first, others), Movability.MUST)
+        left = self._list(first)[goes]
+        return any(
+            np.isin(self._list(p)[np.equal(self._may(p), Movability.NEVER)], left).any()
+            for p in (first, *others)
+        )
 
     def _num_to_copy(self, first: int, other: int) -> int:
         return int((~np.isin(self._list(first), self._list(other))).sum())

@@ -112,6 +112,32 @@ def test_a_dead_broker_is_left_together():
     assert set(after(made)["a", 0]) == {1, 2}
 
 
+def test_a_list_that_keeps_what_is_dead_is_left_as_it_is():
+    # Nowhere to go from broker 1, and in another order t1 would name it anew.
+    dead = {1: BrokerState.DEAD, 2: BrokerState.DEAD}
+    lists = {"t0": [[0, 1]], "t1": [[1, 0]]}
+    state = make_state(lists, racks="aaa", states=dead, leaders=[0, 0])
+
+    made = planned(state, "t0|t1", goal="fix", rebalance=True, waves=True)
+
+    assert made.plan.status == "infeasible"
+    assert after(made) == {("t0", 0): [0, 1], ("t1", 0): [1, 0]}
+    assert made.is_ok
+
+
+def test_what_may_not_move_is_not_taken_along_by_what_must():
+    lists = {"t0": [[0, 1]], "t1": [[1, 0]], "t2": [[1, 0]]}
+    dead = {1: BrokerState.DEAD}
+    state = make_state(lists, racks="aaa", states=dead, leaders=[0, 0, 0])
+
+    made = planned(state, "t.*", goal="fix", rebalance=True, exclude_topics="t1")
+
+    assert made.plan.status in {"partial", "infeasible"}
+    assert after(made)["t1", 0] == [1, 0]
+    caused = {finding.rule for finding in made.findings if not finding.existing}
+    assert caused == {"topics-together"}
+
+
 def test_leaders_change_together():
     state = make_state({"a": [[0, 1]] * 2, "b": [[0, 1]] * 2}, racks="ab")
 
