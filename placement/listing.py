@@ -188,11 +188,12 @@ def _filled_by_decision(
     draft: Draft, solution: Solution, reassignment: Reassignment
 ) -> list[Shortfall]:
     """
-    Return the brokers over a capacity that what the operation has decided fills.
+    Return the brokers over a capacity that what is decided before the search fills.
 
-    To the core that was so before: it starts from what is decided.
+    To the core that was so before: it starts from what the operation has decided, and
+    from bundles that lie together.
     """
-    if draft.decided is None:
+    if draft.decided is None and not draft.bundles:
         return []
     load, _ = loads_of(reassignment.after())
     was, _ = loads_of(unchanged(reassignment.before).after())

@@ -138,6 +138,21 @@ def test_what_may_not_move_is_not_taken_along_by_what_must():
     assert caused == {"topics-together"}
 
 
+def test_what_comes_together_over_a_capacity_is_said():
+    lists = {"t0": [[0], [1]], "t1": [[0], [0]]}
+    state = make_state(lists, racks="abc", states={1: BrokerState.DEAD})
+
+    made = planned(
+        state, "t0|t1", goal="fix", rules={"max_replicas_per_broker": 3}.items()
+    )
+
+    caused = {finding.rule for finding in made.findings if not finding.existing}
+    assert caused == {"max-replicas"}
+    assert made.plan.status == "partial"
+    (short,) = made.plan.placed.solution.shortfalls
+    assert (short.bin, short.resource, short.have, short.need) == (0, "replicas", 3, 4)
+
+
 def test_leaders_change_together():
     state = make_state({"a": [[0, 1]] * 2, "b": [[0, 1]] * 2}, racks="ab")
 
