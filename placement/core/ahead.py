@@ -5,6 +5,7 @@ Loading takes most of a second, a good part of it outside Python's lock.
 """
 
 import logging
+from collections.abc import Callable
 from threading import Thread
 
 import numpy as np
@@ -19,19 +20,26 @@ from placement.core.value import evaluate
 logger = logging.getLogger(__name__)
 
 
-def load_ahead() -> Thread:
+def load_ahead(begin: Callable[[], object] | None = None) -> Thread:
     """
     Start loading compiled stages, where they are on disk; return who does it.
 
     Nothing depends on it: what is not loaded by then is loaded when it is called.
+
+    Parameters
+    ----------
+    begin
+        What the thread does before; `None`: nothing.
     """
-    thread = Thread(target=_load, name="load-ahead")
+    thread = Thread(target=_load, args=(begin,), name="load-ahead")
     thread.start()
     return thread
 
 
-def _load() -> None:
+def _load(begin: Callable[[], object] | None) -> None:
     try:
+        if begin is not None:
+            begin()
         if is_at_hand(STAGES):
             search_compiled(QUICK)
     except Exception:

@@ -21,7 +21,7 @@ from planner.cli.options import Quiet, Verbose
 from planner.cli.output import is_json_wanted, is_wished, print_failure, print_words
 from planner.cli.progress_line import progress_line
 from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
-from planner.process import collect_seldom
+from planner.process import collect_seldom, leave
 from planner.progress import listening
 
 # Typer carries a Click of its own, or uses the installed one, by its version; the base
@@ -193,4 +193,4 @@ def run() -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
         code = ExitCode.OK
-    sys.exit(code)
+    leave(code)

@@ -1,6 +1,9 @@
-"""Snapshots read for a command."""
+"""Snapshots read for a command, and no library that no command needs."""
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,26 +41,51 @@ def load_search_for(path: Path) -> None:
     if is_large:
         from placement.core.ahead import load_ahead
 
-        load_ahead()
+        load_ahead(_load_numba_alone)
 
 
-class _WithoutPandas(MetaPathFinder):
-    """Finds no pandas, whether it is installed or not."""
+class _Without(MetaPathFinder):
+    """Finds some packages in no place, for the thread that made it."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names, self._thread = names, threading.get_ident()
 
     def find_spec(self, fullname: str, *_: object) -> None:
-        """Refuse pandas; leave everything else to those who come after."""
-        if fullname == "pandas":
+        """Refuse what is named; leave everything else to those who come after."""
+        is_own = threading.get_ident() == self._thread
+        if is_own and fullname.partition(".")[0] in self._names:
             raise ImportError(fullname)
+
+
+@contextmanager
+def _without(*names: str) -> Iterator[None]:
+    """Let a library that can do without some packages do without them."""
+    finder = _Without(frozenset(names))
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def _load_arrow_alone() -> None:
     if "pandas" in sys.modules or "pyarrow" in sys.modules:
         return
-    finder = _WithoutPandas()
-    sys.meta_path.insert(0, finder)
-    try:
+    with _without("pandas"):
         import pyarrow as pa
 
         pa.scalar(0)
-    finally:
-        sys.meta_path.remove(finder)
+
+
+def _load_numba_alone() -> None:
+    """
+    Load numba without SciPy, YAML and coverage: half of the time that it takes.
+
+    It asks SciPy for linear algebra, of which kernels have none, YAML for a file of
+    settings that it looks for here, and coverage for the lines that it compiles.
+    """
+    if Path(".numba_config.yaml").exists():
+        return
+    with _without("scipy", "yaml", "coverage"):
+        # This part looks for SciPy, and would do so at the first kernel.
+        import numba.np.arraymath  # noqa: F401 - loaded for those who come after
