@@ -12,7 +12,9 @@ import numpy as np
 
 from placement.core.arrangement import home_arrangement
 from placement.core.effort import QUICK, Effort
-from placement.core.kernels.jit import is_at_hand
+from placement.core.kernels import stages
+from placement.core.kernels.jit import compiled, is_at_hand
+from placement.core.kernels.memory import lay_out
 from placement.core.problem import NO_LIMIT, Level, Limits, Movability, Problem
 from placement.core.search import STAGES, Searcher
 from placement.core.value import evaluate
@@ -47,14 +49,20 @@ def _load(begin: Callable[[], object] | None) -> None:
         logger.debug("compiled stages cannot be loaded ahead", exc_info=True)
 
 
-def search_compiled(effort: Effort) -> None:
-    """Call every compiled stage that a search of some effort needs."""
+def search_compiled(effort: Effort, *, with_rare: bool = False) -> None:
+    """
+    Call every compiled stage that a search of some effort needs.
+
+    `with_rare`: also what only searches need that do not get into the bands otherwise.
+    """
     problem = _tiny_problem()
     start = home_arrangement(problem)
     searcher = Searcher(problem, effort, 1, is_compiled=True)
     at, value = searcher.improve(start, evaluate(problem, start))
     if effort.rounds:
         searcher.recreate(at, value)
+    if with_rare:
+        compiled(stages.trade_roles)(lay_out(problem, at, 1), 1, 1)
 
 
 def _tiny_problem() -> Problem:

@@ -77,6 +77,8 @@ ROLE_SWEEPS = 8
 """Sweeps over all roles at most."""
 STEPS_AT_ONCE = 1000
 """Steps between two looks at the clock, where there is a deadline."""
+TRADE_SCAN = 64
+"""Items of a bin that are looked at for the roles that it may hand on in a trade."""
 TRIM_SCAN = 256
 """Items looked at to replace a moved one by a cheaper one."""
 
@@ -277,6 +279,7 @@ class Searcher:
             for scan in scans(self._problem.price_per_move):
                 self._balance(scan)
             self._balance(64, is_thorough=True)
+            self._trade_roles()
             if self._is_in_band() or self._deadline.is_over():
                 break
         if spread is Spread.FIRST:
@@ -293,6 +296,18 @@ class Searcher:
         for scan in scans(self._problem.price_per_move):
             self._balance(scan)
         self._now.ints[MINDS_SPREAD] = 1
+
+    def _trade_roles(self) -> None:
+        """Trade roles where no move and no role by itself gains any more."""
+        most = 64 + 2 * self._effort.steps_per_item * self._problem.num_bins
+        # A search that starts but once is to be quick, and goes without.
+        for _ in range(self._effort.starts - 1):
+            if self._is_in_band() or self._deadline.is_over():
+                return
+            self._speed_up()
+            if not self._call(stages.trade_roles, most, TRADE_SCAN):
+                return
+            self._balance(64)
 
     def _is_in_band(self) -> bool:
         ints, floats = self._now

@@ -307,7 +307,9 @@ def warm_up(row: Placing) -> None:
     effort = "quick" if row.effort == "quick" else "normal"
     plan(instance.state, operation, Settings(effort=effort))
     if is_compiled:
-        search_compiled(QUICK if effort == "quick" else NORMAL)
+        search_compiled(
+            QUICK if effort == "quick" else NORMAL, with_rare=effort != "quick"
+        )
 
 
 def is_within(found: Sequence[Placed], limits: Limits) -> bool:

@@ -4,6 +4,7 @@ from placement.core import ahead
 from placement.core.ahead import load_ahead
 from placement.core.effort import NORMAL, QUICK
 from placement.core.kernels import stages
+from placement.core.kernels.jit import is_at_hand
 from placement.core.search import STAGES, Searcher
 
 
@@ -27,6 +28,12 @@ def test_the_tiny_problem_needs_every_stage(monkeypatch, effort, spared):
     ahead.search_compiled(effort)
 
     assert called >= {*STAGES, stages.place} - spared
+
+
+def test_what_few_searches_need_is_compiled_where_asked_for():
+    ahead.search_compiled(QUICK, with_rare=True)
+
+    assert is_at_hand((stages.trade_roles,))
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["loads", "fails"])

@@ -2,8 +2,8 @@
 The stages of the search, each an entry point for the compiler.
 
 `place` puts items that must move, `respread` repairs group caps, `fill` fills empty
-bins, `level_roles` and `balance` bring nodes into their bands, `trim` makes the answer
-cheaper, `shake` ruins parts of it and keeps what comes out better.
+bins, `level_roles`, `balance` and `trade_roles` bring nodes into their bands, `trim`
+makes the answer cheaper, `shake` ruins parts of it and keeps what comes out better.
 """
 
 from placement.core.kernels.access import (
@@ -57,7 +57,8 @@ from placement.core.kernels.relief import (
     unstick,
     worst_bin,
 )
-from placement.core.kernels.roles import improve_role, improve_roles_of
+from placement.core.kernels.roles import improve_role, improve_roles_of, wants_roles
+from placement.core.kernels.trades import trade_roles_of
 from placement.core.kernels.trimming import go_home, replace_by_cheaper
 
 TRIM_SWEEPS = 3
@@ -217,6 +218,29 @@ def balance_all(
     """Compute all penalties afresh and balance; see `balance`."""
     refresh_all(m)
     return balance(m, max_steps, scan, is_thorough, patience)
+
+
+def trade_roles(m: Memory, max_steps: int, scan: int) -> int:
+    """
+    Trade roles between bins, the worst first, until none gains by it.
+
+    Returns the number of trades; no more than `max_steps`.
+    """
+    refresh_all(m)
+    unstick(m)
+    steps, gained = 0, 0
+    while steps < max_steps:
+        now = worst_bin(m)
+        if now < 0:
+            if gained == 0:
+                break
+            gained = 0
+            unstick(m)
+        elif wants_roles(m, now) and trade_roles_of(m, now, scan):
+            steps, gained = steps + 1, gained + 1
+        else:
+            give_up(m, now)
+    return steps
 
 
 def trim(m: Memory, order: list[int], scan: int) -> int:
