@@ -96,7 +96,7 @@ def _certify(
         if priced > cost:
             cost, proof = priced, prices
     elif is_open:
-        dual = models.least_copied(bands)
+        dual = models.least_copied(bands, copied)
         if dual > cost:
             cost, proof = dual, _by_model(dual, models)
     moves, moves_proof = moves_bound(problem, bands, value.moves)
@@ -127,7 +127,7 @@ def _deviation(problem: Problem, answer: Answer, models: ExactModels) -> Bounded
         return Bounded(value=reached, lower_bound=0.0)
     bound, proof = _proven_distance(problem, answer)
     if bound < reached and models.is_fitting:
-        dual = models.least_distance()
+        dual = models.least_distance(reached)
         if dual > bound:
             bound, proof = dual, _by_model(dual, models)
     if reached < bound - CLOSE:

@@ -1,5 +1,13 @@
-"""The exact models of one problem: solved for an answer, asked again for its proof."""
+"""
+The exact models of one problem: solved for an answer, asked again for its proof.
 
+HiGHS's cuts take the best answer away at times, and what it then calls a bound is none
+(its issues 2664 and 3273). Nothing here can check a bound of branch and bound; but one
+that an answer in hand refutes is not believed. The model is then solved with other
+random numbers, and if those are refuted as well nothing is proven.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,9 +18,15 @@ from placement.core.bounds import Bands
 from placement.core.effort import Effort
 from placement.core.exact_fit import fits_model, scale_of
 from placement.core.problem import NO_LIMIT, Problem
+from placement.core.value import evaluate
 
 if TYPE_CHECKING:
     from placement.core.milp import Exact
+
+
+SEEDS = (1, 2, 3)
+"""Random numbers with which a model is solved until no answer refutes its bound."""
+CLOSE = 1e-9
 
 
 class ExactModels:
@@ -32,7 +46,7 @@ class ExactModels:
         self._problem = problem
         self._max_cells = effort.milp_cells
         self.max_nodes = effort.milp_nodes
-        self._known: dict[tuple[str, int, bytes, bytes], Exact] = {}
+        self._known: dict[tuple[str, int, bytes, bytes, int], Exact] = {}
 
     @cached_property
     def is_fitting(self) -> bool:
@@ -45,28 +59,61 @@ class ExactModels:
 
     def nearest(self) -> "Exact":
         """Return what comes nearest to the bands of the problem."""
-        bins = self._problem.bins
-        # Of what nobody uses there is no band to be outside of.
-        upper = np.where(bins.target > 0, bins.upper, NO_LIMIT)
-        return self._solved(self._problem, Bands(bins.lower, upper), "deviation")
+        return self._solved(self._problem, self._bands_used(), "deviation")
 
-    def least_copied(self, bands: Bands) -> int:
-        """Return a cost below which nothing within bands is copied."""
+    def _bands_used(self) -> Bands:
+        """Return the bands; of what nobody uses there is none to be outside of."""
+        bins = self._problem.bins
+        upper = np.where(bins.target > 0, bins.upper, NO_LIMIT)
+        return Bands(bins.lower, upper)
+
+    def least_copied(self, bands: Bands, copied: int) -> int:
+        """Return a cost below which nothing within bands is copied; `copied` is."""
         copies = self._problem
         if copies.price_per_move:
             copies = replace(copies, price_per_move=0)
-        exact = self._solved(copies, bands, "cost")
-        if exact.is_infeasible:
-            return 0
-        return copied_at_least(copies, exact.dual_bound)
 
-    def least_distance(self) -> float:
-        """Return a distance nearer than which nothing comes to the bands."""
-        exact = self.nearest()
-        # HiGHS keeps to rows by 1e-6.
-        return 0.0 if exact.is_infeasible else exact.dual_bound - 1e-5
+        def bound_of(exact: "Exact") -> int:
+            return copied_at_least(copies, exact.dual_bound)
 
-    def _solved(self, problem: Problem, bands: Bands, objective: str) -> "Exact":
+        found = self._believed(copies, bands, "cost", lambda e: bound_of(e) > copied)
+        return 0 if found is None else bound_of(found)
+
+    def least_distance(self, reached: float) -> float:
+        """Return a distance nearer than which nothing comes; `reached` is one."""
+
+        def bound_of(exact: "Exact") -> float:
+            # HiGHS keeps to rows by 1e-6.
+            return exact.dual_bound - 1e-5
+
+        def is_refuted(exact: "Exact") -> bool:
+            own = np.inf
+            if exact.at is not None:
+                own = evaluate(self._problem, exact.at).deviation
+            return bound_of(exact) > min(reached, own) + CLOSE
+
+        found = self._believed(
+            self._problem, self._bands_used(), "deviation", is_refuted
+        )
+        return 0.0 if found is None else bound_of(found)
+
+    def _believed(
+        self,
+        problem: Problem,
+        bands: Bands,
+        objective: str,
+        is_refuted: Callable[["Exact"], bool],
+    ) -> "Exact | None":
+        """Return what HiGHS says, unless an answer in hand refutes it each time."""
+        for seed in SEEDS:
+            exact = self._solved(problem, bands, objective, seed)
+            if not exact.is_infeasible and not is_refuted(exact):
+                return exact
+        return None
+
+    def _solved(
+        self, problem: Problem, bands: Bands, objective: str, seed: int = SEEDS[0]
+    ) -> "Exact":
         from placement.core.milp import solve_model
 
         asked = (
@@ -74,9 +121,11 @@ class ExactModels:
             problem.price_per_move,
             bands.lower.tobytes(),
             bands.upper.tobytes(),
+            seed,
         )
         if asked not in self._known:
-            self._known[asked] = solve_model(problem, bands, objective, self.max_nodes)
+            most = self.max_nodes
+            self._known[asked] = solve_model(problem, bands, objective, most, seed)
         return self._known[asked]
 
 

@@ -247,7 +247,7 @@ def _is_one(variable: pulp.LpVariable | None) -> bool:
 
 
 def solve_model(
-    problem: Problem, bands: Bands, objective: str, max_nodes: int
+    problem: Problem, bands: Bands, objective: str, max_nodes: int, seed: int = 1
 ) -> Exact:
     """
     Solve one exact model.
@@ -262,10 +262,12 @@ def solve_model(
         ``cost`` within the bands, or ``deviation``: the largest distance outside.
     max_nodes
         Of branch and bound.
+    seed
+        Of the solver's random numbers.
     """
     built = _Model(problem, bands, objective)
     solver = _NodeLimited(
-        msg=False, threads=1, mip_max_nodes=max_nodes, random_seed=1, mip_rel_gap=0.0
+        msg=False, threads=1, mip_max_nodes=max_nodes, random_seed=seed, mip_rel_gap=0.0
     )
     built.model.solve(solver)
     status = built.model.status

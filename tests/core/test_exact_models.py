@@ -2,13 +2,19 @@
 
 from dataclasses import replace
 
+import pytest
+
+from placement.cluster import BrokerState
 from placement.core import milp
-from placement.core.effort import NORMAL
+from placement.core.bounds import Bands
+from placement.core.effort import NORMAL, QUICK
+from placement.core.exact_models import ExactModels
 from placement.core.solve import solve
-from placement.operations import Rebalance
+from placement.operations import AddBrokers, Rebalance
 from placement.planning import build_problem, plan
 from placement.rules.draft import Settings
 from planner.snapshot import Snapshot
+from support.clusters import make_state
 from support.plans import skewed_document
 
 
@@ -19,12 +25,75 @@ def test_no_model_is_solved_twice(monkeypatch):
     problem = build_problem(placed.draft, placed.targets, placed.balanced)
     asked, plainly = [], milp.solve_model
 
-    def counted(problem, bands, objective, max_nodes):
+    def counted(problem, bands, objective, max_nodes, seed):
         asked.append((objective, bands.lower.tobytes(), bands.upper.tobytes()))
-        return plainly(problem, bands, objective, max_nodes)
+        return plainly(problem, bands, objective, max_nodes, seed)
 
     monkeypatch.setattr(milp, "solve_model", counted)
     solution = solve(problem, effort=replace(NORMAL, milp_nodes=20))
 
     assert solution.certificate.cost.proof.kind == "milp-dual"
     assert len(set(asked)) == len(asked) > 0
+
+
+def crowded_problem():
+    """Return a problem of which HiGHS 1.14 calls an answer the best that is not."""
+    lists = [
+        [0, 15, 4], [0, 8, 4], [0, 4, 8], [0, 8, 4],
+        [12, 4, 11], [0, 11, 4], [12, 0, 8], [0, 11, 15],
+    ]  # fmt: skip
+    ids = [0, 4, 8, 11, 12, 15, 18, 23]
+    state = make_state(
+        {"t0": lists[:4], "t1": lists[4:]}, ids=ids, racks="a" * 8,
+        states=dict.fromkeys(ids[6:], BrokerState.NEW),
+        leaders=[0, 0, 0, 0, 12, 4, 8, 11],
+        in_rate=[10.0, 0.0, 10.0, 3.0, 30.0, 0.0, 10.0, 3.0],
+        out_rate=[0.0, 10.0, 0.0, 30.0, 10.0, 10.0, 30.0, 3.0],
+        leader_cpu=[6.0, 6.0, 60.0, 60.0, 20.0, 60.0, 60.0, 20.0],
+        follower_cpu=[3.0, 3.0, 30.0, 30.0, 10.0, 30.0, 30.0, 10.0],
+        size_bytes=[20, 10, 20, 20, 5, 0, 80, 10],
+    )  # fmt: skip
+    wishes = Settings(effort="quick", excluded_for_leaders=frozenset({0}))
+    placed = plan(state, AddBrokers(), wishes)
+    return build_problem(placed.draft, placed.targets, placed.balanced)
+
+
+@pytest.mark.parametrize("wrong", [1, 2, 3])
+def test_a_bound_that_an_answer_refutes_is_not_believed(monkeypatch, wrong):
+    problem, plainly = crowded_problem(), milp.solve_model
+    reached = solve(problem).certificate.deviation.value
+
+    def mistaken(problem, bands, objective, max_nodes, seed):
+        exact = plainly(problem, bands, objective, max_nodes, seed)
+        bound = reached + 0.1 if seed <= wrong else 0.9 * reached
+        return replace(exact, dual_bound=bound, at=None)
+
+    monkeypatch.setattr(milp, "solve_model", mistaken)
+    models = ExactModels(problem, NORMAL)
+    bands = Bands(problem.bins.lower, problem.bins.upper)
+
+    bound = models.least_distance(reached)
+
+    assert reached > 0
+    assert bound == (0.0 if wrong == 3 else pytest.approx(0.9 * reached - 1e-5))
+    assert models.least_copied(bands, copied=0) == 0
+
+
+def test_what_highs_itself_refutes_is_not_believed(monkeypatch):
+    problem, plainly = crowded_problem(), milp.solve_model
+
+    def mistaken(problem, bands, objective, max_nodes, seed):
+        exact = plainly(problem, bands, objective, max_nodes, seed)
+        return replace(exact, dual_bound=10.0) if seed < 3 else exact
+
+    monkeypatch.setattr(milp, "solve_model", mistaken)
+
+    assert ExactModels(problem, NORMAL).least_distance(reached=20.0) < 1.0
+
+
+def test_every_effort_comes_to_an_answer_where_highs_is_wrong():
+    problem = crowded_problem()
+
+    for effort in (QUICK, NORMAL):
+        proven = solve(problem, effort=effort).certificate.deviation
+        assert proven.lower_bound <= proven.value
