@@ -25,7 +25,7 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
-from placement.load import RESOURCES, Resource, bytes_by_place, taken_bytes
+from placement.load import RESOURCES, Resource, bytes_by_place, first_true, taken_bytes
 from placement.rules.draft import Draft
 from placement.targets import TOLERANCE, Members, Shares, Targets, find_targets
 
@@ -92,6 +92,9 @@ def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
     home = np.where(copied, ABSENT, now.home[origin])
     online = np.append(np.equal(state.log_dirs.state, LogDirState.ONLINE), False)
     may &= online[home]
+    # No list that names a broker which is not live is touched, as no file may.
+    of, off = reassignment.partition_idx, ~state.brokers.is_live[on]
+    may &= np.equal(first_true(off, reassignment.start), ABSENT)[of]
     may &= draft.state.replicas.future_log_dir_idx[origin] == ABSENT
     return Lying(
         state=state,

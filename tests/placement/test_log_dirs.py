@@ -248,6 +248,27 @@ def test_a_partition_with_a_replica_on_a_dead_broker_is_left_alone():
     assert any(note.what == "left-alone" for note in placed.notes)
 
 
+def test_what_keeps_a_dead_replica_stays_in_its_log_dirs():
+    # No copy may cross racks, so that broker 1 keeps what it holds of t-2: a file that
+    # moved the other replica to another log dir would name a dead broker.
+    log_dirs = {
+        0: [Dir("/d1", 145, 130), Dir("/d2", 70, 70)],
+        1: [Dir("/d1", 175, 150)],
+        2: [Dir("/d1", 160, 140), Dir("/d2", 220, 220)],
+    }
+    state = make_state(
+        [[0, 1], [1, 2], [1, 0]], racks="abc", states={1: BrokerState.DEAD},
+        leaders=[0, 2, 0], size_bytes=[0, 10, 5], log_dirs=log_dirs,
+        dirs=[["/d2", "/d1"], ["/d1", "/d1"], ["/d1", "/d1"]],
+    )  # fmt: skip
+    settings = Settings(names_log_dirs=True, max_cross_rack_bytes=0)
+
+    found = plan(state, Rebalance(), settings).reassignment
+
+    assert found.after().brokers_of(2) == [1, 0]
+    assert not found.is_changed[2]
+
+
 def test_caps_hold_for_all_brokers_together():
     state = make_state(
         [[0], [0], [0], [1], [1], [1]],
