@@ -56,7 +56,7 @@ def harden(
     found
         The plan with all goals, which keeps every hard rule.
     """
-    missed = list(missed_goals(found, settings))
+    missed = [*missed_goals(found, settings), *_goals_left_out(found, settings)]
     if not missed:
         return found
     alone = planned(_hard_alone(settings, found))
@@ -79,13 +79,31 @@ def _hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
     hard = settings.hard
     return replace(
         settings,
-        resources=tuple(r for r in found.balanced if f"{BAND}{r}" in hard),
+        resources=tuple(r for r in _balanced(found, settings) if f"{BAND}{r}" in hard),
         rules=tuple(
             rule
             for rule in settings.rules
             if rule.name not in GOALS or rule.name in hard
         ),
     )
+
+
+def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, ...]:
+    """Return the resources that settings balance, whether a plan did so or not."""
+    return replace(found.draft, settings=settings, notes=[]).balanced_resources()
+
+
+def _goals_left_out(
+    found: "PlannedPlacement", settings: Settings
+) -> Iterator[Shortfall]:
+    """Yield the hard goals that a plan was made without: it may miss them."""
+    had = {rule.name for rule in found.draft.settings.rules}
+    for rule in settings.rules:
+        if rule.name in GOALS and rule.name in settings.hard and rule.name not in had:
+            message = f"no plan that minds {rule.name} keeps the rules: it is hard"
+            yield Shortfall(
+                what="goal", have=0, need=1, level=rule.name, message=message
+            )
 
 
 def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shortfall]:
@@ -100,7 +118,11 @@ def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shor
         What is wished for.
     """
     after, hard = found.reassignment.after(), settings.hard
-    yield from _missed_bands(found, _hard_targets(found, settings, after), after)
+    yield from _missed_bands(
+        replace(found, balanced=_balanced(found, settings)),
+        _hard_targets(found, settings, after),
+        after,
+    )
     for column in found.draft.columns:
         goal = column.name.partition(":")[0]
         if goal in hard:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.cluster import BrokerState
 from placement.core.solution import Status
 from placement.hardening import missed_goals
 from placement.load import RESOURCES, Resource
@@ -62,6 +63,33 @@ def test_a_band_that_cannot_be_met_is_no_plan():
     assert document["reason"]["message"].endswith("leave out --hard band-disk")
     assert wrong_goals(hard) == {"band-disk"}
     assert not hard.is_ok
+
+
+def test_a_soft_rule_that_gives_way_makes_no_hard_goal_soft():
+    # Three replicas a broker are too few, and no plan with more has the bands.
+    rows = [[0, 4], [0, 8], [0, 4], [0, 8], [4, 0], [0, 4], [0, 8], [0, 4]]
+    state = make_state(
+        rows, ids=[0, 4, 8, 11], racks="aaaa", states={11: BrokerState.NEW},
+        leaders=[0, 0, 0, 0, 4, 4, 0, 4], size_bytes=[20, 10, 20, 20, 5, 0, 80, 10],
+        in_rate=[10.0, 0.0, 10.0, 3.0, 30.0, 0.0, 10.0, 3.0],
+        out_rate=[0.0, 10.0, 0.0, 30.0, 10.0, 10.0, 30.0, 3.0],
+    )  # fmt: skip
+    options = {"effort": "quick", "exclude_brokers_for_leaders": "0"}
+    rules = {"max_replicas_per_broker": 3, "soft": ("max-replicas",)}
+
+    soft = planned(state, (), "add-brokers", options, **rules)
+    hard = planned(state, ("bands",), "add-brokers", options, **rules)
+    positions = planned(
+        state, ("even-positions",), "add-brokers", options, even_positions=True, **rules
+    )
+
+    assert soft.plan.status in MET
+    assert "bands-left" in {note.what for note in hard.plan.placed.notes}
+    assert wrong_goals(hard)
+    for made in (hard, positions):
+        missed = {short.level for short in made.plan.placed.solution.shortfalls}
+        assert wrong_goals(made) <= missed
+        assert bool(missed) == (made.plan.status not in MET)
 
 
 def test_a_hard_goal_goes_before_soft_ones():
