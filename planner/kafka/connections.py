@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 import kafka.errors as kafka_errors
 from kafka.net.compat import KafkaNetClient
@@ -93,9 +94,28 @@ def _explain_text(text: str, protocol: str) -> Failure:
 
 
 class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
-    """A socket that is closed when it does not connect."""
+    """
+    A socket that is closed when it does not connect.
+
+    Parameters
+    ----------
+    opened
+        Takes every socket that is made.
+    """
 
     SCHEMES = ()
+
+    def __new__(cls, opened: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, opened: Any) -> None:
+        super().__init__()
+        self._opened = opened
+
+    def socket(self, *args: Any, **options: Any) -> Any:
+        sock = super().socket(*args, **options)
+        self._opened.add(sock)
+        return sock
 
     async def sock_connect(
         self, net: Any, sock: Any, *args: Any, **options: Any
@@ -105,6 +125,25 @@ class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
         except BaseException:
             sock.close()
             raise
+
+
+class _Client(KafkaNetClient):  # type: ignore[misc]  # untyped base
+    """
+    A client that leaves no socket open when it is closed.
+
+    The library drops connections that are being made; their sockets would stay open
+    until Python collects them.
+    """
+
+    def __init__(self, opened: Any, **configs: Any) -> None:
+        super().__init__(**configs)
+        self._opened = opened
+
+    def close(self, node_id: Any = None) -> None:
+        super().close(node_id)
+        if node_id is None:
+            for sock in list(self._opened):
+                sock.close()
 
 
 class _Explained(kafka_errors.KafkaConnectionError):  # type: ignore[misc]  # untyped base
@@ -149,8 +188,10 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
         resolve: Mapping[Address, Address],
         failures: Failures,
         attempt_s: float,
+        opened: Any,
         **configs: Any,
     ) -> None:
+        self._opened = opened
         self._resolve = resolve
         self._failures = failures
         self._attempt_s = attempt_s
@@ -213,7 +254,7 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
     async def _open(self, address: Address, timeout_at: float | None) -> Any:
         """Return a socket connected to the first of a name's addresses that answers."""
-        sockets, options = _Socket(), self.config["socket_options"]
+        sockets, options = _Socket(self._opened), self.config["socket_options"]
         error: Exception = kafka_errors.KafkaConnectionError("DNS")
         for found in sockets.dns_lookup(address.host, address.port):
             try:
@@ -257,15 +298,17 @@ class NetworkFactory:
 
     def __call__(self, **configs: Any) -> Any:
         """Return a network client."""
+        opened: WeakSet[Any] = WeakSet()
         net = NetworkSelector(**configs)
         connections = _Connections(
             net,
             resolve=self._resolve,
             failures=self._failures,
             attempt_s=self._attempt_s,
+            opened=opened,
             **configs,
         )
-        client = KafkaNetClient(net=net, manager=connections, **configs)
+        client = _Client(opened, net=net, manager=connections, **configs)
         self._made = (client, net)
         return client
 
