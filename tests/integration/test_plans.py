@@ -37,7 +37,13 @@ def test_our_plan_is_executed_and_rolled_back(shared_cluster: Cluster, tmp_path)
     # Everything on two of three brokers, and led by one; more than others leave there.
     create(shared_cluster, "crowded", [[1, 2]] * 60)
     before, plan = tmp_path / "before.json", tmp_path / "plan"
-    document = take_snapshot(shared_cluster.bootstrap, before)
+
+    def lies_somewhere() -> bool:
+        rows = partitions_of(take_snapshot(shared_cluster.bootstrap, before), "crowded")
+        return all(None not in row["log_dirs"] for row in rows)
+
+    wait_until(lies_somewhere, "every replica to be in a log dir")
+    document = json.loads(before.read_text())
     what = ("--topics", "crowded", "--resources", "replicas,leaders")
     made = run_planner("plan", "rebalance", before, *what, *ROOMY, "-o", plan)
     assert made.code == 0, made.err
