@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from planner.plan.make import Planned
     from planner.plan.request import PlanRequest
     from planner.plan.trade_off import TradeOff
+    from planner.snapshot import Snapshot
 
 app = typer.Typer(
     name="plan",
@@ -196,26 +197,17 @@ def run_plan(
     own
         What was given for those of this operation, by the names of `PlanRequest`.
     """
-    from planner.cli.reading import load_search_for, read_snapshot
-    from planner.plan.folder import check_plan_output, write_plan
+    from planner.plan.document import fingerprint_ahead
+    from planner.plan.folder import write_plan
     from planner.plan.make import make
 
     output = options.output
     request = plan_request(goal, {**options.given, **own})
     began = time.perf_counter()
-    inputs = Gatherer()
-    inputs.read(options.raise_problems)
-    if output is not None:
-        inputs.read(lambda: check_plan_output(output))
-    load_search_for(snapshot)
-    read = inputs.read(lambda: read_snapshot(snapshot))
-    state = None if read is None else read.to_state()
-    if inputs.has_problems:
-        inputs.read(lambda: check_options(options, request, state))
-    inputs.raise_problems()
-    assert read is not None  # noqa: S101 - else there were problems
-    assert state is not None  # noqa: S101 - as above
+    read, state = _read_inputs(snapshot, options, request)
     was_read = time.perf_counter()
+    if output is not None or options.output_format is OutputFormat.JSON:
+        fingerprint_ahead(state)
     with options.named_by_source():
         planned = make(state, request, taken_at=read.taken_at)
     was_planned = time.perf_counter()
@@ -240,6 +232,28 @@ def run_plan(
         if output is None and not options.quiet:
             print_words("nothing written: give -o PLAN to write the plan")
     raise typer.Exit(exit_code(planned))
+
+
+def _read_inputs(
+    snapshot: Path, options: PlanOptions, request: "PlanRequest"
+) -> "tuple[Snapshot, ClusterState]":
+    """Read the cluster; tell of everything that is wrong with it and the options."""
+    from planner.cli.reading import load_search_for, read_snapshot
+    from planner.plan.folder import check_plan_output
+
+    inputs = Gatherer()
+    inputs.read(options.raise_problems)
+    if (output := options.output) is not None:
+        inputs.read(lambda: check_plan_output(output))
+    load_search_for(snapshot)
+    read = inputs.read(lambda: read_snapshot(snapshot))
+    state = None if read is None else read.to_state()
+    if inputs.has_problems:
+        inputs.read(lambda: check_options(options, request, state))
+    inputs.raise_problems()
+    assert read is not None  # noqa: S101 - else there were problems
+    assert state is not None  # noqa: S101 - as above
+    return read, state
 
 
 def check_options(

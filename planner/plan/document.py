@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from threading import Thread
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -213,6 +214,17 @@ def fingerprint(state: ClusterState) -> str:
 
 
 _fingerprints: WeakKeyDictionary[ClusterState, str] = WeakKeyDictionary()
+
+
+MANY_REPLICAS = 100_000
+"""From so many on a fingerprint takes time worth a thread."""
+
+
+def fingerprint_ahead(state: ClusterState) -> None:
+    """Take a large cluster's fingerprint beside other work: plan.json asks for it."""
+    if len(state.replicas) > MANY_REPLICAS:
+        # Kernels that search leave Python's lock to others.
+        Thread(target=fingerprint, args=(state,), name="fingerprint").start()
 
 
 def _broker_lines(state: ClusterState) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Thread
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from placement.planning import EFFORTS
 from placement.planning import plan as plan_placement
 from placement.rules.draft import Settings
 from planner.errors import BadInputError, InputProblem
-from planner.plan.document import Plan, fingerprint, make_plan
+from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors
 from planner.plan.folder import target_lists
 from planner.plan.held_rules import with_chosen_rules
@@ -43,8 +42,8 @@ from planner.plan.waves import check_planned, plan_waves
 from planner.progress import stage
 
 _NOTHING = "nothing"
-WORTH_A_THREAD = 100_000
-"""Replicas up to which what goes on beside other work takes no time worth a thread."""
+CHECKED_AT_ONCE = 100_000
+"""Replicas up to which checking a plan takes no time worth a thread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -113,9 +112,6 @@ def make(
     )
     once = ", the search compiled once for all" if is_first else ""
     stage(f"planning {request.goal}{once}")
-    if len(state.replicas) > WORTH_A_THREAD:
-        # It is kept for plan.json; kernels that search leave Python's lock to others.
-        Thread(target=fingerprint, args=(identity,), name="fingerprint").start()
     placed = plan_placement(wishes.state, operation, wishes.settings)
     to_come = arrival_notes(wishes.state, wishes.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))
@@ -142,7 +138,7 @@ def make(
 
 def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
     """Check a plan, a large one beside whatever comes next."""
-    if len(plan.state.replicas) <= WORTH_A_THREAD:
+    if len(plan.state.replicas) <= CHECKED_AT_ONCE:
         findings = check_plan(plan, wishes)
         return lambda: findings
     with_one = ThreadPoolExecutor(1, thread_name_prefix="check")

@@ -8,15 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.change import Reassignment
-from placement.cluster import BrokerState
 from placement.load import Resource
 from placement.waves.cut import Order, WaveSettings
 from placement.waves.steps import steps_of
 from support.clusters import Dir, make_state
 from waves.reassignments import (
-    as_lists,
     cut_up,
-    final_lists,
     judge,
     reassignment_to,
     reassignments,
@@ -41,17 +38,6 @@ def test_every_wave_is_safe_and_the_last_one_is_the_plan(
     assert found.stuck is None
     assert not found.is_limited_by_disk
     assert (found.wave >= 0).all()
-    assert found.num_waves >= found.bound
-
-
-@settings(max_examples=200)
-@given(reassignments(most_dead=2, may_be_unled=True), SETTINGS)
-def test_what_nobody_leads_is_sent_by_who_must_lead_first(
-    reassignment: Reassignment, wishes: WaveSettings
-):
-    found = cut_up(reassignment, wishes)
-
-    assert judge(found) == ()
     assert found.num_waves >= found.bound
 
 
@@ -231,61 +217,6 @@ def test_one_topic_goes_after_the_other_where_asked():
     assert found.bound == 4
 
 
-def test_a_leader_that_goes_is_dropped_with_the_last_copy():
-    state = make_state([[0, 1, 2]], racks="abcabc", size_bytes=10)
-    change = reassignment_to(state, [[3, 4, 2]])
-
-    found = cut_up(change, WaveSettings(max_out=1))
-
-    steps = list(steps_of(found))
-    lists = [step.after[0] for step in steps if step.has_copies]
-    assert len(lists) == 2
-    assert lists[0][0] == 0
-    assert set(lists[1]) == {2, 3, 4}
-    assert judge(found) == ()
-
-
-@pytest.mark.parametrize(
-    ("dead", "target", "lists"),
-    [
-        pytest.param([2], [0, 3, 4], [[0, 4, 1], [0, 3, 4]], id="the-dead-one-first"),
-        pytest.param([1, 2], [0, 3, 4], [[0, 3], [0, 3, 4]], id="two-dead-go-together"),
-        pytest.param(
-            [0, 1], [3, 4, 5], [[2, 3], [2, 3, 5], [3, 4, 5]], id="the-leader-goes-last"
-        ),
-    ],
-)
-def test_what_is_dead_leaves_with_the_first_copy(dead, target, lists):
-    (leader, *rest) = [b for b in range(3) if b not in dead]
-    state = make_state(
-        [[0, 1, 2]],
-        racks="abcbca",
-        states=dict.fromkeys(dead, BrokerState.DEAD),
-        leaders=[leader],
-        isr=[[leader, *rest]],
-        size_bytes=5,
-    )
-
-    found = cut_up(reassignment_to(state, [target]), WaveSettings(max_out=1))
-
-    assert [step.after[0] for step in steps_of(found)] == lists
-    assert judge(found) == ()
-
-
-def test_leaders_change_in_waves_of_their_own():
-    state = make_state([[0, 1], [0, 1]], racks="abc", size_bytes=10)
-    change = reassignment_to(state, [[1, 0], [2, 0]])
-
-    found = cut_up(change)
-
-    copied, led = steps_of(found)
-    assert copied.has_copies
-    assert copied.after == {1: [0, 2]}
-    assert not led.has_copies
-    assert led.after == {0: [1, 0], 1: [2, 0]}
-    assert led.elects == (0, 1)
-
-
 def test_nothing_to_do_is_no_wave():
     state = make_state([[0, 1]], racks="ab")
 
@@ -295,27 +226,6 @@ def test_nothing_to_do_is_no_wave():
     assert list(steps_of(found)) == []
 
 
-def test_what_has_no_live_replica_has_no_source():
-    dead = {0: BrokerState.DEAD}
-    state = make_state([[0]], racks="ab", states=dead, leaders=[None], size_bytes=5)
-
-    found = cut_up(reassignment_to(state, [[1]]))
-
-    assert found.copies.source_idx.tolist() == [-1]
-    assert found.num_waves == 1
-
-
-def test_copies_of_what_nobody_leads_count_for_who_must_lead_first():
-    state = make_state([[1], [1]], racks="abc", isr=[[], [1]], leaders=[None, 1])
-    caps = WaveSettings(max_in=2, max_out=1)
-
-    found = cut_up(reassignment_to(state, [[1, 2, 0], [1, 2, 0]]), caps)
-
-    assert found.copies.source_idx.tolist() == [1, 1, 1, 1]
-    assert found.num_waves == found.bound == 4
-    assert judge(found) == ()
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"max_in": 0}, {"max_out": 0}, {"max_shared": 0}, {"bandwidth_bytes_per_s": 0}],
@@ -323,24 +233,6 @@ def test_copies_of_what_nobody_leads_count_for_who_must_lead_first():
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=r"at least 1|must be positive"):
         WaveSettings(**wrong)
-
-
-def test_a_live_replica_must_lead_before_others_come():
-    state = make_state(
-        [[0, 1], [2]],
-        racks="abcd",
-        states={1: BrokerState.DEAD},
-        isr=[[], [2]],
-        leaders=[1, 2],
-        size_bytes=5,
-    )
-
-    found = cut_up(reassignment_to(state, [[3, 2], [3]]), WaveSettings(max_in=1))
-
-    lists = [step.after.get(0) for step in steps_of(found)]
-    # Behind as it is, broker 0 stays in front until all is copied from it.
-    assert lists == [[0, 2], [3, 2]]
-    assert judge(found) == ()
 
 
 @pytest.mark.parametrize(
@@ -386,19 +278,6 @@ def test_who_stays_is_not_copied_whoever_is_said_to_be_replaced():
     assert judge(found) == ()
 
 
-def test_leaders_are_dropped_a_thousand_at_a_time_after_all_copies():
-    lists = [[0, 1]] * 1500 + [[1, 0]] * 10 + [[1]]
-    state = make_state(lists, racks="abc", size_bytes=1)
-    change = reassignment_to(state, [[1]] * 1510 + [[2]])
-
-    steps = list(steps_of(cut_up(change)))
-
-    # What does not lead goes with the first copies.
-    assert [len(step.after) for step in steps] == [11, 1000, 500]
-    assert [len(step.copies) for step in steps] == [1, 0, 0]
-    assert [len(step.drops) for step in steps] == [10, 1000, 500]
-
-
 def test_what_is_dropped_makes_room_for_what_comes():
     state = make_state(
         [[0, 1], [1, 2]], racks="abc", size_bytes=[80, 60], disk_bytes=[100, 100, 200]
@@ -431,67 +310,3 @@ def test_a_log_dir_holds_both_copies_of_what_moves_inside_its_broker():
     assert found.wave.tolist() == [0, 1]
     assert [dict(step.after) for step in steps_of(found)] == [{0: [0]}, {1: [0]}]
     assert judge(found) == ()
-
-
-def good_waves():
-    state = make_state(
-        [[0, 1], [1, 2]],
-        racks="abca",
-        size_bytes=[50, 50],
-        disk_bytes=[120, 120, 120, 120],
-        min_isr=2,
-    )
-    found = cut_up(reassignment_to(state, [[0, 2], [1, 0]]))
-    return found, [as_lists(found, step.after) for step in steps_of(found)]
-
-
-@pytest.mark.parametrize(
-    ("rule", "change"),
-    [
-        ("wave-replication-factor", {("t", 0): [0]}),
-        ("wave-replication-factor", {("t", 0): [0, 1, 2]}),
-        ("wave-replication-factor", {("t", 1): [3]}),
-        ("wave-broker", {("t", 0): [0, 9]}),
-        ("wave-rack", {("t", 0): [0, 3]}),
-        ("wave-leader", {("t", 0): [2, 0]}),
-        ("wave-unknown", {("nobody", 0): [0, 1]}),
-        ("wave-min-isr", {("t", 0): [9, 8]}),
-        ("wave-cap", {("t", 0): [0, 2], ("t", 1): [1, 0], ("t", 2): [0, 2]}),
-        ("wave-end", {}),
-        ("wave-disk", {("t", 0): [0, 2], ("t", 1): [0, 2]}),
-    ],
-)
-def test_the_checker_finds_what_is_wrong(rule, change):
-    from placement.check.waves import WaveLimits, check_waves
-
-    state = make_state(
-        [[0, 1], [1, 3], [0, 1]],
-        racks="abca",
-        size_bytes=[50, 50, 50],
-        disk_bytes=[120, 150, 90, 120],
-        min_isr=2,
-    )
-    limits = WaveLimits(max_in=1, max_out=5, disk_threshold=1.0)
-
-    findings = check_waves(state, [change], {("t", 0): [0, 2]}, limits)
-
-    assert rule in {finding.rule for finding in findings}
-
-
-def test_the_checker_finds_a_leader_that_is_dropped_too_early():
-    from placement.check.waves import WaveLimits, check_waves
-
-    state = make_state([[0, 1, 2]], racks="abcabc", size_bytes=1)
-    waves = [{("t", 0): [3, 1, 2]}, {("t", 0): [3, 4, 2]}]
-    limits = WaveLimits(max_in=5, max_out=5)
-
-    findings = check_waves(state, waves, {("t", 0): [3, 4, 2]}, limits)
-
-    assert [finding.rule for finding in findings] == ["wave-leader"]
-
-
-def test_the_checker_finds_nothing_where_nothing_is_wrong():
-    found, waves = good_waves()
-
-    assert judge(found) == ()
-    assert final_lists(found).items() >= waves[-1].items()
