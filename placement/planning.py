@@ -18,7 +18,7 @@ from placement.cluster import ClusterState
 from placement.core.arrangement import Arrangement
 from placement.core.bundles import bundle_groups
 from placement.core.deadline import Deadline
-from placement.core.effort import NORMAL, QUICK, THOROUGH
+from placement.core.effort import NORMAL, QUICK, THOROUGH, Effort
 from placement.core.problem import Problem
 from placement.core.solution import Bounded, Certificate, Solution, Status
 from placement.core.solve import solve
@@ -291,11 +291,20 @@ def _settle(
     best: PlannedPlacement | None = None
     is_settled = False
     spent = {"solve": 0.0, "bound": 0.0}
+    effort = EFFORTS[draft.settings.effort]
+    # How near to its bands a cluster can come is asked once these are settled.
+    hasty = replace(effort, near_cells=0)
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
-        found = _solve(draft, shares, targets, balanced, deadline)
-        spent = {name: spent[name] + found.seconds[name] for name in spent}
+        found = _solve(draft, shares, targets, balanced, hasty, deadline)
         is_same = _same_bands(targets, found.targets)
+        is_out = found.solution.certificate.deviation.value > 0
+        if is_same and is_out and hasty != effort and not deadline.is_over():
+            spent = _added(spent, found)
+            hasty = effort
+            found = _solve(draft, shares, targets, balanced, effort, deadline)
+            is_same = _same_bands(targets, found.targets)
+        spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
             best, is_settled = found, is_same
         if is_same or deadline.is_over():
@@ -311,15 +320,20 @@ def _settle(
     return replace(best, notes=notes, seconds=spent)
 
 
+def _added(spent: dict[str, float], found: PlannedPlacement) -> dict[str, float]:
+    return {name: spent[name] + found.seconds[name] for name in spent}
+
+
 def _solve(
     draft: Draft,
     shares: Shares,
     targets: Targets,
     balanced: tuple[Resource, ...],
+    effort: Effort,
     deadline: Deadline,
 ) -> PlannedPlacement:
     problem = build_problem(draft, targets, balanced)
-    reassignment, solution = _answer(draft, problem, targets, deadline)
+    reassignment, solution = _answer(draft, problem, targets, effort, deadline)
     after = reassignment.after()
     load, heaviest = loads_of(after)
     return PlannedPlacement(
@@ -336,11 +350,15 @@ def _solve(
 
 
 def _answer(
-    draft: Draft, problem: Problem, targets: Targets, deadline: Deadline
+    draft: Draft,
+    problem: Problem,
+    targets: Targets,
+    effort: Effort,
+    deadline: Deadline,
 ) -> tuple[Reassignment, Solution]:
     """Solve where anything is left to choose; return the lists, and what they cost."""
     if has_choice(problem):
-        solution = _solved(draft, problem, deadline)
+        solution = _solved(draft, problem, effort, deadline)
     else:
         solution = without_choice(problem)
     reassignment = as_bundled(to_reassignment(draft, solution.best), draft.bundles)
@@ -354,13 +372,15 @@ def _answer(
     return reassignment, as_listed(draft, solution, reassignment)
 
 
-def _solved(draft: Draft, problem: Problem, deadline: Deadline) -> Solution:
+def _solved(
+    draft: Draft, problem: Problem, effort: Effort, deadline: Deadline
+) -> Solution:
     """Solve, what goes together being one group."""
     settings = draft.settings
     bundled = bundle_groups(problem, draft.bundles) if draft.bundles else None
     solution = (solve_order if draft.is_order_only else solve)(
         problem if bundled is None else bundled.problem,
-        effort=EFFORTS[settings.effort],
+        effort=effort,
         seed=settings.seed,
         deadline=deadline,
     )

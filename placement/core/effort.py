@@ -43,6 +43,9 @@ class Effort:
         relaxation of the exact model says how near to them anything can come.
     near_nodes
         Nodes that branch and bound may open to come as near.
+    narrowings
+        How often, where bands are not kept to, the furthest bins are tried to be
+        brought nearer to them.
     """
 
     steps_per_item: int
@@ -58,10 +61,17 @@ class Effort:
     priced_cells: int = 0
     near_cells: int = 0
     near_nodes: int = 0
+    narrowings: int = 0
 
 
 QUICK = Effort(
-    steps_per_item=2, starts=1, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0
+    steps_per_item=2,
+    starts=1,
+    rounds=0,
+    gap=0.0,
+    milp_cells=0,
+    milp_nodes=0,
+    narrowings=2,
 )
 NORMAL = Effort(
     steps_per_item=6,
@@ -72,6 +82,7 @@ NORMAL = Effort(
     milp_nodes=2000,
     near_cells=15_000,
     near_nodes=1,
+    narrowings=8,
 )
 THOROUGH = Effort(
     steps_per_item=20,
@@ -85,6 +96,7 @@ THOROUGH = Effort(
     priced_cells=100_000,
     near_cells=50_000,
     near_nodes=50,
+    narrowings=16,
 )
 
 FEW_PRICED = 1500

@@ -11,11 +11,14 @@ band; its duals prove it (`core.verify_prices`). A second one has
     d \ge d^*, \quad 0 \le s_{br} \le d
 
 with the distance :math:`s_{br}` of each of :math:`n` loads, so that few bins are out
-and little is moved. In a vertex of it most groups are whole. Those stay as they are but
-for the ones to which it matters least, and branch and bound decides about the others
-(relaxation induced neighbourhood, Danna, Rothberg and Le Pape 2005).
+and little is moved. In a vertex of it most groups are whole. The others are laid as
+they were, and a search repairs what that puts out of band. Where it comes no nearer
+than `NEAR`, whole groups stay but for those to which it matters least, and branch and
+bound decides about the others (relaxation induced neighbourhood, Danna, Rothberg and Le
+Pape 2005).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,8 +44,14 @@ PRICE_OF_ALL = 1e-3
 """What moving everything costs beside one target outside a band."""
 SCALE = 1e3
 """Of the second objective: the solver's tolerances are 1e-7."""
+NEAR = 1.02
+"""Times the distance that is proven which is near enough."""
 GAP = 5e-3
 """Part of the objective by which what branch and bound finds may be bettered."""
+
+
+Repair = Callable[[Arrangement], tuple[Arrangement, float]]
+"""Brings an arrangement nearer to the bands; returns it, and how far off it is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +123,13 @@ def _equal(rows: Any, right: FloatArray) -> Any:  # noqa: ANN401 - SciPy has no 
     return LinearConstraint(rows[used], lb=right[used], ub=right[used])
 
 
-def nearest(problem: Problem, *, max_nodes: int) -> Nearest:
+def nearest(
+    problem: Problem,
+    at: Arrangement,
+    *,
+    repaired: Repair | None = None,
+    max_nodes: int = 0,
+) -> Nearest:
     """
     Prove how far out of its band some bin has to be, and look for what is as near.
 
@@ -122,8 +137,12 @@ def nearest(problem: Problem, *, max_nodes: int) -> Nearest:
     ----------
     problem
         `exact_fit.fits_prices` must hold.
+    at
+        How groups are laid of which the relaxation says nothing.
+    repaired
+        Brings what is out of band nearer; `None`: no arrangement is looked for.
     max_nodes
-        That branch and bound may open; 0: no arrangement is looked for.
+        That branch and bound may open.
     """
     relaxed = _Relaxed(problem)
     if not len(relaxed.place):
@@ -136,8 +155,10 @@ def nearest(problem: Problem, *, max_nodes: int) -> Nearest:
     witness = whole_prices(problem, prices, copy=0)
     is_proof = verify_distance(problem, witness) > 0
     proof = Proof(kind="lambda", witness=witness) if is_proof else None
-    at = relaxed.arranged(float(found.fun), max_nodes) if max_nodes else None
-    return Nearest(proof, at)
+    if repaired is None:
+        return Nearest(proof)
+    least = float(found.fun)
+    return Nearest(proof, relaxed.arranged(least, at, repaired, max_nodes))
 
 
 class _Relaxed:
@@ -201,19 +222,38 @@ class _Relaxed:
         cost = np.concatenate([PRICE_OF_ALL * copies, [num], np.ones(num)])
         return self._program(more, SCALE * cost, least)
 
-    def arranged(self, distance: float, max_nodes: int) -> Arrangement | None:
+    def arranged(
+        self, least: float, at: Arrangement, repaired: Repair, max_nodes: int
+    ) -> Arrangement | None:
         """Look for what is no further than what is proven, or little."""
-        program = self._all_distances(distance)
+        program = self._all_distances(least)
         found = program.solved()
         if found.x is None:
             return None
-        reduced = np.abs(found.lower.marginals) + np.abs(found.upper.marginals)
         num = len(self._rows)
+        near, rounded = None, self._rounded(found.x[:num], at)
+        if rounded is not None:
+            near, distance = repaired(rounded)
+            if distance <= NEAR * least:
+                return near
+        reduced = np.abs(found.lower.marginals) + np.abs(found.upper.marginals)
         is_open = np.ones(len(found.x), dtype=np.bool_)
         is_open[:num] = self._is_open(found.x[:num], reduced[:num])
         is_whole = np.arange(len(found.x)) < num
         columns = program.branched(found.x, is_open, is_whole, max_nodes)
-        return None if columns is None else self._rows.arrangement(columns[:num])
+        return near if columns is None else self._rows.arrangement(columns[:num])
+
+    def _rounded(self, columns: FloatArray, at: Arrangement) -> Arrangement | None:
+        """Return the groups that are whole so, and the others as they were."""
+        group, sizes = self._rows.groups, np.diff(self._problem.group_start)
+        is_split = np.zeros(len(sizes), dtype=np.bool_)
+        is_split[group[np.abs(columns - np.round(columns)) >= WHOLE]] = True
+        as_it_was = self._rows.columns_of(at)
+        columns = np.where(is_split[group], as_it_was, np.round(columns))
+        if (np.bincount(group, columns, minlength=len(sizes)) != sizes).any():
+            # What lay nowhere, or must move, is no column.
+            return None
+        return self._rows.arrangement(columns)
 
     def _is_open(self, columns: FloatArray, reduced: FloatArray) -> BoolArray:
         """Return the columns of groups that are decided about again."""

@@ -202,6 +202,19 @@ class Rows:
         bin_of[np.nonzero(~stays)[0]] = np.nonzero(is_used)[1]
         return Arrangement(bin_of, self._roles(chosen & self._leads, bin_of))
 
+    def columns_of(self, at: Arrangement) -> FloatArray:
+        """Return the columns that say where everything lies."""
+        problem = self._problem
+        is_used = np.zeros(self._tables.may.shape, dtype=np.bool_)
+        lies = at.bin_of >= 0
+        is_used[problem.group_of[lies], at.bin_of[lies]] = True
+        leads_at = np.full(problem.num_groups, NOWHERE, dtype=np.int64)
+        has_role = at.role_of >= 0
+        leads_at[has_role] = at.bin_of[at.role_of[has_role]]
+        leads = np.equal(leads_at[self.groups], self.bins)
+        found = is_used[self.groups, self.bins] & np.equal(leads, self._leads)
+        return found.astype(np.float64)
+
     def _roles(self, chosen: BoolArray, bin_of: IndexArray) -> IntArray:
         """Return ``(G,)`` the item in the bin where each role is."""
         problem = self._problem

@@ -194,11 +194,13 @@ class Searcher:
 
         `is_long`: what comes next takes longer than loading, whatever was done so far.
         """
+        if self._is_compiled:
+            return
         is_worth_it = is_long and self._effort.rounds >= MANY_ROUNDS
         if not is_worth_it and self._problem.num_items > FEW_ITEMS:
             is_late = is_long or self._worked > PLAIN_STEPS
             is_worth_it = is_late and is_at_hand(STAGES)
-        if is_worth_it and not self._is_compiled:
+        if is_worth_it:
             self._is_compiled = True
             memory = self._laid_out
             assert memory is not None  # noqa: S101 - made before any stage

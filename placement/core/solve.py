@@ -22,6 +22,7 @@ from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
 from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.moving import Moving
+from placement.core.narrowing import Narrower
 from placement.core.problem import Movability, Problem
 from placement.core.search import Searcher
 from placement.core.solution import Proof, Solution
@@ -115,21 +116,29 @@ def solve(
 
 def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
     """Return the best answer, what was proven on the way, and the steps."""
-    at, value, steps = _improve(problem, home_arrangement(problem), how)
+    searcher = _searcher(problem, how)
+    at, value = _improve(problem, home_arrangement(problem), searcher)
+    steps = searcher.steps
     for _ in range(MAX_ROUNDS):
         # From a new start the caps on all moves would be those on the next ones alone.
         if value.is_in_band or problem.has_caps or how.deadline.is_over():
             break
+        if how.effort.starts == 1 and not value.key[0]:
+            # What is to be quick searches once; narrowing comes nearer in less time.
+            break
         # What is still out of band or broken may be better off from here.
-        again, _, spent = _improve(_rebased(problem, at), at, how)
-        again = settled(problem, again)
-        steps += spent
+        rebased = _rebased(problem, at)
+        anew = _searcher(rebased, how)
+        again = settled(problem, _improve(rebased, at, anew)[0])
+        steps += anew.steps
         worth = evaluate(problem, again)
         # What has moved may move on, but not to where one of its group had to leave.
         if worth.key[:3] >= value.key[:3] or refills(problem, again).any():
             break
         at, value = again, worth
-    at, value, distance_proof = _nearest(problem, at, value, how)
+    if value.deviation and not value.key[0]:
+        at, value = searcher.narrow(at, value)
+    at, value, distance_proof = _nearest(problem, at, value, how, searcher)
     clock.lap("solve")
     answer = _proven(problem, at, value, distance_proof)
     clock.lap("bound")
@@ -163,7 +172,7 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
 
 
 def _nearest(
-    problem: Problem, at: Arrangement, value: Value, how: _How
+    problem: Problem, at: Arrangement, value: Value, how: _How, searcher: Narrower
 ) -> tuple[Arrangement, Value, Proof | None]:
     """Come nearer to the bands by the relaxation of the exact model, where it fits."""
     effort = how.effort
@@ -174,28 +183,34 @@ def _nearest(
         return at, value, None
     from placement.core.nearest import nearest
 
+    def repaired(rounded: Arrangement) -> tuple[Arrangement, float]:
+        near, worth = searcher.narrow(rounded, evaluate(problem, rounded))
+        return near, np.inf if worth.key[0] else worth.deviation
+
     # The model knows nothing of caps on all moves; what it proves holds all the same.
-    found = nearest(problem, max_nodes=0 if problem.has_caps else effort.near_nodes)
+    repair = None if problem.has_caps else repaired
+    found = nearest(problem, at, repaired=repair, max_nodes=effort.near_nodes)
     at, value = _better(problem, at, value, found.at)
     return at, value, found.proof
 
 
+def _searcher(problem: Problem, how: _How) -> Narrower:
+    return Narrower(problem, how.effort, how.seed, how.deadline)
+
+
 def _improve(
-    problem: Problem, start: Arrangement, how: _How
-) -> tuple[Arrangement, Value, int]:
+    problem: Problem, start: Arrangement, searcher: Searcher
+) -> tuple[Arrangement, Value]:
     """Search once; the start stays where hard rules and bands get no better."""
     before = evaluate(problem, start)
     if before.is_in_band:
-        return start, before, 0
-    searcher = Searcher(problem, how.effort, how.seed, how.deadline)
+        return start, before
     at, value = searcher.improve(start, before)
     if fits_flow(problem) and not problem.has_caps:
         counted = solve_counts(problem)
         if counted is not None:
             at, value = _better(problem, at, value, solve_roles(problem, counted))
-    if value.key[:3] >= before.key[:3]:
-        return start, before, searcher.steps
-    return at, value, searcher.steps
+    return (start, before) if value.key[:3] >= before.key[:3] else (at, value)
 
 
 def _polish(

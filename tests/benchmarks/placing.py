@@ -42,8 +42,6 @@ from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 MARKERS = ("<!-- placing: start -->", "<!-- placing: end -->")
 WARM_UP = Size(12, 3, 20_000, 64)
 """Just large enough for the kernels to be compiled, with one broker removed too."""
-NEARLY = 1.05
-"""Times what is proven that brokers may be out of bands which no plan keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +92,9 @@ class Placed:
     goals_missed: int | None = None
     exact_ratio: float | None = None
 
-    @property
-    def is_out_for_need(self) -> bool:
-        """Whether no plan keeps all bands, and none is much nearer to them."""
-        return 0 < self.furthest <= self.least_furthest * NEARLY
+    def is_out_for_need(self, nearly: float) -> bool:
+        """Tell whether no plan keeps all bands, and none is much nearer to them."""
+        return 0 < self.furthest <= self.least_furthest * nearly
 
     @property
     def held_ratio(self) -> float:
@@ -318,7 +315,7 @@ def is_within(found: Sequence[Placed], limits: Limits) -> bool:
 
     Brokers that no plan brings nearer to their bands are nobody's fault.
     """
-    open_ = [one for one in found if not one.is_out_for_need]
+    open_ = [one for one in found if not one.is_out_for_need(limits.nearly)]
     return (
         median(one.seconds for one in found) <= limits.seconds
         and median(one.held_ratio for one in found) <= limits.ratio
@@ -387,11 +384,26 @@ def _chosen(given: argparse.Namespace) -> list[Placing]:
 
 
 def _placing_table(rows: Sequence[Placing], seeds: Sequence[int]) -> str:
-    lines = [HEADER]
+    lines, proven = [HEADER], _Proven()
     for row in rows:
-        lines.append(row_text(row, [measure_apart(row, seed) for seed in seeds]))
+        found = [proven.held(row, measure_apart(row, seed)) for seed in seeds]
+        lines.append(row_text(row, found))
         print(lines[-1], file=sys.stderr, flush=True)  # noqa: T201 - progress
     return "\n".join(lines)
+
+
+class _Proven:
+    """What any plan of a cluster has proven of it holds for every other."""
+
+    def __init__(self) -> None:
+        self._least: dict[tuple[object, ...], float] = {}
+
+    def held(self, row: Placing, found: Placed) -> Placed:
+        """Return what was measured, with the furthest that is proven of its cluster."""
+        cluster = (row.family, row.size, row.band, found.seed)
+        least = max(found.least_furthest, self._least.get(cluster, 0.0))
+        self._least[cluster] = least
+        return replace(found, least_furthest=least)
 
 
 def _smoke() -> None:

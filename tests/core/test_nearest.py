@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import loads
+from placement.core.arrangement import Arrangement, home_arrangement, loads
 from placement.core.exact_fit import fits_prices
 from placement.core.nearest import nearest
 from placement.core.problem import Problem
@@ -26,6 +26,11 @@ def least_distance(problem: Problem) -> float:
         float(distances(problem, load).max(initial=0.0))
         for load in everything(problem).loads
     )
+
+
+def as_it_is(at: Arrangement) -> tuple[Arrangement, float]:
+    """Repair nothing, so that branch and bound has to decide."""
+    return at, np.inf
 
 
 @st.composite
@@ -54,7 +59,9 @@ def test_what_is_found_is_an_arrangement_and_no_nearer_than_proven(problem: Prob
     assume(fits_prices(problem, 10**6) and len(everything(problem).loads))
     least = least_distance(problem)
 
-    found = nearest(problem, max_nodes=100)
+    found = nearest(
+        problem, home_arrangement(problem), repaired=as_it_is, max_nodes=100
+    )
 
     bound = verify_distance(problem, found.proof.witness) if found.proof else 0.0
     event("proven" if bound else "nothing proven")
@@ -86,8 +93,10 @@ def test_what_cannot_be_in_band_is_all_but_as_near_as_can_be(seed: int):
 
     deviation = found.certificate.deviation
     assert deviation.proof.kind == "lambda"
-    assert 0 < deviation.lower_bound <= deviation.value <= 1.1 * deviation.lower_bound
-    assert deviation.value < 0.9 * by_search.certificate.deviation.value
+    assert 0 < deviation.lower_bound <= deviation.value <= 1.05 * deviation.lower_bound
+    # What quick effort does without the relaxation comes near, and no nearer.
+    by_search = by_search.certificate.deviation
+    assert deviation.value < by_search.value <= 1.25 * deviation.lower_bound
 
 
 def test_what_need_not_be_out_of_band_is_not():
@@ -101,7 +110,7 @@ def test_what_need_not_be_out_of_band_is_not():
         upper=[25] * 6,
     )
 
-    found = nearest(problem, max_nodes=10)
+    found = nearest(problem, home_arrangement(problem), repaired=as_it_is, max_nodes=10)
 
     distance = distances(problem, loads(problem, found.at))
     assert evaluate(problem, found.at).deviation == pytest.approx(65 / 20)
@@ -123,5 +132,7 @@ def test_caps_on_all_moves_leave_the_proof():
         max_moves=0,
     )
 
-    assert nearest(problem, max_nodes=0).at is None
-    assert nearest(problem, max_nodes=0).proof is not None
+    found = nearest(problem, home_arrangement(problem))
+
+    assert found.at is None
+    assert found.proof is not None

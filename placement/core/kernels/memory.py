@@ -145,6 +145,12 @@ def lay_again(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> M
     return _started(Memory(ints, floats), problem, at, seed)
 
 
+def limit_rows(problem: Problem) -> npt.NDArray[Any]:
+    """Return what stands in the memory for limits of all nodes, flat."""
+    loaded = [level for level in problem.levels if level.limits is not None]
+    return _limit_columns(problem, loaded)[0].reshape(-1)
+
+
 def as_lists(memory: Memory) -> Memory:
     """Return the same as Python lists, for kernels that are not compiled."""
     return Memory(memory.ints.tolist(), memory.floats.tolist())
