@@ -60,6 +60,7 @@ class Replacing:
         self.in_rack = in_rack
         self.rack_limit = rack_limit(state.replication_factor, in_rack)
         self.is_even = not draft.settings.is_rack_strict
+        self.minds_racks = "rack" not in draft.settings.lifted
         if not self.is_even:
             self.rack_limit = np.minimum(self.rack_limit, 1)
         self._ask_chosen_rules()
@@ -84,6 +85,7 @@ class Replacing:
             )
         if asked.rack_cap is not None:
             self.rack_limit, self.is_even = asked.rack_cap, False
+            self.minds_racks = True
 
     def _stands_for(self) -> IndexArray:
         """Return ``(B,)`` the old broker of each new one, or -1."""
@@ -207,7 +209,7 @@ class Replacing:
 
         Inside a rack always: what is wrong with such a partition was so before.
         """
-        if "rack" in self.draft.settings.lifted:
+        if not self.minds_racks:
             return np.ones(len(rows), dtype=np.bool_)
         same = [self._rack(int(b)) == self._rack(new) for b in self.broker_of[rows]]
         after = self.new_of[self.broker_of]

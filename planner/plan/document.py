@@ -21,7 +21,7 @@ from placement.score import Score, score_placement
 from planner.plan.log_dirs import LOG_DIR, counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
 from planner.plan.reason import HOST, reason_document, shortfall_text
-from planner.plan.wave_document import summary
+from planner.plan.wave_document import stuck_notes, summary
 from planner.plan.waves import PlannedWaves
 from planner.texts import lists_joined, numerals, picked, side_by_side, whole
 
@@ -180,7 +180,14 @@ def _document(plan: Plan) -> dict[str, Any]:
         "reason": None
         if plan.because is None
         else reason_document(placed, plan.because),
-        "notes": [_note(note) for note in (*placed.notes, *rollback_notes(plan))],
+        "notes": [
+            _note(note)
+            for note in (
+                *placed.notes,
+                *rollback_notes(plan),
+                *stuck_notes(plan.waves),
+            )
+        ],
         "waves": summary(plan.waves),
     }
     if placed.log_dirs is not None:

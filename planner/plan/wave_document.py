@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, disk_loads
+from placement.rules.draft import Note
 from placement.waves.cut import StageBound
 from placement.waves.hops import Hop, Stuck
 from placement.waves.steps import Step
@@ -307,6 +308,19 @@ def _stuck(waves: PlannedWaves, stuck: Stuck) -> dict[str, Any]:
         "copies_left": left,
         "message": stuck_text(stuck, left),
     }
+
+
+def stuck_notes(waves: PlannedWaves | None) -> Iterator[Note]:
+    """Say in the notes of the plan that some of it is in no wave, and why."""
+    if waves is None or waves.found.stuck is None:
+        return
+    told = _stuck(waves, waves.found.stuck)
+    yield Note(
+        what="waves-stuck",
+        message=told["message"],
+        have=0.0,
+        need=float(told["short_bytes"]),
+    )
 
 
 def stuck_text(stuck: Stuck, left: int) -> str:

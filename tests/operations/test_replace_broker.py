@@ -128,6 +128,16 @@ def test_rules_of_the_users_choice_hold_for_a_replacement(wishes, after, is_met)
     assert found.has_met_rules == is_met
 
 
+def test_nothing_goes_to_the_rack_of_another_replica_where_all_stay_in_theirs():
+    state = make_state([[0, 1]], racks="baca")
+    wishes = Settings(rules=(WithinRack(),), lifted=frozenset({"rack"}))
+
+    found = plan_checked(state, ReplaceBroker(((0, 3),)), wishes)
+
+    assert lists_after(found) == [[0, 1]]
+    assert found.solution.status is Status.INFEASIBLE
+
+
 def test_a_strict_rack_rule_holds_for_a_replacement():
     state = make_state([[0, 1, 2]], racks="abbab")
     strict = Settings(is_rack_strict=True)

@@ -276,6 +276,32 @@ def test_full_disks_that_wait_for_each_other_are_named(capsys, tmp_path):
     assert {finding.rule for finding in check_planned(waves)} == {"wave-end"}
 
 
+def test_what_has_no_room_for_a_while_is_told_in_the_plan():
+    from planner.plan.document import to_document
+    from planner.plan.make import make
+    from planner.plan.request import PlanRequest
+    from support.clusters import Dir, make_state
+
+    # Where the third replica lies is unknown: the broker has no room for one more.
+    state = make_state(
+        [[0], [0], [0]],
+        racks="a",
+        log_dirs={0: [Dir("/d1", 100), Dir("/d2", 100)]},
+        dirs=[["/d1"], ["/d1"], [None]],
+        size_bytes=[40, 40, 75],
+        disk_bytes=200,
+    )
+
+    made = make(state, PlanRequest(goal="log-dirs", waves=True))
+
+    told = to_document(made.plan)
+    assert told["moves"]["log_dirs"] == 1
+    (note,) = [one for one in told["notes"] if one["what"] == "waves-stuck"]
+    assert note["message"].startswith("1 copies are in no wave: no disk has room")
+    assert note["need"] == 35
+    assert {finding.rule for finding in made.findings} == {"wave-end"}
+
+
 def test_a_replica_put_aside_is_told(tmp_path):
     from placement.load import Resource, weigh
     from placement.waves.cut import WaveSettings
