@@ -168,7 +168,7 @@ class Reassignment:
     def _made(self) -> ClusterState:
         before = self.before
         state = replace(before, replicas=self._replicas_after())
-        leader = state.replicas.broker_idx_at(_leading_replicas(state))
+        leader = state.replicas.broker_idx_at(led_by(state))
         return replace(
             state,
             partitions=replace(before.partitions, leader_idx=leader),
@@ -307,8 +307,12 @@ def _unless_same(before: ClusterState, start: RowArray) -> RowArray | None:
     return None if np.array_equal(start, before.replicas.start) else start
 
 
-def _leading_replicas(state: ClusterState) -> RowArray:
-    """Return the first live in-sync replica of each partition, else the first live."""
+def led_by(state: ClusterState) -> RowArray:
+    """
+    Return ``(P,)`` the replica that leads once all elections are done.
+
+    The first live one in sync, else the first live one, else `ABSENT`.
+    """
     replicas = state.replicas
     is_live = state.brokers.is_live[replicas.broker_idx]
     in_sync = first_true(is_live & replicas.is_in_sync, replicas.start)

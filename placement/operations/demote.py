@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.change import Reassignment
+from placement.change import Reassignment, led_by
 from placement.choosing import Options, choose, limits_of
 from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
 from placement.core.solution import Shortfall
@@ -160,8 +160,9 @@ def _still_leading(
     state = draft.state
     replicas, leader = state.replicas, state.partitions.leader_idx
     leads = np.equal(replicas.broker_idx, leader[replicas.partition_idx])
-    first = first_live_replica(state)
-    leads[first[first != ABSENT]] = True
+    # Who leads now, and who would by the list as it is: what nobody leads, too.
+    for leading in (first_live_replica(state), led_by(state)):
+        leads[leading[leading != ABSENT]] = True
     is_led = first_true(leads & demoted, replicas.start) != ABSENT
     has_heir = first_true(may_lead, replicas.start) != ABSENT
     return [

@@ -59,6 +59,15 @@ def test_a_partition_that_no_other_can_lead_is_named(lists, isr):
     assert [lacking.group for lacking in found.solution.shortfalls] == [0]
 
 
+def test_a_partition_that_nobody_leads_and_no_other_can_is_named():
+    state = make_state([[1, 0]], racks="ab", leaders=[None], isr=[[0]])
+
+    found = plan_checked(state, Demote((0,)))
+
+    assert found.solution.status is Status.INFEASIBLE
+    assert found.solution.shortfalls[0].level == "leader"
+
+
 def test_a_list_that_names_a_dead_broker_is_left_alone():
     state = make_state([[0, 1, 2]], racks="abc", states={1: BrokerState.DEAD})
 
