@@ -173,6 +173,10 @@ def _in_order(draft: Draft, dropped: BoolArray) -> Reassignment:
     loses = first_true(dropped, replicas.start) != ABSENT
     first = first_true(~dropped, replicas.start)
     heir = first_true(~dropped & can_lead(draft), replicas.start)
+    # Where none in sync may lead, one that may and has yet to catch up.
+    may_lead = draft.leads[replicas.broker_idx]
+    later = first_true(~dropped & may_lead, replicas.start)
+    heir = np.where(heir == ABSENT, later, heir)
     leading = np.where(loses & (heir != ABSENT), heir, first)
     # A list whose first live replica stays is led by that, as before.
     live = state.brokers.is_live[replicas.broker_idx]

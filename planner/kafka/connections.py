@@ -22,6 +22,7 @@ from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 from planner.kafka.addresses import Address
 
+TIMED_OUT = "timed out"
 _SHORTEST_ATTEMPT_S = 1.0
 
 
@@ -47,6 +48,11 @@ class Failures:
     """The last failure of each address, gone when a connection succeeds."""
 
     by_address: dict[Address, Failure] = field(default_factory=dict)
+
+    def keep(self, address: Address, failure: Failure) -> None:
+        """Keep a failure; that nothing came in time does not hide what did come."""
+        if failure.cause != TIMED_OUT or address not in self.by_address:
+            self.by_address[address] = failure
 
     @property
     def final(self) -> tuple[Address, Failure] | None:
@@ -82,8 +88,8 @@ def _explain_text(text: str, protocol: str) -> Failure:
         ("DNS", "unknown host"),
         ("EHOSTUNREACH", "no route to the host"),
         ("ENETUNREACH", "no route to the network"),
-        ("imed out", "timed out"),
-        ("imeout", "timed out"),
+        ("imed out", TIMED_OUT),
+        ("imeout", TIMED_OUT),
     ):
         if mark in text:
             return Failure(cause)
@@ -226,7 +232,7 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
     def _keep(self, address: Address, error: BaseException) -> Failure:
         failure = explain(error, self.config["security_protocol"])
-        self._failures.by_address[address] = failure
+        self._failures.keep(address, failure)
         return failure
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:

@@ -175,7 +175,7 @@ def judge_again(case: Drawn, made: Planned) -> None:
     What was planned and done is not planned again.
 
     Where bands are out of reach the search, which is no exact one, may still find a
-    better way from where it got to.
+    better way from where it got to; where they did not count, they may from there.
     """
     request = case.request
     if request.max_moves is not None or request.max_cross_rack_bytes is not None:
@@ -184,4 +184,6 @@ def judge_again(case: Drawn, made: Planned) -> None:
     again = make(after, request)
     moved = int(again.plan.placed.reassignment.is_copied.sum())
     off = made.plan.placed.solution.certificate.deviation.value
-    assert not moved or off > IN_BAND, f"{moved} copies the second time"
+    did_not_count = any(note.what == "bands-left" for note in made.plan.placed.notes)
+    is_free = did_not_count or off > IN_BAND
+    assert not moved or is_free, f"{moved} copies the second time"

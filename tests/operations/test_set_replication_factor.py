@@ -183,6 +183,23 @@ def test_both_stay_where_one_is_in_sync_and_the_other_leads():
     assert not found.has_met_rules
 
 
+def test_who_may_lead_comes_first_where_only_another_is_in_sync():
+    # Broker 0 holds most; broker 2 is the last in sync, and may not lead.
+    state = make_state(
+        [[0, 2, 1], [0], [0]],
+        racks="abc",
+        isr=[[2], [0], [0]],
+        leaders=[2, 0, 0],
+        size_bytes=10,
+    )
+    wishes = Settings(excluded_for_leaders=frozenset({2}))
+
+    found = plan_checked(state, set_to(1), wishes)
+
+    assert lists_after(found) == [[1, 2], [0], [0]]
+    assert not found.has_met_rules
+
+
 def test_who_would_lead_is_weighed_where_nobody_is_in_sync():
     # Broker 0 holds most; broker 1 has not the cores to lead.
     state = make_state(
