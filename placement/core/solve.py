@@ -116,6 +116,27 @@ def solve(
 
 def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
     """Return the best answer, what was proven on the way, and the steps."""
+    (at, value, distance_proof), steps = _found(problem, how)
+    clock.lap("solve")
+    answer = _proven(problem, at, value, distance_proof)
+    clock.lap("bound")
+    if _may_gain(problem, answer, how) and not how.deadline.is_over():
+        better, worth = _polish(problem, at, value, how)
+        clock.lap("solve")
+        if worth < value:
+            answer = _proven(problem, better, worth, distance_proof)
+            clock.lap("bound")
+    return answer, steps
+
+
+def _found(
+    problem: Problem, how: _How
+) -> tuple[tuple[Arrangement, Value, Proof | None], int]:
+    """
+    Return what was found before anything is proven of its cost, and the steps.
+
+    The tables of the search are gone then: what proves has use for their memory.
+    """
     searcher = _searcher(problem, how)
     at, value = _improve(problem, home_arrangement(problem), searcher)
     steps = searcher.steps
@@ -138,17 +159,7 @@ def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
         at, value = again, worth
     if value.deviation and not value.key[0]:
         at, value = searcher.narrow(at, value)
-    at, value, distance_proof = _nearest(problem, at, value, how, searcher)
-    clock.lap("solve")
-    answer = _proven(problem, at, value, distance_proof)
-    clock.lap("bound")
-    if _may_gain(problem, answer, how) and not how.deadline.is_over():
-        better, worth = _polish(problem, at, value, how)
-        clock.lap("solve")
-        if worth < value:
-            answer = _proven(problem, better, worth, distance_proof)
-            clock.lap("bound")
-    return answer, steps
+    return _nearest(problem, at, value, how, searcher), steps
 
 
 def _proven(
