@@ -12,6 +12,8 @@ class Effort:
     ----------
     steps_per_item
         Steps of balancing, times the number of items.
+    pair_scan
+        Items of a bin that are looked at for pairs of moves.
     starts
         How often a small problem is searched from the start, each time with another
         price of a move, until all is in band.
@@ -49,6 +51,7 @@ class Effort:
     """
 
     steps_per_item: int
+    pair_scan: int = 64
     starts: int = 4
     rounds: int
     priced_rounds: int = 0
@@ -66,6 +69,7 @@ class Effort:
 
 QUICK = Effort(
     steps_per_item=2,
+    pair_scan=24,
     starts=1,
     rounds=0,
     gap=0.0,

@@ -94,7 +94,7 @@ class Narrower(Searcher):
         for scan in scans(price):
             self._balance(scan)
         if is_last or self._problem.num_items <= SMALL_ITEMS:
-            self._balance(64, is_thorough=True)
+            self._balance(self._effort.pair_scan, is_thorough=True)
             self._trade_roles()
 
     def _arrangement(self) -> Arrangement:

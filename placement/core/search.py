@@ -280,7 +280,7 @@ class Searcher:
                 self._call(stages.level_roles, ROLE_SWEEPS)
             for scan in scans(self._problem.price_per_move):
                 self._balance(scan)
-            self._balance(64, is_thorough=True)
+            self._balance(self._effort.pair_scan, is_thorough=True)
             self._trade_roles()
             if self._is_in_band() or self._deadline.is_over():
                 break

@@ -61,6 +61,8 @@ from placement.core.kernels.roles import improve_role, improve_roles_of, wants_r
 from placement.core.kernels.trades import trade_roles_of
 from placement.core.kernels.trimming import go_home, replace_by_cheaper
 
+FEWER = 8
+"""How many times fewer roles a sweep changes than the first one, to be the last."""
 TRIM_SWEEPS = 3
 """How often all that has moved is looked at again: what one frees may free another."""
 
@@ -158,16 +160,20 @@ def level_roles(m: Memory, sweeps: int) -> int:
     """
     Hand on roles wherever that brings nodes nearer to their bands.
 
-    Returns the number of role changes.
+    A sweep that changes far less than the first one is the last: balancing looks at
+    the roles of a few bins in less time than a sweep at all. Returns the number of
+    role changes.
     """
     refresh_all(m)
-    changed = 0
-    for _ in range(sweeps):
+    changed, at_first = 0, 0
+    for sweep in range(sweeps):
         before = changed
         for group in range(m.ints[NUM_GROUPS]):
             if improve_role(m, group):
                 changed += 1
-        if changed == before:
+        if sweep == 0:
+            at_first = changed
+        if (changed - before) * FEWER <= at_first:
             break
     return changed
 
