@@ -8,8 +8,9 @@ the problem is solved again with these.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -66,6 +67,8 @@ from placement.targets import Members, Shares, Targets, find_targets, share_out
 
 RULES = (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs(), SayUnknownRacks())
 """What every operation keeps to, besides the levels of the problem."""
+
+Solver = Callable[[Problem], Solution]
 
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
 SHORTEST_S = 1e-3
@@ -293,16 +296,18 @@ def _settle(
     spent = {"solve": 0.0, "bound": 0.0}
     effort = EFFORTS[draft.settings.effort]
     # How near to its bands a cluster can come is asked once these are settled.
-    hasty = replace(effort, near_cells=0)
+    hasty = effort if draft.is_order_only else replace(effort, near_cells=0)
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
-        found = _solve(draft, shares, targets, balanced, hasty, deadline)
+        solver = _solver(draft, hasty, deadline)
+        found = _solve(draft, shares, targets, balanced, solver)
         is_same = _same_bands(targets, found.targets)
         is_out = found.solution.certificate.deviation.value > 0
         if is_same and is_out and hasty != effort and not deadline.is_over():
             spent = _added(spent, found)
             hasty = effort
-            found = _solve(draft, shares, targets, balanced, effort, deadline)
+            solver = _solver(draft, effort, deadline, found.solution.best)
+            found = _solve(draft, shares, targets, balanced, solver)
             is_same = _same_bands(targets, found.targets)
         spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
@@ -329,11 +334,10 @@ def _solve(
     shares: Shares,
     targets: Targets,
     balanced: tuple[Resource, ...],
-    effort: Effort,
-    deadline: Deadline,
+    solver: Solver,
 ) -> PlannedPlacement:
     problem = build_problem(draft, targets, balanced)
-    reassignment, solution = _answer(draft, problem, targets, effort, deadline)
+    reassignment, solution = _answer(draft, problem, targets, solver)
     after = reassignment.after()
     load, heaviest = loads_of(after)
     return PlannedPlacement(
@@ -353,12 +357,11 @@ def _answer(
     draft: Draft,
     problem: Problem,
     targets: Targets,
-    effort: Effort,
-    deadline: Deadline,
+    solver: Solver,
 ) -> tuple[Reassignment, Solution]:
     """Solve where anything is left to choose; return the lists, and what they cost."""
     if has_choice(problem):
-        solution = _solved(draft, problem, effort, deadline)
+        solution = _solved(draft, problem, solver)
     else:
         solution = without_choice(problem)
     reassignment = as_bundled(to_reassignment(draft, solution.best), draft.bundles)
@@ -372,19 +375,23 @@ def _answer(
     return reassignment, as_listed(draft, solution, reassignment)
 
 
-def _solved(
-    draft: Draft, problem: Problem, effort: Effort, deadline: Deadline
-) -> Solution:
+def _solver(
+    draft: Draft, effort: Effort, deadline: Deadline, known: Arrangement | None = None
+) -> Solver:
+    """Return what solves problems of a draft; `known`: from where it got to before."""
+    # What goes together is arranged as one group.
+    start = None if draft.bundles else known
+    to_solve = solve_order if draft.is_order_only else partial(solve, known=start)
+    seed = draft.settings.seed
+    return partial(to_solve, effort=effort, seed=seed, deadline=deadline)
+
+
+def _solved(draft: Draft, problem: Problem, solver: Solver) -> Solution:
     """Solve, what goes together being one group."""
-    settings = draft.settings
-    bundled = bundle_groups(problem, draft.bundles) if draft.bundles else None
-    solution = (solve_order if draft.is_order_only else solve)(
-        problem if bundled is None else bundled.problem,
-        effort=effort,
-        seed=settings.seed,
-        deadline=deadline,
-    )
-    return solution if bundled is None else bundled.unbundled(solution)
+    if not draft.bundles:
+        return solver(problem)
+    bundled = bundle_groups(problem, draft.bundles)
+    return bundled.unbundled(solver(bundled.problem))
 
 
 def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:

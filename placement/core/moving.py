@@ -62,6 +62,13 @@ class Moving:
         """Whether nothing was left out."""
         return self.problem is self.whole
 
+    def part_of(self, at: Arrangement) -> Arrangement:
+        """Return where what may move lies, of an arrangement of everything."""
+        if self.is_all:
+            return at
+        row_of = _rows_of(self.whole, self.items)
+        return Arrangement(at.bin_of[self.items], row_of[at.role_of[self.groups]])
+
     def arranged(self, at: Arrangement) -> Arrangement:
         """Return where everything is, once what may move is arranged so."""
         if self.is_all:
@@ -81,9 +88,15 @@ def _is_moving(problem: Problem) -> BoolArray:
     return found
 
 
-def _without_others(whole: Problem, items: IntArray, groups: IntArray) -> Problem:
+def _rows_of(whole: Problem, items: IntArray) -> IntArray:
+    """Return the row of each item among some, `NOWHERE` for others and for no item."""
     row_of = np.full(whole.num_items + 1, NOWHERE, dtype=np.int64)
     row_of[items] = np.arange(len(items))
+    return row_of
+
+
+def _without_others(whole: Problem, items: IntArray, groups: IntArray) -> Problem:
+    row_of = _rows_of(whole, items)
     sizes = np.diff(whole.group_start)[groups]
     part = replace(
         whole,

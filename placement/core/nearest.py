@@ -127,6 +127,7 @@ def nearest(
     problem: Problem,
     at: Arrangement,
     *,
+    reached: float = np.inf,
     repaired: Repair | None = None,
     max_nodes: int = 0,
 ) -> Nearest:
@@ -139,6 +140,9 @@ def nearest(
         `exact_fit.fits_prices` must hold.
     at
         How groups are laid of which the relaxation says nothing.
+    reached
+        How far out of its band some bin is there: branch and bound is not asked where
+        that is near enough.
     repaired
         Brings what is out of band nearer; `None`: no arrangement is looked for.
     max_nodes
@@ -158,7 +162,9 @@ def nearest(
     if repaired is None:
         return Nearest(proof)
     least = float(found.fun)
-    return Nearest(proof, relaxed.arranged(least, at, repaired, max_nodes))
+    is_near = reached <= NEAR * least
+    nodes = 0 if is_near else max_nodes
+    return Nearest(proof, relaxed.arranged(least, at, repaired, nodes))
 
 
 class _Relaxed:
@@ -236,6 +242,8 @@ class _Relaxed:
             near, distance = repaired(rounded)
             if distance <= NEAR * least:
                 return near
+        if not max_nodes:
+            return near
         reduced = np.abs(found.lower.marginals) + np.abs(found.upper.marginals)
         is_open = np.ones(len(found.x), dtype=np.bool_)
         is_open[:num] = self._is_open(found.x[:num], reduced[:num])

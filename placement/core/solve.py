@@ -24,7 +24,7 @@ from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.moving import Moving
 from placement.core.narrowing import Narrower
 from placement.core.problem import Movability, Problem
-from placement.core.search import Searcher
+from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
 from placement.core.value import Value, evaluate, misplaced_roles, refills
@@ -69,6 +69,7 @@ def solve(
     effort: Effort = NORMAL,
     seed: int = 1,
     deadline: Deadline | None = None,
+    known: Arrangement | None = None,
 ) -> Solution:
     """
     Find the best arrangement of the items, and prove how good it is.
@@ -84,6 +85,9 @@ def solve(
     deadline
         When the search must end with what it has; `None`: when it is done. Proving
         takes its time after that.
+    known
+        Where a search of the same problem with fewer means ended, so that it is not
+        made again: what is sought is how near to its bands it can come.
 
     Returns
     -------
@@ -103,7 +107,8 @@ def solve(
     moving = Moving.of(problem)
     models = ExactModels(moving.problem, effort)
     how = _How(effort, seed, deadline or Deadline(), models)
-    answer, steps = _search(moving.problem, how, clock)
+    start = None if known is None else moving.part_of(known)
+    answer, steps = _search(moving.problem, how, clock, start)
     if not moving.is_all:
         at = moving.arranged(answer.at)
         answer = answer._replace(at=at, value=evaluate(problem, at))
@@ -114,9 +119,11 @@ def solve(
     return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
 
 
-def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
+def _search(
+    problem: Problem, how: _How, clock: _Clock, known: Arrangement | None
+) -> tuple[Answer, int]:
     """Return the best answer, what was proven on the way, and the steps."""
-    (at, value, distance_proof), steps = _found(problem, how)
+    (at, value, distance_proof), steps = _found(problem, how, known)
     clock.lap("solve")
     answer = _proven(problem, at, value, distance_proof)
     clock.lap("bound")
@@ -130,7 +137,7 @@ def _search(problem: Problem, how: _How, clock: _Clock) -> tuple[Answer, int]:
 
 
 def _found(
-    problem: Problem, how: _How
+    problem: Problem, how: _How, known: Arrangement | None
 ) -> tuple[tuple[Arrangement, Value, Proof | None], int]:
     """
     Return what was found before anything is proven of its cost, and the steps.
@@ -138,6 +145,19 @@ def _found(
     The tables of the search are gone then: what proves has use for their memory.
     """
     searcher = _searcher(problem, how)
+    if known is None:
+        at, value, steps = _in_rounds(problem, how, searcher)
+    else:
+        at, value, steps = known, evaluate(problem, known), 0
+    if value.deviation and not value.key[0]:
+        at, value = searcher.narrow(at, value)
+    return _nearest(problem, at, value, how, searcher), steps
+
+
+def _in_rounds(
+    problem: Problem, how: _How, searcher: Searcher
+) -> tuple[Arrangement, Value, int]:
+    """Search, and again from where that ended as long as it comes much nearer."""
     at, value = _improve(problem, home_arrangement(problem), searcher)
     steps = searcher.steps
     for _ in range(MAX_ROUNDS):
@@ -156,10 +176,13 @@ def _found(
         # What has moved may move on, but not to where one of its group had to leave.
         if worth.key[:3] >= value.key[:3] or refills(problem, again).any():
             break
+        has_stalled = worth.deviation > MUCH_NEARER * value.deviation
+        is_last = has_stalled and worth.key[0] == value.key[0]
         at, value = again, worth
-    if value.deviation and not value.key[0]:
-        at, value = searcher.narrow(at, value)
-    return _nearest(problem, at, value, how, searcher), steps
+        if is_last:
+            # Narrowing comes nearer in less time.
+            break
+    return at, value, steps
 
 
 def _proven(
@@ -200,7 +223,13 @@ def _nearest(
 
     # The model knows nothing of caps on all moves; what it proves holds all the same.
     repair = None if problem.has_caps else repaired
-    found = nearest(problem, at, repaired=repair, max_nodes=effort.near_nodes)
+    found = nearest(
+        problem,
+        at,
+        reached=value.deviation,
+        repaired=repair,
+        max_nodes=effort.near_nodes,
+    )
     at, value = _better(problem, at, value, found.at)
     return at, value, found.proof
 
