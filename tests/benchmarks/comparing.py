@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import cruise_control
-from benchmarks.placing import Placed, measure_plan, out_of_band, warm_up
 from benchmarks.placing_cases import Placing
+from benchmarks.placing_measures import Placed, measure_plan, out_of_band, warm_up
 from benchmarks.run import replace_between_markers, where_measured
 from placement.cluster import BrokerState, ClusterState
 from placement.load import RESOURCES, broker_loads, heaviest_replicas, weigh

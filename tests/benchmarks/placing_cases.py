@@ -1,6 +1,7 @@
 """The rows of the placement table: what is planned, and what it may cost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from placement.synthetic import FAMILIES
 
@@ -71,6 +72,8 @@ class Placing:
         How much work the search may do.
     is_command
         Whether the whole command is timed: reading, planning, checking, writing.
+    asks
+        Fields of the request that are not the family's own, and their values.
     """
 
     size: str
@@ -80,13 +83,16 @@ class Placing:
     aim: Limits = FREE
     effort: str = "normal"
     is_command: bool = False
+    asks: tuple[tuple[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
         """As it stands in the table."""
         effort = "" if self.effort == "normal" else f" {self.effort}"
         command = " whole command" if self.is_command else ""
-        return f"{self.size}({self.family}) {100 * self.band:g} %{effort}{command}"
+        asks = "".join(f" {key}={value}" for key, value in self.asks)
+        band = f"{100 * self.band:g} %"
+        return f"{self.size}({self.family}) {band}{effort}{command}{asks}"
 
 
 def _targets() -> tuple[Placing, ...]:
@@ -144,8 +150,18 @@ def _targets() -> tuple[Placing, ...]:
     )
 
 
+LEADERS = (("goal", "leaders"),)
+COUNTS = (*LEADERS, ("resources", "leaders"))
+"""The order of replicas alone: leaders by count and bytes, and by count alone."""
+MOVES = (("prefer", "moves"),)
+"""Every move has a price besides its bytes."""
+
 PLACINGS = (
     *_targets(),
+    *(Placing("S", f, asks=MOVES) for f in ("a", "c")),
+    Placing("L", "c", must=Limits(2), aim=Limits(1), asks=COUNTS),
+    Placing("L", "c", asks=LEADERS),
+    Placing("L", "c", asks=(*LEADERS, ("order_followers", True))),
     *(Placing("S", "a'", band) for band in (0.05, 0.02)),
     *(Placing("M", "a'", band) for band in (0.05, 0.02)),
     *(Placing(size, f) for size in ("S", "M", "L") for f in ("d", "e", "f", "g")),
