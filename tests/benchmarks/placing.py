@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from statistics import median
@@ -120,6 +120,12 @@ HEADER = (
     "| out of band | status | must | aim | met? |\n"
     "|---|---:|---:|---:|---:|---:|---:|---:|---|---|---|---|---|"
 )
+GROWTH_HEADER = (
+    "| from L to XL, times five | times the time | times the peak | must | met? |\n"
+    "|---|---:|---:|---|---|"
+)
+MOST_TIME, MOST_MEMORY = 7, 5
+"""Times that five times the replicas may take."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -146,11 +152,36 @@ def _chosen(given: argparse.Namespace) -> list[Placing]:
 
 def _placing_table(rows: Sequence[Placing], seeds: Sequence[int]) -> str:
     lines, proven = [HEADER], _Proven()
+    measured: dict[Placing, list[Placed]] = {}
     for row in rows:
-        found = [proven.held(row, measure_apart(row, seed)) for seed in seeds]
-        lines.append(row_text(row, found))
+        measured[row] = [proven.held(row, measure_apart(row, seed)) for seed in seeds]
+        lines.append(row_text(row, measured[row]))
         print(lines[-1], file=sys.stderr, flush=True)  # noqa: T201 - progress
-    return "\n".join(lines)
+    return "\n".join(lines + growth_lines(measured))
+
+
+def growth_lines(measured: Mapping[Placing, Sequence[Placed]]) -> list[str]:
+    """Return a table of what five times the replicas take, where both are measured."""
+    lines = []
+    by_name = {row.name: found for row, found in measured.items()}
+    for row, found in measured.items():
+        small = by_name.get(replace(row, size="L").name)
+        if row.size == "XL" and small:
+            lines.append(_growth_text(row, small, found))
+    return ["", GROWTH_HEADER, *lines] if lines else []
+
+
+def _growth_text(row: Placing, small: Sequence[Placed], large: Sequence[Placed]) -> str:
+    time, memory = (
+        median(getattr(one, figure) for one in large)
+        / median(getattr(one, figure) for one in small)
+        for figure in ("seconds", "peak_bytes")
+    )
+    is_met = time <= MOST_TIME and memory <= MOST_MEMORY
+    return (
+        f"| ({row.family}) {100 * row.band:g} % | {time:.1f} | {memory:.1f} "
+        f"| {MOST_TIME}, {MOST_MEMORY} | {'yes' if is_met else '**no**'} |"
+    )
 
 
 class _Proven:

@@ -6,7 +6,7 @@ import pytest
 from benchmarks import cruise_control
 from benchmarks.comparing import compared_text, their_row
 from benchmarks.exact_bounds import key_of, known
-from benchmarks.placing import HEADER, is_within, row_text
+from benchmarks.placing import HEADER, growth_lines, is_within, row_text
 from benchmarks.placing_cases import FREE, PLACINGS, SMOKE, Limits, Placing
 from benchmarks.placing_measures import Placed, measure
 
@@ -94,6 +94,18 @@ def test_a_row_has_a_cell_for_every_column():
     assert text.count("|") == head.count("|")
     assert "1.0100-1.0300" in text
     assert text.endswith("| yes |")
+
+
+def test_growth_is_told_where_both_sizes_are_measured():
+    large, small = (Placing(size, "a") for size in ("XL", "L"))
+    five_times = replace(FOUND, cpu_s=2.5, peak_bytes=5 * 2**20)
+
+    lines = growth_lines({small: [FOUND], large: [five_times]})
+
+    assert lines[-1] == "| (a) 5 % | 5.0 | 5.0 | 7, 5 | yes |"
+    slow = replace(five_times, cpu_s=3.6)
+    assert growth_lines({small: [FOUND], large: [slow]})[-1].endswith("| **no** |")
+    assert growth_lines({large: [five_times]}) == []
 
 
 @pytest.mark.parametrize("name", cruise_control.NAMES)
