@@ -124,6 +124,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "only-what-must": _with(frees_the_rest=True),
     "exclude-topics": _with(excluded_topics=None),
     "exclude-brokers-for-replicas": _with(excluded_for_replicas=frozenset()),
+    "exclude-brokers-for-leaders": _with(excluded_for_leaders=frozenset()),
     "destination-broker-list": _with(destination_brokers=None),
     "max-moves": _with(max_moves=None),
     "max-bytes": _with(max_bytes=None),
@@ -226,6 +227,7 @@ def is_active(name: str, draft: Draft) -> bool:
         ),
         "exclude-topics": lambda: settings.excluded_topics is not None,
         "exclude-brokers-for-replicas": lambda: bool(settings.excluded_for_replicas),
+        "exclude-brokers-for-leaders": lambda: bool(settings.excluded_for_leaders),
         "destination-broker-list": lambda: settings.destination_brokers is not None,
         "max-moves": lambda: settings.max_moves is not None,
         "max-bytes": lambda: settings.max_bytes is not None,
@@ -257,7 +259,10 @@ class _Filter:
     """Asks whether a plan is possible with some of the rules let go."""
 
     def __init__(self, draft: Draft, operation: Operation, settings: Settings) -> None:
-        self._state, self._operation = draft.state, operation
+        # What an operation has decided is one answer; a rule less may have another.
+        decided = draft.decided
+        self._state = draft.state if decided is None else decided.before
+        self._operation = operation
         self._settings = replace(settings, deadline_s=None)
         is_tiny = len(draft.state.replicas) <= MOST_EXACT
         self._efforts = ("quick", "normal") if is_tiny else ("quick",)

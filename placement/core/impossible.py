@@ -1,10 +1,13 @@
 r"""
 Proofs that no arrangement at all keeps the hard rules, with what is short by how much.
 
-* *Caps.* The items that must move are more, or cost more, than all moves may; those
-  that find no place in the zone they are copied from cost more than may cross zones.
+* *Caps.* The items that must move, or lie nowhere, are more, or cost more, than all
+  moves may; those that find no place in the zone they are copied from cost more than
+  may cross zones.
 * *Places.* A group has fewer places than items: bins that may take them, no more per
   node of a level than its cap.
+* *Roles.* The item that holds a group's role must move, and no bin where one of the
+  group may end may hold roles.
 * *Room.* An item that must move is heavier than the freest bin it may go to, with all
   that may not leave that bin in it.
 * *Sets.* A set of bins must hold more than its capacities. What it must hold is the
@@ -67,12 +70,13 @@ def is_impossible(problem: Problem) -> bool:
 def _proofs(problem: Problem) -> Iterator[Shortfall]:
     yield from _beyond_caps(problem)
     yield from _without_places(problem)
+    yield from _without_holders(problem)
     yield from _too_heavy(problem)
     yield from _overfull_sets(problem)
 
 
 def _beyond_caps(problem: Problem) -> Iterator[Shortfall]:
-    must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
+    must = np.equal(problem.movability, Movability.MUST) | (problem.home < 0)
     count = int(must.sum())
     cost = int(problem.cost[problem.group_of[must]].sum())
     for what, most, need in (
@@ -151,6 +155,29 @@ def _without_places(problem: Problem) -> Iterator[Shortfall]:
                 group=group,
                 bin=int(problem.home[item]) if item >= 0 else NOWHERE,
                 level=level.name,
+                is_proven=True,
+            )
+
+
+def _without_holders(problem: Problem) -> Iterator[Shortfall]:
+    """Yield groups whose role must go where none of their items may hold it."""
+    if problem.may_hold_role.all():
+        return
+    held = np.nonzero(problem.role_home >= 0)[0]
+    holder = problem.role_home[held]
+    must = np.equal(problem.movability[holder], Movability.MUST)
+    for group in held[must | (problem.home[holder] < 0)][:MOST_GROUPS].tolist():
+        ends = (_usable_bins(problem, group) + _stuck_items(problem, group)) > 0
+        if not (ends & problem.may_hold_role).any():
+            item = int(problem.role_home[group])
+            yield Shortfall(
+                what="roles",
+                have=0,
+                need=1,
+                item=item,
+                group=group,
+                bin=int(problem.home[item]),
+                level=problem.levels[0].name,
                 is_proven=True,
             )
 

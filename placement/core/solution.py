@@ -96,7 +96,8 @@ class Shortfall:
     what
         ``bins`` (no legal bin for an item), ``capacity`` (a resource of a node, or of
         all bins together), ``room`` (a resource of one bin for an item), ``spread``
-        (nodes of a level for a group), ``moves`` or ``cost`` (the caps on all moves).
+        (nodes of a level for a group), ``roles`` (a bin that may hold the role of a
+        group), ``moves`` or ``cost`` (the caps on all moves).
     have, need
         Amounts, in the units of the problem.
     item, group, bin, node, resource, level

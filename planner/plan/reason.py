@@ -86,6 +86,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         return f"no host over {most:.0%} of its brokers' {resource}"
     allowed = _ids(settings.destination_brokers)
     excluded = _ids(settings.excluded_for_replicas)
+    no_leaders = _ids(settings.excluded_for_leaders)
     most_bytes = bytes_text(settings.max_bytes or 0, 4)
     most_crossing = bytes_text(settings.max_cross_rack_bytes or 0, 4)
     return {
@@ -105,6 +106,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "only-what-must": "nothing moves but what the operation is about",
         "exclude-topics": "excluded topics stay as they are",
         "exclude-brokers-for-replicas": f"no replicas for broker {excluded}",
+        "exclude-brokers-for-leaders": f"no leaders for broker {no_leaders}",
         "destination-broker-list": f"replicas for broker {allowed} only",
         "max-moves": f"at most {plural(settings.max_moves or 0, 'replica')} copied",
         "max-bytes": f"at most {most_bytes} copied",
@@ -149,6 +151,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "only-what-must": "give --rebalance",
         "exclude-topics": "let the excluded topics move",
         "exclude-brokers-for-replicas": "shorten --exclude-brokers-for-replicas",
+        "exclude-brokers-for-leaders": "shorten --exclude-brokers-for-leaders",
         "destination-broker-list": "widen --destination-broker-list",
         "max-moves": "raise --max-moves",
         "max-bytes": "raise --max-bytes",
@@ -187,6 +190,8 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     if shortfall.resource:
         return _amount_text(placed, shortfall)
     name = state.name_of(shortfall.group)
+    if shortfall.what == "roles":
+        return f"{name} loses its leader, and no broker that it may lie on may lead"
     places = "places on brokers" if shortfall.what == "bins" else "places in racks"
     if shortfall.is_proven:
         return f"{name} needs {need} {places}, {have} can be had"

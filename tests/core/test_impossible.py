@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from placement.core.cuts import least_load
 from placement.core.impossible import prove_impossible
-from placement.core.problem import NO_LIMIT, Movability
+from placement.core.problem import NO_LIMIT, NOWHERE, Movability
 from support.oracles import everything, least_crossing, usable_capacity
 from support.problems import make_problem, problems, zoned
 
@@ -56,6 +56,22 @@ CASES = [
         {"homes": [[0], [0]], "num_bins": 2, "movability": [MUST, MUST],
          "cost": 5, "max_cost": 9},
         ("cost", 9, 10), id="more-cost-than-the-cap",
+    ),
+    pytest.param(
+        # What lies nowhere has to be brought somewhere.
+        {"homes": [[0, NOWHERE], [0, NOWHERE]], "num_bins": 2, "max_moves": 1},
+        ("moves", 1, 2), id="more-without-a-place-than-the-cap",
+    ),
+    pytest.param(
+        {"homes": [[0, 1]], "num_bins": 3, "movability": [MUST, Movability.MAY],
+         "may_hold_role": [True, False, False]},
+        ("roles", 0, 1), id="no-bin-that-may-hold-the-role",
+    ),
+    pytest.param(
+        # Bin 1 could, and keeps an item of the group: nothing of it comes there.
+        {"homes": [[0, 1]], "num_bins": 3, "movability": [MUST, Movability.NEVER],
+         "may_hold_role": [True, False, True], "may_receive": [True, True, False]},
+        ("roles", 0, 1), id="none-of-those-that-receive-may-hold-the-role",
     ),
     pytest.param(
         # Bin 1 stands where they are copied from, and takes one item of the group.

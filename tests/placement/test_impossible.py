@@ -9,7 +9,14 @@ from placement.cluster import BrokerState, LogDirState
 from placement.core.solution import Status
 from placement.impossible import HARD_RULES, explain_impossible, is_active
 from placement.load import Resource
-from placement.operations import AddBrokers, Leaders, Rebalance, RemoveBrokers
+from placement.operations import (
+    AddBrokers,
+    Demote,
+    Leaders,
+    Rebalance,
+    RemoveBrokers,
+    SetReplicationFactor,
+)
 from placement.planning import plan
 from placement.rules.apart import TopicsApart
 from placement.rules.broker_sets import BrokerSets
@@ -120,6 +127,24 @@ CASES = [
         {"exclude-brokers-for-replicas"}, id="an-excluded-broker",
     ),
     pytest.param(
+        make_state([[0, 1], [0, 1]], **TWO),
+        Demote((0,)), Settings(excluded_for_leaders=frozenset({1})),
+        {"exclude-brokers-for-leaders"}, id="no-other-leader-where-one-is-demoted",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], **TWO),
+        RemoveBrokers((0,)), Settings(excluded_for_leaders=frozenset({1})),
+        {"exclude-brokers-for-leaders"}, id="no-other-leader-where-one-is-removed",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], ids=[0, 1, 2], racks="abc"), RemoveBrokers((0,)),
+        Settings(
+            excluded_for_leaders=frozenset({1}), destination_brokers=frozenset({1})
+        ),
+        {"exclude-brokers-for-leaders", "destination-broker-list"},
+        id="one-destination-that-may-not-lead",
+    ),
+    pytest.param(
         make_state([[0], [1]], **TWO),
         RemoveBrokers((0,)), Settings(destination_brokers=frozenset({0})),
         {"destination-broker-list"}, id="no-destination",
@@ -224,6 +249,17 @@ CASES = [
             excluded_for_replicas=frozenset({1}),
         ),
         {"min-topic-leaders", "exclude-brokers-for-replicas"}, id="min-topic-leaders",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], ids=[0, 1, 2], racks="abc"),
+        SetReplicationFactor({"t": 3}),
+        Settings(excluded_for_replicas=frozenset({2})),
+        {"exclude-brokers-for-replicas"}, id="an-excluded-broker-for-more-replicas",
+    ),
+    pytest.param(
+        make_state([[0], [0], [1]], ids=[0, 1, 2], racks="abc"),
+        SetReplicationFactor({"t": 3}), Settings(max_moves=5), {"max-moves"},
+        id="max-moves-for-more-replicas",
     ),
     pytest.param(
         make_state([[0, 1]], **TWO), RemoveBrokers((1,)), Settings(), set(),

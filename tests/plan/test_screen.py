@@ -205,6 +205,23 @@ REASONS = [
         "cannot be kept: at most 1 kB copied. It helps to raise --max-bytes",
         id="max-bytes",
     ),
+    pytest.param(
+        make_state([[0, 1], [0, 1]], racks="ab"),
+        {"goal": "demote", "broker_list": "0", "exclude_brokers_for_leaders": "1"},
+        "t-0 keeps its leader: no other live replica that may lead is in sync",
+        "cannot be kept: no leaders for broker 1. It helps to shorten "
+        "--exclude-brokers-for-leaders",
+        id="no-other-leader",
+    ),
+    pytest.param(
+        make_state([[0], [1]], racks="ab"),
+        {"goal": "remove-brokers", "broker_list": "0",
+         "exclude_brokers_for_leaders": "1"},
+        "t-0 loses its leader, and no broker that it may lie on may lead",
+        "cannot be kept: no leaders for broker 1. It helps to shorten "
+        "--exclude-brokers-for-leaders",
+        id="no-leader-at-all",
+    ),
 ]  # fmt: skip
 
 
