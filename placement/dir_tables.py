@@ -30,6 +30,10 @@ from placement.rules.draft import Draft
 from placement.targets import TOLERANCE, Members, Shares, Targets, find_targets
 
 Column = TypeVar("Column", IntArray, FloatArray)
+LOG_DIR = "log dir"
+"""Name of the level of log dirs, and of what is missing there."""
+DISK_RULE = "capacity-disk"
+"""The rule that limits what log dirs hold, too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -120,6 +124,8 @@ class Tables:
             emptied = np.zeros(len(self.dirs), dtype=np.bool_)
         self.is_emptied = emptied
         is_open = np.equal(self.dirs.state, LogDirState.ONLINE) & ~emptied
+        if "log-dirs" in draft.settings.lifted:
+            is_open = ~emptied
         self.is_member = is_open & state.brokers.is_live[self.dirs.broker_idx]
         self.home: IntArray = lying.home.astype(np.int64)
         self.is_coming = lying.is_coming
@@ -143,6 +149,10 @@ class Tables:
         self.shares = self._shares()
         self.load = self.loads(self.home)
         self.targets = self.targets_at(self.home)
+
+    def rows_of(self, broker: int) -> IntArray:
+        """Return the log dirs of one broker."""
+        return np.nonzero(np.equal(self.dirs.broker_idx, broker))[0]
 
     def loads(self, place: IntArray) -> IntArray:
         """Return ``(D,)`` bytes on the log dirs, replicas being where they are said."""
@@ -207,10 +217,19 @@ class Tables:
         return [int(b) for b in order if asks[b]]
 
     def _is_over(self) -> BoolArray:
-        return (self.load > self.capacity()) & self.is_member
+        return (self.load > self.ruled_capacity()) & self.is_member
 
     def capacity(self) -> IntArray:
-        """Return ``(D,)`` bytes that no log dir may exceed."""
+        """Return ``(D,)`` bytes that no log dir may exceed; more where that is soft."""
+        most, eased = self.ruled_capacity(), self.draft.settings.eased
+        if self.draft.settings.is_measured(DISK_RULE):
+            return np.full(len(most), NO_LIMIT, dtype=np.int64)
+        if eased is not None and eased.dir_capacity is not None:
+            return np.maximum(most, eased.dir_capacity)
+        return most
+
+    def ruled_capacity(self) -> IntArray:
+        """Return ``(D,)`` bytes that a log dir may hold by the threshold."""
         limit = self.draft.settings.capacity_thresholds.get(Resource.DISK)
         size = self.dirs.size_bytes
         if limit is None:
@@ -274,12 +293,16 @@ class Tables:
             "lower": np.where(has_band, lower, 0).astype(np.int64),
             "upper": np.where(has_band, upper, NO_LIMIT).astype(np.int64),
         }
+        if self.draft.settings.is_measured(DISK_RULE):
+            most = self.ruled_capacity()[rows]
+            target = np.where(most < NO_LIMIT, np.maximum(most, 1.0), 0.0)
+            columns |= {"lower": np.zeros_like(most), "upper": most}
         limits = Limits(
             **{name: column[:, None] for name, column in columns.items()},
             target=target[:, None],
         )
         return Level(
-            name="log dir",
+            name=LOG_DIR,
             node_of_bin=np.arange(len(rows), dtype=np.int32),
             num_nodes=len(rows),
             limits=limits,

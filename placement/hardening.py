@@ -15,6 +15,7 @@ import numpy as np
 
 from placement.cluster import ClusterState
 from placement.core.solution import Shortfall, Status
+from placement.hard_dirs import dirs_are_out_of_reach, missed_dirs
 from placement.load import (
     RESOURCES,
     Resource,
@@ -59,12 +60,21 @@ def harden(
     missed = [*missed_goals(found, settings), *_goals_left_out(found, settings)]
     if not missed:
         return found
+    if found.draft.is_emptied_dir is not None:
+        return _with_missed(found, missed, is_proven=dirs_are_out_of_reach(found))
     alone = planned(_hard_alone(settings, found))
     if alone.has_met_rules and not any(missed_goals(alone, settings)):
         message = "goals that are not hard do not count: with them no plan met those"
         note = Note(what="goals-left", message=f"{message} that are")
         return replace(alone, notes=(*alone.notes, note))
     is_proven = alone.has_met_rules and _is_out_of_reach(alone)
+    return _with_missed(found, missed, is_proven=is_proven)
+
+
+def _with_missed(
+    found: "PlannedPlacement", missed: list[Shortfall], *, is_proven: bool
+) -> "PlannedPlacement":
+    """Return a plan that says which hard goals it misses."""
     missed = [replace(one, is_proven=is_proven) for one in missed]
     solution = replace(
         found.solution,
@@ -118,6 +128,7 @@ def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shor
         What is wished for.
     """
     after, hard = found.reassignment.after(), settings.hard
+    yield from missed_dirs(found, settings)
     yield from _missed_bands(
         replace(found, balanced=_balanced(found, settings)),
         _hard_targets(found, settings, after),

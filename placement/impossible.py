@@ -22,9 +22,11 @@ from placement.core.problem import (
     Problem,
 )
 from placement.core.solution import Status
+from placement.dir_tables import DISK_RULE
 from placement.draft_problem import build_problem
 from placement.listing import kept_on_removed
 from placement.load import RESOURCES, Resource
+from placement.log_dirs import are_dirs_impossible
 from placement.operations import Operation
 from placement.planning import PlannedPlacement, draft_shares, make_draft, plan
 from placement.rules.draft import Draft, Settings
@@ -144,6 +146,24 @@ CHOSEN = {
 }
 """Those that hold where they are asked for."""
 
+OF_BROKERS = {
+    "capacity-cpu",
+    "capacity-in",
+    "capacity-out",
+    "host-cpu",
+    "host-in",
+    "host-out",
+    "host-disk",
+    "max-replicas",
+    "rack",
+    "only-what-must",
+    "exclude-brokers-for-replicas",
+    "exclude-brokers-for-leaders",
+    "destination-broker-list",
+    "max-cross-rack-bytes",
+}
+"""Those that say nothing where replicas stay on their brokers."""
+
 
 class _Verdict(Enum):
     POSSIBLE = 1
@@ -204,6 +224,8 @@ def explain_impossible(
 def is_active(name: str, draft: Draft) -> bool:
     """Tell whether a hard rule limits anything here."""
     settings, brokers = draft.settings, draft.state.brokers
+    if draft.is_emptied_dir is not None and name in {DISK_RULE, *OF_BROKERS}:
+        return name == DISK_RULE and Resource.DISK in settings.capacity_thresholds
     if name in HARD:
         return name in settings.hard
     if name in CHOSEN:
@@ -255,6 +277,15 @@ def _bare_problem(draft: Draft) -> Problem:
     return build_problem(draft, find_targets(shares, nothing, nothing), ())
 
 
+def _is_disproved(draft: Draft) -> bool:
+    """Tell whether no plan can keep the rules of a draft; bands do not count."""
+    if draft.is_emptied_dir is not None:
+        return are_dirs_impossible(draft)
+    if draft.shortfalls or kept_on_removed(draft):
+        return True
+    return is_impossible(_bare_problem(draft))
+
+
 class _Filter:
     """Asks whether a plan is possible with some of the rules let go."""
 
@@ -297,10 +328,7 @@ class _Filter:
         for name in HARD_RULES:
             if name in lifted:
                 settings = HARD_RULES[name](settings)
-        draft = make_draft(self._state, self._operation, settings)
-        if draft.shortfalls or kept_on_removed(draft):
-            return _Verdict.IMPOSSIBLE
-        if is_impossible(_bare_problem(draft)):
+        if _is_disproved(make_draft(self._state, self._operation, settings)):
             return _Verdict.IMPOSSIBLE
         return self._search(settings) if self.is_small else _Verdict.UNKNOWN
 

@@ -26,6 +26,7 @@ from placement.cluster import (
 )
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
+from placement.core.impossible import is_impossible
 from placement.core.problem import (
     FloatArray,
     IntArray,
@@ -33,8 +34,16 @@ from placement.core.problem import (
 )
 from placement.core.solution import Bounded, Proof, Shortfall, Solution, Status
 from placement.core.solve import solve
-from placement.dir_tables import Tables, as_now, as_reassigned, disk_alone
-from placement.rules.draft import Draft
+from placement.dir_tables import (
+    LOG_DIR,
+    Lying,
+    Tables,
+    as_now,
+    as_reassigned,
+    disk_alone,
+)
+from placement.rules.draft import Draft, Note
+from placement.soft_dirs import soften_dirs
 from placement.targets import Targets
 
 Column = TypeVar("Column", IntArray, FloatArray)
@@ -71,6 +80,8 @@ class PlannedDirs:
         their bins are rows of log dirs, their items rows of replicas.
     seconds
         Spent on ``solve`` and ``bound``.
+    notes
+        What a reader should know: which log dirs a soft rule gives way in.
     """
 
     log_dir_idx: IndexArray
@@ -84,12 +95,18 @@ class PlannedDirs:
     status: Status
     shortfalls: tuple[Shortfall, ...]
     seconds: dict[str, float]
+    notes: tuple[Note, ...] = ()
 
     @property
     def is_moved(self) -> BoolArray:
         """``(R,)`` true for replicas that change their log dir."""
         moved: BoolArray = np.not_equal(self.log_dir_idx, ABSENT)
         return moved
+
+    @property
+    def outside(self) -> FloatArray:
+        """``(D,)`` distances outside their bands, in targets."""
+        return self.targets.outside(disk_alone(self.after))[:, 0]
 
 
 def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:
@@ -106,8 +123,7 @@ def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:
     deadline
         When to end with what there is; what must move is seen to first.
     """
-    table = Tables(draft, as_now(draft))
-    return _plan(table, table, effort, deadline)
+    return _plan(draft, as_now(draft), effort, deadline)
 
 
 def plan_dirs_after(
@@ -125,11 +141,22 @@ def plan_dirs_after(
     effort, deadline
         As in `plan_dirs`; copies are seen to whatever the time.
     """
-    table = Tables(draft, as_reassigned(draft, reassignment))
-    return _plan(table, Tables(draft, as_now(draft)), effort, deadline)
+    return _plan(draft, as_reassigned(draft, reassignment), effort, deadline)
 
 
 def _plan(
+    draft: Draft, lying: Lying, effort: Effort, deadline: Deadline
+) -> PlannedDirs:
+    """Plan all log dirs, over a threshold where that is soft and has to be."""
+    now = Tables(draft, as_now(draft))
+
+    def planned(draft: Draft) -> PlannedDirs:
+        return _plan_once(Tables(draft, lying), now, effort, deadline)
+
+    return soften_dirs(planned, lambda draft: Tables(draft, lying), draft)
+
+
+def _plan_once(
     table: Tables, now: Tables, effort: Effort, deadline: Deadline
 ) -> PlannedDirs:
     found = _Found(table)
@@ -139,15 +166,40 @@ def _plan(
     return found.conclude(now)
 
 
+def are_dirs_impossible(draft: Draft) -> bool:
+    """
+    Tell whether it is proven that log dirs cannot keep the hard rules.
+
+    Parameters
+    ----------
+    draft
+        What may move inside brokers, as for `plan_dirs`.
+    """
+    table, settings = Tables(draft, as_now(draft)), draft.settings
+    if next(_kept_in(table, table.home), None) is not None:
+        return True
+    for most, need in (
+        (settings.max_moves, int(table.must.sum())),
+        (settings.max_bytes, int(table.cost[table.must].sum())),
+    ):
+        if most is not None and need > most:
+            return True
+    return any(
+        is_impossible(
+            table.problem(table.items[b], table.rows_of(b), table.targets, {})
+        )
+        for b in table.worst_first()
+    )
+
+
 def _plan_broker(
     table: Tables, broker: int, found: "_Found", effort: Effort, deadline: Deadline
 ) -> tuple[IntArray, IntArray, Solution]:
     """Solve one broker; return its items, its log dirs, and the answer."""
-    rows = np.nonzero(np.equal(table.dirs.broker_idx, broker))[0]
-    items = table.items[broker]
+    rows, items = table.rows_of(broker), table.items[broker]
     targets, best = table.targets, None
     for _ in range(MAX_BAND_ROUNDS):
-        problem = table.problem(items, rows, targets, found.caps_left())
+        problem = table.problem(items, rows, targets, found.caps_left(broker))
         solution = solve(
             problem, effort=effort, seed=table.draft.settings.seed, deadline=deadline
         )
@@ -191,13 +243,22 @@ class _Found:
         self.shortfalls: list[Shortfall] = []
         self.capped: dict[str, Shortfall] = {}
 
-    def caps_left(self) -> dict[str, Any]:
-        """Return what is left of the caps on all moves."""
-        settings = self.table.draft.settings
+    def caps_left(self, broker: int) -> dict[str, Any]:
+        """Return what is left of the caps, but for what must move in other brokers."""
+        table, settings = self.table, self.table.draft.settings
         values = [one.certificate for one in self.solutions.values()]
+        # What may move in one broker must not take the place of what must in another.
+        on = table.state.replicas.broker_idx
+        waits = table.must & ~np.isin(on, [broker, *self.solutions])
         spent = {
-            "max_moves": (settings.max_moves, sum(v.moves.value for v in values)),
-            "max_cost": (settings.max_bytes, sum(v.cost.value for v in values)),
+            "max_moves": (
+                settings.max_moves,
+                sum(v.moves.value for v in values) + int(waits.sum()),
+            ),
+            "max_cost": (
+                settings.max_bytes,
+                sum(v.cost.value for v in values) + int(table.cost[waits].sum()),
+            ),
         }
         return {
             name: max(int(cap - used), 0)
@@ -221,7 +282,7 @@ class _Found:
                     item=int(items[item]) if item >= 0 else -1,
                     group=-1,
                     node=broker,
-                    level="log dir",
+                    level=LOG_DIR,
                     bin=int(rows[shortfall.bin]) if shortfall.bin >= 0 else -1,
                 )
             )
@@ -312,5 +373,5 @@ def _kept_in(table: Tables, place: IntArray) -> Iterator[Shortfall]:
             item=int(row),
             bin=int(place[row]),
             node=int(table.state.replicas.broker_idx[row]),
-            level="log dir",
+            level=LOG_DIR,
         )

@@ -165,6 +165,7 @@ def plan(
 
     def softened(settings: Settings) -> PlannedPlacement:
         found = once(settings)
+        # What is soft of log dirs has given way where these were planned.
         is_inside = found.draft.is_emptied_dir is not None
         if settings.soft and not found.has_met_rules and not is_inside:
             return soften(once, settings, found)
@@ -213,6 +214,7 @@ def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacem
             for name in found.seconds
         },
         log_dirs=dirs,
+        notes=(*found.notes, *dirs.notes),
     )
 
 
@@ -245,7 +247,7 @@ def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:
         shares=shares,
         targets=find_targets(shares, load, heaviest),
         columns=(),
-        notes=tuple(draft.notes),
+        notes=(*draft.notes, *found.notes),
         seconds=found.seconds,
         log_dirs=found,
     )

@@ -201,7 +201,7 @@ def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Not
         broken = np.nonzero(_rack_broken(after, draft))[0]
         if len(broken):
             more = f" and {len(broken) - 1:,} more" if len(broken) > 1 else ""
-            yield _note(
+            yield soft_note(
                 "rack",
                 f"{after.name_of(int(broken[0]))}{more} not spread over racks as asked",
                 {},
@@ -211,7 +211,7 @@ def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Not
     strays = 0 if sets is None else int(strays_of(after, sets.set_of_topic).sum())
     if strays:
         text = f"{strays:,} replicas on brokers of another set than their topic's"
-        yield _note("broker-set", text, {}, (float(strays), 0.0))
+        yield soft_note("broker-set", text, {}, (float(strays), 0.0))
 
 
 def _broker_notes(
@@ -228,9 +228,10 @@ def _broker_notes(
         text = f"broker {broker} holds {have:,} replicas, {need:,} are its most"
         if resource is not Resource.REPLICAS:
             threshold = draft.settings.capacity_thresholds[resource]
-            text = f"broker {broker} uses {_used(have, need, threshold)} of its "
+            text = f"broker {broker} uses {used_text(have, need, threshold)} of its "
             text += f"{resource}, {threshold:.0%} is the most"
-        yield _note(rule, text, where, (have / UNITS[resource], need / UNITS[resource]))
+        amounts = have / UNITS[resource], need / UNITS[resource]
+        yield soft_note(rule, text, where, amounts)
 
 
 def _host_notes(
@@ -249,19 +250,22 @@ def _host_notes(
         rows = np.nonzero(np.equal(brokers.host_idx, host) & draft.holds)[0]
         first = int(brokers.ids[rows[0]])
         text = f"host {brokers.hosts[host] or f'of broker {first}'} uses "
-        text += f"{_used(have, need, threshold)} of its {resource}, "
+        text += f"{used_text(have, need, threshold)} of its {resource}, "
         text += f"{threshold:.0%} is the most"
         where: dict[str, str | int] = {"broker": first, "resource": str(resource)}
-        yield _note(rule, text, where, (have / UNITS[resource], need / UNITS[resource]))
+        amounts = have / UNITS[resource], need / UNITS[resource]
+        yield soft_note(rule, text, where, amounts)
 
 
-def _used(have: int, need: int, threshold: float) -> str:
+def used_text(have: int, need: int, threshold: float) -> str:
+    """Return which part of a capacity is used, of which a threshold may be."""
     return f"{threshold * have / need:.1%}" if need > 0 else "more than all"
 
 
-def _note(
+def soft_note(
     rule: str, text: str, where: dict[str, str | int], amounts: tuple[float, float]
 ) -> Note:
+    """Return a note that a soft rule gives way, by how much."""
     have, need = amounts
     return Note(
         what="soft-rule",

@@ -91,6 +91,7 @@ def check(
 def _names(finding: Finding) -> set[str]:
     """Return the names that its rule has where rules are called soft."""
     name = finding.rule.replace("host-capacity", "host")
+    name = name.replace("log-dir-capacity", "capacity")
     return {name, f"{name}-{finding.where.resource}"}
 
 

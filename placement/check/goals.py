@@ -8,6 +8,7 @@ from placement.check.bands import bands, leads, stays
 from placement.check.capacity_rules import amount, capacities
 from placement.check.case import Case
 from placement.check.finding import Finding, Where
+from placement.check.log_dir_bands import log_dir_bands
 from placement.check.placed import BoolArray
 from placement.check.settings import HardGoals
 from placement.check.target import Int64Array
@@ -18,7 +19,10 @@ SLACK = 1e-6
 
 def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
     """Find what a plan lacks for the goals that are hard."""
-    yield from bands(case, goals)
+    if not goals.is_inside:
+        yield from bands(case, goals)
+    elif "band-disk" in goals.names and "disk" not in goals.not_balanced:
+        yield from log_dir_bands(case, goals)
     if "potential-out" in goals.names:
         yield from _potential_out(case)
     if "leader-in" in goals.names:

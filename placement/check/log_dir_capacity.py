@@ -61,7 +61,7 @@ def log_dir_loads(case: Case) -> tuple[Int64Array, Int64Array]:
 
 def _located(case: Case, placed: Placed) -> Int64Array:
     """Return ``(D,)`` bytes of the replicas that are known to end in each log dir."""
-    place = _ends_in(case, placed)
+    place = ends_in(case, placed)
     size = replica_bytes(case.state, placed)
     is_known = np.not_equal(place, ABSENT)
     located = np.zeros(len(case.state.log_dirs), dtype=np.int64)
@@ -69,7 +69,7 @@ def _located(case: Case, placed: Placed) -> Int64Array:
     return located
 
 
-def _ends_in(case: Case, placed: Placed) -> Int64Array:
+def ends_in(case: Case, placed: Placed) -> Int64Array:
     """Return ``(R,)`` the log dir each replica ends in; one under way arrives."""
     replicas = case.state.replicas
     lay_in = np.append(replicas.log_dir_idx, ABSENT)[placed.from_idx]
@@ -83,9 +83,9 @@ def _ends_in(case: Case, placed: Placed) -> Int64Array:
 def _homeless_gone(case: Case) -> Int64Array:
     """Return ``(B,)`` bytes of replicas in an unknown place that leave it."""
     before, after = case.before, case.after
-    is_homeless = np.equal(_ends_in(case, before), ABSENT)
+    is_homeless = np.equal(ends_in(case, before), ABSENT)
     stays: BoolArray = np.zeros(len(is_homeless) + 1, dtype=np.bool_)
-    stays[after.from_idx[np.equal(_ends_in(case, after), ABSENT)]] = True
+    stays[after.from_idx[np.equal(ends_in(case, after), ABSENT)]] = True
     is_gone = is_homeless & ~stays[:-1]
     gone = np.zeros(case.state.num_brokers, dtype=np.int64)
     size = replica_bytes(case.state, before)

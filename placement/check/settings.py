@@ -50,6 +50,10 @@ class HardGoals:
         Names of the topics that are spread.
     topic_leaders
         Leaders on every broker by the name of the topic.
+    is_inside
+        Whether the band of disk is that of log dirs inside their brokers.
+    emptied
+        Broker id and path of log dirs that have no share.
     """
 
     names: frozenset[str]
@@ -65,6 +69,8 @@ class HardGoals:
     set_of_topic: Mapping[str, str] | None = None
     spread_topics: frozenset[str] = frozenset()
     topic_leaders: Mapping[str, int] = field(default_factory=dict)
+    is_inside: bool = False
+    emptied: frozenset[tuple[int, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,8 @@ class Eased:
         ``(B, R)`` load that a broker may carry, where that is more than the rule says.
     host_capacity
         ``(H, R)`` the same of hosts.
+    dir_capacity
+        ``(D,)`` bytes that a log dir may hold, where that is more than the rule says.
     strays
         ``(B, sets)`` replicas of each broker set's topics that a broker of another
         set may hold.
@@ -94,6 +96,7 @@ class Eased:
     rack_most: WeightArray | None = None
     capacity: WeightArray | None = None
     host_capacity: WeightArray | None = None
+    dir_capacity: WeightArray | None = None
     strays: WeightArray | None = None
 
 

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from placement.core.solution import Bounded, Shortfall, Status
 from placement.crossing import crossing_copies
+from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.draft import Note
 from placement.score import Score, score_placement
-from planner.plan.log_dirs import LOG_DIR, counted, dirs_document, log_dir_place
+from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
 from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import stuck_notes, summary
@@ -421,7 +422,7 @@ def shortfall_document(
 
 
 def _what(shortfall: Shortfall) -> str:
-    named = {**CAPPED, "goal": shortfall.level}
+    named = {**CAPPED, "goal": shortfall.level, "band-disk": shortfall.what}
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 

@@ -19,10 +19,12 @@ from placement.check.positions import even_positions
 from placement.check.settings import CustomRule
 from placement.check.topic_groups import topics_apart, topics_together
 from placement.cluster import ClusterState
+from planner.errors import BadInputError
+from planner.plan.log_dirs import read_dirs
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
 """What an operation cannot balance."""
-WITHOUT_BANDS = {"demote", "log-dirs", "new-topic", "add-partitions"}
+WITHOUT_BANDS = {"demote", "new-topic", "add-partitions"}
 """Operations whose bands are not held here: demotion counts who leads by itself."""
 EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
 COUNTS = ("replicas", "leaders")
@@ -132,7 +134,24 @@ def _hard_goals(
         set_of_topic=document.get("broker_sets"),
         spread_topics=_matching(state, document.get("spread_topics")),
         topic_leaders=_topic_leaders(state, document.get("min_topic_leaders") or ()),
+        is_inside=goal == "log-dirs",
+        emptied=frozenset(_emptied(document, state)),
     )
+
+
+def _emptied(
+    document: Mapping[str, Any], state: ClusterState
+) -> Iterator[tuple[int, str]]:
+    """Yield broker and path of the log dirs to be emptied that are still there."""
+    dirs = state.log_dirs
+    for text in document.get("empty") or ():
+        try:
+            rows = read_dirs("--empty", (text,), state)
+        except BadInputError:
+            continue
+        yield from (
+            (int(state.brokers.ids[dirs.broker_idx[d]]), dirs.paths[d]) for d in rows
+        )
 
 
 def _not_balanced(document: Mapping[str, Any], goal: str | None) -> frozenset[str]:

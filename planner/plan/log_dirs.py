@@ -19,8 +19,6 @@ from planner.plan.words import bytes_text
 COLUMNS = ("topic", "partition", "broker", "from", "to", "bytes")
 TABLE_NAME = "log-dirs.csv"
 BROKER = "{broker}"
-LOG_DIR = "log dir"
-"""Level of what is missing inside a broker."""
 
 
 def counted(placed: PlannedPlacement) -> dict[str, int]:

@@ -121,9 +121,7 @@ def make(
         taken_at=taken_at,
         settings=wishes.document,
         identity=identity,
-        because=None
-        if request.goal == "log-dirs"
-        else explain_impossible(operation, wishes.settings, placed),
+        because=explain_impossible(operation, wishes.settings, placed),
     )
     stage("checking the plan")
     checked = _checking(plan, wishes)

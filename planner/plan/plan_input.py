@@ -67,6 +67,7 @@ class PlanSettings(BaseModel):
     max_cross_rack_bytes: int | None = None
     max_replicas_per_broker: int | None = None
     new_broker: list[str] | None = None
+    empty: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,14 @@ import numpy as np
 from placement.core.impossible import OPEN
 from placement.core.problem import NO_LIMIT
 from placement.core.solution import Shortfall
+from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import UNITS, Resource
 from placement.planning import PlannedPlacement
 from placement.rules.apart import TopicsApart
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD
-from planner.plan.log_dirs import LOG_DIR, log_dir_text
+from planner.plan.log_dirs import log_dir_text
 from planner.plan.words import bytes_text, ids_text, plural
 
 HOST = "host"
@@ -73,10 +74,12 @@ def reason_text(placed: PlannedPlacement, because: Because) -> str:
 
 def _rule_text(rule: str, draft: Draft) -> str:
     """Return what a hard rule says here."""
-    settings = draft.settings
+    settings, is_inside = draft.settings, draft.is_emptied_dir is not None
     if rule.startswith("capacity-"):
         resource = Resource(rule.removeprefix("capacity-"))
         most = settings.capacity_thresholds.get(resource, 1.0)
+        if is_inside:
+            return f"no log dir over {most:.0%} of its file system"
         return f"no broker over {most:.0%} of its {resource}"
     if rule in HARD:
         return f"{rule} met in full, which is hard"
@@ -102,7 +105,9 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "rack": "no two replicas in a rack"
         if settings.is_rack_strict
         else "replicas spread over racks as evenly as they allow",
-        "log-dirs": "nothing new on brokers whose log dirs are offline or cordoned",
+        "log-dirs": "nothing new in log dirs that are offline or cordoned"
+        if is_inside
+        else "nothing new on brokers whose log dirs are offline or cordoned",
         "only-what-must": "nothing moves but what the operation is about",
         "exclude-topics": "excluded topics stay as they are",
         "exclude-brokers-for-replicas": f"no replicas for broker {excluded}",
