@@ -11,6 +11,7 @@ stays in the reason, and the reason is not called irreducible.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 
 import numpy as np
 
@@ -42,6 +43,7 @@ MOST_EXACT = 200
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}
 Lift = Callable[[Settings], Settings]
+Planner = Callable[[Settings], PlannedPlacement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,10 @@ class _Verdict(Enum):
 
 
 def explain_impossible(
-    operation: Operation, settings: Settings, found: PlannedPlacement
+    operation: Operation,
+    settings: Settings,
+    found: PlannedPlacement,
+    planned: Planner | None = None,
 ) -> Because | None:
     """
     Find the reason why a plan does not keep every hard rule.
@@ -183,6 +188,8 @@ def explain_impossible(
         What was asked for.
     found
         The best plan.
+    planned
+        Makes a plan of this operation under some settings; `None`: `plan` does.
 
     Returns
     -------
@@ -201,7 +208,7 @@ def explain_impossible(
     for name in given_way:
         settings = HARD_RULES[name](settings)
     settings = replace(settings, soft=())
-    filtered = _Filter(found.draft, operation, settings)
+    filtered = _Filter(found.draft, operation, settings, planned)
     active = [
         name
         for name in HARD_RULES
@@ -289,11 +296,18 @@ def _is_disproved(draft: Draft) -> bool:
 class _Filter:
     """Asks whether a plan is possible with some of the rules let go."""
 
-    def __init__(self, draft: Draft, operation: Operation, settings: Settings) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        operation: Operation,
+        settings: Settings,
+        planned: Planner | None,
+    ) -> None:
         # What an operation has decided is one answer; a rule less may have another.
         decided = draft.decided
         self._state = draft.state if decided is None else decided.before
         self._operation = operation
+        self._planned = planned or partial(plan, self._state, operation)
         self._settings = replace(settings, deadline_s=None)
         is_tiny = len(draft.state.replicas) <= MOST_EXACT
         self._efforts = ("quick", "normal") if is_tiny else ("quick",)
@@ -336,7 +350,7 @@ class _Filter:
         """Look for a plan, with more effort where the cluster is tiny."""
         for effort in self._efforts:
             wishes = replace(settings, effort=effort)
-            status = plan(self._state, self._operation, wishes).solution.status
+            status = self._planned(wishes).solution.status
             if status in MET:
                 return _Verdict.POSSIBLE
             if status is Status.INFEASIBLE:

@@ -7,8 +7,9 @@ import numpy as np
 
 from placement.cluster import UNKNOWN, BoolArray, ClusterState, IndexArray
 from placement.core.problem import IntArray
+from placement.impossible import Because, explain_impossible
 from placement.load import broker_loads, heaviest_replicas, loads_of
-from placement.operations.new_partitions import NewPartitions
+from placement.operations.new_partitions import NewPartitions, PlacesForNew
 from placement.placers.balanced import Placer
 from placement.planning import (
     PlannedPlacement,
@@ -158,10 +159,7 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     settings
         Wishes.
     """
-    # Nothing is copied: caps on what is say nothing here.
-    settings = replace(
-        settings, max_moves=None, max_bytes=None, max_cross_rack_bytes=None
-    )
+    settings = _for_new(grown, settings)
     operation = NewPartitions(grown.is_new, goal=goal)
     grown, is_free = _with_partners(make_draft(grown.state, operation, settings), grown)
     draft = make_draft(grown.state, operation, settings)
@@ -182,6 +180,44 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     if _is_over(chosen, grown.is_new) and searched.has_met_rules:
         return searched
     return _bounded_by(chosen, searched)
+
+
+def _for_new(grown: Grown, settings: Settings) -> Settings:
+    """Return settings in which what is new needs places, and nothing is copied."""
+    return replace(
+        settings,
+        # Caps on what is copied say nothing here, nor does what else might move.
+        max_moves=None,
+        max_bytes=None,
+        max_cross_rack_bytes=None,
+        frees_the_rest=True,
+        rules=(*settings.rules, PlacesForNew(grown.is_new)),
+    )
+
+
+def explain_new(
+    goal: str, grown: Grown, settings: Settings, found: PlannedPlacement
+) -> Because | None:
+    """
+    Find the reason why new partitions have no place that keeps every hard rule.
+
+    Parameters
+    ----------
+    goal, grown, settings
+        As for `place_new`.
+    found
+        What that returned.
+
+    Returns
+    -------
+    The reason, or `None` where all rules are kept.
+    """
+    operation = NewPartitions(grown.is_new, goal=goal)
+
+    def placed(settings: Settings) -> PlannedPlacement:
+        return place_new(goal, grown, settings)
+
+    return explain_impossible(operation, _for_new(grown, settings), found, placed)
 
 
 def _with_partners(draft: Draft, grown: Grown) -> tuple[Grown, BoolArray]:

@@ -10,8 +10,9 @@ and shares :math:`T` of every resource that is balanced.
 without an open log dir get none, and none leads that may not.
 
 *Algorithm.* Partition by partition, replica by replica, the best broker by these in
-turn; then the replica leads whose broker leads the topic least, and where leading hurts
-least. Greedy choices are exact for one rack and equal partitions.
+turn, the first one where a broker may lead; then the replica leads whose broker leads
+the topic least, and where leading hurts least. Greedy choices are exact for one rack
+and equal partitions.
 
 Example: brokers 0 to 2 hold 4, 4 and 0 replicas. Of a topic with three partitions of
 RF 1 each broker gets one, as Kafka would do; a topic of one partition goes to broker 2.
@@ -146,6 +147,8 @@ class Placer:
             np.maximum(held + 1 - most, 0),
             (after > self.capacity).any(axis=1),
             in_rack[self.rack],
+            # The first replica of each partition makes sure that somebody may lead.
+            ~self.draft.leads & (not taken),
             ~self.draft.open_to(p),
             ~self.draft.may_receive,
             is_taken,

@@ -316,6 +316,7 @@ def _lines(
 
 def _lacking(planned: "PlannedNew") -> "Iterator[str]":
     from planner.plan.document import shortfall_document
+    from planner.plan.reason import reason_text
     from planner.plan.words import labelled
 
     placed = planned.plan.placed
@@ -324,6 +325,8 @@ def _lacking(planned: "PlannedNew") -> "Iterator[str]":
     )
     for message in list(told)[:3]:
         yield from labelled(" lacks", message)
+    if planned.plan.because is not None:
+        yield from labelled(" reason", reason_text(placed, planned.plan.because))
 
 
 def _verdict(planned: "PlannedNew") -> str:

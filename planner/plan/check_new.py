@@ -72,7 +72,35 @@ def check_new(
         else:
             is_existing = finding.existing and _key(finding) in was
         found.append(replace(finding, existing=is_existing))
-    return tuple(found)
+    return (*found, *_excluded(after, rows, rules))
+
+
+def _excluded(
+    after: ClusterState, rows: IntArray, rules: CheckSettings
+) -> Iterator[Finding]:
+    """Find new replicas, and new leaders, on brokers that take none."""
+    brokers = after.brokers
+    for p in rows.tolist():
+        listed = after.brokers_of(p)
+        for broker in sorted(rules.excluded_for_replicas.intersection(listed)):
+            message = f"a new replica on broker {broker}, which takes none"
+            yield _finding(after, p, broker, message)
+        at = brokers.rows_of(listed)
+        live = at[brokers.is_live[at]]
+        first = int(live[0] if len(live) else at[0])
+        broker = int(brokers.ids[first])
+        may_lead = brokers.may_lead[first] or not brokers.is_live[first]
+        if broker in rules.excluded_for_leaders or not may_lead:
+            message = f"broker {broker} becomes the leader, and may not lead"
+            yield _finding(after, p, broker, message)
+
+
+def _finding(after: ClusterState, p: int, broker: int, message: str) -> Finding:
+    topic = after.topics.names[after.partitions.topic_idx[p]]
+    number = int(after.partitions.partition[p])
+    where = Where(topic=topic, partition=number, broker=broker)
+    text = f"{after.name_of(p)}: {message}"
+    return Finding(rule="excluded", where=where, message=text)
 
 
 def _grows(after: ClusterState, rows: IntArray) -> dict[str, bool]:

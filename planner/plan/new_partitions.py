@@ -10,6 +10,7 @@ import numpy as np
 from placement.check import Finding, is_ok
 from placement.cluster import BoolArray, ClusterState
 from placement.new_partitions import (
+    explain_new,
     place_by_hand,
     place_new,
 )
@@ -117,12 +118,16 @@ def make_new(
     grown = asked.grown
     goal, settings = request.plan.goal, wishes.settings
     stage("placing new partitions")
+    because = None
     if asked.lists is None:
         placed = place_new(goal, grown, settings)
+        because = explain_new(goal, grown, settings, placed)
     else:
         placed = place_by_hand(goal, grown, asked.lists, settings)
     document = wishes.document | asked.document
-    plan = make_plan(goal, placed, taken_at=taken_at, settings=document)
+    plan = make_plan(
+        goal, placed, taken_at=taken_at, settings=document, because=because
+    )
     return PlannedNew(
         before=state,
         plan=plan,

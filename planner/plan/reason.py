@@ -196,7 +196,7 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
         return _amount_text(placed, shortfall)
     name = state.name_of(shortfall.group)
     if shortfall.what == "roles":
-        return f"{name} loses its leader, and no broker that it may lie on may lead"
+        return f"{name} would have no leader: no broker that it may lie on may lead"
     places = "places on brokers" if shortfall.what == "bins" else "places in racks"
     if shortfall.is_proven:
         return f"{name} needs {need} {places}, {have} can be had"

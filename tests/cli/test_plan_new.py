@@ -52,6 +52,23 @@ def test_the_folder_and_its_check(words, numbers, snap, tmp_path, capsys):
     assert len(text) == numbers.stop
 
 
+@pytest.mark.parametrize("words", [NEW, MORE])
+def test_why_there_is_no_place_is_said(words, snap, tmp_path, capsys):
+    brokers = [broker["id"] for broker in skewed_document()["brokers"]]
+    options = ("--destination-broker-list", brokers[0], "-o", tmp_path / "p")
+
+    made = run(capsys, "plan", words[0], snap, *words[1:], *options)
+    checked = run(capsys, "check", tmp_path / "p", "--snapshot", snap)
+
+    text = " ".join(made.out.split())
+    assert (made.code, checked.code) == (4, 3)
+    assert f"cannot be kept: replicas for broker {brokers[0]} only" in text
+    assert "It helps to widen --destination-broker-list" in text
+    document = json.loads((tmp_path / "p/plan.json").read_text())
+    PlanRecord.model_validate(document)
+    assert document["reason"]["is_proven"]
+
+
 def test_the_same_plan_again(snap, tmp_path, capsys):
     for name in ("p", "q"):
         run(capsys, "plan", NEW[0], snap, *NEW[1:], "-o", tmp_path / name)

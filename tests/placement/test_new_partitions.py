@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings
 from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.core.solution import Status
 from placement.load import Resource
 from placement.new_partitions import (
     Expected,
+    explain_new,
     place_by_hand,
     place_new,
     with_more_partitions,
     with_new_topic,
 )
 from placement.planning import PlannedPlacement
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
 from planner.plan.check_new import check_new
 from support.clusters import clusters, make_state
@@ -217,3 +220,127 @@ def test_free_space_is_taken_by_what_is_new():
     assert after.partitions.in_bytes_per_s[new] == 5.0
     assert after.partitions.leader_idx[new] != ABSENT
     assert Resource.DISK == "disk"
+
+
+THREE = make_state([[0], [1]], ids=[0, 1, 2], racks="abc")
+PAIR = make_state([[0], [1]], racks="ab")
+REASONS = [
+    pytest.param(
+        THREE, (1, 3), Settings(excluded_for_replicas=frozenset({2})),
+        {"exclude-brokers-for-replicas"}, id="an-excluded-broker",
+    ),
+    pytest.param(
+        THREE, (1, 2), Settings(destination_brokers=frozenset({2})),
+        {"destination-broker-list"}, id="too-few-destinations",
+    ),
+    pytest.param(
+        PAIR, (1, 2), Settings(excluded_for_leaders=frozenset({0, 1})),
+        {"exclude-brokers-for-leaders"}, id="nobody-may-lead",
+    ),
+    pytest.param(
+        make_state([[0], [1]], racks="ab", max_replicas=2), (3, 1), Settings(),
+        {"max-replicas"}, id="max-replicas",
+    ),
+    pytest.param(
+        make_state([[0], [1]], racks="ab", size_bytes=40, disk_bytes=100), (4, 1),
+        Settings(), {"capacity-disk"}, id="disk",
+    ),
+    pytest.param(
+        make_state([[0], [1], [2]], racks="aab"), (1, 3),
+        Settings(is_rack_strict=True), {"rack"}, id="strict-racks",
+    ),
+    pytest.param(
+        make_state([[0], [1], [2]], racks="aab"), (1, 2),
+        Settings(excluded_for_replicas=frozenset({2})),
+        {"rack", "exclude-brokers-for-replicas"}, id="racks-and-an-excluded-broker",
+    ),
+    pytest.param(
+        make_state([[0], [1]], ids=[0, 1, 2], racks="abb",
+                   broker_sets={0: "gold", 1: "silver", 2: "silver"}),
+        (1, 2), Settings(rules=(BrokerSets(np.array([0, 0])),)), {"broker-set"},
+        id="a-set-that-is-too-small",
+    ),
+    pytest.param(
+        make_state([[0]] * 4, ids=[0, 1], racks="ab"), (1, 1),
+        Settings(hard=frozenset({"band-replicas"})), {"band-replicas"},
+        id="a-hard-band",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "asked", "wishes", "rules"), REASONS)
+def test_the_reason_of_new_partitions_is_these_rules(state, asked, wishes, rules):
+    grown = with_new_topic(state, "u", *asked, Expected(size_bytes=160))
+
+    placed = place_new("new-topic", grown, wishes)
+    why = explain_new("new-topic", grown, wishes, placed)
+
+    assert placed.solution.status == Status.INFEASIBLE
+    assert placed.solution.shortfalls
+    assert set(why.rules) == rules
+    assert (why.is_proven, why.is_irreducible) == (True, True)
+    assert all(why.helps)
+
+
+def test_new_partitions_that_keep_all_rules_have_no_reason():
+    grown = with_new_topic(PAIR, "u", 2, 2, Expected())
+    wishes = Settings(max_moves=0)
+
+    placed = place_new("new-topic", grown, wishes)
+
+    assert explain_new("new-topic", grown, wishes, placed) is None
+
+
+def test_a_new_partition_has_a_broker_that_may_lead_wherever_there_is_one():
+    # Broker 2 holds the most, and is the only one that may lead.
+    state = make_state([[2]] * 4, ids=[0, 1, 2], racks="abc")
+    wishes = Settings(excluded_for_leaders=frozenset({0, 1}))
+
+    for factor in (1, 2):
+        grown = with_new_topic(state, "u", 3, factor, Expected())
+        placed = place_new("new-topic", grown, wishes)
+
+        assert placed.has_met_rules
+        assert all(row[0] == 2 for row in new_lists(placed, grown.is_new))
+
+
+def test_the_checker_finds_new_replicas_and_leaders_where_none_may_be():
+    grown = with_new_topic(THREE, "u", 1, 2, Expected())
+    placed = place_by_hand("new-topic", grown, [[1, 2]], Settings())
+    rules = CheckSettings(
+        excluded_for_replicas=frozenset({2}), excluded_for_leaders=frozenset({1})
+    )
+
+    found = check_new(THREE, placed.reassignment.after(), grown.is_new, rules)
+
+    assert {(one.rule, one.where.broker, one.existing) for one in found} == {
+        ("excluded", 2, False),
+        ("excluded", 1, False),
+    }
+
+
+@settings(max_examples=40)
+@given(
+    clusters(max_topics=2, min_brokers=2),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.sets(st.integers(0, 7), max_size=3),
+    st.booleans(),
+)
+def test_exclusions_hold_for_what_is_new_or_it_is_said(
+    state, count, factor, rows, for_leaders
+):
+    assume(len(usable(state)) >= factor)
+    out = frozenset(int(state.brokers.ids[r]) for r in rows if r < state.num_brokers)
+    name = "excluded_for_leaders" if for_leaders else "excluded_for_replicas"
+    grown = with_new_topic(state, "new", count, factor, Expected())
+
+    placed = place_new("new-topic", grown, Settings(**{name: out}))
+
+    rules = CheckSettings(**{name: out})
+    after = placed.reassignment.after()
+    found = check_new(state, after, grown.is_new, rules)
+    is_broken = any(one.rule == "excluded" for one in found)
+    assert not (is_broken and placed.has_met_rules)
+    short = {one.what for one in placed.solution.shortfalls}
+    assert is_broken or not short & {"roles"}

@@ -217,7 +217,7 @@ REASONS = [
         make_state([[0], [1]], racks="ab"),
         {"goal": "remove-brokers", "broker_list": "0",
          "exclude_brokers_for_leaders": "1"},
-        "t-0 loses its leader, and no broker that it may lie on may lead",
+        "t-0 would have no leader: no broker that it may lie on may lead",
         "cannot be kept: no leaders for broker 1. It helps to shorten "
         "--exclude-brokers-for-leaders",
         id="no-leader-at-all",
