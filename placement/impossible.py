@@ -249,7 +249,7 @@ def is_active(name: str, draft: Draft) -> bool:
             settings.max_replicas is not None
             or bool((brokers.max_replicas[draft.holds] >= 0).any())
         ),
-        "rack": lambda: draft.state.num_racks > 1,
+        "rack": lambda: draft.state.num_racks > 1 or settings.is_rack_strict,
         "log-dirs": lambda: _has_closed_dirs(draft),
         "only-what-must": lambda: (
             not settings.frees_the_rest and _holds_the_rest(draft)

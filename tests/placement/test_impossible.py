@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, LogDirState
+from placement.cluster import BrokerState, LogDirState, Storage
 from placement.core.solution import Status
 from placement.impossible import HARD_RULES, explain_impossible, is_active
 from placement.load import Resource
 from placement.operations import (
     AddBrokers,
     Demote,
+    Fix,
     Leaders,
     Rebalance,
     RemoveBrokers,
@@ -251,6 +252,46 @@ CASES = [
         {"min-topic-leaders", "exclude-brokers-for-replicas"}, id="min-topic-leaders",
     ),
     pytest.param(
+        make_state([[0]], ids=[0, 1], racks="aa"), SetReplicationFactor({"t": 2}),
+        Settings(is_rack_strict=True), {"rack"}, id="two-replicas-in-the-one-rack",
+    ),
+    # Of topics that are left alone the goals are out of reach whatever else is let go.
+    pytest.param(
+        make_state({"t": [[0]] * 9, "u": [[0]]}, ids=[0, 1, 2, 3], racks="aabb",
+                   storage=[Storage.UNKNOWN, Storage.LOCAL]),
+        Rebalance(),
+        Settings(
+            rules=(SpreadTopics((0,)),), hard=frozenset({"spread-topics"}),
+        ),
+        {"spread-topics"}, id="spread-topics-alone",
+    ),
+    pytest.param(
+        make_state({"t": [[0], [0]], "u": [[0]]}, ids=[0, 1],
+                   storage=[Storage.UNKNOWN, Storage.LOCAL], **TWO),
+        Rebalance(),
+        Settings(
+            rules=(MinTopicLeaders(((0, 1),)),), hard=frozenset({"min-topic-leaders"}),
+        ),
+        {"min-topic-leaders"}, id="min-topic-leaders-alone",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]] * 3, "u": [[0, 1]]},
+                   storage=[Storage.UNKNOWN, Storage.LOCAL], **TWO),
+        Rebalance(),
+        Settings(rules=(EvenPositions(),), hard=frozenset({"even-positions"})),
+        {"even-positions"}, id="even-positions-alone",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]]}, racks="aab"), Rebalance(),
+        Settings(rules=(KeepTopics(np.array([True])),)), {"keep-topics", "rack"},
+        id="kept-topics-and-racks",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1]]}, racks="aab"), Rebalance(),
+        Settings(rules=(OnlyOverThreshold(),)), {"only-over-threshold", "rack"},
+        id="only-over-threshold-and-racks",
+    ),
+    pytest.param(
         make_state([[0], [0], [1]], ids=[0, 1, 2], racks="abc"),
         SetReplicationFactor({"t": 3}),
         Settings(excluded_for_replicas=frozenset({2})),
@@ -300,6 +341,44 @@ def test_the_reason_may_be_right_and_not_proven(state, operation, wishes, rules)
 def test_every_hard_rule_has_a_case():
     named = (case.values[3] for case in (*CASES, *NOT_PROVEN))
     assert set().union(*named) == set(HARD_RULES)
+
+
+NEVER_ALONE = {
+    # What may stay breaks nothing where it lies: another rule has to ask for a move.
+    "keep-topics",
+    "only-over-threshold",
+    "only-what-must",
+    # What has not left yet counts against a threshold, which is a rule of its own.
+    "transient-disk",
+}
+
+
+@settings(max_examples=40)
+@given(
+    clusters(min_brokers=2),
+    st.sampled_from([Rebalance(), AddBrokers(), RemoveBrokers((0, 1)), Fix()]),
+    st.sampled_from(["kept", "over", ""]),
+    st.booleans(),
+)
+def test_rules_that_keep_replicas_where_they_are_are_no_reason_alone(
+    state, operation, kept, is_disk_transient
+):
+    every = np.ones(len(state.topics.names), dtype=np.bool_)
+    rules = {"kept": (KeepTopics(every),), "over": (OnlyOverThreshold(),), "": ()}
+    wishes = Settings(
+        rules=rules[kept], is_disk_transient=is_disk_transient, effort="quick"
+    )
+
+    _, why = because(state, operation, wishes)
+
+    if why is not None and why.is_irreducible and why.rules:
+        assert set(why.rules) - NEVER_ALONE
+
+
+def test_every_other_rule_is_the_reason_alone_somewhere():
+    alone = [case.values[3] for case in CASES if len(case.values[3]) == 1]
+
+    assert set().union(*alone) == set(HARD_RULES) - NEVER_ALONE
 
 
 def test_a_plan_that_keeps_all_rules_has_no_reason():
