@@ -16,6 +16,7 @@ from placement.check.finding import Finding, Where
 from placement.check.loads import broker_loads
 from placement.check.placed import placed_before
 from placement.check.wave_dirs import DirFollower, Dirs, Place
+from placement.check.wave_files import WaveFiles, file_findings
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, Storage
 
 Key = tuple[str, int]
@@ -66,6 +67,7 @@ def check_waves(
     final: Lists,
     limits: WaveLimits,
     dirs: WaveDirs | None = None,
+    files: Sequence[WaveFiles] | None = None,
 ) -> tuple[Finding, ...]:
     """
     Hold every wave, and where the last one ends, against the rules.
@@ -82,22 +84,25 @@ def check_waves(
         What the waves were cut under.
     dirs
         The log dirs that the files name, where they name any.
+    files
+        How each wave is cut into files; `None`: not at all.
 
     Returns
     -------
     What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-log-dir``,
     ``wave-rack``, ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``,
-    ``wave-broker``, ``wave-unknown``, ``wave-end``.
+    ``wave-broker``, ``wave-unknown``, ``wave-throttle``, ``wave-end``.
     """
     dirs = dirs or WaveDirs()
     follower = _Follower(before, waves, final, limits)
     follower.expect_dirs(dirs.final)
     named = [*dirs.waves, *[{}] * (len(waves) - len(dirs.waves))]
-    found = [
-        finding
-        for number, (lists, paths) in enumerate(zip(waves, named, strict=True), start=1)
-        for finding in follower.run(number, lists, paths)
-    ]
+    cuts = [WaveFiles()] * len(waves) if files is None else files
+    found: list[Finding] = []
+    turns = zip(waves, named, cuts, strict=True)
+    for number, (lists, paths, cut) in enumerate(turns, start=1):
+        found += file_findings(number, follower.lists, lists, cut)
+        found += follower.run(number, lists, paths)
     return (*found, *follower.end(dirs.final))
 
 

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.change import Reassignment
 from placement.cluster import ABSENT
 from placement.waves.cut import Cut
 
@@ -113,7 +114,11 @@ def ragged(begin: RowArray, counts: RowArray) -> RowArray:
 
 def changed_lists(found: Cut) -> tuple[Lists, Lists]:
     """Return the lists of the partitions that change, before and after all waves."""
-    reassignment = found.reassignment
+    return lists_of_change(found.reassignment)
+
+
+def lists_of_change(reassignment: Reassignment) -> tuple[Lists, Lists]:
+    """Return the lists of the partitions that change, before and after."""
     replicas = reassignment.before.replicas
     rows = np.nonzero(reassignment.is_changed)[0]
     return (

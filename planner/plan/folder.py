@@ -9,31 +9,30 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ClusterState, sum_rows
+from placement.waves.lists import lists_of_change
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.json_text import json_text
 from planner.plan.document import FORMAT, VERSION, Plan, elections, to_document
+from planner.plan.file_parts import part_starts, there_and_back, throttle_bytes
 from planner.plan.listing import Listing, listing, listing_now
 from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
 from planner.plan.reassignment_file import entry_texts, format_election, join_entries
 from planner.plan.wave_document import to_document as waves_document
 from planner.plan.waves import DOCUMENT_NAME as WAVES_NAME
-from planner.plan.waves import PlannedWaves, election_files, wave_files
+from planner.plan.waves import PlannedWaves, election_files, part_names, wave_files
 from planner.progress import stage
 from planner.texts import Column, texts_of, whole
 
 DOCUMENT_NAME = "plan.json"
-MOST_PARTITIONS_PER_FILE = 5000
-"""A controller request holds 10,000 records; files for Kafka's tool stay below."""
-
 RowArray = npt.NDArray[np.int64]
 _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
 """How the plan.json of a plan begins."""
@@ -162,8 +161,14 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     reassignment = plan.placed.reassignment
     changed = np.nonzero(reassignment.is_changed)[0]
     yield DOCUMENT_NAME, dump_document(to_document(plan))
-    yield from _numbered("reassignment", target_lists(plan).texts())
-    yield from _numbered("rollback", rollback_lists(plan.state, changed).texts())
+    now, then = lists_of_change(reassignment)
+    starts = part_starts(plan.state, changed, throttle_bytes(plan.state, now, then))
+    yield from _with_parts("reassignment", target_lists(plan).texts(), starts)
+    kept = ~names_dead_broker(plan.state)[changed]
+    sizes = there_and_back(plan.state, now, then)[:, kept]
+    starts = part_starts(plan.state, changed[kept], sizes)
+    lists = rollback_lists(plan.state, changed)
+    yield from _with_parts("rollback", lists.texts(), starts)
     chosen = np.nonzero(elections(plan))[0]
     pairs = [_pair(plan.state, int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
@@ -176,8 +181,8 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _wave_texts(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
     yield WAVES_NAME, dump_document(waves_document(waves))
-    for name, lists in wave_files(waves):
-        yield from _numbered(name, texts_of(entry_texts(lists)))
+    for name, lists, starts in wave_files(waves):
+        yield from _with_parts(name, texts_of(entry_texts(lists)), starts)
     yield from election_files(waves)
 
 
@@ -186,15 +191,14 @@ def dump_document(document: object) -> str:
     return json_text(document, indent=1) + "\n"
 
 
-def _numbered(name: str, texts: Column) -> Iterator[tuple[str, str]]:
-    """Yield the whole file and, where it is too long for one request, its parts."""
+def _with_parts(
+    name: str, texts: Column, starts: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    """Yield the whole file and, where Kafka does not take it at once, its parts."""
     yield f"{name}.json", file_text(texts) + "\n"
-    if len(texts) <= MOST_PARTITIONS_PER_FILE:
-        return
-    starts = range(0, len(texts), MOST_PARTITIONS_PER_FILE)
-    for number, start in enumerate(starts, start=1):
-        part = texts[start : start + MOST_PARTITIONS_PER_FILE]
-        yield f"{name}-{number:03d}.json", file_text(part) + "\n"
+    ends = [*starts[1:], len(texts)]
+    for part, begin, end in zip(part_names(name, starts), starts, ends, strict=False):
+        yield part, file_text(texts[begin:end]) + "\n"
 
 
 def file_text(entries: Column) -> str:

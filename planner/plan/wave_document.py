@@ -14,7 +14,16 @@ from placement.waves.hops import Hop, Stuck
 from placement.waves.steps import Step
 from placement.waves.timeline import schedule_bound, schedule_copies
 from planner.plan.numbers import rounded
-from planner.plan.waves import FOLDER, PlannedWaves, key_of, settings_document
+from planner.plan.wave_throttles import least_throttle
+from planner.plan.waves import (
+    FOLDER,
+    PlannedWaves,
+    key_of,
+    part_names,
+    settings_document,
+    wave_starts,
+    wildcard_topics,
+)
 
 RowArray = npt.NDArray[np.int64]
 FORMAT = "kafka-planner/waves"
@@ -209,6 +218,8 @@ def _wave(
     waves: PlannedWaves, step: Step, full: npt.NDArray[np.float64] | None
 ) -> dict[str, Any]:
     least = least_throttle(waves, step)
+    wild = wildcard_topics(waves, step)
+    wild_least = least_throttle(waves, step, wild)
     rate = waves.found.settings.bandwidth_bytes_per_s
     number = f"{step.number:03d}"
     fullest = ABSENT if full is None else int(full.argmax())
@@ -222,11 +233,16 @@ def _wave(
         "file": f"{FOLDER}/wave-{number}.json",
         "rollback_file": f"{FOLDER}/rollback-{number}.json",
         "election_file": f"{FOLDER}/election-{number}.json" if has_leaders else None,
+        "parts": part_names(f"{FOLDER}/wave-{number}", wave_starts(waves, step)),
         "partitions": len(step.after),
         **_counts(waves, step),
         "brokers": _brokers(waves, step),
         "throttle_bytes_per_s": round(rate + least) if has_traffic else None,
         "least_throttle_bytes_per_s": round(least) if has_traffic else None,
+        "wildcard_topics": [waves.state.topics.names[topic] for topic in wild],
+        "wildcard_least_throttle_bytes_per_s": round(wild_least)
+        if wild and has_traffic
+        else None,
         "log_dir_throttle_bytes_per_s": round(rate) if has_inside else None,
         "seconds": rounded(wave_seconds(waves, step)),
         "fullest_disk": None
@@ -260,31 +276,6 @@ def _brokers(waves: PlannedWaves, step: Step) -> list[dict[str, int]]:
         }
         for b in np.nonzero(out + into + moved)[0]
     ]
-
-
-def least_throttle(waves: PlannedWaves, step: Step) -> float:
-    """
-    Return the bytes per second that a throttle takes up without any progress.
-
-    What producers write meanwhile passes to in-sync followers, which are listed with
-    the leader, and to the new copies: all of it counts against the quota.
-    """
-    if not step.has_copies:
-        return 0.0
-    state, copies = waves.state, waves.found.copies
-    rate = np.nan_to_num(state.partitions.in_bytes_per_s)
-    rows = passing(waves, step)
-    need = np.zeros((2, state.num_brokers))
-    written = rate[copies.partition_idx[rows]]
-    source = copies.source_idx[rows]
-    np.add.at(need[0], source[source >= 0], written[source >= 0])
-    np.add.at(need[1], copies.target_idx[rows], written)
-    moving = step.before.partition_idx
-    leader = state.partitions.leader_idx[moving]
-    followers = step.before.counts - 1
-    is_led = leader != ABSENT
-    np.add.at(need[0], leader[is_led], (rate[moving] * followers)[is_led])
-    return float(np.ceil(need.max(initial=0.0)))
 
 
 def _hop(state: ClusterState, hop: Hop) -> dict[str, Any]:

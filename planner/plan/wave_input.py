@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from placement.check import Finding
+from placement.check.wave_files import WaveFiles
 from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
@@ -32,10 +33,13 @@ class WavesInput:
         The file of each, in order.
     limits
         What they were cut under.
+    files
+        How each is cut into files.
     """
 
     waves: tuple[ReassignmentFile, ...]
     limits: WaveLimits
+    files: tuple[WaveFiles, ...]
 
     def check(
         self, before: ClusterState, final: ReassignmentFile
@@ -49,6 +53,7 @@ class WavesInput:
             WaveDirs(
                 waves=[dirs_of(file) for file in self.waves], final=dirs_of(final)
             ),
+            self.files,
         )
 
 
@@ -76,11 +81,14 @@ def read_waves(folder: Path) -> WavesInput | None:
     except ValidationError as error:
         raise _refusal(path, error) from error
     files, problems = _read_files(folder, [wave.file for wave in told.waves])
+    parts, more = _read_parts(folder, told)
+    problems += more
     if problems:
         msg = f"{folder} has waves that cannot be read"
         raise BadInputError(msg, problems)
     return WavesInput(
         waves=tuple(files),
+        files=tuple(parts),
         limits=WaveLimits(
             max_in=told.settings.max_moves_in,
             max_out=told.settings.max_moves_out,
@@ -102,6 +110,20 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
         for one in error.errors(include_url=False)
     ]
     return BadInputError(f"{path} does not list waves", problems)
+
+
+def _read_parts(
+    folder: Path, told: WavesRecord
+) -> tuple[list[WaveFiles], list[InputProblem]]:
+    """Read the parts of each wave."""
+    found: list[WaveFiles] = []
+    problems: list[InputProblem] = []
+    for wave in told.waves:
+        parts, more = _read_files(folder, wave.parts)
+        problems += more
+        lists = [lists_of(part) for part in parts]
+        found.append(WaveFiles(parts=lists, wildcards=frozenset(wave.wildcard_topics)))
+    return found, problems
 
 
 def _read_files(

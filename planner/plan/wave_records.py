@@ -9,6 +9,8 @@ from planner.plan.plan_documents import WaveSettingsRecord
 
 File = Annotated[str, Field(pattern=r"^waves/[a-z]+-\d{3,}\.json$")]
 
+Part = Annotated[str, Field(pattern=r"^waves/wave-\d{3,}-\d{3,}\.json$")]
+
 
 class StageRecord(Record):
     """Why one stage needs so many waves: copies of one broker over its cap."""
@@ -88,6 +90,7 @@ class WaveRecord(Record):
     file: File
     rollback_file: File
     election_file: File | None
+    parts: list[Part] = Field(default_factory=list)
     partitions: int
     copies: int
     bytes: int
@@ -97,6 +100,8 @@ class WaveRecord(Record):
     brokers: list[BrokerTrafficRecord]
     throttle_bytes_per_s: int | None
     least_throttle_bytes_per_s: int | None
+    wildcard_topics: list[str] = Field(default_factory=list)
+    wildcard_least_throttle_bytes_per_s: int | None = None
     log_dir_throttle_bytes_per_s: int | None
     seconds: float
     fullest_disk: FullestDiskRecord | None

@@ -9,12 +9,20 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.check import Finding
+from placement.check.wave_files import WaveFiles
 from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
 from placement.waves.cut import Cut, WaveSettings, cut
 from placement.waves.lists import Lists, changed_lists
 from placement.waves.steps import Step, steps_of
+from planner.plan.file_parts import (
+    file_order,
+    long_topics,
+    part_starts,
+    there_and_back,
+    throttle_bytes,
+)
 from planner.plan.reassignment_file import ReassignmentFile, format_election
 
 FOLDER = "waves"
@@ -68,6 +76,23 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
             waves=[dirs_of(wave_lists(waves, step)) for step in waves.steps],
             final=dirs_of(final),
         ),
+        [_files_of(waves, step) for step in waves.steps],
+    )
+
+
+def _files_of(waves: PlannedWaves, step: Step) -> WaveFiles:
+    """Return how a wave is cut into files, as the checker is told."""
+    state, starts = waves.state, wave_starts(waves, step)
+    rows = file_order(state, step.after.partition_idx)
+    ends = [*starts[1:], len(rows)]
+    parts = [
+        by_name(state, step.after.of(rows[begin:end]))
+        for begin, end in zip(starts, ends, strict=True)
+    ]
+    names = state.topics.names
+    return WaveFiles(
+        parts=parts if len(parts) > 1 else (),
+        wildcards=frozenset(names[t] for t in wildcard_topics(waves, step)),
     )
 
 
@@ -129,9 +154,7 @@ def _dirs_to(
 def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
     """Return the lists before one wave, with the log dirs that replicas lay in."""
     state, replicas = waves.state, waves.state.replicas
-    live = state.brokers.is_live
-    is_kept = np.array([live[row].all() for _, row in step.before.rows()], bool)
-    kept = step.before.of(np.nonzero(is_kept)[0])
+    kept = step.before.of(np.nonzero(_is_live_before(state, step))[0])
     dirs: dict[tuple[int, int], str] = {}
     for p in kept:
         start, stop = replicas.start[p : p + 2].tolist()
@@ -146,6 +169,12 @@ def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
     of = waves.found.copies.partition_idx[earlier]
     dirs |= _dirs_to(waves, earlier[np.isin(of, step.before.partition_idx)])
     return _file(state, kept, dirs)
+
+
+def _is_live_before(state: ClusterState, step: Step) -> npt.NDArray[np.bool_]:
+    """Return which lists before a wave name no broker that is not live."""
+    live = state.brokers.is_live
+    return np.array([live[row].all() for _, row in step.before.rows()], bool)
 
 
 def _file(
@@ -164,11 +193,41 @@ def _file(
     )
 
 
-def wave_files(waves: PlannedWaves) -> Iterator[tuple[str, ReassignmentFile]]:
-    """Yield the name, without its ending, and the lists of each file for Kafka."""
+def wave_files(
+    waves: PlannedWaves,
+) -> Iterator[tuple[str, ReassignmentFile, list[int]]]:
+    """
+    Yield the name, without its ending, and the lists of each file for Kafka.
+
+    And where the parts begin that Kafka takes one by one.
+    """
+    state = waves.state
     for step in waves.steps:
-        yield f"{FOLDER}/wave-{step.number:03d}", wave_lists(waves, step)
-        yield f"{FOLDER}/rollback-{step.number:03d}", rollback_lists(waves, step)
+        lists, starts = wave_lists(waves, step), wave_starts(waves, step)
+        yield f"{FOLDER}/wave-{step.number:03d}", lists, starts
+        back = rollback_lists(waves, step)
+        is_back = _is_live_before(state, step)
+        sizes = there_and_back(state, step.before, step.after)[:, is_back]
+        starts = part_starts(state, step.before.partition_idx[is_back], sizes)
+        yield f"{FOLDER}/rollback-{step.number:03d}", back, starts
+
+
+def wave_starts(waves: PlannedWaves, step: Step) -> list[int]:
+    """Return where the parts of the file of a wave begin."""
+    state, rows = waves.state, step.before.partition_idx
+    return part_starts(state, rows, throttle_bytes(state, step.before, step.after))
+
+
+def part_names(name: str, starts: Sequence[int]) -> list[str]:
+    """Return the names of the parts of a file, none where the whole is taken."""
+    numbers = range(1, len(starts) + 1) if len(starts) > 1 else ()
+    return [f"{name}-{number:03d}.json" for number in numbers]
+
+
+def wildcard_topics(waves: PlannedWaves, step: Step) -> list[int]:
+    """Return the rows of topics whose throttle lists the whole wave makes too long."""
+    state, rows = waves.state, step.before.partition_idx
+    return long_topics(state, rows, throttle_bytes(state, step.before, step.after))
 
 
 def election_files(waves: PlannedWaves) -> Iterator[tuple[str, str]]:

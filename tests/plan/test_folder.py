@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from placement.cluster import BrokerState
 from planner.errors import BadInputError
 from planner.plan.document import elections
-from planner.plan.folder import MOST_PARTITIONS_PER_FILE, plan_files, write_plan
+from planner.plan.file_parts import MOST_PARTITIONS_PER_FILE
+from planner.plan.folder import plan_files, write_plan
 from planner.plan.make import make
 from planner.plan.plan_documents import ElectionRecord, PlanRecord
 from planner.plan.request import PlanRequest

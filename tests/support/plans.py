@@ -76,19 +76,24 @@ def _partition(rng: np.random.Generator, number: int, num_old: int) -> dict[str,
 
 
 def many_document(num_partitions: int) -> dict[str, Any]:
-    """Return partitions of factor one, all on the first of two brokers."""
+    """
+    Return partitions of factor one, all on the first of two brokers.
+
+    A thousand to a topic: Kafka can throttle these together.
+    """
     return {
         "format": "kafka-planner/snapshot",
         "version": 1,
         "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}],
         "topics": [
             {
-                "name": "t",
+                "name": f"t{began}",
                 "partitions": [
                     {"partition": n, "replicas": [1], "size_bytes": 1}
-                    for n in range(num_partitions)
+                    for n in range(min(num_partitions - began, 1000))
                 ],
             }
+            for began in range(0, num_partitions, 1000)
         ],
     }
 
