@@ -16,7 +16,8 @@ from placement.check.finding import Finding, Where
 from placement.check.loads import broker_loads
 from placement.check.placed import placed_before
 from placement.check.wave_dirs import DirFollower, Dirs, Place
-from placement.check.wave_files import WaveFiles, file_findings
+from placement.check.wave_network import NetworkFollower
+from placement.check.wave_told import WaveTold, file_findings
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, Storage
 
 Key = tuple[str, int]
@@ -34,14 +35,17 @@ class WaveLimits:
         Copies that a broker may get, and send, in one wave.
     max_shared
         Copies that it may get and send together, or `None`.
-    disk_threshold
-        Fraction of a disk that may be used while copies run.
+    disk_threshold, in_threshold, out_threshold
+        Fraction of a disk, and of a network each way, that may be used while copies
+        run.
     """
 
     max_in: int
     max_out: int
     max_shared: int | None = None
     disk_threshold: float = 0.8
+    in_threshold: float = 1.0
+    out_threshold: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ def check_waves(
     final: Lists,
     limits: WaveLimits,
     dirs: WaveDirs | None = None,
-    files: Sequence[WaveFiles] | None = None,
+    told: Sequence[WaveTold] | None = None,
 ) -> tuple[Finding, ...]:
     """
     Hold every wave, and where the last one ends, against the rules.
@@ -84,25 +88,26 @@ def check_waves(
         What the waves were cut under.
     dirs
         The log dirs that the files name, where they name any.
-    files
-        How each wave is cut into files; `None`: not at all.
+    told
+        What is told of each wave besides its lists; `None`: nothing.
 
     Returns
     -------
     What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-log-dir``,
     ``wave-rack``, ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``,
-    ``wave-broker``, ``wave-unknown``, ``wave-throttle``, ``wave-end``.
+    ``wave-broker``, ``wave-unknown``, ``wave-throttle``, ``wave-network``,
+    ``wave-end``.
     """
     dirs = dirs or WaveDirs()
     follower = _Follower(before, waves, final, limits)
     follower.expect_dirs(dirs.final)
     named = [*dirs.waves, *[{}] * (len(waves) - len(dirs.waves))]
-    cuts = [WaveFiles()] * len(waves) if files is None else files
+    told = [WaveTold()] * len(waves) if told is None else told
     found: list[Finding] = []
-    turns = zip(waves, named, cuts, strict=True)
-    for number, (lists, paths, cut) in enumerate(turns, start=1):
-        found += file_findings(number, follower.lists, lists, cut)
-        found += follower.run(number, lists, paths)
+    turns = zip(waves, named, told, strict=True)
+    for number, (lists, paths, more) in enumerate(turns, start=1):
+        found += file_findings(number, follower.lists, lists, more)
+        found += follower.run(number, lists, paths, more)
     return (*found, *follower.end(dirs.final))
 
 
@@ -148,6 +153,8 @@ class _Follower:
         self.limit = self._limits(before)
         rows = {key: self.row_of[key] for key in self.before}
         self.dirs = DirFollower(before, rows)
+        thresholds = limits.in_threshold, limits.out_threshold
+        self.network = NetworkFollower(before, rows, thresholds)
         # The last wave that brings a copy to each partition.
         self.last = {
             key: number
@@ -227,10 +234,13 @@ class _Follower:
 
         self.dirs.expect(self.before, known, final, self._bytes, new)
 
-    def run(self, number: int, lists: Lists, dirs: Dirs) -> Iterator[Finding]:
+    def run(
+        self, number: int, lists: Lists, dirs: Dirs, told: WaveTold
+    ) -> Iterator[Finding]:
         """Run one wave; yield what is wrong with it."""
         sent: Counter[int] = Counter()
         received: Counter[int] = Counter()
+        passed: set[int] = set()
         known = {key: list(new) for key, new in lists.items() if key in self.before}
         for key in lists.keys() - known.keys():
             yield self._finding(number, "wave-unknown", key, "is not in the cluster")
@@ -242,6 +252,8 @@ class _Follower:
             sender = self._sender(key)
             if sender is not None:
                 sent[sender] += len(comes)
+            self.network.come(key, comes, sender, len(self.lists[key]) + len(comes) - 1)
+            passed.update(comes)
             arrives = [*comes, *inside[key]]
             received.update(arrives)
             going = {b: path for b, path in named[key].items() if b in arrives}
@@ -253,6 +265,9 @@ class _Follower:
         yield from self._cap_findings(number, sent, received)
         yield from self._disk_findings(number, received)
         yield from self._dir_findings(number, touched)
+        if told.bytes_per_s is not None:
+            busy = {"in": passed, "out": +sent}
+            yield from self.network.findings(number, busy, told.bytes_per_s)
         for key, new in known.items():
             self._settle_inside(key, inside[key], named[key])
             yield from self._finish(number, key, new, named[key])
@@ -396,6 +411,8 @@ class _Follower:
         if self.leader[key] not in new:
             led = [b for b in new if b in self.in_sync[key]]
             self.leader[key] = led[0] if led else None
+        gone = set(old) - set(new)
+        self.network.settle(key, gone, self.leader[key], len(new) - 1)
 
     def _lead(self, key: Key, broker: int | None) -> None:
         """Have a broker lead: it is in sync with itself."""

@@ -122,6 +122,8 @@ def sent_by(state: ClusterState) -> RowArray:
     replicas, leader = state.replicas, state.partitions.leader_idx.astype(np.int64)
     is_live = np.append(state.brokers.is_live, False)
     found = np.where(is_live[leader], leader, ABSENT)
+    if not np.equal(found, ABSENT).any():
+        return found
     holds = is_live[replicas.broker_idx]
     for could in (holds & replicas.is_in_sync, holds):
         heir = replicas.broker_idx_at(first_true(could, replicas.start))

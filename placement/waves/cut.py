@@ -20,15 +20,16 @@ from placement.load import Resource, Weights
 from placement.waves.colouring import (
     colour_copies,
     colour_shared_copies,
-    least_waves,
     run_kernel,
 )
 from placement.waves.copies import Copies, copies_of, is_internal
 from placement.waves.drops import is_copied_too, when_dropped
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
 from placement.waves.kernels.pack import pack_waves
+from placement.waves.pace import WAYS, Paces, Schedule, network_of
 from placement.waves.removals import Removals, in_safe_order, settle_removals
 from placement.waves.space import Space, is_too_full, space_of
+from placement.waves.stage_bound import StageBound, bound_of
 
 RowArray = npt.NDArray[np.int64]
 DEFAULT_CAP = 5
@@ -61,7 +62,8 @@ class WaveSettings:
     order
         Which copies go first.
     thresholds
-        Fraction of each capacity that may be used; for disks while copies run, too.
+        Fraction of each capacity that may be used while copies run: of disks, and of
+        networks in and out; 1 where not named.
 
     Raises
     ------
@@ -78,6 +80,12 @@ class WaveSettings:
         default_factory=lambda: {Resource.DISK: 0.8}
     )
 
+    @property
+    def network_thresholds(self) -> tuple[float, float]:
+        """Fractions of what networks may get and send that may be used."""
+        inward, outward = (self.thresholds.get(way, 1.0) for way in WAYS)
+        return inward, outward
+
     def __post_init__(self) -> None:
         shared = 1 if self.max_shared is None else self.max_shared
         if min(self.max_in, self.max_out, shared) < 1:
@@ -86,30 +94,6 @@ class WaveSettings:
         if self.bandwidth_bytes_per_s <= 0:
             msg = f"bandwidth must be positive, got {self.bandwidth_bytes_per_s}"
             raise ValueError(msg)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageBound:
-    """
-    Why one stage needs so many waves.
-
-    Parameters
-    ----------
-    waves
-        Waves that it needs at least: `copies` over `cap`, rounded up.
-    broker_idx
-        Row of the broker that decides.
-    direction
-        ``in``, ``out`` or ``both``.
-    copies, cap
-        What it gets or sends in all, and may in one wave.
-    """
-
-    waves: int
-    broker_idx: int
-    direction: str
-    copies: int
-    cap: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -129,6 +113,8 @@ class Cut:
         ``(E,)`` wave of each copy, from 0; below 0 where there is no safe one.
     removals
         Which replica each copy deletes when its wave is over.
+    paces
+        How fast each wave copies, and how long it takes.
     bounds
         Of each stage, what its copies need at least: internal topics, and in the
         order `TOPIC` each topic, are stages of their own.
@@ -145,6 +131,7 @@ class Cut:
     copies: Copies
     wave: RowArray
     removals: Removals
+    paces: Paces
     bounds: tuple[StageBound, ...]
     hops: tuple[Hop, ...]
     stuck: Stuck | None
@@ -202,12 +189,21 @@ def cut(
         began += int(own.max()) + 1
     removals = Removals(broker_idx=drops, freed_bytes=freed)
     wave = when_dropped(state, copies, wave)
+    network = network_of(state, settings.network_thresholds)
+    schedule = Schedule(
+        reassignment=reassignment,
+        copies=copies,
+        wave=wave,
+        removals=removals,
+        bandwidth_bytes_per_s=settings.bandwidth_bytes_per_s,
+    )
     result = Cut(
         reassignment=reassignment,
         settings=settings,
         copies=copies,
         wave=wave,
         removals=removals,
+        paces=schedule.paces(network),
         bounds=tuple(_bound(copies, stage, settings) for stage in stages),
         hops=(),
         stuck=None,
@@ -218,7 +214,11 @@ def cut(
     if not is_too_full(copies, wave, drops, freed, space):
         return result
     everything = np.ones(len(copies), dtype=np.bool_)
-    return _packed(result, _stages(state, copies, everything, settings), space)
+    packed = _packed(result, _stages(state, copies, everything, settings), space)
+    schedule = replace(
+        schedule, copies=packed.copies, wave=packed.wave, removals=packed.removals
+    )
+    return replace(packed, paces=schedule.paces(network))
 
 
 def _caps(settings: WaveSettings) -> tuple[int, int, int]:
@@ -234,7 +234,8 @@ def _stages(
     group = is_internal(state)[copies.partition_idx].astype(np.int64)
     if settings.order is Order.TOPIC:
         group = group * (len(state.topics) + 1) + topic
-    return [np.nonzero(chosen & (group == g))[0] for g in np.unique(group[chosen])]
+    groups = np.nonzero(np.bincount(group[chosen]))[0]
+    return [np.nonzero(chosen & (group == g))[0] for g in groups]
 
 
 def _priority(state: ClusterState, copies: Copies, order: Order) -> RowArray:
@@ -306,20 +307,7 @@ def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBoun
     if settings.max_shared is not None:
         both = np.concatenate([source, target])
         ends.append(("both", both, settings.max_shared))
-    found = [_busiest(*end) for end in ends]
-    return max(found, key=lambda bound: bound.waves)
-
-
-def _busiest(direction: str, brokers: RowArray, cap: int) -> StageBound:
-    counts = np.bincount(brokers, minlength=1)
-    broker = int(counts.argmax())
-    return StageBound(
-        waves=least_waves(brokers, cap),
-        broker_idx=broker,
-        direction=direction,
-        copies=int(counts[broker]),
-        cap=cap,
-    )
+    return bound_of(ends)
 
 
 def _packed(found: Cut, stages: list[RowArray], space: Space) -> Cut:

@@ -306,8 +306,8 @@ def _waves(
         return None
     if reader.problems:
         return None
-    disk = {**DEFAULT_THRESHOLDS, **thresholds}[Resource.DISK]
-    return WaveSettings(**given, thresholds={Resource.DISK: disk})  # type: ignore[arg-type] # by name
+    limits = {**DEFAULT_THRESHOLDS, **thresholds}
+    return WaveSettings(**given, thresholds=limits)  # type: ignore[arg-type] # by name
 
 
 def _excluded_topics(reader: OptionReader, request: PlanRequest) -> Any:  # noqa: ANN401

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, disk_loads
 from placement.rules.draft import Note
-from placement.waves.cut import StageBound
 from placement.waves.hops import Hop, Stuck
+from placement.waves.stage_bound import StageBound
 from placement.waves.steps import Step
 from placement.waves.timeline import schedule_bound, schedule_copies
 from planner.plan.numbers import rounded
@@ -19,6 +19,7 @@ from planner.plan.waves import (
     FOLDER,
     PlannedWaves,
     key_of,
+    pace_of,
     part_names,
     settings_document,
     wave_starts,
@@ -34,11 +35,14 @@ def to_document(waves: PlannedWaves) -> dict[str, Any]:
     """Return waves.json: the same for the same input, whatever the machine."""
     found = waves.found
     disk = found.settings.thresholds.get(Resource.DISK, 1.0)
+    inward, outward = found.settings.network_thresholds
     return {
         "format": FORMAT,
         "version": VERSION,
         "settings": settings_document(found.settings),
         "disk_threshold": disk,
+        "in_threshold": inward,
+        "out_threshold": outward,
         "is_limited_by_disk": found.is_limited_by_disk,
         "certificate": certificate(waves),
         "seconds_wave_by_wave": rounded(
@@ -182,11 +186,9 @@ def wave_seconds(waves: PlannedWaves, step: Step) -> float:
     """
     Return the seconds until the busiest broker of a wave is done.
 
-    Between log dirs it copies at the same rate, beside what passes between brokers.
+    Between log dirs it copies at the bandwidth, beside what passes between brokers.
     """
-    busy = (*_traffic(waves, step.copies), _inside_bytes(waves, step))
-    most = max(int(each.max(initial=0)) for each in busy)
-    return most / waves.found.settings.bandwidth_bytes_per_s
+    return float(waves.found.paces.seconds[step.number - 1]) if step.has_copies else 0.0
 
 
 def _inside_bytes(waves: PlannedWaves, step: Step) -> RowArray:
@@ -220,7 +222,8 @@ def _wave(
     least = least_throttle(waves, step)
     wild = wildcard_topics(waves, step)
     wild_least = least_throttle(waves, step, wild)
-    rate = waves.found.settings.bandwidth_bytes_per_s
+    rate = pace_of(waves, step)
+    whole = waves.found.settings.bandwidth_bytes_per_s
     number = f"{step.number:03d}"
     fullest = ABSENT if full is None else int(full.argmax())
     has_traffic = len(passing(waves, step)) > 0
@@ -237,13 +240,15 @@ def _wave(
         "partitions": len(step.after),
         **_counts(waves, step),
         "brokers": _brokers(waves, step),
+        "bandwidth_bytes_per_s": rate if has_traffic else None,
+        "network": _network(waves, step) if has_traffic else None,
         "throttle_bytes_per_s": round(rate + least) if has_traffic else None,
         "least_throttle_bytes_per_s": round(least) if has_traffic else None,
         "wildcard_topics": [waves.state.topics.names[topic] for topic in wild],
         "wildcard_least_throttle_bytes_per_s": round(wild_least)
         if wild and has_traffic
         else None,
-        "log_dir_throttle_bytes_per_s": round(rate) if has_inside else None,
+        "log_dir_throttle_bytes_per_s": round(whole) if has_inside else None,
         "seconds": rounded(wave_seconds(waves, step)),
         "fullest_disk": None
         if full is None
@@ -252,6 +257,19 @@ def _wave(
             "use": rounded(float(full[fullest])),
         },
         "elections": len(step.elects),
+    }
+
+
+def _network(waves: PlannedWaves, step: Step) -> dict[str, Any] | None:
+    """Return which broker's network slows a wave, if one does."""
+    paces, wave = waves.found.paces, step.number - 1
+    broker = int(paces.slowed_by[wave])
+    if broker == ABSENT:
+        return None
+    return {
+        "broker": int(waves.state.brokers.ids[broker]),
+        "direction": "out" if paces.is_out[wave] else "in",
+        "load_bytes_per_s": rounded(float(paces.load_bytes_per_s[wave])),
     }
 
 
@@ -338,6 +356,7 @@ def notes(waves: PlannedWaves) -> list[str]:
     ]
     if found.is_limited_by_disk:
         told.append("disks are too full for the least number of waves")
+    told += _network_notes(waves)
     passes = found.copies.passes
     moved = np.unique(found.copies.partition_idx[passes])
     if np.isnan(state.partitions.in_bytes_per_s[moved]).any():
@@ -345,6 +364,22 @@ def notes(waves: PlannedWaves) -> list[str]:
     if (found.copies.source_idx[passes] < 0).any():
         told.append("partitions without a leader cannot be copied until they have one")
     return told
+
+
+def _network_notes(waves: PlannedWaves) -> Iterator[str]:
+    """Say whose networks slow waves, or that nobody knows what they may carry."""
+    paces, brokers = waves.found.paces, waves.state.brokers
+    slowed = np.nonzero(paces.slowed_by >= 0)[0]
+    tight = sorted({int(brokers.ids[b]) for b in paces.slowed_by[slowed].tolist()})
+    if tight:
+        yield (
+            f"{len(slowed)} waves copy at less than the bandwidth asked for, the "
+            f"slowest at {paces.bytes_per_s.min():.6g} bytes/s: brokers "
+            f"{', '.join(map(str, tight))} have no more of their network left"
+        )
+    known = np.isfinite(brokers.in_bytes_per_s) & np.isfinite(brokers.out_bytes_per_s)
+    if waves.found.copies.passes.any() and not known[brokers.is_live].all():
+        yield "networks of unknown capacity hold no copy back"
 
 
 def _named(state: ClusterState, p: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from placement.check import Finding
-from placement.check.wave_files import WaveFiles
+from placement.check.wave_told import WaveTold
 from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
@@ -33,13 +33,13 @@ class WavesInput:
         The file of each, in order.
     limits
         What they were cut under.
-    files
-        How each is cut into files.
+    told
+        What is told of each besides its lists.
     """
 
     waves: tuple[ReassignmentFile, ...]
     limits: WaveLimits
-    files: tuple[WaveFiles, ...]
+    told: tuple[WaveTold, ...]
 
     def check(
         self, before: ClusterState, final: ReassignmentFile
@@ -53,7 +53,7 @@ class WavesInput:
             WaveDirs(
                 waves=[dirs_of(file) for file in self.waves], final=dirs_of(final)
             ),
-            self.files,
+            self.told,
         )
 
 
@@ -88,12 +88,14 @@ def read_waves(folder: Path) -> WavesInput | None:
         raise BadInputError(msg, problems)
     return WavesInput(
         waves=tuple(files),
-        files=tuple(parts),
+        told=tuple(parts),
         limits=WaveLimits(
             max_in=told.settings.max_moves_in,
             max_out=told.settings.max_moves_out,
             max_shared=told.settings.max_moves_per_broker,
             disk_threshold=told.disk_threshold,
+            in_threshold=told.in_threshold,
+            out_threshold=told.out_threshold,
         ),
     )
 
@@ -114,15 +116,21 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
 
 def _read_parts(
     folder: Path, told: WavesRecord
-) -> tuple[list[WaveFiles], list[InputProblem]]:
-    """Read the parts of each wave."""
-    found: list[WaveFiles] = []
+) -> tuple[list[WaveTold], list[InputProblem]]:
+    """Read the parts of each wave, and what else is told of it."""
+    found: list[WaveTold] = []
     problems: list[InputProblem] = []
     for wave in told.waves:
         parts, more = _read_files(folder, wave.parts)
         problems += more
         lists = [lists_of(part) for part in parts]
-        found.append(WaveFiles(parts=lists, wildcards=frozenset(wave.wildcard_topics)))
+        found.append(
+            WaveTold(
+                parts=lists,
+                wildcards=frozenset(wave.wildcard_topics),
+                bytes_per_s=wave.bandwidth_bytes_per_s,
+            )
+        )
     return found, problems
 
 

@@ -82,6 +82,14 @@ class FullestDiskRecord(Record):
     use: float
 
 
+class NetworkRecord(Record):
+    """The broker whose network slows a wave, and what it carries without copies."""
+
+    broker: Int32
+    direction: Literal["in", "out"]
+    load_bytes_per_s: float
+
+
 class WaveRecord(Record):
     """One wave."""
 
@@ -98,6 +106,8 @@ class WaveRecord(Record):
     log_dir_bytes: int
     drops: int
     brokers: list[BrokerTrafficRecord]
+    bandwidth_bytes_per_s: float | None = None
+    network: NetworkRecord | None = None
     throttle_bytes_per_s: int | None
     least_throttle_bytes_per_s: int | None
     wildcard_topics: list[str] = Field(default_factory=list)
@@ -135,6 +145,8 @@ class WavesRecord(Record):
     version: Literal[1]
     settings: WaveSettingsRecord
     disk_threshold: float
+    in_threshold: float = 1.0
+    out_threshold: float = 1.0
     is_limited_by_disk: bool
     certificate: WaveCertificateRecord
     seconds_wave_by_wave: float

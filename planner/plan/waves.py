@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.check import Finding
-from placement.check.wave_files import WaveFiles
+from placement.check.wave_told import WaveTold
 from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
@@ -76,12 +76,12 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
             waves=[dirs_of(wave_lists(waves, step)) for step in waves.steps],
             final=dirs_of(final),
         ),
-        [_files_of(waves, step) for step in waves.steps],
+        [_told_of(waves, step) for step in waves.steps],
     )
 
 
-def _files_of(waves: PlannedWaves, step: Step) -> WaveFiles:
-    """Return how a wave is cut into files, as the checker is told."""
+def _told_of(waves: PlannedWaves, step: Step) -> WaveTold:
+    """Return what waves.json tells the checker of a wave."""
     state, starts = waves.state, wave_starts(waves, step)
     rows = file_order(state, step.after.partition_idx)
     ends = [*starts[1:], len(rows)]
@@ -90,10 +90,18 @@ def _files_of(waves: PlannedWaves, step: Step) -> WaveFiles:
         for begin, end in zip(starts, ends, strict=True)
     ]
     names = state.topics.names
-    return WaveFiles(
+    return WaveTold(
         parts=parts if len(parts) > 1 else (),
         wildcards=frozenset(names[t] for t in wildcard_topics(waves, step)),
+        bytes_per_s=pace_of(waves, step),
     )
+
+
+def pace_of(waves: PlannedWaves, step: Step) -> float:
+    """Return the bytes per second that a broker copies at in a wave."""
+    if not step.has_copies:
+        return waves.found.settings.bandwidth_bytes_per_s
+    return float(waves.found.paces.bytes_per_s[step.number - 1])
 
 
 def dirs_of(file: ReassignmentFile) -> dict[Key, Sequence[str | None]]:
@@ -113,6 +121,8 @@ def limits_of(settings: WaveSettings) -> WaveLimits:
         max_out=settings.max_out,
         max_shared=settings.max_shared,
         disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
+        in_threshold=settings.network_thresholds[0],
+        out_threshold=settings.network_thresholds[1],
     )
 
 

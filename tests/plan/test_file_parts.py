@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from placement.check.wave_files import WaveFiles, file_findings
+from placement.check.wave_told import WaveTold, file_findings
 from placement.cluster import ClusterState
 from placement.load import Resource, weigh
 from placement.waves.cut import WaveSettings
@@ -125,7 +125,7 @@ def test_check_reads_the_parts_of_a_wave(capsys, wide, tmp_path):
     assert made.code == 0, made.out
     fine = run(capsys, "check", plan, "--snapshot", snapshot)
     first, second = (plan / f"waves/wave-001-{n:03d}.json" for n in (1, 2))
-    lists = [*map(len, read_waves(plan).files[0].parts)]
+    lists = [*map(len, read_waves(plan).told[0].parts)]
 
     first.write_text((plan / "waves/wave-001.json").read_text())
     spoiled = run(capsys, "check", plan, "--snapshot", snapshot, "--format", "json")
@@ -142,17 +142,17 @@ def test_check_reads_the_parts_of_a_wave(capsys, wide, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("files", "messages"),
+    ("told", "messages"),
     [
-        pytest.param(WaveFiles(), 2, id="not-told"),
-        pytest.param(WaveFiles(wildcards={"wide"}), 1, id="not-cut"),
+        pytest.param(WaveTold(), 2, id="not-told"),
+        pytest.param(WaveTold(wildcards={"wide"}), 1, id="not-cut"),
     ],
 )
-def test_the_checker_finds_a_list_that_kafka_cannot_store(files, messages):
+def test_the_checker_finds_a_list_that_kafka_cannot_store(told, messages):
     now = {("wide", n): [1001, 1002, 1003] for n in range(1300)}
     then = {("wide", n): [1001, 1002, 1004] for n in range(1300)}
 
-    found = list(file_findings(1, now, then, files))
+    found = list(file_findings(1, now, then, told))
 
     assert [one.rule for one in found] == ["wave-throttle"] * messages
     assert all(one.where.topic == "wide" for one in found)
@@ -162,8 +162,8 @@ def test_one_partition_alone_cannot_be_cut():
     many = list(range(1000, 6000))
     now, then = {("t", 0): many}, {("t", 0): [*many[:-1], 9]}
 
-    assert [*file_findings(1, now, then, WaveFiles(wildcards={"t"}))] == []
-    assert len([*file_findings(1, now, then, WaveFiles())]) == 1
+    assert [*file_findings(1, now, then, WaveTold(wildcards={"t"}))] == []
+    assert len([*file_findings(1, now, then, WaveTold())]) == 1
 
 
 def test_a_wildcard_throttles_every_replica_of_its_topic():

@@ -137,14 +137,46 @@ def test_a_throttle_leaves_room_for_what_is_written_meanwhile(
     capsys, snapshot, tmp_path
 ):
     told = planned(
-        capsys, snapshot, tmp_path / "plan", "--waves", "--bandwidth", "1MB/s"
+        capsys, snapshot, tmp_path / "plan", "--waves", "--bandwidth", "1KB/s"
     )
 
     for wave in told["waves"]:
         if wave["kind"] == "copies":
             least = wave["least_throttle_bytes_per_s"]
             assert least > 0
-            assert wave["throttle_bytes_per_s"] == 1_000_000 + least
+            assert wave["throttle_bytes_per_s"] == 1000 + least
+
+
+def test_a_wave_copies_no_faster_than_its_networks_have_room_for(
+    capsys, snapshot, tmp_path
+):
+    plan = tmp_path / "plan"
+    told = planned(capsys, snapshot, plan, "--waves", "--bandwidth", "1MB/s")
+    fine = run(capsys, "check", plan, "--snapshot", snapshot)
+    spoiled = json.loads((plan / "waves/waves.json").read_text())
+    spoiled["waves"][0]["bandwidth_bytes_per_s"] *= 1.01
+    (plan / "waves/waves.json").write_text(json.dumps(spoiled))
+
+    found = run(capsys, "check", plan, "--snapshot", snapshot, "--format", "json")
+
+    assert (told["in_threshold"], told["out_threshold"]) == (0.8, 0.8)
+    for wave in told["waves"]:
+        if wave["kind"] == "copies":
+            rate, least = (
+                wave[f"{name}_bytes_per_s"] for name in ("bandwidth", "least_throttle")
+            )
+            assert wave["throttle_bytes_per_s"] == round(rate + least)
+            busiest = max(max(b["bytes_in"], b["bytes_out"]) for b in wave["brokers"])
+            assert wave["seconds"] == pytest.approx(busiest / rate)
+            way = wave["network"]["direction"]
+            whole = {"in": 14_000, "out": 56_000}[way]
+            left = 0.8 * whole - wave["network"]["load_bytes_per_s"]
+            assert rate == pytest.approx(max(left, 0.01 * whole))
+    assert any("network" in note for note in told["notes"])
+    assert fine.code == 0, fine.out
+    assert found.code == 3
+    rules = {one["rule"] for one in found.document["findings"] if not one["existing"]}
+    assert rules == {"wave-network"}
 
 
 def test_without_a_wish_for_waves_there_are_none(capsys, snapshot, tmp_path):

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from placement.change import Reassignment
 from placement.check.finding import Finding
+from placement.check.wave_told import WaveTold
 from placement.check.waves import WaveDirs, WaveLimits, check_waves
 from placement.cluster import ABSENT, BrokerState, ClusterState
-from placement.load import weigh
+from placement.load import Resource, weigh
 from placement.waves.cut import Cut, WaveSettings, cut
 from placement.waves.steps import Step, steps_of
 from support.clusters import Dir, make_state
@@ -69,6 +70,7 @@ def reassignments(
     resizes: bool = False,
     has_dirs: bool = False,
     may_be_unled: bool = False,
+    has_rates: bool = False,
 ) -> Reassignment:
     """
     Draw lists and where they are to go, racks spread as far as there are some.
@@ -76,7 +78,8 @@ def reassignments(
     The last brokers, up to `most_dead`, are dead: what lies there goes elsewhere,
     where a live replica is left to be copied from. `resizes`: lists may become longer
     or shorter. `has_dirs`: brokers have two log dirs, and plans name some.
-    `may_be_unled`: replicas may be out of sync, and nobody need lead.
+    `may_be_unled`: replicas may be out of sync, and nobody need lead. `has_rates`: what
+    passes is known, and here and there what networks may carry.
     """
     num_brokers = draw(st.integers(2, 7))
     num_dead = draw(st.integers(0, min(most_dead, num_brokers // 2)))
@@ -105,6 +108,7 @@ def reassignments(
         size_bytes=[draw(st.integers(0, 100)) for _ in before],
         min_isr=draw(st.integers(1, factor)),
         **(_draw_dirs(draw, before, num_brokers) if has_dirs else {}),
+        **(_draw_rates(draw, count, num_brokers) if has_rates else {}),
     )
     if not has_dirs:
         return reassignment_to(state, after)
@@ -133,6 +137,18 @@ def _draw_dirs(draw: Any, lists: list[list[int]], num_brokers: int) -> dict[str,
             for b in range(num_brokers)
         },
         "dirs": [[draw(st.sampled_from([None, *PATHS])) for _ in row] for row in lists],
+    }
+
+
+def _draw_rates(draw: Any, count: int, num_brokers: int) -> dict[str, Any]:
+    """Draw what is written and read, and what networks and disks may carry."""
+    rates = st.sampled_from([0.0, 1.0, 5.0, 20.0, np.nan])
+    networks = st.sampled_from([np.nan, 10.0, 60.0, 200.0, 1000.0])
+    return {
+        "in_rate": [draw(rates) for _ in range(count)],
+        "out_rate": [draw(rates) for _ in range(count)],
+        "broker_in": [draw(networks) for _ in range(num_brokers)],
+        "broker_out": [draw(networks) for _ in range(num_brokers)],
     }
 
 
@@ -188,15 +204,19 @@ def dirs_by_name(found: Cut, lists: Mapping[Any, list[int]], rows: Any) -> dict:
     return {key: [named.get((key, b)) for b in row] for key, row in lists.items()}
 
 
-def judge(found: Cut, steps: Sequence[Step] | None = None) -> tuple[Finding, ...]:
-    """Return what the independent checker says of the waves."""
+def judge(
+    found: Cut, steps: Sequence[Step] | None = None, *, faster: float = 1.0
+) -> tuple[Finding, ...]:
+    """Return what the independent checker says of the waves, or of faster ones."""
     steps = list(steps_of(found)) if steps is None else steps
     settings = found.settings
     limits = WaveLimits(
         max_in=settings.max_in,
         max_out=settings.max_out,
         max_shared=settings.max_shared,
-        disk_threshold=next(iter(settings.thresholds.values()), 1.0),
+        disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
+        in_threshold=settings.thresholds.get(Resource.IN, 1.0),
+        out_threshold=settings.thresholds.get(Resource.OUT, 1.0),
     )
     lists = [as_lists(found, step.after) for step in steps]
     final = final_lists(found)
@@ -211,4 +231,12 @@ def judge(found: Cut, steps: Sequence[Step] | None = None) -> tuple[Finding, ...
         final,
         limits,
         WaveDirs(waves=dirs, final=dirs_by_name(found, final, every)),
+        [
+            WaveTold(
+                bytes_per_s=faster * float(found.paces.bytes_per_s[step.number - 1])
+            )
+            if step.has_copies
+            else WaveTold()
+            for step in steps
+        ],
     )

@@ -18,9 +18,9 @@ MOST_BYTES = 2**15 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaveFiles:
+class WaveTold:
     """
-    How one wave is cut into files.
+    What is told of one wave besides its lists.
 
     Parameters
     ----------
@@ -28,14 +28,17 @@ class WaveFiles:
         The lists of each part; none where the whole is one file.
     wildcards
         Topics that are to be throttled by ``*`` where the whole is run at once.
+    bytes_per_s
+        Bytes/s that a broker sends, and gets, by copies; `None`: not told.
     """
 
     parts: Sequence[Lists] = ()
     wildcards: Collection[str] = ()
+    bytes_per_s: float | None = None
 
 
 def file_findings(
-    number: int, now: Lists, wave: Lists, files: WaveFiles
+    number: int, now: Lists, wave: Lists, told: WaveTold
 ) -> Iterator[Finding]:
     """
     Yield what keeps the files of a wave from being run as they are.
@@ -48,16 +51,16 @@ def file_findings(
         Lists of its partitions before it.
     wave
         Its own lists.
-    files
-        How it is cut.
+    told
+        How it is cut into files.
     """
-    if files.parts and not _make_up(files.parts, wave):
+    if told.parts and not _make_up(told.parts, wave):
         yield _finding(number, None, "has parts that do not make up the whole")
     for topic, most in _longest(now, wave).items():
-        if most > MOST_BYTES and topic not in files.wildcards:
+        if most > MOST_BYTES and topic not in told.wildcards:
             message = f"throttles {topic} by a list of {most} B, and does not say so"
             yield _finding(number, topic, message)
-    for place, part in enumerate(files.parts or [wave], start=1):
+    for place, part in enumerate(told.parts or [wave], start=1):
         for topic, most in _longest(now, part).items():
             is_cut = len({p for t, p in part if t == topic}) > 1
             if most > MOST_BYTES and is_cut:
