@@ -9,6 +9,8 @@ from placement.check.capacity_rules import SLACK, amount, capacities
 from placement.check.finding import Finding, Where
 from placement.check.loads import broker_loads
 from placement.check.placed import placed_before
+from placement.check.wave_passing import Passing
+from placement.check.wave_told import WaveTold
 from placement.cluster import ABSENT, ClusterState
 
 Key = tuple[str, int]
@@ -93,7 +95,7 @@ class NetworkFollower:
         self.sends[key] = broker, sent
 
     def findings(
-        self, number: int, busy: dict[str, Collection[int]], bytes_per_s: float
+        self, number: int, passing: Passing, told: WaveTold
     ) -> Iterator[Finding]:
         """
         Yield the brokers whose network copies overload.
@@ -102,12 +104,13 @@ class NetworkFollower:
         ----------
         number
             Of the wave.
-        busy
-            Who gets copies (``in``), and who sends them (``out``).
-        bytes_per_s
-            What a broker copies at.
+        passing
+            Who gets copies, and who sends them.
+        told
+            How fast a broker copies.
         """
-        for way, brokers in busy.items():
+        bytes_per_s = told.bytes_per_s or 0.0
+        for way, brokers in (("in", passing.got), ("out", passing.sent)):
             for broker in sorted(brokers):
                 whole = self.whole[way].get(broker, np.nan)
                 load, limit = self.load[way][broker], whole * self.threshold[way]

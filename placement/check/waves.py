@@ -7,7 +7,6 @@ Python, from the cluster before and the files alone.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,53 +15,15 @@ from placement.check.finding import Finding, Where
 from placement.check.loads import broker_loads
 from placement.check.placed import placed_before
 from placement.check.wave_dirs import DirFollower, Dirs, Place
+from placement.check.wave_growth import GrowthFollower
+from placement.check.wave_limits import WaveDirs, WaveLimits
 from placement.check.wave_network import NetworkFollower
+from placement.check.wave_passing import Passing
 from placement.check.wave_told import WaveTold, file_findings
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, Storage
 
 Key = tuple[str, int]
 Lists = Mapping[Key, Sequence[int]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaveLimits:
-    """
-    What waves were cut under.
-
-    Parameters
-    ----------
-    max_in, max_out
-        Copies that a broker may get, and send, in one wave.
-    max_shared
-        Copies that it may get and send together, or `None`.
-    disk_threshold, in_threshold, out_threshold
-        Fraction of a disk, and of a network each way, that may be used while copies
-        run.
-    """
-
-    max_in: int
-    max_out: int
-    max_shared: int | None = None
-    disk_threshold: float = 0.8
-    in_threshold: float = 1.0
-    out_threshold: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaveDirs:
-    """
-    The log dirs that files name, one for each broker of a list, `None` for any.
-
-    Parameters
-    ----------
-    waves
-        Of each wave; none at all where no file names any.
-    final
-        Of the plan.
-    """
-
-    waves: Sequence[Dirs] = ()
-    final: Dirs = field(default_factory=dict)
 
 
 def check_waves(
@@ -155,6 +116,7 @@ class _Follower:
         self.dirs = DirFollower(before, rows)
         thresholds = limits.in_threshold, limits.out_threshold
         self.network = NetworkFollower(before, rows, thresholds)
+        self.growth = GrowthFollower(before, rows)
         # The last wave that brings a copy to each partition.
         self.last = {
             key: number
@@ -217,8 +179,9 @@ class _Follower:
             for broker in set(self.before[key]) - set(final):
                 after[broker] -= self._bytes(key, broker)
         whole = capacities(before, "disk") * self.limits.disk_threshold
+        self.ends = {b: max(load, after[b]) for b, load in self.load.items()}
         return {
-            b: np.inf if np.isnan(most) else max(most, self.load[b], after[b])
+            b: np.inf if np.isnan(most) else max(most, self.ends[b])
             for b, most in zip(before.brokers.ids.tolist(), whole.tolist(), strict=True)
         }
 
@@ -238,9 +201,7 @@ class _Follower:
         self, number: int, lists: Lists, dirs: Dirs, told: WaveTold
     ) -> Iterator[Finding]:
         """Run one wave; yield what is wrong with it."""
-        sent: Counter[int] = Counter()
-        received: Counter[int] = Counter()
-        passed: set[int] = set()
+        passing = Passing()
         known = {key: list(new) for key, new in lists.items() if key in self.before}
         for key in lists.keys() - known.keys():
             yield self._finding(number, "wave-unknown", key, "is not in the cluster")
@@ -249,28 +210,32 @@ class _Follower:
         touched: set[Place] = set()
         for key, new in known.items():
             comes = [b for b in new if b not in self.lists[key]]
-            sender = self._sender(key)
-            if sender is not None:
-                sent[sender] += len(comes)
-            self.network.come(key, comes, sender, len(self.lists[key]) + len(comes) - 1)
-            passed.update(comes)
             arrives = [*comes, *inside[key]]
-            received.update(arrives)
+            self._pass(key, comes, inside[key], passing)
             going = {b: path for b, path in named[key].items() if b in arrives}
             touched.update(going.items())
             self._arrive(key, arrives, going)
             for message in self.dirs.unusable(going):
                 yield self._finding(number, "wave-log-dir", key, message)
             yield from self._list_findings(number, key, new, comes)
-        yield from self._cap_findings(number, sent, received)
-        yield from self._disk_findings(number, received)
+        yield from self._cap_findings(number, passing.num_out, passing.num_in)
+        seconds = passing.seconds(told, self.limits.bandwidth_bytes_per_s)
+        yield from self._disk_findings(number, passing.num_in, seconds)
         yield from self._dir_findings(number, touched)
-        if told.bytes_per_s is not None:
-            busy = {"in": passed, "out": +sent}
-            yield from self.network.findings(number, busy, told.bytes_per_s)
+        yield from self.network.findings(number, passing, told)
         for key, new in known.items():
             self._settle_inside(key, inside[key], named[key])
             yield from self._finish(number, key, new, named[key])
+
+    def _pass(
+        self, key: Key, comes: list[int], inside: Sequence[int], passing: Passing
+    ) -> None:
+        """Count what copies of one partition pass, and what is written to them."""
+        sender = self._sender(key)
+        passing.come(sender, comes, self.size[key])
+        passing.move({broker: self._bytes(key, broker) for broker in inside})
+        self.network.come(key, comes, sender, len(self.lists[key]) + len(comes) - 1)
+        self.growth.come(key, [*comes, *inside])
 
     def _sender(self, key: Key) -> int | None:
         """
@@ -303,6 +268,7 @@ class _Follower:
             self.load[broker] -= size
             self.dirs.go(key, broker, size)
             self.dirs.settle(key, broker, named[broker])
+        self.growth.go(key, moved)
 
     def _list_findings(
         self, number: int, key: Key, new: list[int], comes: list[int]
@@ -363,15 +329,21 @@ class _Follower:
                     f"{into} copies",
                 )
 
-    def _disk_findings(self, number: int, received: Counter[int]) -> Iterator[Finding]:
+    def _disk_findings(
+        self, number: int, received: Counter[int], seconds: float
+    ) -> Iterator[Finding]:
         for broker in sorted(received):
             most = self.limit.get(broker, np.inf)
+            if seconds > 0 and not np.isinf(most):
+                load, ends = self.load[broker], self.ends[broker]
+                most = self.growth.allowed(broker, seconds, load, most, ends)
             if self.load[broker] > most * (1 + 1e-9):
                 yield Finding(
                     rule="wave-disk",
                     where=Where(broker=broker, resource="disk"),
                     message=f"wave {number}: broker {broker} holds "
-                    f"{self.load[broker]:.6g} B with both copies, over {most:.6g} B",
+                    f"{self.load[broker]:.6g} B with both copies, over {most:.6g} B"
+                    + (" with what is written meanwhile" if seconds > 0 else ""),
                 )
 
     def _dir_findings(self, number: int, touched: set[Place]) -> Iterator[Finding]:
@@ -412,6 +384,7 @@ class _Follower:
             led = [b for b in new if b in self.in_sync[key]]
             self.leader[key] = led[0] if led else None
         gone = set(old) - set(new)
+        self.growth.go(key, gone)
         self.network.settle(key, gone, self.leader[key], len(new) - 1)
 
     def _lead(self, key: Key, broker: int | None) -> None:

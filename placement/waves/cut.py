@@ -20,13 +20,13 @@ from placement.load import Resource, Weights
 from placement.waves.colouring import (
     colour_copies,
     colour_shared_copies,
-    run_kernel,
 )
 from placement.waves.copies import Copies, copies_of, is_internal
 from placement.waves.drops import is_copied_too, when_dropped
+from placement.waves.growth import fills_up, growth_of, no_growth
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
-from placement.waves.kernels.pack import pack_waves
 from placement.waves.pace import WAYS, Paces, Schedule, network_of
+from placement.waves.packing import pack
 from placement.waves.removals import Removals, in_safe_order, settle_removals
 from placement.waves.space import Space, is_too_full, space_of
 from placement.waves.stage_bound import StageBound, bound_of
@@ -211,10 +211,16 @@ def cut(
     )
     threshold = settings.thresholds.get(Resource.DISK, 1.0)
     space = space_of(state, weights, copies, threshold)
-    if not is_too_full(copies, wave, drops, freed, space):
+    growth = growth_of(state, copies, space)
+    paces = result.paces
+    if not is_too_full(copies, wave, drops, freed, space) and not (
+        growth is not None
+        and fills_up(copies, wave, (drops, freed), space, growth, paces.seconds)
+    ):
         return result
     everything = np.ones(len(copies), dtype=np.bool_)
-    packed = _packed(result, _stages(state, copies, everything, settings), space)
+    stages = _stages(state, copies, everything, settings)
+    packed = _packed(result, stages, space, schedule.least_pace(network))
     schedule = replace(
         schedule, copies=packed.copies, wave=packed.wave, removals=packed.removals
     )
@@ -310,11 +316,13 @@ def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBoun
     return bound_of(ends)
 
 
-def _packed(found: Cut, stages: list[RowArray], space: Space) -> Cut:
+def _packed(found: Cut, stages: list[RowArray], space: Space, pace: float) -> Cut:
     """Fill waves as far as disks have room; put replicas aside where nothing else."""
     state, settings = found.reassignment.before, found.settings
     copies = found.copies
     room, dir_room = space.room.copy(), space.dir_room.copy()
+    growth = growth_of(state, copies, space) or no_growth(state, copies)
+    written = growth.written.copy()
     wave = np.full(len(copies), -1, dtype=np.int64)
     hops: list[Hop] = []
     stuck: Stuck | None = None
@@ -323,12 +331,17 @@ def _packed(found: Cut, stages: list[RowArray], space: Space) -> Cut:
     while todo:
         order = _priority(state, copies, settings.order)
         order = order[np.isin(order, todo[0])]
-        began = _pack(copies, order, settings, room, dir_room, wave, began)
+        growth = replace(
+            growth, written=written, of_copy=growth.rates[copies.partition_idx]
+        )
+        rooms = room, dir_room
+        began = pack(copies, order, _caps(settings), rooms, growth, pace, wave, began)
         rest = [row for row in todo[0] if wave[row] < 0]
         if not rest:
             todo.pop(0)
             continue
-        cycle = name_cycle(state, copies, rest, room, dir_room)
+        fills = growth.lacks(copies, room, pace)
+        cycle = name_cycle(state, copies, rest, room, dir_room, fills)
         hop = find_hop(found.reassignment, copies, wave, cycle, room)
         if hop is None:
             stuck = cycle
@@ -345,38 +358,4 @@ def _packed(found: Cut, stages: list[RowArray], space: Space) -> Cut:
         hops=tuple(hops),
         stuck=stuck,
         is_limited_by_disk=True,
-    )
-
-
-def _pack(
-    copies: Copies,
-    order: RowArray,
-    settings: WaveSettings,
-    room: RowArray,
-    dir_room: RowArray,
-    wave: RowArray,
-    began: int,
-) -> int:
-    nothing = np.zeros(len(room), dtype=np.int64)
-    return int(
-        run_kernel(
-            pack_waves,
-            len(order),
-            order.astype(np.int64),
-            copies.source_idx,
-            copies.target_idx,
-            copies.size_bytes,
-            copies.drops_idx,
-            copies.freed_bytes,
-            copies.target_dir,
-            copies.drops_dir,
-            copies.previous,
-            np.array(_caps(settings), dtype=np.int64),
-            room,
-            dir_room,
-            nothing,
-            nothing.copy(),
-            wave,
-            began,
-        )
     )

@@ -44,6 +44,7 @@ def name_cycle(
     rest: list[int],
     room: RowArray,
     dir_room: RowArray,
+    fills: RowArray,
 ) -> Stuck:
     """
     Return the brokers that wait for each other, by way of the smallest copies.
@@ -56,6 +57,8 @@ def name_cycle(
         Those in no wave yet.
     room, dir_room
         ``(B,)``, ``(D,)`` bytes that brokers and log dirs have room for.
+    fills
+        ``(E,)`` bytes by which the target of each copy fills up too fast.
     """
     waits = _first_copies(copies, rest)
     # What would free a broker next is the smallest copy that it has leaving.
@@ -71,7 +74,7 @@ def name_cycle(
     cycle = path[path.index(broker) :] if broker in path else []
     rows = [leaves[b] for b in cycle]
     lacking = rows or waits
-    short = min(_lacks(copies, row, room, dir_room) for row in lacking)
+    short = min(_lacks(copies, row, room, dir_room, fills) for row in lacking)
     return Stuck(
         rows=tuple(rows or waits),
         brokers=tuple(int(state.brokers.ids[b]) for b in cycle),
@@ -79,12 +82,14 @@ def name_cycle(
     )
 
 
-def _lacks(copies: Copies, row: int, room: RowArray, dir_room: RowArray) -> int:
+def _lacks(
+    copies: Copies, row: int, room: RowArray, dir_room: RowArray, fills: RowArray
+) -> int:
     """Return the bytes that the target of a copy has too few of."""
     free = int(room[copies.target_idx[row]])
     if copies.target_dir[row] != ABSENT:
         free = min(free, int(dir_room[copies.target_dir[row]]))
-    return int(copies.size_bytes[row]) - free
+    return max(int(copies.size_bytes[row]) - free, int(fills[row]))
 
 
 def _first_copies(copies: Copies, rest: list[int]) -> list[int]:

@@ -26,10 +26,16 @@ class Space:
     dir_room
         ``(D,)`` the same for each log dir, by what is free of it, or what it gets in
         the end.
+    ends_room
+        ``(B,)`` the part of its room that leaves it no fuller than before, or after.
+    disk_room
+        ``(B,)`` bytes until its disk is full, whatever the threshold.
     """
 
     room: RowArray
     dir_room: RowArray
+    ends_room: RowArray
+    disk_room: RowArray
 
 
 def space_of(
@@ -45,13 +51,20 @@ def space_of(
     change = _change(copies.target_idx, copies.drops_idx, copies, state.num_brokers)
     capacity = state.brokers.disk_bytes
     limit = np.floor(np.where(capacity == UNKNOWN, 0, capacity) * threshold)
-    most = np.maximum(limit.astype(np.int64), np.maximum(load, load + change))
-    room = np.where(capacity == UNKNOWN, NO_LIMIT, most - load)
+    ends = np.maximum(change, 0)
+    most = np.maximum(limit.astype(np.int64), load + ends)
+    is_unknown = capacity == UNKNOWN
+    room = np.where(is_unknown, NO_LIMIT, most - load)
     usable = state.log_dirs.usable_bytes
     is_known = (usable != UNKNOWN) & (state.log_dirs.state == LogDirState.ONLINE)
     in_dirs = _change(copies.target_dir, copies.drops_dir, copies, len(usable))
     dir_room = np.where(is_known, np.maximum(usable, in_dirs), NO_LIMIT)
-    return Space(room=room.astype(np.int64), dir_room=dir_room.astype(np.int64))
+    return Space(
+        room=room.astype(np.int64),
+        dir_room=dir_room.astype(np.int64),
+        ends_room=np.where(is_unknown, NO_LIMIT, ends),
+        disk_room=np.where(is_unknown, NO_LIMIT, capacity - load),
+    )
 
 
 def _change(to: RowArray, off: RowArray, copies: Copies, count: int) -> RowArray:

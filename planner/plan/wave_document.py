@@ -355,7 +355,9 @@ def notes(waves: PlannedWaves) -> list[str]:
         for hop in found.hops
     ]
     if found.is_limited_by_disk:
-        told.append("disks are too full for the least number of waves")
+        told.append(
+            "disks are too full, or fill up too fast, for the least number of waves"
+        )
     told += _network_notes(waves)
     passes = found.copies.passes
     moved = np.unique(found.copies.partition_idx[passes])

@@ -7,8 +7,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from placement.check import Finding
+from placement.check.wave_limits import WaveDirs, WaveLimits
 from placement.check.wave_told import WaveTold
-from placement.check.waves import WaveDirs, WaveLimits, check_waves
+from placement.check.waves import check_waves
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.plan.reassignment_file import (
@@ -94,6 +95,7 @@ def read_waves(folder: Path) -> WavesInput | None:
             max_out=told.settings.max_moves_out,
             max_shared=told.settings.max_moves_per_broker,
             disk_threshold=told.disk_threshold,
+            bandwidth_bytes_per_s=told.settings.bandwidth_bytes_per_s,
             in_threshold=told.in_threshold,
             out_threshold=told.out_threshold,
         ),

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.check import Finding
+from placement.check.wave_limits import WaveDirs, WaveLimits
 from placement.check.wave_told import WaveTold
-from placement.check.waves import WaveDirs, WaveLimits, check_waves
+from placement.check.waves import check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
 from placement.waves.cut import Cut, WaveSettings, cut
@@ -121,6 +122,7 @@ def limits_of(settings: WaveSettings) -> WaveLimits:
         max_out=settings.max_out,
         max_shared=settings.max_shared,
         disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
+        bandwidth_bytes_per_s=settings.bandwidth_bytes_per_s,
         in_threshold=settings.network_thresholds[0],
         out_threshold=settings.network_thresholds[1],
     )

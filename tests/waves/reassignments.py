@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from placement.change import Reassignment
 from placement.check.finding import Finding
+from placement.check.wave_limits import WaveDirs, WaveLimits
 from placement.check.wave_told import WaveTold
-from placement.check.waves import WaveDirs, WaveLimits, check_waves
+from placement.check.waves import check_waves
 from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.load import Resource, weigh
 from placement.waves.cut import Cut, WaveSettings, cut
@@ -215,6 +216,7 @@ def judge(
         max_out=settings.max_out,
         max_shared=settings.max_shared,
         disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
+        bandwidth_bytes_per_s=settings.bandwidth_bytes_per_s,
         in_threshold=settings.thresholds.get(Resource.IN, 1.0),
         out_threshold=settings.thresholds.get(Resource.OUT, 1.0),
     )

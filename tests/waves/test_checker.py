@@ -42,7 +42,8 @@ def good_waves():
     ],
 )
 def test_the_checker_finds_what_is_wrong(rule, change):
-    from placement.check.waves import WaveLimits, check_waves
+    from placement.check.wave_limits import WaveLimits
+    from placement.check.waves import check_waves
 
     state = make_state(
         [[0, 1], [1, 3], [0, 1]],
@@ -59,7 +60,8 @@ def test_the_checker_finds_what_is_wrong(rule, change):
 
 
 def test_the_checker_finds_a_leader_that_is_dropped_too_early():
-    from placement.check.waves import WaveLimits, check_waves
+    from placement.check.wave_limits import WaveLimits
+    from placement.check.waves import check_waves
 
     state = make_state([[0, 1, 2]], racks="abcabc", size_bytes=1)
     waves = [{("t", 0): [3, 1, 2]}, {("t", 0): [3, 4, 2]}]

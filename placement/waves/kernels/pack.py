@@ -6,6 +6,8 @@ from placement.core.kernels.jit import inner
 
 Table = Any
 NONE = -1
+LONGEST = 1e300
+"""Seconds: for ever."""
 
 
 def pack_waves(
@@ -23,6 +25,13 @@ def pack_waves(
     dir_room: Table,
     sent: Table,
     received: Table,
+    written: Table,
+    of_copy: Table,
+    within: Table,
+    spare: Table,
+    sends: Table,
+    gets: Table,
+    pace: float,
     wave: Table,
     number: int,
 ) -> int:
@@ -31,15 +40,18 @@ def pack_waves(
 
     A copy fits where its source may send and its target may get one more (`caps`: out,
     in, both together), its target has room for it besides what it holds, and the copy
-    of the same partition before it is done. What a copy replaces is deleted when its
-    wave is over; what has no target is only deleted. Returns the number of the wave
-    that nothing fits into: all are done then, or the rest waits for room.
+    of the same partition before it is done. And no target fills up before the wave is
+    over: by `written` bytes/s, and `of_copy` for each copy, into the room that is left
+    and, as long as that is `within`, `spare` bytes more. `pace` bytes/s pass at each
+    end; `sends` and `gets` have room for what passes. What a copy replaces is deleted
+    when its wave is over; what has no target is only deleted. Returns the number of the
+    wave that nothing fits into: all are done then, or the rest waits for room.
     """
     while True:
-        for b in range(len(room)):
-            sent[b] = 0
-            received[b] = 0
+        _clear(sent, received, sends, gets)
         has_any = False
+        # How long the wave takes, and how long it may.
+        seconds, most = 0.0, LONGEST
         for e in order:
             if wave[e] != NONE:
                 continue
@@ -51,28 +63,38 @@ def pack_waves(
                 continue
             if room[t] < size[e] or (d != NONE and dir_room[d] < size[e]):
                 continue
+            longest = max(seconds, (gets[t] + size[e]) / pace)
+            if s != NONE:
+                longest = max(longest, (sends[s] + size[e]) / pace)
+            left = room[t] - size[e]
+            may = _seconds_left(left, written[t] + of_copy[e], within[t], spare[t])
+            if longest > min(may, most):
+                continue
+            seconds, most = longest, min(may, most)
             wave[e] = number
             has_any = True
-            room[t] -= size[e]
+            room[t] = left
+            written[t] += of_copy[e]
+            gets[t] += size[e]
             received[t] += 1
             if s != NONE:
                 sent[s] += 1
+                sends[s] += size[e]
             if d != NONE:
                 dir_room[d] -= size[e]
-        for e in order:
-            # What is only dropped takes nothing, and goes with the last copy.
-            before = previous[e]
-            is_due = before == NONE or wave[before] != NONE
-            if wave[e] == NONE and target[e] == NONE and is_due:
-                wave[e] = number
-                has_any = True
+        if _drop(order, target, previous, wave, number):
+            has_any = True
         if not has_any:
             return number
-        for e in order:
-            if wave[e] == number and frees[e] != NONE:
-                room[frees[e]] += freed[e]
-                if frees_dir[e] != NONE:
-                    dir_room[frees_dir[e]] += freed[e]
+        _settle(
+            order,
+            wave,
+            number,
+            (frees, freed, frees_dir, of_copy),
+            room,
+            dir_room,
+            written,
+        )
         number += 1
 
 
@@ -81,3 +103,54 @@ def _fits(caps: Table, sent: Table, received: Table, s: int, t: int) -> bool:
     if received[t] >= caps[1] or sent[t] + received[t] >= caps[2]:
         return False
     return s == NONE or (sent[s] < caps[0] and sent[s] + received[s] < caps[2])
+
+
+@inner
+def _seconds_left(left: int, written: float, within: int, spare: int) -> float:
+    if written <= 0.0:
+        return LONGEST
+    return (left + spare if left >= within else left) / written
+
+
+@inner
+def _clear(sent: Table, received: Table, sends: Table, gets: Table) -> None:
+    for b in range(len(sent)):
+        sent[b] = 0
+        received[b] = 0
+        sends[b] = 0.0
+        gets[b] = 0.0
+
+
+@inner
+def _drop(
+    order: Table, target: Table, previous: Table, wave: Table, number: int
+) -> bool:
+    """Have what is only dropped go with the last copy; tell whether anything goes."""
+    has_any = False
+    for e in order:
+        before = previous[e]
+        is_due = before == NONE or wave[before] != NONE
+        if wave[e] == NONE and target[e] == NONE and is_due:
+            wave[e] = number
+            has_any = True
+    return has_any
+
+
+@inner
+def _settle(
+    order: Table,
+    wave: Table,
+    number: int,
+    goes: Table,
+    room: Table,
+    dir_room: Table,
+    written: Table,
+) -> None:
+    """Delete what the copies of a wave replace."""
+    frees, freed, frees_dir, of_copy = goes
+    for e in order:
+        if wave[e] == number and frees[e] != NONE:
+            room[frees[e]] += freed[e]
+            written[frees[e]] -= of_copy[e]
+            if frees_dir[e] != NONE:
+                dir_room[frees_dir[e]] += freed[e]

@@ -1,0 +1,135 @@
+"""What is written to disks while waves run."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from placement.change import Reassignment
+from placement.check.wave_limits import WaveLimits
+from placement.check.wave_told import WaveTold
+from placement.check.waves import check_waves
+from placement.cluster import Storage
+from placement.load import Resource
+from placement.waves.cut import Cut, WaveSettings
+from support.clusters import make_state
+from waves.reassignments import cut_up, judge, reassignment_to, reassignments
+
+DRAWN = reassignments(most_dead=1, resizes=True, has_dirs=True, has_rates=True)
+
+
+def settings_for(bandwidth: float, cap: int = 5) -> WaveSettings:
+    return WaveSettings(
+        max_in=cap,
+        max_out=cap,
+        bandwidth_bytes_per_s=bandwidth,
+        thresholds={Resource.DISK: 0.8},
+    )
+
+
+@given(DRAWN, st.integers(1, 600), st.sampled_from([1.0, 30.0, 400.0]))
+def test_no_disk_fills_up_while_a_wave_runs(
+    change: Reassignment, disk: int, bandwidth: float
+):
+    before = change.before
+    state = before.with_brokers(disk_bytes=np.full(before.num_brokers, disk))
+    tight = Reassignment(
+        before=state,
+        broker_idx=change.broker_idx,
+        origin=change.origin,
+        target_start=change.target_start,
+    )
+
+    found = cut_up(tight, settings_for(bandwidth))
+
+    findings = judge(found)
+    assert {finding.rule for finding in findings} <= {"wave-end"}
+    if found.stuck is None:
+        assert findings == ()
+    else:
+        assert found.stuck.short_bytes > 0
+
+
+def two_come_to_a_disk(rate: float, storage: Storage = Storage.LOCAL) -> Cut:
+    """Two copies of 100 bytes at 10 bytes/s come to an empty disk, two more leave."""
+    state = make_state(
+        {"s": [[2], [2], [0], [1]]},
+        racks="abc",
+        size_bytes=[200, 200, 100, 100],
+        in_rate=[0.0, 0.0, rate, rate],
+        disk_bytes=1000,
+        storage=storage,
+    )
+    # Broker 2 has 400, may have 800, and ends with 200.
+    return cut_up(
+        reassignment_to(state, [[0], [1], [2], [2]]), settings_for(10.0, cap=2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate", "waves"),
+    [
+        # Broker 2 sends for 40 s; two replicas may take the 200 bytes it has left.
+        pytest.param(2.4, 1, id="fits-together"),
+        pytest.param(2.6, 2, id="one-by-one"),
+        pytest.param(0.0, 1, id="nothing-written"),
+    ],
+)
+def test_what_is_written_meanwhile_needs_room_too(rate, waves):
+    found = two_come_to_a_disk(rate)
+
+    assert found.num_waves == waves
+    assert found.is_limited_by_disk is (waves > 1)
+    assert found.stuck is None
+    assert judge(found) == ()
+
+
+def test_what_is_on_shared_storage_fills_no_disk():
+    assert two_come_to_a_disk(1e6, storage=Storage.SHARED).num_waves == 1
+
+
+def test_a_disk_that_fills_up_before_one_copy_is_done_is_named():
+    state = make_state(
+        [[0]], racks="ab", size_bytes=100, in_rate=100.0, disk_bytes=1000
+    )
+
+    found = cut_up(reassignment_to(state, [[1]]), settings_for(10.0))
+
+    # 100 bytes take 10 s, and 1,000 are written meanwhile to a disk with 900 left.
+    assert found.stuck is not None
+    assert found.stuck.short_bytes == 100
+    assert {one.rule for one in judge(found)} == {"wave-end"}
+
+
+def test_the_checker_finds_a_disk_that_fills_up():
+    state = make_state(
+        [[0]], racks="ab", size_bytes=100, in_rate=100.0, disk_bytes=1000
+    )
+    lists = {("t", 0): [1]}
+    limits = WaveLimits(max_in=5, max_out=5)
+
+    slow, fast = (
+        check_waves(state, [lists], lists, limits, None, [WaveTold(bytes_per_s=rate)])
+        for rate in (10.0, 100.0)
+    )
+
+    assert [one.rule for one in slow] == ["wave-disk"]
+    assert "written meanwhile" in slow[0].message
+    assert fast == ()
+
+
+def test_a_broker_no_fuller_than_the_plan_has_it_may_pass_its_threshold():
+    # It ends at 790 of 800: 50 are written meanwhile, which any wave would see.
+    state = make_state(
+        [[0], [1]],
+        racks="ab",
+        size_bytes=[90, 700],
+        in_rate=[0.0, 50 / 9],
+        disk_bytes=1000,
+    )
+
+    found = cut_up(reassignment_to(state, [[1], [1]]), settings_for(10.0))
+
+    assert found.num_waves == 1
+    assert not found.is_limited_by_disk
+    assert judge(found) == ()
