@@ -55,6 +55,15 @@ class PlanOptions(RuleOptions, total=False):
         Whether what leaves a disk counts there until all is copied.
     deadline
         Seconds after which the search ends with what it has.
+    waves
+        Whether the plan is cut into waves; any of the next options asks for it too.
+    max_moves_in, max_moves_out, max_moves_per_broker
+        Copies that a broker gets, sends, and both together, in a wave: 5, 5 and any
+        number where left out.
+    bandwidth
+        Bytes/s that a broker may copy at most, in and out; 50,000,000 where left out.
+    order
+        Which copies go first.
     """
 
     band: float | Mapping[str, float]
@@ -76,6 +85,12 @@ class PlanOptions(RuleOptions, total=False):
     topic_slack: int | None
     transient_disk: bool
     deadline: float
+    waves: bool
+    max_moves_in: int
+    max_moves_out: int
+    max_moves_per_broker: int
+    bandwidth: int
+    order: Literal["shortest", "under-replicated", "small", "large", "topic"]
 
 
 def rebalance(
@@ -284,6 +299,12 @@ def request_of(
         topic_slack=options.get("topic_slack", 2),
         transient_disk=options.get("transient_disk", False),
         deadline=options.get("deadline"),
+        waves=options.get("waves", False),
+        max_moves_in=options.get("max_moves_in"),
+        max_moves_out=options.get("max_moves_out"),
+        max_moves_per_broker=options.get("max_moves_per_broker"),
+        bandwidth=_text(options.get("bandwidth")),
+        order=options.get("order"),
         **own,
     )
 

@@ -294,12 +294,15 @@ def _waves(
     reader: OptionReader, request: PlanRequest, thresholds: dict[Resource, float]
 ) -> WaveSettings | None:
     """Return how waves are cut, `None` where nothing asks for them."""
+    caps = {
+        "max_in": ("--max-moves-in", request.max_moves_in),
+        "max_out": ("--max-moves-out", request.max_moves_out),
+        "max_shared": ("--max-moves-per-broker", request.max_moves_per_broker),
+    }
     options = {
-        "max_in": request.max_moves_in,
-        "max_out": request.max_moves_out,
-        "max_shared": request.max_moves_per_broker,
+        **{name: _cap(reader, *given) for name, given in caps.items()},
         "bandwidth_bytes_per_s": reader.rate("--bandwidth", request.bandwidth),
-        "order": None if request.order is None else Order(request.order),
+        "order": _order(reader, request.order),
     }
     given = {name: value for name, value in options.items() if value is not None}
     if not given and not request.waves:
@@ -308,6 +311,21 @@ def _waves(
         return None
     limits = {**DEFAULT_THRESHOLDS, **thresholds}
     return WaveSettings(**given, thresholds=limits)  # type: ignore[arg-type] # by name
+
+
+def _cap(reader: OptionReader, option: str, value: int | None) -> int | None:
+    if value is not None and value < 1:
+        reader.refuse(option, value, "must be 1 or more", "give 5, or leave it out")
+    return value
+
+
+def _order(reader: OptionReader, text: str | None) -> Order | None:
+    if text is None or text in {*Order}:
+        return None if text is None else Order(text)
+    reader.refuse(
+        "--order", text, "must be an order of copies", f"one of {', '.join(Order)}"
+    )
+    return None
 
 
 def _excluded_topics(reader: OptionReader, request: PlanRequest) -> Any:  # noqa: ANN401

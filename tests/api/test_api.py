@@ -106,6 +106,25 @@ def test_every_name_is_there_when_asked_for():
             "log-dirs --empty 2:/d1 --band 0.05",
             id="log-dirs",
         ),
+        pytest.param(
+            lambda s: planner.rebalance(s, waves=True, effort="quick"),
+            "rebalance --waves --effort quick",
+            id="waves",
+        ),
+        pytest.param(
+            lambda s: planner.remove_brokers(
+                s,
+                [2],
+                max_moves_in=2,
+                max_moves_out=3,
+                max_moves_per_broker=4,
+                bandwidth=1000,
+                order="small",
+            ),
+            "remove-brokers --broker-list 2 --max-moves-in 2 --max-moves-out 3 "
+            "--max-moves-per-broker 4 --bandwidth 1000 --order small",
+            id="waves-by-their-options",
+        ),
     ],
 )
 def test_a_plan_is_the_commands_to_the_byte(make, words, snapshot, tmp_path, capsys):
@@ -117,7 +136,10 @@ def test_a_plan_is_the_commands_to_the_byte(make, words, snapshot, tmp_path, cap
     written = make(snapshot).write(tmp_path / "p")
 
     assert contents(tmp_path / "p") == contents(tmp_path / "c")
-    assert {path.name for path in written} == set(contents(tmp_path / "c"))
+    names = {path.relative_to(tmp_path / "p").as_posix() for path in written}
+    assert names == set(contents(tmp_path / "c"))
+    is_cut = any(wish in words for wish in ("--waves", "--max-moves-in"))
+    assert ("waves/waves.json" in names) is is_cut
 
 
 def test_a_plan_says_what_its_document_says(plan):
@@ -239,6 +261,25 @@ def test_wrong_options_are_named_as_arguments(snapshot):
     assert told[0] == "bad options"
     assert told[1].startswith("  - arguments: band: must name a resource (found heat)")
     assert told[2].startswith("  - arguments: topics: must be a regular expression")
+
+
+def test_wishes_for_waves_that_make_no_sense_are_refused(snapshot):
+    with pytest.raises(BadInputError) as raised:
+        planner.rebalance(
+            snapshot, max_moves_in=0, max_moves_per_broker=-1, bandwidth=0, order="any"
+        )
+
+    told = str(raised.value).splitlines()[1:]
+    assert [line.split(": ")[1] for line in told] == [
+        "max_moves_in",
+        "max_moves_per_broker",
+        "bandwidth",
+        "order",
+    ]
+    assert told[0] == (
+        "  - arguments: max_moves_in: must be 1 or more (found 0); give 5, or leave it "
+        "out"
+    )
 
 
 def test_options_that_do_not_exist_are_refused(snapshot):

@@ -139,5 +139,6 @@ def moves_in(path: Path) -> list[dict[str, str]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of every file of a folder."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Return the bytes of every file of a folder, by its path in there."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
