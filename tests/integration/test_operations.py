@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka.cluster import TOOLS, Cluster, wait_until
 from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import create, execute, replicas_of, verify, write_plan
-from integration.told import told_topics
+from integration.told import told_brokers, told_replicas, told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -31,9 +31,11 @@ def plan_on(
     return plan, made.document
 
 
-def run_to_its_end(cluster: Cluster, plan: Path) -> None:
+def run_to_its_end(
+    cluster: Cluster, plan: Path, *, begins: str = "not-started"
+) -> None:
     """Let Kafka's tool run a plan, and have both verify it."""
-    assert verify(cluster, plan)[1]["status"] == "not-started"
+    assert verify(cluster, plan)[1]["status"] == begins
     execute(cluster, plan / "reassignment.json")
     named = ("--reassignment-json-file", str(plan / "reassignment.json"))
     told = cluster.reassign("--verify", *named)
@@ -46,6 +48,12 @@ def run_to_its_end(cluster: Cluster, plan: Path) -> None:
 def leaders_of(cluster: Cluster, topic: str) -> list[int | None]:
     told = told_topics(cluster.topics("--describe", "--topic", topic))
     return [one["leader"] for _, one in sorted(told.items())]
+
+
+def elect_planned(cluster: Cluster, plan: Path) -> None:
+    """Let Kafka's tool elect the leaders that a plan names."""
+    named = ("--path-to-json-file", str(plan / "preferred-election.json"))
+    cluster.elect("--election-type", "preferred", *named)
 
 
 def planned_lists(plan: Path) -> dict[int, list[int]]:
@@ -103,10 +111,7 @@ def test_a_demoted_broker_leads_nothing_once_leaders_are_elected(
         shared_cluster, tmp_path, "ops-calm", "demote", "--broker-list", 1
     )
     run_to_its_end(shared_cluster, plan)
-    shared_cluster.elect(
-        "--election-type", "preferred",
-        "--path-to-json-file", str(plan / "preferred-election.json"),
-    )  # fmt: skip
+    elect_planned(shared_cluster, plan)
 
     assert document["moves"]["replicas"] == 0
     assert document["moves"]["leaders"] == 2
@@ -154,3 +159,119 @@ def test_a_partition_with_a_factor_of_its_own_is_mended(
     # Of factors that are as frequent the largest counts.
     assert [len(row) for row in replicas_of(shared_cluster, "ops-mixed")] == [3, 3, 3]
     assert [row[0] for row in replicas_of(shared_cluster, "ops-mixed")] == [1, 2, 3]
+
+
+def test_an_added_broker_alone_gets_copies(shared_cluster: Cluster, tmp_path):
+    create(shared_cluster, "ops-grown", [[1, 2], [2, 1]] * 3)
+    shared_cluster.produce("ops-grown", num_records=3000, record_bytes=100)
+    was = replicas_of(shared_cluster, "ops-grown")
+
+    plan, document = plan_on(
+        shared_cluster, tmp_path, "ops-grown", "add-brokers",
+        "--broker-list", 3, "--resources", "replicas", "--band", 0,
+    )  # fmt: skip
+    run_to_its_end(shared_cluster, plan)
+
+    now = replicas_of(shared_cluster, "ops-grown")
+    came = [set(new) - set(old) for old, new in zip(was, now, strict=True)]
+    assert set().union(*came) == {3}
+    assert sum(map(len, came)) == document["moves"]["replicas"] > 0
+    assert all(now[p] == row for p, row in planned_lists(plan).items())
+
+
+def test_leaders_are_shared_out_once_they_are_elected(
+    shared_cluster: Cluster, tmp_path
+):
+    create(shared_cluster, "ops-led", [[1, 2], [1, 3], [1, 2]] * 2)
+    assert leaders_of(shared_cluster, "ops-led") == [1] * 6
+
+    plan, document = plan_on(shared_cluster, tmp_path, "ops-led", "leaders")
+    run_to_its_end(shared_cluster, plan)
+    # The order alone elects nobody.
+    assert leaders_of(shared_cluster, "ops-led") == [1] * 6
+    elect_planned(shared_cluster, plan)
+
+    assert document["moves"]["replicas"] == document["moves"]["bytes"] == 0
+    now = replicas_of(shared_cluster, "ops-led")
+    assert [sorted(row) for row in now] == [[1, 2], [1, 3], [1, 2]] * 2
+    firsts = [row[0] for row in now]
+    wait_until(
+        lambda: leaders_of(shared_cluster, "ops-led") == firsts,
+        "the preferred leaders to lead",
+    )
+    assert set(firsts) > {1}
+    assert firsts.count(1) == 6 - document["moves"]["leaders"]
+    assert verify(shared_cluster, plan)[1]["findings"] == []
+
+
+def test_copies_come_to_the_log_dirs_that_a_mixed_plan_names(
+    shared_cluster: Cluster, tmp_path
+):
+    create(shared_cluster, "ops-dirs", [[1, 2]] * 6)
+    shared_cluster.produce("ops-dirs", num_records=3000, record_bytes=100)
+
+    plan, document = plan_on(
+        shared_cluster, tmp_path, "ops-dirs", "rebalance", "--with-log-dirs",
+        "--resources", "replicas",
+    )  # fmt: skip
+    run_to_its_end(shared_cluster, plan)
+
+    entries = json.loads((plan / "reassignment.json").read_text())["partitions"]
+    named = {
+        (broker, "ops-dirs", entry["partition"]): path
+        for entry in entries
+        for broker, path in zip(entry["replicas"], entry["log_dirs"], strict=True)
+        if path != "any"
+    }
+    assert {broker for broker, _, _ in named} >= {3}
+    assert len(named) >= document["moves"]["replicas"] > 0
+    said = shared_cluster.describe_log_dirs("--topic-list", "ops-dirs")
+    lies = {where: path for where, (path, _) in told_replicas(said).items()}
+    assert {where: lies[where] for where in named} == named
+
+
+def test_a_removed_broker_is_left_with_nothing(new_cluster, tmp_path):
+    cluster = new_cluster(num_racks=1)
+    create(cluster, "t", [[1, 3], [3, 2], [2, 1]])
+    cluster.produce("t", num_records=3000, record_bytes=100)
+
+    plan, document = plan_on(
+        cluster, tmp_path, "t", "remove-brokers", "--broker-list", 3
+    )
+    run_to_its_end(cluster, plan)
+
+    assert document["moves"]["replicas"] == 2
+    now = replicas_of(cluster, "t")
+    assert [sorted(row) for row in now] == [[1, 2]] * 3
+    assert now[2] == [2, 1]
+    wait_until(
+        lambda: 3 not in {b for b, _, _ in told_replicas(cluster.describe_log_dirs())},
+        "the log dirs of broker 3 to be empty",
+    )
+
+
+def test_what_a_dead_broker_held_and_crowded_racks_are_mended(new_cluster, tmp_path):
+    # Racks r1, r2, r1, r2.
+    cluster = new_cluster(num_brokers=4, num_racks=2)
+    create(cluster, "t", [[1, 4], [4, 1], [1, 3], [1, 2]])
+    cluster.produce("t", num_records=3000, record_bytes=100)
+    cluster.kill(4)
+    wait_until(
+        lambda: told_brokers(cluster.endpoints())[4][1] == "fenced",
+        "broker 4 to be fenced",
+    )
+    where = ("--bootstrap-server", cluster.bootstrap)
+    cluster.run(f"{TOOLS}.ClusterTool", "unregister", *where, "--id", "4")
+
+    plan, document = plan_on(cluster, tmp_path, "t", "fix")
+    # No list that names a broker which has gone can be brought back.
+    run_to_its_end(cluster, plan, begins="differs")
+
+    assert document["moves"]["replicas"] == 3
+    now = replicas_of(cluster, "t")
+    assert [set(row) for row in now[:2]] == [{1, 2}] * 2
+    assert set(now[2]) in ({1, 2}, {2, 3})
+    assert now[3] == [1, 2]
+    after = take_snapshot(cluster.bootstrap, tmp_path / "after.json")
+    for one in partitions_of(after, "t"):
+        assert sorted(one["isr"]) == sorted(one["replicas"])
