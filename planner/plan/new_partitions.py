@@ -167,8 +167,13 @@ def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, W
 
 
 def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:
-    """Return what was wished for: of topics as they will be, the new one among them."""
-    return read_request(replace(request.plan, topic=()), to_be)
+    """
+    Return what was wished for: of topics as they will be, the new one among them.
+
+    What has no rack yet can leave none.
+    """
+    rules = replace(request.plan.rules, locality_scoped=False)
+    return read_request(replace(request.plan, topic=(), rules=rules), to_be)
 
 
 def new_document(planned: PlannedNew) -> dict[str, Any]:

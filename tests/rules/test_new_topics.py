@@ -21,8 +21,18 @@ from support.naive import lists_of
 APART, TOGETHER = "old.*=other.*", "old|new"
 
 
-def planned(state, goal: str, topic: str, *, apart=(), together=(), plan=None, **asked):
-    rules = RuleRequest(topics_apart=apart, topics_together=together)
+def planned(
+    state,
+    goal: str,
+    topic: str,
+    *,
+    apart=(),
+    together=(),
+    plan=None,
+    rules=None,
+    **asked,
+):
+    rules = RuleRequest(topics_apart=apart, topics_together=together, **(rules or {}))
     request = PlanRequest(goal=goal, topic=(topic,), rules=rules, **(plan or {}))
     return make_new(state, NewRequest(plan=request, **asked))
 
@@ -278,3 +288,46 @@ def test_a_topic_that_finds_no_disk_is_refused(asked):
 
     (problem,) = refusal.value.problems
     assert problem.rule == "only 1 live brokers have a log dir online"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [{"exclude_brokers_for_replicas": "1"}, {"destination_broker_list": "0,2"}],
+)
+def test_too_few_brokers_that_may_get_replicas_are_no_plan(plan):
+    state = make_state({"old": [[0, 1]]}, racks="aba")
+
+    made = planned(
+        state, "new-topic", "new", plan=plan, partitions=1, replication_factor=3
+    )
+
+    assert made.status == "infeasible"
+    missing = made.plan.placed.solution.shortfalls
+    assert ("bins", 2, 3) in {(one.what, one.have, one.need) for one in missing}
+
+
+def test_what_has_no_rack_yet_takes_any_rack():
+    state = make_state({"new": [[1, 2]]}, racks="abca")
+
+    made = planned(
+        state, "add-partitions", "new", partitions=2,
+        plan={"exclude_brokers_for_replicas": "1"},
+        rules={"locality_scoped": True, "rack_rule": "strict"},
+    )  # fmt: skip
+
+    ((first, second),) = lists(made)
+    assert 2 in {first, second}
+    assert made.status == "optimal"
+    assert not caused(made)
+
+
+def test_even_positions_leave_what_exists_in_its_order():
+    state = make_state({"new": [[0, 1, 2]] * 3}, racks="aaa")
+
+    made = planned(
+        state, "add-partitions", "new", partitions=5, rules={"even_positions": True}
+    )
+
+    after = made.plan.placed.reassignment.after()
+    rows = [after.brokers_of(p) for p in range(3)]
+    assert rows == [[0, 1, 2]] * 3
