@@ -106,12 +106,14 @@ def count_column(problem: Problem) -> int:
 
 def _tables(problem: Problem, column: int) -> RoleTables:
     target = problem.bins.target[:, column]
+    share = np.where(problem.may_hold_role, target, 0.0)
     return RoleTables(
         group_start=problem.group_start,
         bin_of=problem.home,
         holder=problem.role_home,
-        may_hold=may_take_role(problem),
-        share=np.where(problem.may_hold_role, target, 0.0),
+        # A bin that has no share of the roles is asked to take none.
+        may_hold=may_take_role(problem) & (share > 0)[problem.home],
+        share=share,
     )
 
 

@@ -41,12 +41,12 @@ def proves_even_roles(
     prices
         ``(N,)`` dual price of each bin.
     """
-    may_hold = may_take_role(problem)
+    share = np.where(problem.may_hold_role, problem.bins.target[:, column], 0.0)
+    may_hold = may_take_role(problem) & (share[problem.home] > 0)
     has_role = role_of >= 0
     counts = np.bincount(problem.home[role_of[has_role]], minlength=problem.num_bins)
     kept = has_role & ~_any_of(problem, may_hold)
     held = np.bincount(problem.home[role_of[kept]], minlength=problem.num_bins)
-    share = np.where(problem.may_hold_role, problem.bins.target[:, column], 0.0)
     # More than all changes together: evenness goes before changes.
     step = problem.num_groups + 1
     return _holders_are_least(problem, may_hold, role_of, prices) and _counts_are_least(

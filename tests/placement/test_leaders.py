@@ -13,8 +13,10 @@ from placement.leaders import choose_heirs
 from placement.load import Resource, first_live_replica
 from placement.operations import Leaders
 from placement.planning import plan
+from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
 from support.clusters import clusters, make_state
+from support.naive import lists_of
 
 
 def target_of(placed):
@@ -159,3 +161,19 @@ def test_who_leads_next(replicas, racks, second):
     lists = [after.brokers_of(p) for p in range(after.num_partitions)]
     assert {brokers[0] for brokers in lists} == {0}
     assert Counter(brokers[1] for brokers in lists) == second
+
+
+def test_brokers_without_a_share_are_asked_to_lead_nothing():
+    # Broker 2 is in a set of which no topic is, and 4 in none.
+    state = make_state(
+        [[0, 1], [4, 2], [0, 4]],
+        racks="abcab",
+        broker_sets={0: "gold", 1: "gold", 2: "silver", 3: "gold"},
+    )
+    gold = BrokerSets(np.zeros(1, dtype=np.int32))
+
+    placed = plan(state, Leaders(), Settings(rules=(gold,)))
+
+    assert placed.has_met_rules
+    rows = list(lists_of(placed.reassignment.after()).values())
+    assert rows == [[1, 0], [4, 2], [0, 4]]
