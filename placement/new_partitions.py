@@ -7,8 +7,10 @@ import numpy as np
 
 from placement.cluster import UNKNOWN, BoolArray, ClusterState, IndexArray
 from placement.core.problem import IntArray
+from placement.core.shortfalls import MAX_SHORTFALLS
+from placement.core.solution import Shortfall, Status
 from placement.impossible import Because, explain_impossible
-from placement.load import broker_loads, heaviest_replicas, loads_of
+from placement.load import RESOURCES, broker_loads, heaviest_replicas, loads_of
 from placement.operations.new_partitions import NewPartitions, PlacesForNew
 from placement.placers.balanced import Placer
 from placement.planning import (
@@ -19,6 +21,7 @@ from placement.planning import (
 )
 from placement.rules.draft import Draft, Settings
 from placement.rules.levels import hard_capacities
+from placement.rules.positions import EvenPositions
 from placement.scenarios.partitions import MEASURED, NewPartition, with_partitions
 from placement.scenarios.topics import NewTopic, add_topics
 from placement.scenarios.variant import Variant, variant_of
@@ -178,8 +181,8 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     searched = plan(placed, operation, settings)
     chosen = plan(placed, replace(operation, is_fixed=True), settings)
     if _is_over(chosen, grown.is_new) and searched.has_met_rules:
-        return searched
-    return _bounded_by(chosen, searched)
+        return _with_missing(searched, draft, grown.is_new)
+    return _with_missing(_bounded_by(chosen, searched), draft, grown.is_new)
 
 
 def _for_new(grown: Grown, settings: Settings) -> Settings:
@@ -252,6 +255,77 @@ def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
     )
 
 
+def _with_missing(
+    placed: PlannedPlacement, draft: Draft, is_new: BoolArray
+) -> PlannedPlacement:
+    """
+    Return a placement with what new partitions lack, though the search finds nothing.
+
+    To the search they lie there already, which is nobody's fault where they may not
+    move on, such as what has a replica on a dead broker.
+    """
+    solution = placed.solution
+    astray, over = _astray(placed, draft, is_new), _overfull(placed, is_new)
+    known = {(one.what, one.group, one.bin) for one in solution.shortfalls}
+    missing = [
+        one for one in (*astray, *over) if (one.what, one.group, one.bin) not in known
+    ]
+    status = solution.status
+    if over and placed.has_met_rules:
+        status = Status.PARTIAL
+    if astray:
+        status = Status.INFEASIBLE
+    shortfalls = (*solution.shortfalls, *missing)
+    return replace(
+        placed, solution=replace(solution, status=status, shortfalls=shortfalls)
+    )
+
+
+def _astray(
+    placed: PlannedPlacement, draft: Draft, is_new: BoolArray
+) -> list[Shortfall]:
+    """Return which new partitions lie on brokers that get none, for want of others."""
+    replicas = placed.reassignment.after().replicas
+    is_closed = ~draft.may_receive[replicas.broker_idx]
+    is_closed &= is_new[replicas.partition_idx]
+    have, factors = int(draft.may_receive.sum()), np.diff(replicas.start)
+    return [
+        Shortfall(
+            what="bins",
+            have=have,
+            need=int(factors[p]),
+            group=int(p),
+            level="broker",
+            is_proven=True,
+        )
+        for p in np.unique(replicas.partition_idx[is_closed])[:MAX_SHORTFALLS]
+        if have < factors[p]
+    ]
+
+
+def _overfull(placed: PlannedPlacement, is_new: BoolArray) -> list[Shortfall]:
+    """Return which brokers carry more than they may, and get more of that."""
+    after, draft = placed.reassignment.after(), placed.draft
+    load, _ = loads_of(after)
+    most, adds = hard_capacities(draft), np.zeros_like(load)
+    rows = np.nonzero(is_new[after.replicas.partition_idx])[0]
+    of = after.replicas.partition_idx[rows]
+    np.add.at(adds, after.replicas.broker_idx[rows], draft.weights.replica[of])
+    led = np.nonzero(is_new & (after.partitions.leader_idx >= 0))[0]
+    np.add.at(adds, after.partitions.leader_idx[led], draft.weights.leader[led])
+    return [
+        Shortfall(
+            what="capacity",
+            have=int(most[b, r]),
+            need=int(load[b, r]),
+            bin=int(b),
+            resource=str(RESOURCES[r]),
+            level="broker",
+        )
+        for b, r in np.argwhere((load > most) & (adds > 0))[:MAX_SHORTFALLS]
+    ]
+
+
 def _bounded_by(
     chosen: PlannedPlacement, searched: PlannedPlacement
 ) -> PlannedPlacement:
@@ -301,6 +375,9 @@ def place_by_hand(
         Wishes.
     """
     operation = NewPartitions(grown.is_new, is_fixed=True, goal=goal)
+    # No list is put in another order than it was said in.
+    rules = tuple(one for one in settings.rules if not isinstance(one, EvenPositions))
+    settings = replace(settings, rules=rules)
     return plan(lying_by_hand(grown, lists), operation, settings)
 
 

@@ -35,12 +35,8 @@ class NewPartitions:
         """Let new replicas go anywhere, for nothing: there are no bytes yet."""
         replicas = draft.state.replicas
         may = self.is_new & (not self.is_fixed)
-        # Where there were too few brokers, some lie on one that gets none.
-        must = ~draft.may_receive[replicas.broker_idx]
         draft.movability[:] = np.where(
-            may[replicas.partition_idx],
-            np.where(must, Movability.MUST, Movability.MAY),
-            Movability.NEVER,
+            may[replicas.partition_idx], Movability.MAY, Movability.NEVER
         )
         draft.may_lead_anew &= may
         draft.is_left_alone |= ~self.is_new

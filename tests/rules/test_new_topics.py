@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, LogDirState
+from placement.cluster import BrokerState, LogDirState, Storage
 from planner.errors import BadInputError
 from planner.plan.new_partitions import make_new
 from planner.plan.new_request import NewRequest
@@ -331,3 +331,58 @@ def test_even_positions_leave_what_exists_in_its_order():
     after = made.plan.placed.reassignment.after()
     rows = [after.brokers_of(p) for p in range(3)]
     assert rows == [[0, 1, 2]] * 3
+
+
+def test_a_dead_broker_takes_no_new_replica_for_want_of_others():
+    state = make_state({"new": [[1, 2, 3]]}, racks="abca", states={1: BrokerState.DEAD})
+
+    made = planned(
+        state, "add-partitions", "new", partitions=2,
+        plan={"exclude_brokers_for_replicas": "3"},
+    )  # fmt: skip
+
+    assert made.status == "infeasible"
+    missing = made.plan.placed.solution.shortfalls
+    assert ("bins", 2, 3) in {(one.what, one.have, one.need) for one in missing}
+
+
+def test_where_all_are_full_already_there_is_no_plan():
+    state = make_state(
+        {"new": [[0, 1], [1, 0]]}, racks="abc", size_bytes=50, disk_bytes=100,
+        storage=Storage.UNKNOWN,
+    )  # fmt: skip
+
+    made = planned(
+        state, "add-partitions", "new", partitions=3,
+        plan={"exclude_brokers_for_replicas": "2"},
+    )  # fmt: skip
+
+    assert made.status in {"partial", "infeasible"}
+    assert caused(made) == {"capacity"}
+    missing = {(one.what, one.resource) for one in made.plan.placed.solution.shortfalls}
+    assert ("capacity", "disk") in missing
+
+
+def test_even_positions_leave_what_is_placed_by_hand_in_its_order():
+    state = make_state({"old": [[0, 1, 2]] * 3}, racks="abc")
+
+    made = planned(
+        state, "new-topic", "new", rules={"even_positions": True},
+        replica_assignment="0:1:2,0:1:2,0:1:2",
+    )  # fmt: skip
+
+    assert lists(made) == [[0, 1, 2]] * 3
+
+
+def test_a_log_dir_that_nobody_named_is_none_of_their_doing():
+    state = make_state(
+        {"old": [[0]]}, racks="a", size_bytes=0, dirs=[["/d1"]],
+        log_dirs={0: [Dir("/d1", 130, 120), Dir("/d2", 70, 70)]},
+    )  # fmt: skip
+
+    made = planned(
+        state, "new-topic", "new", partitions=1, replication_factor=1, size_bytes="100"
+    )
+
+    assert made.status == "optimal"
+    assert not caused(made)
