@@ -21,6 +21,7 @@ from placement.check.topic_groups import topics_apart, topics_together
 from placement.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.plan.log_dirs import read_dirs
+from planner.plan.new_brokers import ids_to_come
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
 """What an operation cannot balance."""
@@ -129,7 +130,7 @@ def _hard_goals(
         and not document.get("rebalance")
         and not is_cruise_control,
         is_cruise_control=is_cruise_control,
-        filled=frozenset(document.get("broker_list") or ()),
+        filled=_filled(document),
         is_order_only=goal == "leaders",
         set_of_topic=document.get("broker_sets"),
         spread_topics=_matching(state, document.get("spread_topics")),
@@ -152,6 +153,12 @@ def _emptied(
         yield from (
             (int(state.brokers.ids[dirs.broker_idx[d]]), dirs.paths[d]) for d in rows
         )
+
+
+def _filled(document: Mapping[str, Any]) -> frozenset[int]:
+    """Return the brokers that are named to be filled, with those that are to come."""
+    named = frozenset(document.get("broker_list") or ())
+    return named and named | ids_to_come(document.get("new_broker") or ())
 
 
 def _not_balanced(document: Mapping[str, Any], goal: str | None) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Brokers that a plan counts on and that do not exist yet."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -107,6 +108,12 @@ def with_new_brokers(
             racks=[rack if arrival.rack is None else arrival.rack],
         )
     return variant.state
+
+
+def ids_to_come(texts: Sequence[str]) -> frozenset[int]:
+    """Return the ids that ``id=7,rack=c,like=3`` texts name, as plan.json has them."""
+    named = (re.search(r"\bid=(\d{1,10})\b", text) for text in texts)
+    return frozenset(int(match[1]) for match in named if match)
 
 
 def arrival_notes(state: ClusterState, arrivals: Sequence[NewBroker]) -> Iterator[Note]:

@@ -13,6 +13,7 @@ from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.plan.held_rules import with_chosen_rules
+from planner.plan.new_brokers import ids_to_come
 from planner.plan.reassignment_file import (
     ReassignmentFile,
     read_json,
@@ -247,7 +248,7 @@ def check_settings(
         excluded_for_leaders=frozenset(own.exclude_brokers_for_leaders or ()),
         excluded_topics=_excluded_topics(own, state),
         leaving_brokers=_leaving(plan),
-        brokers_to_come=_to_come(own),
+        brokers_to_come=ids_to_come(own.new_broker or ()),
         rollback=None if plan.rollback is None else to_target(plan.rollback),
         topic_ids=_topic_ids(plan),
     )
@@ -286,12 +287,6 @@ def _leaving(plan: PlanInput) -> frozenset[int]:
         named = plan.settings.broker
         return frozenset([named] if isinstance(named, int) else named)
     return frozenset()
-
-
-def _to_come(own: PlanSettings) -> frozenset[int]:
-    """Return the ids of brokers that did not exist when the plan was made."""
-    named = (re.search(r"\bid=(\d{1,10})\b", text) for text in own.new_broker or ())
-    return frozenset(int(match[1]) for match in named if match)
 
 
 def _topic_ids(plan: PlanInput) -> dict[str, str]:

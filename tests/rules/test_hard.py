@@ -18,6 +18,7 @@ from planner.cli.rule_options import without_overruled
 from planner.errors import BadInputError
 from planner.plan.document import to_document
 from planner.plan.make import make
+from planner.plan.own_options import OwnOptions
 from planner.plan.request import PlanRequest, read_request
 from planner.plan.rule_request import RuleRequest
 from support.clusters import clusters, make_state
@@ -229,3 +230,18 @@ def test_the_line_goes_before_the_file(soft, hard, sources, expected):
     found = without_overruled({"soft": soft, "hard": hard}, sources)
 
     assert (found["soft"], found["hard"]) == expected
+
+
+def test_brokers_to_come_are_to_be_filled_like_those_that_are_named():
+    state = make_state([[0], [1]] * 6, racks="abc")
+    options = {
+        "broker_list": "2",
+        "own": OwnOptions(new_broker=("id=3,rack=d,like=0",)),
+        "resources": "replicas",
+        "max_moves": 0,
+    }
+
+    made = planned(state, ("band-replicas",), "add-brokers", options)
+
+    low = {one.where.broker for one in made.findings if one.rule == "band-replicas"}
+    assert low >= {2, 3}
