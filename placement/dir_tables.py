@@ -25,7 +25,14 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
-from placement.load import RESOURCES, Resource, bytes_by_place, first_true, taken_bytes
+from placement.load import (
+    RESOURCES,
+    Resource,
+    bytes_by_place,
+    first_true,
+    taken_bytes,
+    weigh,
+)
 from placement.rules.draft import Draft
 from placement.targets import TOLERANCE, Members, Shares, Targets, find_targets
 
@@ -43,8 +50,10 @@ class Lying:
 
     Parameters
     ----------
+    before
+        The cluster as it is.
     state
-        The cluster, replicas on the brokers where they end.
+        The same, replicas on the brokers where they end.
     home
         ``(R,)`` log dir of each replica, `ABSENT` where unknown or none yet.
     is_coming
@@ -55,6 +64,7 @@ class Lying:
         ``(R,)`` a `Movability` each.
     """
 
+    before: ClusterState
     state: ClusterState
     home: IndexArray
     is_coming: BoolArray
@@ -71,6 +81,7 @@ def as_now(draft: Draft) -> Lying:
     if len(draft.weights.own):
         size = size + draft.weights.own
     return Lying(
+        before=draft.state,
         state=draft.state,
         home=np.where(future != ABSENT, future, replicas.log_dir_idx),
         is_coming=np.zeros(len(replicas), dtype=np.bool_),
@@ -80,10 +91,21 @@ def as_now(draft: Draft) -> Lying:
     )
 
 
+def as_before(draft: Draft, reassignment: Reassignment) -> Lying:
+    """Return the replicas as they lie before anything that an operation decides."""
+    if draft.decided is None:
+        return as_now(draft)
+    before = reassignment.before
+    count = len(before.replicas)
+    none = np.full(count, Movability.NEVER, dtype=np.int8)
+    return as_now(replace(draft, state=before, weights=weigh(before), movability=none))
+
+
 def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
     """Return the replicas as they will lie; copies have no log dir yet."""
-    now, origin = as_now(draft), reassignment.origin
-    state = replace(draft.state, replicas=reassignment.after().replicas)
+    now, origin = as_before(draft, reassignment), reassignment.origin
+    before = reassignment.before
+    state = replace(before, replicas=reassignment.after().replicas)
     copied = reassignment.is_copied
     on = reassignment.broker_idx
     has_dirs = np.zeros(state.num_brokers, dtype=np.bool_)
@@ -92,15 +114,16 @@ def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
     size = draft.weights.copy_bytes[reassignment.partition_idx]
     # What an operation lets leave its broker may leave its log dir, where copies come.
     may = ~copied & draft.may_receive[on]
-    may &= np.equal(draft.movability[origin], Movability.MAY)
+    may &= _may_move(draft, reassignment)
     home = np.where(copied, ABSENT, now.home[origin])
     online = np.append(np.equal(state.log_dirs.state, LogDirState.ONLINE), False)
     may &= online[home]
     # No list that names a broker which is not live is touched, as no file may.
     of, off = reassignment.partition_idx, ~state.brokers.is_live[on]
     may &= np.equal(first_true(off, reassignment.start), ABSENT)[of]
-    may &= draft.state.replicas.future_log_dir_idx[origin] == ABSENT
+    may &= before.replicas.future_log_dir_idx[origin] == ABSENT
     return Lying(
+        before=before,
         state=state,
         home=home,
         is_coming=is_coming,
@@ -110,6 +133,17 @@ def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
             np.int8
         ),
     )
+
+
+def _may_move(draft: Draft, reassignment: Reassignment) -> BoolArray:
+    """Return ``(M,)`` true for places whose replica the operation lets move."""
+    may: BoolArray = np.equal(draft.movability, Movability.MAY)
+    if draft.decided is None:
+        return may[reassignment.origin]
+    # Lists have the same places as those that the operation decided on, in another
+    # order: what it frees it frees of a whole partition.
+    is_freed = first_true(may, draft.state.replicas.start) != ABSENT
+    return is_freed[reassignment.partition_idx]
 
 
 class Tables:
@@ -132,9 +166,9 @@ class Tables:
         self.size, self.cost = lying.size, lying.cost
         self.movability = lying.movability
         # What no replica explains now stays, whatever comes and goes.
-        located, _ = bytes_by_place(draft.state)
+        located, _ = bytes_by_place(lying.before)
         self.fixed: IntArray = np.maximum(
-            taken_bytes(draft.state.log_dirs) - located, 0
+            taken_bytes(lying.before.log_dirs) - located, 0
         )
         self.must = np.equal(self.movability, Movability.MUST) | self.is_coming
         on = replicas.broker_idx

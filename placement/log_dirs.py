@@ -38,6 +38,7 @@ from placement.dir_tables import (
     LOG_DIR,
     Lying,
     Tables,
+    as_before,
     as_now,
     as_reassigned,
     disk_alone,
@@ -123,7 +124,8 @@ def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:
     deadline
         When to end with what there is; what must move is seen to first.
     """
-    return _plan(draft, as_now(draft), effort, deadline)
+    now = as_now(draft)
+    return _plan(draft, (now, now), effort, deadline)
 
 
 def plan_dirs_after(
@@ -141,19 +143,26 @@ def plan_dirs_after(
     effort, deadline
         As in `plan_dirs`; copies are seen to whatever the time.
     """
-    return _plan(draft, as_reassigned(draft, reassignment), effort, deadline)
+    before = as_before(draft, reassignment)
+    after = as_reassigned(draft, reassignment)
+    return _plan(draft, (before, after), effort, deadline)
 
 
 def _plan(
-    draft: Draft, lying: Lying, effort: Effort, deadline: Deadline
+    draft: Draft, lying: tuple[Lying, Lying], effort: Effort, deadline: Deadline
 ) -> PlannedDirs:
-    """Plan all log dirs, over a threshold where that is soft and has to be."""
-    now = Tables(draft, as_now(draft))
+    """
+    Plan all log dirs, over a threshold where that is soft and has to be.
+
+    `lying`: how replicas lie before, and what is to be planned.
+    """
+    before, after = lying
+    now = Tables(draft, before)
 
     def planned(draft: Draft) -> PlannedDirs:
-        return _plan_once(Tables(draft, lying), now, effort, deadline)
+        return _plan_once(Tables(draft, after), now, effort, deadline)
 
-    return soften_dirs(planned, lambda draft: Tables(draft, lying), draft)
+    return soften_dirs(planned, lambda draft: Tables(draft, after), draft)
 
 
 def _plan_once(

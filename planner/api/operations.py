@@ -17,6 +17,7 @@ def replace_broker(
     *,
     new_brokers: Iterable[str] = (),
     rebalance: bool = False,
+    with_log_dirs: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -32,6 +33,9 @@ def replace_broker(
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
         Whether the rest may move too.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well, and log dirs are
+        balanced where copies may come.
     options
         See `PlanOptions`.
 
@@ -46,7 +50,11 @@ def replace_broker(
         new_broker=tuple(new_brokers),
     )
     return plan_of(
-        snapshot, "replace-broker", options, rebalance=rebalance, own={"own": own}
+        snapshot,
+        "replace-broker",
+        options,
+        rebalance=rebalance,
+        own={"own": own, "with_log_dirs": with_log_dirs},
     )
 
 
@@ -86,6 +94,7 @@ def set_replication_factor(
     *,
     factors_file: str | PathLike[str] | None = None,
     rebalance: bool = False,
+    with_log_dirs: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -103,6 +112,9 @@ def set_replication_factor(
         these go before `factor`.
     rebalance
         Whether the rest may move too.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well, and log dirs are
+        balanced where copies may come.
     options
         See `PlanOptions`.
 
@@ -120,7 +132,7 @@ def set_replication_factor(
         "set-replication-factor",
         options,
         rebalance=rebalance,
-        own={"own": own},
+        own={"own": own, "with_log_dirs": with_log_dirs},
     )
 
 
@@ -129,6 +141,7 @@ def fix(
     *,
     only: Iterable[str] = (),
     rebalance: bool = False,
+    with_log_dirs: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -142,6 +155,9 @@ def fix(
         Of ``offline``, ``racks``, ``log-dirs`` and ``replication-factor``; none: all.
     rebalance
         Whether the rest may move too.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well, and log dirs are
+        balanced where copies may come.
     options
         See `PlanOptions`.
 
@@ -151,4 +167,10 @@ def fix(
         With every option that is wrong for this cluster.
     """
     own = OwnOptions(only=tuple(only))
-    return plan_of(snapshot, "fix", options, rebalance=rebalance, own={"own": own})
+    return plan_of(
+        snapshot,
+        "fix",
+        options,
+        rebalance=rebalance,
+        own={"own": own, "with_log_dirs": with_log_dirs},
+    )

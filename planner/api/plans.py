@@ -135,6 +135,7 @@ def add_brokers(
     *,
     new_brokers: Iterable[str] = (),
     rebalance: bool = False,
+    with_log_dirs: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -150,6 +151,9 @@ def add_brokers(
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
         Whether the rest may move too.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well, and log dirs are
+        balanced where copies may come.
     options
         See `PlanOptions`.
 
@@ -164,7 +168,10 @@ def add_brokers(
         options,
         broker_ids=broker_ids,
         rebalance=rebalance,
-        own={"own": OwnOptions(new_broker=tuple(new_brokers))},
+        own={
+            "own": OwnOptions(new_broker=tuple(new_brokers)),
+            "with_log_dirs": with_log_dirs,
+        },
     )
 
 
@@ -173,6 +180,7 @@ def remove_brokers(
     broker_ids: Iterable[int],
     *,
     rebalance: bool = False,
+    with_log_dirs: bool = False,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -186,6 +194,9 @@ def remove_brokers(
         The brokers to empty.
     rebalance
         Whether the rest may move too.
+    with_log_dirs
+        Whether copies are given a log dir of their broker as well, and log dirs are
+        balanced where copies may come.
     options
         See `PlanOptions`.
 
@@ -195,7 +206,12 @@ def remove_brokers(
         With every option that is wrong for this cluster.
     """
     return plan_of(
-        snapshot, "remove-brokers", options, broker_ids=broker_ids, rebalance=rebalance
+        snapshot,
+        "remove-brokers",
+        options,
+        broker_ids=broker_ids,
+        rebalance=rebalance,
+        own={"with_log_dirs": with_log_dirs},
     )
 
 

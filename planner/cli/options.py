@@ -71,3 +71,11 @@ CommandConfig = Annotated[
         help="Properties of a Java client: SASL, SSL, timeouts.",
     ),
 ]
+WithLogDirs = Annotated[
+    bool,
+    typer.Option(
+        "--with-log-dirs/--no-with-log-dirs",
+        help="Also name the log dir of each copy, and balance log dirs where copies "
+        "may come.",
+    ),
+]

@@ -11,7 +11,7 @@ import typer
 from planner.cli import plan_brokers, plan_factors, plan_fix, plan_new
 from planner.cli.exit_codes import ExitCode
 from planner.cli.gather import Gatherer
-from planner.cli.options import OutputFormat, SnapshotArgument
+from planner.cli.options import OutputFormat, SnapshotArgument, WithLogDirs
 from planner.cli.output import print_json, print_words
 from planner.cli.plan_options import (
     BrokerList,
@@ -33,16 +33,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Plan where replicas go: the fewest bytes for balanced brokers, with a proof.",
 )
-
-
-WithLogDirs = Annotated[
-    bool,
-    typer.Option(
-        "--with-log-dirs/--no-with-log-dirs",
-        help="Also name the log dir of each copy, and balance log dirs where copies "
-        "may come.",
-    ),
-]
 
 
 @app.command("rebalance")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import SnapshotArgument
+from planner.cli.options import SnapshotArgument, WithLogDirs
 from planner.cli.plan_options import (
     BrokerList,
     NewBrokers,
@@ -39,6 +39,7 @@ def replace_broker(
     with_broker: Successor = None,
     new_broker: NewBrokers = None,
     rebalance: RebalanceToo = False,
+    with_log_dirs: WithLogDirs = False,
     options: PlanOptions,
 ) -> None:
     """
@@ -55,6 +56,7 @@ def replace_broker(
         "with_broker": tuple(with_broker or ()),
         "new_broker": tuple(new_broker or ()),
         "rebalance": rebalance,
+        "with_log_dirs": with_log_dirs,
     }
     run_plan("replace-broker", snapshot, options, own)
 

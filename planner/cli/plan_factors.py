@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import SnapshotArgument
+from planner.cli.options import SnapshotArgument, WithLogDirs
 from planner.cli.plan_options import PlanOptions, RebalanceToo, with_plan_options
 
 Factor = Annotated[
@@ -31,6 +31,7 @@ def set_replication_factor(
     replication_factor: Factor = None,
     replication_factors: Factors = None,
     rebalance: RebalanceToo = False,
+    with_log_dirs: WithLogDirs = False,
     options: PlanOptions,
 ) -> None:
     """
@@ -47,7 +48,7 @@ def set_replication_factor(
         "replication_factor": replication_factor,
         "replication_factors": replication_factors,
     }
-    whole = {**own, "rebalance": rebalance}
+    whole = {**own, "rebalance": rebalance, "with_log_dirs": with_log_dirs}
     run_plan("set-replication-factor", snapshot, options, whole)
 
 

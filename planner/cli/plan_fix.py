@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import SnapshotArgument
+from planner.cli.options import SnapshotArgument, WithLogDirs
 from planner.cli.plan_options import PlanOptions, RebalanceToo, with_plan_options
 
 Only = Annotated[
@@ -23,6 +23,7 @@ def fix(
     *,
     only: Only = None,
     rebalance: RebalanceToo = False,
+    with_log_dirs: WithLogDirs = False,
     options: PlanOptions,
 ) -> None:
     """
@@ -34,7 +35,11 @@ def fix(
     """
     from planner.cli.plan import run_plan
 
-    own = {"only": tuple(only or ()), "rebalance": rebalance}
+    own = {
+        "only": tuple(only or ()),
+        "rebalance": rebalance,
+        "with_log_dirs": with_log_dirs,
+    }
     run_plan("fix", snapshot, options, own)
 
 

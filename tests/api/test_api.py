@@ -125,6 +125,31 @@ def test_every_name_is_there_when_asked_for():
             "--max-moves-per-broker 4 --bandwidth 1000 --order small",
             id="waves-by-their-options",
         ),
+        pytest.param(
+            lambda s: planner.add_brokers(s, with_log_dirs=True),
+            "add-brokers --with-log-dirs",
+            id="add-brokers-with-log-dirs",
+        ),
+        pytest.param(
+            lambda s: planner.remove_brokers(s, [2], with_log_dirs=True),
+            "remove-brokers --broker-list 2 --with-log-dirs",
+            id="remove-brokers-with-log-dirs",
+        ),
+        pytest.param(
+            lambda s: planner.replace_broker(s, {2: 6}, with_log_dirs=True),
+            "replace-broker --broker 2 --with 6 --with-log-dirs",
+            id="replace-broker-with-log-dirs",
+        ),
+        pytest.param(
+            lambda s: planner.set_replication_factor(s, 3, with_log_dirs=True),
+            "set-replication-factor --replication-factor 3 --with-log-dirs",
+            id="set-replication-factor-with-log-dirs",
+        ),
+        pytest.param(
+            lambda s: planner.fix(s, only=["racks"], with_log_dirs=True),
+            "fix --only racks --with-log-dirs",
+            id="fix-with-log-dirs",
+        ),
     ],
 )
 def test_a_plan_is_the_commands_to_the_byte(make, words, snapshot, tmp_path, capsys):

@@ -25,6 +25,14 @@ GOALS = [
     pytest.param(["add-brokers"], id="add-brokers"),
     pytest.param(["remove-brokers", "--broker-list", "1"], id="remove-brokers"),
     pytest.param(["rebalance", "--with-log-dirs"], id="rebalance-with-log-dirs"),
+    pytest.param(
+        ["remove-brokers", "--broker-list", "1", "--with-log-dirs"],
+        id="remove-brokers-with-log-dirs",
+    ),
+    pytest.param(
+        ["set-replication-factor", "--replication-factor", "3", "--with-log-dirs"],
+        id="set-replication-factor-with-log-dirs",
+    ),
     pytest.param(["leaders"], id="leaders"),
     pytest.param(["log-dirs", "--band", "0.02", "--empty", "1:/d1"], id="log-dirs"),
     pytest.param(["leaders", "--order-followers"], id="leaders-and-followers"),
@@ -62,7 +70,7 @@ def test_the_whole_way(goal, document, snap, tmp_path, capsys):
     assert (made.code, made.err) == (0, "")
     assert (checked.code, CheckRecord.model_validate(checked.document).ok) == (0, True)
     # Where a list stays, only its log dirs are still to come: a finding.
-    mixed = "--with-log-dirs" in goal
+    mixed = goal == ["rebalance", "--with-log-dirs"]
     status = "in-progress" if mixed else "not-started"
     status = "completed" if goal[0] == "log-dirs" else status
     assert (early.code, early.document["status"]) == (3, status)

@@ -12,7 +12,14 @@ from placement.check import CheckSettings, Target, check, is_ok
 from placement.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState
 from placement.core.solution import Status
 from placement.load import Resource
-from placement.operations import LogDirs, Rebalance, RemoveBrokers
+from placement.operations import (
+    Fix,
+    LogDirs,
+    Rebalance,
+    RemoveBrokers,
+    ReplaceBroker,
+    SetReplicationFactor,
+)
 from placement.planning import plan
 from placement.rules.draft import Settings
 from planner.plan.reason import shortfall_text
@@ -288,6 +295,8 @@ def test_caps_hold_for_all_brokers_together():
 OPERATIONS = st.one_of(
     st.just(Rebalance()),
     st.builds(RemoveBrokers, st.just((1, 3, 5, 7, 9))),
+    st.just(Fix()),
+    st.builds(SetReplicationFactor, st.just({"t0": 3, "t1": 2})),
 )
 
 
@@ -316,6 +325,42 @@ def test_copies_get_a_log_dir_that_may_have_them(state, operation, band):
     came = np.isin(np.arange(len(size)), goes[named])
     if placed.has_met_rules:
         assert (dirs.after <= dirs.before)[over & came].all()
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        pytest.param(SetReplicationFactor({"t": 2}), id="factor"),
+        pytest.param(ReplaceBroker(((3, 2),)), id="replace"),
+        pytest.param(Fix(), id="fix"),
+    ],
+)
+def test_copies_lie_evenly_in_the_log_dirs_of_their_broker(operation):
+    # Broker 2 has one log dir half full, and one with room for all that comes.
+    dead = {3: BrokerState.DEAD} if isinstance(operation, Fix) else {}
+    rows = [[0], [1], [0]] if isinstance(operation, SetReplicationFactor) else [[3]] * 3
+    state = make_state(
+        [*rows, [2]], racks="abcd", states=dead, size_bytes=[20, 20, 20, 60],
+        log_dirs={b: [Dir("/d1", 200), Dir("/d2", 200)] for b in range(4)},
+        dirs=[["/d1"]] * 4,
+    )  # fmt: skip
+    wishes = Settings(
+        names_log_dirs=True,
+        destination_brokers=frozenset({2}),
+        resources=(Resource.DISK,),
+    )
+
+    placed = plan(state, operation, wishes)
+
+    reassignment = placed.reassignment
+    rows = np.nonzero(reassignment.is_copied)[0]
+    assert reassignment.partition_idx[rows].tolist()[:3] == [0, 1, 2]
+    named = [state.log_dirs.paths[d] for d in reassignment.log_dir_idx[rows]]
+    owners = state.log_dirs.broker_idx[reassignment.log_dir_idx[rows]]
+    assert set(owners.tolist()) == {2}
+    assert named == ["/d2"] * len(rows)
+    # Of 120 bytes in two log dirs of one size each has half.
+    assert placed.log_dirs.after[4:6].tolist() == [60, 60]
 
 
 @settings(max_examples=40)
