@@ -143,7 +143,8 @@ def _may_move(draft: Draft, reassignment: Reassignment) -> BoolArray:
     # Lists have the same places as those that the operation decided on, in another
     # order: what it frees it frees of a whole partition.
     is_freed = first_true(may, draft.state.replicas.start) != ABSENT
-    return is_freed[reassignment.partition_idx]
+    freed: BoolArray = is_freed[reassignment.partition_idx]
+    return freed
 
 
 class Tables:
