@@ -5,7 +5,8 @@ Errors of `planner`.
 
     PlannerError
     ├── BadInputError (ValueError)         exit 2, every problem of the input at once
-    └── ClusterUnavailableError (OSError)  exit 5, unreachable, unauthorised, timed out
+    ├── ClusterUnavailableError (OSError)  exit 5, unreachable, unauthorised, timed out
+    └── UnreadableFileError (OSError)      a file of a fleet; a row says it instead
 """
 
 from collections.abc import Sequence
@@ -72,6 +73,23 @@ class BadInputError(PlannerError, ValueError):
 
     def __str__(self) -> str:
         return _told(self.message, self.problems)
+
+
+class UnreadableFileError(PlannerError, OSError):
+    """
+    A file of a fleet is not there, or is not what it should be.
+
+    Parameters
+    ----------
+    file
+        Its path.
+    reason
+        What hinders reading it.
+    """
+
+    def __init__(self, file: str, reason: str) -> None:
+        self.file = file
+        super().__init__(f"cannot read {file}: {reason}")
 
 
 class ClusterUnavailableError(PlannerError, OSError):

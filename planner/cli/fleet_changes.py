@@ -41,7 +41,8 @@ def changes(
     """
     Compare each snapshot of a cluster with the one before: what moved, how many bytes.
 
-    With --plans exits 3 where the last snapshot differs from a plan.
+    Exits 3 where one could not be read; the column reason says why. With --plans also
+    where the last snapshot differs from a plan.
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
@@ -56,33 +57,40 @@ def changes(
         print_drift(done.drifted)
         if not quiet:
             print_words(f"wrote {output}: {len(done.changed):,} pairs compared")
-    differs = any(row["status"] == "differs" for row in done.drifted)
-    raise typer.Exit(ExitCode.FINDINGS if differs else ExitCode.OK)
+    is_odd = any(row["status"] in {"differs", "unknown"} for row in done.drifted)
+    is_odd |= any(row["reason"] is not None for row in done.changed)
+    raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
 
 
 def print_changes(rows: list[dict[str, Any]]) -> None:
     """Print a line per pair of snapshots, those that copied most first."""
-    from planner.plan.words import bytes_text
-
     if not rows:
         return
-    ranked = sorted(rows, key=lambda row: -row["bytes"])[:MOST_ROWS]
+    ranked = sorted(rows, key=_rank)[:MOST_ROWS]
     head = ("Cluster", "from", "to", "copies", "bytes", "leaders", "partitions")
-    lines = [
-        (
-            str(row["cluster_id"])[:18],
-            (row["before"] or "unknown")[:13],
-            (row["taken_at"] or "unknown")[:13],
-            f"{row['copies']:,}",
-            bytes_text(row["bytes"]),
-            f"{row['leader_changes']:,}",
-            f"+{row['new_partitions']:,} -{row['gone_partitions']:,}",
-        )
-        for row in ranked
-    ]
-    print_columns(head, lines)
+    print_columns(head, [_line(row) for row in ranked])
     if len(rows) > len(ranked):
         typer.echo(f"… and {len(rows) - len(ranked)} more; --format json has all")
+
+
+def _rank(row: dict[str, Any]) -> tuple[bool, int]:
+    return row["reason"] is None, -(row["bytes"] or 0)
+
+
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    from planner.plan.words import bytes_text
+
+    times = ((row[name] or "unknown")[:13] for name in ("before", "taken_at"))
+    named = (str(row["cluster_id"])[:18], *times)
+    if row["reason"] is not None:
+        return (*named, "-", "-", "-", row["reason"])
+    return (
+        *named,
+        f"{row['copies']:,}",
+        bytes_text(row["bytes"]),
+        f"{row['leader_changes']:,}",
+        f"+{row['new_partitions']:,} -{row['gone_partitions']:,}",
+    )
 
 
 def print_drift(rows: list[dict[str, Any]]) -> None:

@@ -48,9 +48,13 @@ SCHEMA = pa.schema(
         ("from_brokers", _IDS),
         ("to_brokers", _IDS),
         *((name, pa.int64()) for name in COUNTS),
+        ("reason", pa.string()),
     ]
 )
-"""A row per partition that changed, and one without a topic for all together."""
+"""
+A row per partition that changed, and one without a topic for all together. `reason`:
+why nothing is known, where a snapshot could not be read.
+"""
 DRIFT_SCHEMA = pa.schema(
     [
         ("cluster_id", pa.string()),
@@ -105,9 +109,31 @@ def change_table(before: Tables, after: Tables, *, taken_before: int) -> ArrowTa
     }
     detail = pairs.detail(columns)
     moment = pa.scalar(taken_before, pa.int64()).cast(SCHEMA.field("before").type)
-    total = pa.Table.from_pylist([whole], schema=_without(SCHEMA, "before"))
+    total = pa.Table.from_pylist([whole], schema=_without(SCHEMA, "before", "reason"))
     rows = pa.concat_tables([total, detail.cast(total.schema)])
-    return rows.append_column("before", pa.repeat(moment, len(rows)))
+    no_reason = pa.nulls(len(rows), pa.string())
+    return rows.append_column("before", pa.repeat(moment, len(rows))).append_column(
+        "reason", no_reason
+    )
+
+
+def lost_change(taken_before: int, reason: str) -> ArrowTable:
+    """
+    Return the row of two snapshots of which a file cannot be read.
+
+    Parameters
+    ----------
+    taken_before
+        When the first was taken, in microseconds since 1970.
+    reason
+        Which file, and why.
+    """
+    row = {"before": _moment(taken_before), "reason": reason}
+    return pa.Table.from_pylist([row], schema=_without(SCHEMA))
+
+
+def _moment(micros: int) -> Any:  # noqa: ANN401 - a datetime
+    return pa.scalar(micros, pa.int64()).cast(SCHEMA.field("before").type).as_py()
 
 
 def _without(schema: Any, *names: str) -> Any:  # noqa: ANN401 - Arrow schemas
@@ -222,14 +248,14 @@ class _Pairs:
             "to_brokers": _lists(self.new_key, self.new_pair, self.is_copied, rows),
         }
         arrays = []
-        for each in _without(SCHEMA, "before"):
+        for each in _without(SCHEMA, "before", "reason"):
             if each.name in named:
                 arrays.append(named[each.name])
             elif each.name in columns:
                 arrays.append(pa.array(columns[each.name][rows], each.type))
             else:
                 arrays.append(pa.nulls(len(rows), each.type))
-        return pa.Table.from_arrays(arrays, schema=_without(SCHEMA, "before"))
+        return pa.Table.from_arrays(arrays, schema=_without(SCHEMA, "before", "reason"))
 
 
 def _matched(old: ArrowTable, new: ArrowTable) -> tuple[Ints, Ints]:
@@ -292,7 +318,12 @@ def _lists(key: Ints, pair: Ints, flags: BoolArray, rows: Ints) -> ArrowTable:
 
 
 def drift_rows(
-    plans: ArrowTable, tables: Tables, header: Mapping[str, Any], *, planned_at: int
+    plans: ArrowTable,
+    tables: Tables,
+    header: Mapping[str, Any],
+    *,
+    planned_at: int,
+    flaw: str = "",
 ) -> Iterator[dict[str, Any]]:
     """
     Yield, for each plan of a cluster, what has become of it by a later snapshot.
@@ -305,14 +336,11 @@ def drift_rows(
         The later snapshot.
     planned_at
         When the snapshot was taken that was planned on, in microseconds since 1970.
+    flaw
+        Why the later snapshot cannot be read; empty: it can.
     """
-    from planner.snapshot import Snapshot
-
-    moment = pa.scalar(planned_at, pa.int64()).cast(SCHEMA.field("before").type).as_py()
-    try:
-        state, reason = Snapshot.from_tables(tables, header).to_state(), ""
-    except BadInputError as error:
-        state, reason = None, "; ".join([error.message, *map(str, error.problems[:5])])
+    state, reason = (None, flaw) if flaw else _state(tables, header)
+    moment = _moment(planned_at)
     for plan in plans.to_pylist():
         if plan["plan"] is None:
             continue
@@ -325,6 +353,16 @@ def drift_rows(
             yield row | {"status": "unknown", "reason": reason}
         else:
             yield row | _drift(state, plan)
+
+
+def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return a cluster, or why it is none."""
+    from planner.snapshot import Snapshot
+
+    try:
+        return Snapshot.from_tables(tables, header).to_state(), ""
+    except BadInputError as error:
+        return None, "; ".join([error.message, *map(str, error.problems[:5])])
 
 
 def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - ClusterState

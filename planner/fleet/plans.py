@@ -218,11 +218,7 @@ def plan_row(
     -------
     A row in the columns of `SCHEMA`, without `cluster_id` and `taken_at`.
     """
-    row: dict[str, Any] = {
-        "request": named.name,
-        "request_hash": named.hash,
-        "goal": named.request.goal,
-    }
+    row = _asked(named)
     began = time.perf_counter()
     try:
         row |= _planned(tables, header, named.request)
@@ -233,6 +229,29 @@ def plan_row(
         reason = f"{type(error).__name__}: {error}"
         row |= {"status": FAILED, "reason": reason}
     return row | {"total_s": time.perf_counter() - began}
+
+
+def lost_row(named: NamedRequest, reason: str) -> dict[str, Any]:
+    """
+    Return the row of a cluster of which a file cannot be read.
+
+    Parameters
+    ----------
+    named
+        What is asked.
+    reason
+        Which file, and why.
+    """
+    asked = _asked(named)
+    return asked | {"status": FAILED, "reason": reason, "total_s": 0.0}
+
+
+def _asked(named: NamedRequest) -> dict[str, Any]:
+    return {
+        "request": named.name,
+        "request_hash": named.hash,
+        "goal": named.request.goal,
+    }
 
 
 def _planned(

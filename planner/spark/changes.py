@@ -16,6 +16,7 @@ from planner.fleet.changes import (
     SCHEMA,
     change_table,
     drift_rows,
+    lost_change,
 )
 from planner.snapshot.columns import ArrowTable
 from planner.spark.each import (
@@ -28,7 +29,8 @@ from planner.spark.each import (
     sizes_of,
     time_of,
 )
-from planner.spark.fleet import Fleet, open_fleet
+from planner.spark.files import KEY
+from planner.spark.fleet import Fleet, conform, open_fleet
 from planner.spark.output import read_rows, write_rows
 from planner.spark.plans import PLANS
 
@@ -72,7 +74,13 @@ def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFram
 
     def work(snapshots: Sequence[Whole], _: str) -> ArrowTable:
         before, after = snapshots
-        return change_table(before.tables, after.tables, taken_before=before.taken_at)
+        moment, flaw = before.taken_at, before.flaw or after.flaw
+        if flaw:
+            return lost_change(moment, flaw)
+        try:
+            return change_table(before.tables, after.tables, taken_before=moment)
+        except Exception as error:  # one cluster must not stop the others
+            return lost_change(moment, f"{type(error).__name__}: {error}")
 
     return on_each(spark, fleet, pairs, work, SCHEMA)
 
@@ -106,7 +114,11 @@ def drift(spark: SparkSession, fleet: Fleet, plans: DataFrame) -> DataFrame:
     def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
         planned_on, now = snapshots
         rows = drift_rows(
-            planned_on.tables["plans"], now.tables, now.header, planned_at=int(name)
+            planned_on.tables["plans"],
+            now.tables,
+            now.header,
+            planned_at=int(name),
+            flaw=now.flaw,
         )
         return pa.Table.from_pylist(list(rows), schema=schema)
 
@@ -196,11 +208,14 @@ def _timed(table: DataFrame, *names: str) -> DataFrame:
 
 def _totals(spark: SparkSession, root: str) -> list[dict[str, Any]]:
     """Return the rows of whole clusters that are there, times in microseconds."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
     table = read_rows(spark, f"{root}/{CHANGES}")
     if table is None:
         return []
-    whole = table.where(F.col("topic").isNull())
-    rows = _timed(whole.select("cluster_id", "taken_at", "before", *COUNTS), *_TIMES)
+    # Changes of older versions have no reason.
+    shown = conform(table, from_arrow_schema(SCHEMA)).where(F.col("topic").isNull())
+    rows = _timed(shown.select(*KEY, "before", *COUNTS, "reason"), *_TIMES)
     return [row.asDict() for row in rows.orderBy("cluster_id", "taken_at").collect()]
 
 

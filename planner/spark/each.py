@@ -6,8 +6,9 @@ nothing of its size ever comes to the driver.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from planner.errors import UnreadableFileError
 from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import ArrowTable
 from planner.spark.dealing import SLOT, dealt, pack, slots
@@ -45,11 +47,14 @@ class Whole:
         What it says once.
     tables
         Its tables by name, and what else was given.
+    flaw
+        Why it cannot be read; then its own tables are missing. Empty: it was read.
     """
 
     taken_at: int
     header: Mapping[str, Any]
     tables: Mapping[str, ArrowTable]
+    flaw: str = ""
 
 
 Work = Callable[[Sequence[Whole], str], ArrowTable]
@@ -159,7 +164,8 @@ def on_each(
         What is to be done. A snapshot may be in several: they are done apart, side by
         side. Of one cluster and name each must differ in its last time.
     work
-        What is done; runs in the executors. It must not raise.
+        What is done; runs in the executors. It must not raise, and has to look at
+        `Whole.flaw`.
     schema
         Of the rows that come out, `KEY` first and left out of what `work` returns.
     extra
@@ -181,13 +187,17 @@ def on_each(
     dealing = spark.createDataFrame(rows, names).select(
         "cluster_id", F.timestamp_micros("micros").alias("taken_at"), JOB, LAST, SLOT
     )
-    tables = {**fleet.tables(), **extra}
-    parts = union_of([_tagged(table, name) for name, table in tables.items()])
+    own = fleet.tables() if fleet.files is None else {}
+    parts = union_of([_tagged(t, name) for name, t in {**own, **extra}.items()])
     jobbed = parts.join(F.broadcast(dealing), on=list(KEY))
+    if fleet.files is not None:
+        # So that every snapshot is read, whether there is more about it or not.
+        jobbed = jobbed.unionByName(dealing, allowMissingColumns=True)
+    put = _Read(fleet.files) if fleet.files is not None else _whole
     return (
         dealt(jobbed, max(len(tasks), 1))
         .groupBy(SLOT, JOB, LAST, "cluster_id")
-        .applyInArrow(_worker(work, schema), from_arrow_schema(schema))
+        .applyInArrow(_worker(put, work, schema), from_arrow_schema(schema))
     )
 
 
@@ -209,7 +219,7 @@ def _from_files(
         for batch in batches:
             for task in batch.column("id").to_pylist():
                 for job in dealt[task]:
-                    read = [read_whole(reader, job, micros) for micros in job.times]
+                    read = [read_whole(reader, job.cluster_id, t) for t in job.times]
                     found = work(read, job.name)
                     key = (job.cluster_id, job.times[-1])
                     yield from _with_key(found, *key, schema).to_batches()
@@ -219,11 +229,24 @@ def _from_files(
     return numbers.mapInArrow(run, from_arrow_schema(schema))
 
 
-def read_whole(reader: SnapshotReader, job: Job, micros: int) -> Whole:
-    """Read one snapshot of a job from the files of its fleet."""
-    tables = reader.tables((job.cluster_id, micros))
+def read_whole(reader: SnapshotReader, cluster_id: str, micros: int) -> Whole:
+    """
+    Read one snapshot from the files of its fleet.
+
+    Parameters
+    ----------
+    reader
+        Of the fleet.
+    cluster_id, micros
+        The snapshot's key.
+    """
+    try:
+        tables = reader.tables((cluster_id, micros))
+    except UnreadableFileError as error:
+        header = header_of({}, cluster_id, micros)
+        return Whole(taken_at=micros, header=header, tables={}, flaw=str(error))
     said = tables.pop("clusters").to_pylist()
-    header = header_of(said[0] if said else {}, job.cluster_id, micros)
+    header = header_of(said[0] if said else {}, cluster_id, micros)
     return Whole(taken_at=micros, header=header, tables=tables)
 
 
@@ -232,11 +255,36 @@ def _tagged(table: DataFrame, tag: str) -> DataFrame:
     return table.select(*KEY, F.struct(*(F.col(f"`{c}`") for c in own)).alias(tag))
 
 
-def _worker(work: Work, schema: Any) -> Callable[[ArrowTable], ArrowTable]:  # noqa: ANN401
+Put = Callable[[ArrowTable, int], Whole]
+"""Rows of a snapshot, and its time; the snapshot put together."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Read a snapshot from its files; rows say what else was given."""
+
+    files: FleetFiles
+
+    @cached_property
+    def _reader(self) -> SnapshotReader:
+        # Made in the task.
+        return SnapshotReader(self.files)
+
+    def __call__(self, rows: ArrowTable, micros: int) -> Whole:
+        cluster_id = rows.column("cluster_id")[0].as_py()
+        whole = read_whole(self._reader, cluster_id, micros)
+        return replace(whole, tables={**whole.tables, **_parts(rows)})
+
+
+def _worker(
+    put: Put,
+    work: Work,
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> Callable[[ArrowTable], ArrowTable]:
     def run(rows: pa.Table) -> pa.Table:
         times = rows.column("taken_at").cast(_TIME).cast(pa.int64())
         snapshots = [
-            _whole(rows.filter(pc.equal(times, micros)), micros)
+            put(rows.filter(pc.equal(times, micros)), micros)
             for micros in sorted(pc.unique(times).to_pylist())
         ]
         found = work(snapshots, rows.column(JOB)[0].as_py())
@@ -248,14 +296,16 @@ def _worker(work: Work, schema: Any) -> Callable[[ArrowTable], ArrowTable]:  # n
 
 def _whole(rows: ArrowTable, micros: int) -> Whole:
     """Put one snapshot together."""
-    own = {*KEY, JOB, LAST, SLOT}
-    tables = {
-        name: part_of(rows, name) for name in rows.column_names if name not in own
-    }
+    tables = _parts(rows)
     said = tables.pop("clusters").to_pylist()
     cluster_id = rows.column("cluster_id")[0].as_py()
     header = header_of(said[0] if said else {}, cluster_id, micros)
     return Whole(taken_at=micros, header=header, tables=tables)
+
+
+def _parts(rows: ArrowTable) -> dict[str, ArrowTable]:
+    own = {*KEY, JOB, LAST, SLOT}
+    return {name: part_of(rows, name) for name in rows.column_names if name not in own}
 
 
 def _keyed(found: ArrowTable, rows: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401

@@ -5,7 +5,9 @@ On a file system that the driver and every task see, each reads the columns that
 needs by itself.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +16,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner.errors import UnreadableFileError
 from planner.fleet.store import Store
 from planner.snapshot.columns import ArrowTable
 
@@ -22,6 +25,8 @@ KEY = ("cluster_id", "taken_at")
 BY_TASKS = ("topics", "partitions")
 """Tables that are dealt to tasks, row group by row group."""
 TIME = pa.timestamp("us", tz="UTC")
+_END = b"PAR1"
+"""What every Parquet file ends with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +46,8 @@ class TableFile:
         Keys of snapshots of which the rows count no longer.
     snapshots
         Keys of those of which they do.
+    flaw
+        Why it cannot be read; empty: nothing is known against it.
     """
 
     root: str
@@ -49,6 +56,12 @@ class TableFile:
     key: tuple[str | None, int] | None = None
     hidden: tuple[tuple[str, int], ...] = ()
     snapshots: tuple[tuple[str, int], ...] = ()
+    flaw: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return f"{self.root}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,27 +102,89 @@ class FleetFiles:
             },
         )
 
-    def read(self, name: str, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]:
-        """
-        Yield the rows of a table, a row group at a time, with the columns `KEY`.
-
-        Parameters
-        ----------
-        name
-            Of the table.
-        kinds
-            Arrow types of the columns that are wanted, by name.
-        """
+    def rows_given(self, name: str, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]:
+        """Yield the rows of a table that are in no file, as `read_file` does."""
         if name in self.given:
             given = self.given[name]
             found = _conformed(given, kinds)
             for column in KEY:
                 found = found.append_column(column, given.column(column))
             yield found
-        for file in self.tables.get(name, ()):
-            groups = range(len(file.row_groups)) if file.row_groups else (None,)
-            for group in groups:
-                yield keyed(read_group(file, group, kinds), file)
+
+    def flawed(self) -> list[tuple[str, TableFile]]:
+        """Return the files that are known to be unreadable, and of which table."""
+        return [
+            (name, file)
+            for name, files in self.tables.items()
+            for file in files
+            if file.flaw
+        ]
+
+    def flaws(self) -> dict[tuple[str, int], str]:
+        """Return the snapshots that cannot be read, and why."""
+        return {key: file.flaw for _, file in self.flawed() for key in file.snapshots}
+
+
+def read_file(file: TableFile, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]:
+    """
+    Yield the rows of a file, a row group at a time, with the columns `KEY`.
+
+    Parameters
+    ----------
+    file
+        The file.
+    kinds
+        Arrow types of the columns that are wanted, by name.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it cannot be read.
+    """
+    groups = range(len(file.row_groups)) if file.row_groups else (None,)
+    for group in groups:
+        yield keyed(read_group(file, group, kinds), file)
+
+
+@contextmanager
+def naming(file: TableFile) -> Iterator[None]:
+    """
+    Name the file where it cannot be read.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it is so.
+    """
+    try:
+        yield
+    except UnreadableFileError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        # Told over several lines, and the first one says it.
+        reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
+        raise UnreadableFileError(file.path, reason) from error
+
+
+def looked_at(file: TableFile, *, by_tasks: bool) -> TableFile:
+    """
+    Return a file with its row groups, or with what is wrong with it.
+
+    Parameters
+    ----------
+    file
+        The file.
+    by_tasks
+        Whether row groups are asked for; else only whether it was written to its end.
+    """
+    try:
+        with naming(file):
+            if by_tasks:
+                return replace(file, row_groups=row_groups(Path(file.path)))
+            _check_end(Path(file.path))
+    except UnreadableFileError as error:
+        return replace(file, flaw=str(error))
+    return file
 
 
 def row_groups(path: Path) -> tuple[int, ...]:
@@ -118,6 +193,14 @@ def row_groups(path: Path) -> tuple[int, ...]:
 
     footer = parquet.read_metadata(path)
     return tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))
+
+
+def _check_end(path: Path) -> None:
+    with path.open("rb") as opened:
+        opened.seek(-min(len(_END), path.stat().st_size), os.SEEK_END)
+        if opened.read() != _END:
+            msg = "it was not written to its end"
+            raise OSError(msg)
 
 
 def keyed(table: ArrowTable, file: TableFile) -> ArrowTable:
@@ -173,6 +256,17 @@ def read_batches(
 
 
 def _read(
+    file: TableFile,
+    group: int | None,
+    kinds: Mapping[str, Any],
+    coded: Collection[str],
+    rows: int | None,
+) -> Iterator[ArrowTable]:
+    with naming(file):
+        yield from _opened(file, group, kinds, coded, rows)
+
+
+def _opened(
     file: TableFile,
     group: int | None,
     kinds: Mapping[str, Any],

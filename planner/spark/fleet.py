@@ -16,8 +16,8 @@ from planner.spark.files import (
     KEY,
     FleetFiles,
     TableFile,
+    looked_at,
     parts_of,
-    row_groups,
 )
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def open_fleet(
 
     visible = read_visible(spark, folder.rstrip("/"))
     files = fleet_files(folder, visible, days)
-    return _fleet_of(read_tables(spark, folder, visible, days), files)
+    return _fleet_of(read_tables(spark, folder, visible, days, files), files)
 
 
 def fleet_of_snapshots(
@@ -246,12 +246,14 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
     micros = (key["taken_at"] - EPOCH) // timedelta(microseconds=1)
     tables = {
         columns.name: tuple(
-            TableFile(
-                root=str(folder.absolute()),
-                name=str(path.relative_to(folder)),
-                row_groups=row_groups(path) if columns.name in BY_TASKS else (),
-                key=(key["cluster_id"], micros),
-                snapshots=((key["cluster_id"], micros),),
+            looked_at(
+                TableFile(
+                    root=str(folder.absolute()),
+                    name=str(path.relative_to(folder)),
+                    key=(key["cluster_id"], micros),
+                    snapshots=((key["cluster_id"], micros),),
+                ),
+                by_tasks=columns.name in BY_TASKS,
             )
             for path in parts_of(folder / columns.file)
         )

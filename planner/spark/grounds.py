@@ -1,8 +1,9 @@
 """What tasks must know of many snapshots: brokers, log dirs, some of the topics."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from planner.errors import UnreadableFileError
 from planner.snapshot.columns import (
     BROKERS,
     LOG_DIRS,
@@ -21,10 +23,13 @@ from planner.snapshot.columns import (
 )
 from planner.snapshot.facts import MIN_ISR, config_values
 from planner.spark.chunk import Ground
-from planner.spark.files import KEY, TIME, FleetFiles
+from planner.spark.files import KEY, TIME, FleetFiles, TableFile, read_file
 from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
 from planner.spark.parcels import Key, bucket_count
+
+Flaw = dict[str, str]
+"""What is wrong with a file, in the columns of `planner.spark.chunk.FOUND`."""
 
 BROKER_COLUMNS = tuple(
     column.name for column in BROKERS.columns if column.name not in {"configs", "tags"}
@@ -43,10 +48,15 @@ class Grounds:
         Tables by name, sorted by cluster and time.
     rows
         Per table, first row and number of rows of each snapshot.
+    flaws
+        Per snapshot, the files of its that cannot be read.
     """
 
     tables: Mapping[str, ArrowTable]
     rows: Mapping[str, Mapping[Key, tuple[int, int]]]
+    flaws: Mapping[Key, Sequence[Flaw]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     def part(self, name: str, key: Key) -> ArrowTable:
         """Return the rows of one table that belong to a snapshot, as they were read."""
@@ -69,8 +79,9 @@ class Grounds:
 
     @cached_property
     def keys(self) -> list[Key]:
-        """Every snapshot that one of the tables names."""
-        return list(dict.fromkeys(key for rows in self.rows.values() for key in rows))
+        """Every snapshot that one of the tables names, or one of their files."""
+        named = [*self.rows.values(), self.flaws]
+        return list(dict.fromkeys(key for rows in named for key in rows))
 
 
 def _once(brokers: ArrowTable) -> ArrowTable:
@@ -84,7 +95,14 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect what is as large as brokers, log dirs, and topics that say something."""
-    read = _of_tables(fleet) if fleet.files is None else _of_files(fleet.files)
+    if fleet.files is None:
+        return _grounds(_of_tables(fleet), {})
+    return _grounds(*_of_files(fleet.files))
+
+
+def _grounds(
+    read: Mapping[str, ArrowTable], flaws: Mapping[Key, Sequence[Flaw]]
+) -> Grounds:
     order = {"brokers": "id", "log_dirs": "path", "topics": "topic"}
     tables, rows = {}, {}
     for name, found in read.items():
@@ -92,19 +110,49 @@ def grounds_of(fleet: Fleet) -> Grounds:
         ordered = found.sort_by([(column, "ascending") for column in by])
         rows[name] = _spans(ordered)
         tables[name] = ordered.drop_columns(list(KEY)).combine_chunks()
-    return Grounds(tables, rows)
+    return Grounds(tables, rows, flaws)
 
 
-def _of_files(files: FleetFiles) -> dict[str, ArrowTable]:
+def _of_files(
+    files: FleetFiles,
+) -> tuple[dict[str, ArrowTable], dict[Key, list[Flaw]]]:
     """Read files, a row group at a time; most topics say nothing and are let go."""
-    read = {
-        name: [clean(table) for table in files.read(name, kinds)]
-        for name, (kinds, clean) in _READ.items()
-    }
-    return {
-        name: pa.concat_tables([_EMPTY[name], *tables], promote_options="permissive")
-        for name, tables in read.items()
-    }
+    flaws: dict[Key, list[Flaw]] = {}
+    for name, file in files.flawed():
+        _note(flaws, name, file, file.flaw)
+    found = {}
+    for name, (kinds, clean) in _READ.items():
+        tables = [clean(table) for table in files.rows_given(name, kinds)]
+        for file in files.tables.get(name, ()):
+            try:
+                tables += [] if file.flaw else map(clean, read_file(file, kinds))
+            except UnreadableFileError as error:
+                _note(flaws, name, file, str(error))
+        every = [_EMPTY[name], *tables]
+        found[name] = pa.concat_tables(every, promote_options="permissive")
+    return found, flaws
+
+
+def _note(
+    flaws: dict[Key, list[Flaw]], name: str, file: TableFile, reason: str
+) -> None:
+    for key, flaw in flaws_of(name, file, reason):
+        flaws.setdefault(key, []).append(flaw)
+
+
+def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Flaw]]:
+    """
+    Yield the snapshots that a file takes with it, and what to say of each.
+
+    Parameters
+    ----------
+    name
+        Of its table.
+    file, reason
+        The file, and why it cannot be read.
+    """
+    for key in file.snapshots:
+        yield key, {"table": name, "place": file.path, "value": "", "rule": reason}
 
 
 def _plain(table: ArrowTable) -> ArrowTable:

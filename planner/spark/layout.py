@@ -13,7 +13,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
 from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
-from planner.spark.files import BY_TASKS, KEY, FleetFiles, TableFile, row_groups
+from planner.spark.files import BY_TASKS, KEY, FleetFiles, TableFile, looked_at
 from planner.spark.fleet import CLUSTERS, table_schema
 
 _FILES = ", ".join(f"{table}: array<string>" for table in TABLES)
@@ -29,6 +29,7 @@ def read_tables(
     folder: str,
     visible: Visible,
     days: Collection[str] | None = None,
+    files: FleetFiles | None = None,
 ) -> dict[str, DataFrame]:
     """
     Open the tables of a fleet folder, as its markers say.
@@ -43,21 +44,24 @@ def read_tables(
         Its markers.
     days
         Days of which the files are read, as ``2026-11-21``; `None`: all.
+    files
+        Of `fleet_files`: those that cannot be read are left out here.
     """
     root = folder.rstrip("/")
+    flawed = set() if files is None else {file.name for _, file in files.flawed()}
     schemas = {
         "clusters": CLUSTERS,
         **{c.name: table_schema(c) for c in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)},
     }
     tables = {}
     for name in TABLES:
-        files = [
+        paths = [
             f"{root}/{file}"
             for file in visible.files(name)
-            if days is None or day_of_file(file) in days
+            if (days is None or day_of_file(file) in days) and file not in flawed
         ]
         reader = spark.read.schema(schemas[name])
-        table = reader.parquet(*files) if files else empty(spark, schemas[name])
+        table = reader.parquet(*paths) if paths else empty(spark, schemas[name])
         tables[name] = _without_hidden(spark, table, visible, root)
     return tables
 
@@ -88,16 +92,14 @@ def fleet_files(
     return FleetFiles(
         tables={
             table: tuple(
-                TableFile(
-                    root=root,
-                    name=file,
-                    row_groups=row_groups(Path(root) / file)
-                    if table in BY_TASKS
-                    else (),
-                    hidden=_keys(visible.hidden.get(name, frozenset())),
-                    snapshots=_keys(
-                        set(commit.snapshots) - visible.hidden.get(name, frozenset())
+                looked_at(
+                    TableFile(
+                        root=root,
+                        name=file,
+                        hidden=_keys(hidden := visible.hidden.get(name, frozenset())),
+                        snapshots=_keys(set(commit.snapshots) - hidden),
                     ),
+                    by_tasks=table in BY_TASKS,
                 )
                 for name, commit in sorted(visible.commits.items())
                 for file in commit.files[table]

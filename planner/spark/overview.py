@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from placement.rules.draft import Settings
-from planner.fleet.overview import SCHEMA, overview_row
+from planner.fleet.overview import FAILED, SCHEMA, overview_row
 from planner.snapshot.columns import ArrowTable
 from planner.spark.changes import CHANGES
 from planner.spark.each import Whole, latest, on_each, row_schema, sizes_of, time_of
@@ -44,7 +44,9 @@ def overview(
 
     def work(snapshots: Sequence[Whole], _: str) -> ArrowTable:
         (snapshot,) = snapshots
-        row = overview_row(snapshot.tables, snapshot.header, chosen)
+        row: dict[str, Any] = {"status": FAILED, "reason": snapshot.flaw}
+        if not snapshot.flaw:
+            row = overview_row(snapshot.tables, snapshot.header, chosen)
         return pa.Table.from_pylist([row], schema=schema)
 
     return on_each(spark, fleet, jobs, work, SCHEMA)

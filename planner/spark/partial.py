@@ -11,13 +11,29 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from planner.errors import UnreadableFileError
 from planner.snapshot.columns import PARTITIONS, ArrowTable
 from planner.spark.arrays import HEAVIEST
-from planner.spark.chunk import LOADS, PLACES, READ, WORTH_COMPILING, Ground, sums_of
+from planner.spark.chunk import (
+    FOUND,
+    LOADS,
+    PLACES,
+    READ,
+    WORTH_COMPILING,
+    Ground,
+    sums_of,
+)
 from planner.spark.dealing import pack
-from planner.spark.files import BY_TASKS, KEY, FleetFiles, keyed, read_batches
+from planner.spark.files import (
+    BY_TASKS,
+    KEY,
+    FleetFiles,
+    TableFile,
+    keyed,
+    read_batches,
+)
 from planner.spark.fleet import Fleet
-from planner.spark.grounds import Grounds
+from planner.spark.grounds import Grounds, flaws_of
 from planner.spark.parcels import LISTED, SCHEMA, Batches, Key, by_key, packed, seeds
 from planner.spark.workers import settle
 
@@ -164,16 +180,31 @@ def _of_pieces(pieces: Sequence[Piece], files: FleetFiles, grounds: Grounds) -> 
     adding = Adding(grounds)
     for table, place, group in pieces:
         file = files.tables[table][place]
-        kinds = _TYPES if table == "partitions" else _NAMES
-        for rows in read_batches(file, group, kinds, _CODED, CHUNK_ROWS):
-            if table == "topics":
-                yield from _listed(keyed(rows, file), grounds)
-            elif file.key is not None:
-                yield from adding.take(file.key, rows)
-            else:
-                for key, of_key in by_key(rows):
-                    yield from adding.take(key, of_key)
+        try:
+            yield from _of_piece(table, file, group, adding, grounds)
+        except UnreadableFileError as error:
+            yield from _unreadable(table, file, str(error))
     yield from adding.end()
+
+
+def _of_piece(
+    table: str, file: TableFile, group: int, adding: "Adding", grounds: Grounds
+) -> Batches:
+    kinds = _TYPES if table == "partitions" else _NAMES
+    for rows in read_batches(file, group, kinds, _CODED, CHUNK_ROWS):
+        if table == "topics":
+            yield from _listed(keyed(rows, file), grounds)
+        elif file.key is not None:
+            yield from adding.take(file.key, rows)
+        else:
+            for key, of_key in by_key(rows):
+                yield from adding.take(key, of_key)
+
+
+def _unreadable(table: str, file: TableFile, reason: str) -> Batches:
+    """Send what is wrong with a file to the snapshots that it has."""
+    for key, flaw in flaws_of(table, file, reason):
+        yield from packed(key, "found", pa.Table.from_pylist([flaw], schema=FOUND))
 
 
 class Adding:

@@ -8,7 +8,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.plans import FAILED, REFUSED, SCHEMA, NamedRequest, plan_row
+from planner.fleet.plans import (
+    FAILED,
+    REFUSED,
+    SCHEMA,
+    NamedRequest,
+    lost_row,
+    plan_row,
+)
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.each import (
@@ -75,7 +82,10 @@ def _planned(
 
     def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
         (snapshot,) = snapshots
-        row = plan_row(snapshot.tables, snapshot.header, by_name[name])
+        if snapshot.flaw:
+            row = lost_row(by_name[name], snapshot.flaw)
+        else:
+            row = plan_row(snapshot.tables, snapshot.header, by_name[name])
         return pa.Table.from_pylist([row], schema=rows)
 
     return on_each(spark, fleet, jobs, work, SCHEMA)

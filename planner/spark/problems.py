@@ -45,13 +45,20 @@ def problem_tables(parcels: Parcels, grounds: Grounds) -> Iterator[ArrowTable]:
     grounds
         What is known of its brokers.
     """
+    flaws = grounds.flaws.get(parcels.key)
+    # What is not there makes the rest look wrong as well.
+    rows = _in_all(parcels, grounds) if flaws is None else flaws
+    if rows and (flaws is None or parcels.has_first):
+        yield _table(parcels.key, rows)
+
+
+def _in_all(parcels: Parcels, grounds: Grounds) -> list[Row]:
     rows = [*_in_topics(parcels)]
     if parcels.has_first:
         rows += _once_each(parcels.tables["found"])
         rows += _too_much(parcels.tables["count"])
         rows += _in_grounds(parcels.key, grounds)
-    if rows:
-        yield _table(parcels.key, rows)
+    return rows
 
 
 def _table(key: Key, rows: Sequence[Row]) -> ArrowTable:

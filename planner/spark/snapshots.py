@@ -8,10 +8,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner.errors import UnreadableFileError
 from planner.fleet.store import Store
 from planner.fleet.tables import CLUSTER_FIELDS, KEY_FIELDS
 from planner.snapshot.columns import TABLES, ArrowTable
-from planner.spark.files import TIME, FleetFiles, TableFile, keyed, read_group
+from planner.spark.files import (
+    TIME,
+    FleetFiles,
+    TableFile,
+    keyed,
+    naming,
+    read_group,
+)
 from planner.spark.parcels import Key, by_key
 
 KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -44,7 +52,14 @@ class SnapshotReader:
         self._group = lru_cache(GROUPS_KEPT)(_read)
 
     def tables(self, key: Key) -> dict[str, ArrowTable]:
-        """Return the tables of one snapshot by name, without the key."""
+        """
+        Return the tables of one snapshot by name, without the key.
+
+        Raises
+        ------
+        UnreadableFileError
+            If a file of its cannot be read.
+        """
         return {name: self._table(name, key) for name in KINDS}
 
     def _table(self, name: str, key: Key) -> ArrowTable:
@@ -93,7 +108,7 @@ def _footer(file: TableFile) -> Any:  # noqa: ANN401 - pyarrow's
     from pyarrow import parquet
 
     store = Store(file.root)
-    with store.files.open_input_file(store.path(file.name)) as opened:
+    with naming(file), store.files.open_input_file(store.path(file.name)) as opened:
         return parquet.read_metadata(opened)
 
 
@@ -118,12 +133,19 @@ def snapshot_sizes(files: FleetFiles) -> dict[Key, int]:
     if "clusters" in files.given:
         sizes |= {key: 0 for key, _ in by_key(files.given["clusters"])}
     for file in files.tables.get("partitions", ()):
-        is_one = len(file.snapshots) == 1 and not file.hidden
-        counts = _listed(file) if is_one else _counted(file)
-        for key, count in counts:
+        for key, count in _counts(file):
             if key in sizes:
                 sizes[key] += count
     return sizes
+
+
+def _counts(file: TableFile) -> list[tuple[Key, int]]:
+    is_one = len(file.snapshots) == 1 and not file.hidden
+    try:
+        return _listed(file) if is_one else _counted(file)
+    except UnreadableFileError:
+        # Whoever works on its snapshots finds out again, and says so.
+        return []
 
 
 def _listed(file: TableFile) -> list[tuple[Key, int]]:

@@ -148,7 +148,7 @@ def _alone_s(
     reader: SnapshotReader, size: SnapshotSize, named: NamedRequest
 ) -> tuple[float, float]:
     began, used = time.perf_counter(), time.process_time()
-    whole = read_whole(reader, size.job(named.name), size.micros)
+    whole = read_whole(reader, size.cluster_id, size.micros)
     plan_row(whole.tables, whole.header, named)
     return time.perf_counter() - began, time.process_time() - used
 

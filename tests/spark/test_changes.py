@@ -13,6 +13,9 @@ from planner.fleet.store import Store
 from planner.plan.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
+from planner.spark.changes import changes, pairs_of
+from planner.spark.each import sizes_of
+from planner.spark.fleet import fleet_of_snapshots
 from support.commands import run
 from support.plans import skewed_document
 
@@ -80,6 +83,19 @@ def test_changes_and_drift(spark, tmp_path, capsys):
     check_overview(spark, store, tmp_path, capsys)
 
 
+def test_what_comparing_trips_over_is_a_row(spark, monkeypatch):
+    def trip(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("planner.spark.changes.change_table", trip)
+    fleet = fleet_of_snapshots(spark, [snapshot("a", day) for day in DAYS[:2]])
+
+    (row,) = changes(spark, fleet, pairs_of(sizes_of(fleet))).collect()
+
+    assert (row["cluster_id"], row["copies"]) == ("a", None)
+    assert "ZeroDivisionError" in row["reason"]
+
+
 def check_overview(spark, store, folder, capsys):
     """The last snapshots in one table, bytes that moved since and forecasts beside."""
     empty = {**snapshot("none", DAYS[0]).to_document(), "topics": [], "brokers": []}
@@ -119,7 +135,9 @@ def check_overview(spark, store, folder, capsys):
 
 def test_screens_are_no_wider_than_80(capsys):
     counts = dict.fromkeys(COUNTS, 10**12)
-    times = {"before": DAYS[0], "taken_at": None, "planned_at": DAYS[0]}
+    times = {
+        "before": DAYS[0], "taken_at": None, "planned_at": DAYS[0], "reason": None,
+    }  # fmt: skip
     row = {"cluster_id": "c" * 40, **counts, **times}
     drifted = {
         "request": "r" * 40, "status": "in-progress", "completed": 10**6,
