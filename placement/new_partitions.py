@@ -19,6 +19,7 @@ from placement.planning import (
     make_draft,
     plan,
 )
+from placement.racks import rack_broken
 from placement.rules.draft import Draft, Settings
 from placement.rules.levels import hard_capacities
 from placement.rules.positions import EvenPositions
@@ -265,7 +266,8 @@ def _with_missing(
     move on, such as what has a replica on a dead broker.
     """
     solution = placed.solution
-    astray, over = _astray(placed, draft, is_new), _overfull(placed, is_new)
+    astray = _astray(placed, draft, is_new)
+    over = [*_overfull(placed, is_new), *_crowded(placed, is_new)]
     known = {(one.what, one.group, one.bin) for one in solution.shortfalls}
     missing = [
         one for one in (*astray, *over) if (one.what, one.group, one.bin) not in known
@@ -301,6 +303,23 @@ def _astray(
         for p in np.unique(replicas.partition_idx[is_closed])[:MAX_SHORTFALLS]
         if have < factors[p]
     ]
+
+
+def _crowded(placed: PlannedPlacement, is_new: BoolArray) -> list[Shortfall]:
+    """Return which new partitions lie unevenly over racks."""
+    after, settings = placed.reassignment.after(), placed.draft.settings
+    if "rack" in settings.lifted or "rack" in settings.soft:
+        return []
+    broken = rack_broken(after, placed.draft.holds) & is_new
+    start, racks = after.replicas.start, after.brokers.rack_idx
+    found = []
+    for p in np.nonzero(broken)[0][:MAX_SHORTFALLS].tolist():
+        rows = after.replicas.broker_idx[start[p] : start[p + 1]]
+        have = len(np.unique(racks[rows]))
+        found.append(
+            Shortfall(what="spread", have=have, need=len(rows), group=p, level="rack")
+        )
+    return found
 
 
 def _overfull(placed: PlannedPlacement, is_new: BoolArray) -> list[Shortfall]:

@@ -363,6 +363,19 @@ def test_where_all_are_full_already_there_is_no_plan():
     assert ("capacity", "disk") in missing
 
 
+def test_racks_that_cannot_be_kept_are_said_whatever_is_known_of_the_storage():
+    state = make_state({"new": [[0, 1, 3]]}, racks="abac", storage=Storage.UNKNOWN)
+
+    made = planned(
+        state, "add-partitions", "new", partitions=2,
+        plan={"exclude_brokers_for_replicas": "3"},
+    )  # fmt: skip
+
+    assert made.status in {"partial", "infeasible"}
+    missing = {(one.what, one.level) for one in made.plan.placed.solution.shortfalls}
+    assert ("spread", "rack") in missing
+
+
 def test_even_positions_leave_what_is_placed_by_hand_in_its_order():
     state = make_state({"old": [[0, 1, 2]] * 3}, racks="abc")
 
