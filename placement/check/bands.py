@@ -30,37 +30,88 @@ ROUNDING = 1e-3
 """What a rate may be rounded by, in bytes/s or cores."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Band:
+    """
+    What the brokers carry of one resource, beside the bands around their shares.
+
+    Parameters
+    ----------
+    resource
+        Its name.
+    load, target, lower, upper
+        ``(B,)`` bytes, bytes/s, cores or counts; targets of 0 have no band.
+    slack
+        ``(B,)`` how far outside is still taken for inside.
+    """
+
+    resource: str
+    load: RateArray
+    target: RateArray
+    lower: RateArray
+    upper: RateArray
+    slack: RateArray
+
+    @property
+    def outside(self) -> RateArray:
+        """``(B,)`` how far outside its band each broker is, in targets; 0 inside."""
+        off = np.maximum(self.load - self.upper, self.lower - self.load)
+        is_out = (off > self.slack) & (self.target > 0)
+        return np.where(is_out, off / np.where(is_out, self.target, 1.0), 0.0)
+
+
 def bands(case: Case, goals: HardGoals) -> Iterator[Finding]:
     """Find brokers outside a band that is hard."""
-    load = broker_loads(case.state, case.after)
-    for resource in _balanced(case, goals, load):
-        shared = _Shared(case, goals, resource)
-        heavy = shared.heaviest
-        target = shared.targets(load[resource])
-        width = goals.bands.get(resource, 0.10)
-        lower, upper = (1 - width) * target, np.maximum(target, heavy) + width * target
-        if resource in COUNTS and goals.is_cruise_control:
-            # As it computes them: its threshold less one, and 0.9 of that.
-            part = (1 + width / 0.9 - 1) * 0.9
-            lower = np.floor(target * max(1 - part, 0.0))
-            upper = np.ceil(target * (1 + part))
-        elif resource in COUNTS:
-            lower = np.minimum(lower, np.floor(target + SLACK))
-            upper = np.maximum(upper, np.ceil(target - SLACK))
-        if goals.old_may_be_low:
-            is_new = np.equal(case.state.brokers.state, BrokerState.NEW)
-            named = case.rows_of(goals.filled)
-            lower = np.where(named if goals.filled else is_new, lower, 0.0)
-        slack = SLACK * np.maximum(target, 1.0) + ROUNDING * load["replicas"]
-        off = np.maximum(load[resource] - upper, lower - load[resource])
-        for row in np.flatnonzero((off > slack) & (target > 0)).tolist():
+    for band in banded(case, goals):
+        resource, load = band.resource, band.load
+        for row in np.flatnonzero(band.outside > 0).tolist():
             broker = case.broker_id(row)
             yield Finding(
                 rule=f"band-{resource}",
                 where=Where(broker=broker, resource=resource),
-                message=f"broker {broker}: {resource} {load[resource][row]:.6g} is "
-                f"outside its band {lower[row]:.6g} to {upper[row]:.6g}, which is hard",
+                message=f"broker {broker}: {resource} {load[row]:.6g} is outside its "
+                f"band {band.lower[row]:.6g} to {band.upper[row]:.6g}, which is hard",
             )
+
+
+def banded(case: Case, goals: HardGoals) -> Iterator[Band]:
+    """Yield the bands of the resources that are named and that the plan balanced."""
+    load = broker_loads(case.state, case.after)
+    for resource in _balanced(case, goals, load):
+        shared = _Shared(case, goals, resource)
+        target = shared.targets(load[resource])
+        lower, upper = _ends(case, goals, shared, target)
+        yield Band(
+            resource=resource,
+            load=load[resource],
+            target=target,
+            lower=lower,
+            upper=upper,
+            slack=SLACK * np.maximum(target, 1.0) + ROUNDING * load["replicas"],
+        )
+
+
+def _ends(
+    case: Case, goals: HardGoals, shared: "_Shared", target: RateArray
+) -> tuple[RateArray, RateArray]:
+    """Return ``(B,)`` the lower and the upper end of each band."""
+    resource = shared.resource
+    width = goals.bands.get(resource, 0.10)
+    lower = (1 - width) * target
+    upper = np.maximum(target, shared.heaviest) + width * target
+    if resource in COUNTS and goals.is_cruise_control:
+        # As it computes them: its threshold less one, and 0.9 of that.
+        part = (1 + width / 0.9 - 1) * 0.9
+        lower = np.floor(target * max(1 - part, 0.0))
+        upper = np.ceil(target * (1 + part))
+    elif resource in COUNTS:
+        lower = np.minimum(lower, np.floor(target + SLACK))
+        upper = np.maximum(upper, np.ceil(target - SLACK))
+    if goals.old_may_be_low:
+        is_new = np.equal(case.state.brokers.state, BrokerState.NEW)
+        named = case.rows_of(goals.filled)
+        lower = np.where(named if goals.filled else is_new, lower, 0.0)
+    return lower, upper
 
 
 def stays(case: Case) -> BoolArray:
