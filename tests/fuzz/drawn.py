@@ -1,15 +1,17 @@
 """Draw a cluster and a wish for it: any operation, any rules, whole or in waves."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from hypothesis import strategies as st
 
 from fuzz.grown import grown
-from placement.cluster import BrokerState, ClusterState
+from fuzz.options import broker_list, emptied_dirs, own_options, shared_options
+from placement.cluster import ABSENT, ClusterState
 from placement.operations import Defect
+from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.make import OPERATIONS
-from planner.plan.own_options import OwnOptions
+from planner.plan.new_request import NewRequest
 from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RuleRequest
 from support.clusters import clusters
@@ -30,7 +32,6 @@ RULES = st.builds(
     even_positions=st.booleans(),
     topics_apart=st.sampled_from([(), (), (), (), ("t0=t1|t2",), ("t0=t1", "t1=t2")]),
     topics_together=st.sampled_from([(), (), (), ("t0|t1",), ("t.*",)]),
-    broker_set=st.sampled_from([(), (), (".*=",)]),
     rack_map=st.sampled_from([(), (), ("a=b",)]),
     rules=st.sampled_from([None, None, "cruise-control"]),
     soft=st.sampled_from([*[()] * 12, *SOFT]),
@@ -38,8 +39,14 @@ RULES = st.builds(
     spread_topics=st.sampled_from([None, "t0"]),
     min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
 )
+SETS = ((), (".*=gold",), ("t0=gold",), ("t0=gold", "t1=silver"), ("t1=",), (".*=",))
+"""Of brokers that are in sets; else topics may go to those in none alone."""
+NO_SETS = ((), (), (".*=",))
 NO_RULES = st.just(RuleRequest())
-NAME_LOG_DIRS = {"rebalance", "add-brokers", "remove-brokers"}
+NAME_LOG_DIRS = {
+    "rebalance", "add-brokers", "remove-brokers", "replace-broker", "fix",
+    "set-replication-factor",
+}  # fmt: skip
 """Operations that may choose the log dirs of copies as well."""
 WILD = 12
 """One cluster in so many has values that are drawn one by one, whatever comes out."""
@@ -52,12 +59,19 @@ BROKEN = {
 """Trouble that `fix` mends."""
 
 
+GOALS = (*OPERATIONS, NEW_TOPIC, ADD_PARTITIONS)
+"""Whatever can be planned."""
+RATES = st.sampled_from([None, None, "20", "60", "200"])
+"""What a new topic is expected to carry."""
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """A cluster, and what is wished for it."""
+    """A cluster, and what is wished for it; new partitions in more words."""
 
     state: ClusterState
     request: PlanRequest
+    new: NewRequest | None = None
 
     def __repr__(self) -> str:
         told = [
@@ -65,27 +79,36 @@ class Drawn:
             for one in fields(self.request)
             if getattr(self.request, one.name) != one.default
         ]
+        told += [] if self.new is None else [f"new={self.new!r}"]
         return f"Drawn({', '.join(told)}, state={self.state!r})"
 
 
 @st.composite
-def drawn(draw, goals: tuple[str, ...] = tuple(OPERATIONS)) -> Drawn:
+def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
     """Draw a case of one of some operations."""
     goal = draw(st.sampled_from(goals)) if len(goals) > 1 else goals[0]
     defect = draw(st.sampled_from(Defect)) if goal == "fix" else None
     state = draw(_clusters(draw, goal, defect))
-    ids = state.brokers.ids.tolist()
-    few = st.sampled_from([None, None, None, None, None, *map(str, ids)])
+    state = _in_sets(draw, _on_hosts(draw, state))
+    rules = draw(NO_RULES | RULES)
+    if rules != RuleRequest():
+        has_sets = bool(state.brokers.broker_sets)
+        rules = replace(
+            rules, broker_set=draw(st.sampled_from(SETS if has_sets else NO_SETS))
+        )
+    if goal in {NEW_TOPIC, ADD_PARTITIONS}:
+        return _new(draw, goal, state, rules)
+    own = own_options(draw, goal, state, defect)
     is_cut = draw(st.booleans())
     caps = draw(st.tuples(*[st.integers(1, 3)] * 2)) if is_cut else (None, None)
     request = PlanRequest(
         goal=goal,
         effort="quick",
-        broker_list=_broker_list(draw, goal, state),
+        broker_list=broker_list(draw, goal, state, own),
         topics=draw(st.sampled_from([None, None, None, None, "t0"])),
         exclude_topics=draw(st.sampled_from([None, None, None, None, "t1"])),
-        exclude_brokers_for_replicas=draw(few),
-        exclude_brokers_for_leaders=draw(few),
+        exclude_brokers_for_replicas=draw(_few(state)),
+        exclude_brokers_for_leaders=draw(_few(state)),
         rebalance=draw(st.integers(0, 3)) == 3,
         max_moves=draw(st.sampled_from([None, None, None, None, 1, 3])),
         max_cross_rack_bytes=draw(st.sampled_from([None] * 5 + ["0", "30", "90"])),
@@ -94,10 +117,63 @@ def drawn(draw, goals: tuple[str, ...] = tuple(OPERATIONS)) -> Drawn:
         max_moves_in=caps[0],
         max_moves_out=caps[1],
         with_log_dirs=goal in NAME_LOG_DIRS and draw(st.integers(0, 4)) == 4,
-        own=_own(draw, goal, state, defect),
-        rules=draw(NO_RULES | RULES),
+        order_followers=goal == "leaders" and draw(st.booleans()),
+        empty=emptied_dirs(draw, state) if goal == "log-dirs" else (),
+        own=own,
+        rules=rules,
+        **shared_options(draw, goal, state),
     )
-    return Drawn(_on_hosts(draw, state), request)
+    return Drawn(state, request)
+
+
+def _few(state: ClusterState):
+    """Return now and then a broker."""
+    ids = state.brokers.ids.tolist()
+    return st.sampled_from([None, None, None, None, None, *map(str, ids)])
+
+
+def _new(draw, goal: str, state: ClusterState, rules: RuleRequest) -> Drawn:
+    """Draw a topic that does not exist yet, or more partitions of one that does."""
+    names = state.topics.names
+    is_more = goal == ADD_PARTITIONS and names
+    topic = draw(st.sampled_from(names)) if is_more else "t9"
+    options = shared_options(draw, goal, state)
+    request = PlanRequest(
+        goal=goal,
+        effort="quick",
+        topic=(topic,),
+        exclude_brokers_for_replicas=draw(_few(state)),
+        exclude_brokers_for_leaders=draw(_few(state)),
+        rules=rules,
+        **options,
+    )
+    there = sum(names[t] == topic for t in state.partitions.topic_idx.tolist())
+    factor = draw(st.integers(1, min(4, state.num_brokers)))
+    count = draw(st.integers(1, 6))
+    by_hand = None
+    if draw(st.integers(0, 4)) == 4:
+        by_hand = _by_hand(draw, state, topic, count, factor)
+    is_whole = by_hand is not None and goal == NEW_TOPIC
+    new = NewRequest(
+        plan=request,
+        partitions=None if is_whole else there + count,
+        replication_factor=None if is_whole or is_more else factor,
+        in_bytes_per_s=draw(RATES),
+        out_bytes_per_s=draw(RATES),
+        size_bytes=draw(RATES),
+        replica_assignment=by_hand,
+    )
+    return Drawn(state, request, new)
+
+
+def _by_hand(draw, state: ClusterState, topic: str, count: int, factor: int) -> str:
+    """Return lists as Kafka's tool takes them: those that exist named as well."""
+    ids, names = state.brokers.ids.tolist(), state.topics.names
+    of = state.partitions.topic_idx.tolist()
+    rows = [state.brokers_of(p) for p, t in enumerate(of) if names[t] == topic]
+    factor = len(rows[0]) if rows else factor
+    rows += [draw(st.permutations(ids))[:factor] for _ in range(count)]
+    return ",".join(":".join(map(str, row)) for row in rows)
 
 
 def _on_hosts(draw, state: ClusterState) -> ClusterState:
@@ -110,69 +186,22 @@ def _on_hosts(draw, state: ClusterState) -> ClusterState:
     return state.with_brokers(hosts=names, host_idx=rows)
 
 
+def _in_sets(draw, state: ClusterState) -> ClusterState:
+    """Put some brokers in sets, now and then."""
+    if draw(st.integers(0, 3)) != 3:
+        return state
+    # Most are in the first set, so that replicas have somewhere to go.
+    pattern = np.array([0, 0, 1, 0, ABSENT, 0, 1], dtype=np.int32)
+    rows = np.resize(pattern, len(state.brokers)).astype(np.int32)
+    return state.with_brokers(broker_sets=("gold", "silver"), broker_set_idx=rows)
+
+
 def _clusters(draw, goal: str, defect: Defect | None):
     """Return clusters in which an operation has something to do."""
     if draw(st.integers(1, WILD)) == WILD:
         return clusters(min_brokers=2, reassigning=draw(st.booleans()))
     if goal in {"add-brokers", "replace-broker"}:
         return grown(num_new=draw(st.integers(1, 2)))
-    if goal == "log-dirs":
+    if goal == "log-dirs" or (goal == "demote" and draw(st.booleans())):
         return grown(with_=("log-dirs",))
     return grown(with_=BROKEN[defect]) if defect else grown()
-
-
-def words(ids: set[int]) -> str:
-    """Return broker ids as an option takes them."""
-    return ",".join(map(str, sorted(ids)))
-
-
-def _broker_list(draw, goal: str, state: ClusterState) -> str | None:
-    ids = state.brokers.ids.tolist()
-    if goal in {"remove-brokers", "demote"}:
-        return words(draw(_some(_with_load(state, goal))))
-    if goal != "add-brokers":
-        return None
-    new = state.brokers.ids[state.brokers.state == BrokerState.NEW].tolist()
-    is_told = not new or draw(st.integers(0, 4)) == 4
-    return words(draw(_some(new or ids))) if is_told else None
-
-
-def _some(ids: list[int]):
-    """Return sets of one of some brokers, or now and then of two."""
-    one = st.sampled_from(ids).map(lambda b: {b})
-    return one | one | st.sets(st.sampled_from(ids), min_size=1, max_size=2)
-
-
-def _with_load(state: ClusterState, goal: str) -> list[int]:
-    """Return the brokers that hold something, or lead something; else all."""
-    rows = state.replicas.broker_idx
-    if goal == "demote":
-        rows = state.partitions.leader_idx
-    busy = sorted({b for b in rows.tolist() if b >= 0})
-    return state.brokers.ids[busy].tolist() or state.brokers.ids.tolist()
-
-
-def _own(draw, goal: str, state: ClusterState, defect: Defect | None) -> OwnOptions:
-    ids = state.brokers.ids.tolist()
-    if goal == "replace-broker":
-        old = draw(st.sampled_from(_with_load(state, goal)))
-        # The last one is new, if any is.
-        others = [b for b in ids if b != old]
-        new = draw(st.sampled_from([*[others[-1]] * 4, *others]))
-        return OwnOptions(broker=(str(old),), with_broker=(str(new),))
-    if goal == "set-replication-factor":
-        return OwnOptions(replication_factor=draw(_factors(state)))
-    if goal == "fix":
-        is_alone = draw(st.booleans())
-        return OwnOptions(only=(defect,) if is_alone and defect else ())
-    return OwnOptions()
-
-
-def _factors(state: ClusterState):
-    """Return factors that are not those of all partitions already."""
-    there = set(state.num_replicas.tolist())
-    least = int(state.topics.min_insync_replicas.max(initial=1))
-    most = min(4, state.num_brokers)
-    wanted = [n for n in range(1, most + 1) if there != {n}]
-    # Below min.insync.replicas it is refused.
-    return st.sampled_from([n for n in wanted if n >= least] or wanted or [1])

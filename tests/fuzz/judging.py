@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from fuzz.drawn import Drawn
+from fuzz.judging_new import judge_new
+from fuzz.promises import dirs_of, judge_promises, lies_in, wanted_factors
+from fuzz.soft_goals import judge_soft_goals
 from placement.check import Finding, Target, check
-from placement.cluster import ClusterState, LogDirState, Storage
+from placement.cluster import ABSENT, ClusterState, LogDirState, Storage
 from planner.errors import BadInputError
 from planner.plan.make import Planned, make, rules_of
-from planner.plan.request import read_request
+from planner.plan.request import PlanRequest, read_request
 
 MET = {"optimal", "feasible", "nothing-to-do"}
 SHAPE = {
@@ -39,6 +43,8 @@ def judge(case: Drawn) -> str:
     AssertionError
         With what is wrong.
     """
+    if case.new is not None:
+        return judge_new(case)
     try:
         made = make(case.state, case.request)
     except BadInputError as error:
@@ -55,8 +61,13 @@ def judge(case: Drawn) -> str:
     assert status not in MET or not caused, caused
     judge_certificate(made)
     judge_copies(made)
+    judge_promises(case, made)
     judge_emptied(case, made)
+    judge_demoted_dirs(case, made)
+    judge_emptied_dirs(case, made)
+    judge_factors(case, made)
     if status in MET:
+        judge_soft_goals(case, made)
         judge_again(case, made)
     return status
 
@@ -112,7 +123,7 @@ def judge_emptied(case: Drawn, made: Planned) -> None:
         "replace-broker": ",".join(case.request.own.broker),
     }
     named = own.get(case.request.goal)
-    if named is None:
+    if not named:
         return
     brokers = {int(broker) for broker in named.split(",")}
     kept = [
@@ -121,8 +132,60 @@ def judge_emptied(case: Drawn, made: Planned) -> None:
         if (leader in brokers if case.request.goal == "demote" else brokers & set(row))
         and why_left_alone(case, made.plan.state, p, brokers) is None
     ]
-    is_short = made.plan.status not in MET and made.plan.placed.solution.shortfalls
-    assert not kept or is_short, f"{brokers} keep {kept}"
+    assert not kept or is_short(made), f"{brokers} keep {kept}"
+
+
+def is_short(made: Planned) -> bool:
+    """Tell whether a plan says that something is missing."""
+    is_met = made.plan.status in MET
+    return not is_met and bool(made.plan.placed.solution.shortfalls)
+
+
+def judge_demoted_dirs(case: Drawn, made: Planned) -> None:
+    """Nothing in a demoted log dir leads, but for what must be left alone."""
+    demoted, state = dirs_of(case.request.own.log_dirs), made.plan.state
+    if not demoted:
+        return
+    kept = [
+        state.name_of(p)
+        for p, row, leader in lists_after(made)
+        if leader is not None
+        and lies_in(state, p, leader) in demoted
+        and why_left_alone(case, state, p, set()) is None
+    ]
+    assert not kept or is_short(made), f"{demoted} lead {kept}"
+
+
+def judge_emptied_dirs(case: Drawn, made: Planned) -> None:
+    """Log dirs to be emptied are empty, but for what must be left alone."""
+    found = made.plan.placed.reassignment
+    emptied, state = dirs_of(case.request.empty), made.plan.state
+    goes = found.log_dir_idx
+    if not emptied:
+        return
+    kept = [
+        state.name_of(p)
+        for row, p in enumerate(found.partition_idx.tolist())
+        if (goes is None or goes[row] == ABSENT)
+        and lies_in(state, p, int(state.brokers.ids[found.broker_idx[row]])) in emptied
+        and why_left_alone(case, state, p, set()) is None
+    ]
+    assert not kept or is_short(made), f"{emptied} keep {kept}"
+
+
+def judge_factors(case: Drawn, made: Planned) -> None:
+    """Every topic has the factor that is wished for, and the others keep theirs."""
+    state = made.plan.state
+    if case.request.goal != "set-replication-factor":
+        return
+    wanted = wanted_factors(case, state)
+    for p, row, _ in lists_after(made):
+        name = state.topics.names[int(state.partitions.topic_idx[p])]
+        if name not in wanted:
+            assert len(row) == len(state.brokers_of(p)), f"{name}: {row}"
+        elif why_left_alone(case, state, p, set()) is None:
+            is_right = len(row) == wanted[name]
+            assert is_right or is_short(made), f"{name}: {row}, not {wanted[name]}"
 
 
 def lists_after(made: Planned) -> Iterator[tuple[int, list[int], int | None]]:
@@ -178,12 +241,25 @@ def judge_again(case: Drawn, made: Planned) -> None:
     better way from where it got to; where they did not count, they may from there.
     """
     request = case.request
-    if request.max_moves is not None or request.max_cross_rack_bytes is not None:
+    caps = (request.max_moves, request.max_bytes, request.max_cross_rack_bytes)
+    if any(cap is not None for cap in caps):
         return
     after = made.plan.placed.reassignment.after()
-    again = make(after, request)
+    again = make(after, as_they_are(request))
     moved = int(again.plan.placed.reassignment.is_copied.sum())
     off = made.plan.placed.solution.certificate.deviation.value
     did_not_count = any(note.what == "bands-left" for note in made.plan.placed.notes)
     is_free = did_not_count or off > IN_BAND
     assert not moved or is_free, f"{moved} copies the second time"
+
+
+def as_they_are(request: PlanRequest) -> PlanRequest:
+    """Return a request for when the brokers that were to come are there."""
+    to_come = [
+        text.removeprefix("id=").split(",")[0] for text in request.own.new_broker
+    ]
+    own = replace(request.own, new_broker=())
+    if not to_come or request.broker_list is None:
+        return replace(request, own=own)
+    named = ",".join([request.broker_list, *to_come])
+    return replace(request, own=own, broker_list=named)

@@ -1,0 +1,195 @@
+"""Soft goals are no worse for nothing: worked out anew from the lists alone."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fuzz.drawn import Drawn
+from placement.check import CheckSettings, Target, check
+from placement.check.bands import Band, banded
+from placement.check.case import look_up
+from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+from planner.plan.held_rules import with_chosen_rules
+from planner.plan.make import Planned, rules_of
+from planner.plan.request import read_request
+
+BANDS = tuple(
+    f"band-{resource}"
+    for resource in ("disk", "in", "out", "cpu", "replicas", "leaders")
+)
+FREE = {"rebalance", "add-brokers"}
+"""Operations that move what they need not."""
+NEAR = 1e-6
+"""Distances that differ by less are the same."""
+ROUNDED = 2e-3
+"""Rates are held in thousandths: distances told may differ by so much."""
+WHOLE = ("disk", "replicas", "leaders")
+"""What comes in whole units, so that bands end at some."""
+MOST_UNDONE = 6
+"""Partitions of a plan that are put back where they were, one at a time."""
+Key = tuple[float, float]
+Lists = list[list[int]]
+
+
+def judge_soft_goals(case: Drawn, made: Planned) -> None:
+    """Nothing changes that leaves soft goals as they are, or worse, for nothing."""
+    if not are_bands_all(case):
+        return
+    rules = rules_of(made.plan, read_request(case.request, case.state))
+    judge = SoftGoals(case, made, rules)
+    judge.told()
+    judge.whole()
+    judge.parts()
+
+
+def are_bands_all(case: Drawn) -> bool:
+    """Tell whether bands are the soft goals there are, all of the same rank."""
+    rules = case.request.rules
+    others = (
+        rules.potential_out, rules.leader_in, rules.even_positions,
+        rules.spread_topics, rules.min_topic_leaders, rules.rules, rules.soft,
+        rules.hard, rules.only_over_threshold,
+    )  # fmt: skip
+    is_inside = case.request.goal in {"log-dirs", "leaders", "demote"}
+    return not any(others) and not is_inside
+
+
+class SoftGoals:
+    """One plan, beside what would be without some of it."""
+
+    def __init__(self, case: Drawn, made: Planned, rules: CheckSettings) -> None:
+        self.case, self.made, self.rules = case, made, rules
+        found = made.plan.placed.reassignment
+        self.state, after = found.before, found.after()
+        every = range(self.state.num_partitions)
+        self.old = [self.state.brokers_of(p) for p in every]
+        self.new = [after.brokers_of(p) for p in every]
+        self.document: Mapping[str, Any] = made.plan.settings | {"hard": list(BANDS)}
+
+    def told(self) -> None:
+        """
+        How far out of band a plan tells to be is how far it is.
+
+        Who will lead is told of every partition alike where all that serve are in sync.
+        """
+        brokers, replicas = self.state.brokers, self.state.replicas
+        if not brokers.is_live.all() or not replicas.is_in_sync.all():
+            return
+        told = self.made.plan.placed.solution.certificate.deviation.value
+        outside = [
+            _in_units(band).outside.max(initial=0) for band in self._bands(self.new)
+        ]
+        found = max(outside, default=0.0)
+        assert abs(found - told) <= ROUNDED * (1 + found), f"{told} told, {found} found"
+
+    def whole(self) -> None:
+        """What is free to change nothing changes what makes soft goals better."""
+        if self.case.request.goal not in FREE or self.old == self.new:
+            return
+        if self._is_asked_for():
+            return
+        after = self.distance(self.new)
+        # Bands go by the heaviest replicas: those before count, or those after.
+        told = [self.distance(self.old, ends) for ends in (self.old, self.new)]
+        is_better = any(is_less(after, before) for before in told)
+        assert is_better, f"soft goals from {told} to {after}"
+
+    def parts(self) -> None:
+        """No partition could have stayed and soft goals be better."""
+        changed = [
+            p
+            for p, (old, new) in enumerate(zip(self.old, self.new, strict=True))
+            if set(new) - set(old) and len(old) == len(new)
+        ]
+        wrong = self.wrong(self.new) if changed else set()
+        for p in changed[:MOST_UNDONE]:
+            if self._must_leave(p):
+                continue
+            lists = [*self.new]
+            lists[p] = self.old[p]
+            if self.wrong(lists) <= wrong:
+                with_, without = self.distance(self.new), self.distance(lists, self.new)
+                name = self.state.name_of(p)
+                told = f"{name} moves for nothing: {without} without, {with_} with"
+                assert not is_less(without, with_), told
+
+    def _is_asked_for(self) -> bool:
+        """Tell whether a hard rule asks for some change."""
+        brokers, leader = self.state.brokers, self.state.partitions.leader_idx
+        demoted = np.flatnonzero(brokers.state == BrokerState.DEMOTED)
+        is_led = bool(np.isin(leader, demoted).any())
+        must = any(self._must_leave(p) for p in range(self.state.num_partitions))
+        return is_led or must or bool(self.wrong(self.old))
+
+    def _must_leave(self, p: int) -> bool:
+        """Tell whether a replica of a partition lies where it may not stay."""
+        start, stop = self.state.replicas.start[p : p + 2].tolist()
+        brokers, replicas = self.state.brokers, self.state.replicas
+        leaving = set(self.rules.leaving_brokers)
+        leaving |= {int(broker) for broker in self.case.request.own.broker}
+        if leaving & set(self.old[p]):
+            return True
+        on, lies = replicas.broker_idx[start:stop], replicas.log_dir_idx[start:stop]
+        known = lies[lies != ABSENT]
+        is_gone = self.state.log_dirs.state[known] == LogDirState.OFFLINE
+        return bool(is_gone.any()) or not bool(brokers.is_live[on].all())
+
+    def distance(self, lists: Lists, ends: Lists | None = None) -> Key:
+        """
+        Return the largest distance outside a band, and the sum of all.
+
+        Parameters
+        ----------
+        lists
+            Where replicas lie.
+        ends
+            Lists whose bands count: these go by the heaviest replica of each broker.
+            `None`: those of `lists`.
+        """
+        found = self._bands(lists)
+        if ends is not None:
+            both = zip(self._bands(ends), found, strict=True)
+            found = [replace(band, load=there.load) for band, there in both]
+        every = np.concatenate([np.zeros(1), *(band.outside for band in found)])
+        return float(every.max()), float(every.sum())
+
+    def _bands(self, lists: Lists) -> list[Band]:
+        case = look_up(self.state, self._target(lists), self.rules)
+        goals = with_chosen_rules(
+            self.rules, self.document, self.state, self.case.request.goal
+        ).hard_goals
+        return [] if goals is None else list(banded(case, goals))
+
+    def wrong(self, lists: Lists) -> set[tuple[object, ...]]:
+        """Return rules and places of all that is wrong, whoever has caused it."""
+        rules = replace(self.rules, hard_goals=None)
+        return {
+            (f.rule, f.where.topic, f.where.partition, f.where.broker, f.where.resource)
+            for f in check(self.state, self._target(lists), rules)
+        }
+
+    def _target(self, lists: Lists) -> Target:
+        return as_lists(self.state, lists)
+
+
+def _in_units(band: Band) -> Band:
+    """Return a band that ends where a load of whole units can be."""
+    if band.resource not in WHOLE:
+        return band
+    lower, upper = np.ceil(band.lower - NEAR), np.floor(band.upper + NEAR)
+    return replace(band, lower=lower, upper=upper)
+
+
+def as_lists(state: ClusterState, lists: Lists) -> Target:
+    """Return lists of all partitions as the checker takes them."""
+    names = [state.topics.names[t] for t in state.partitions.topic_idx]
+    return Target.from_lists(names, state.partitions.partition.tolist(), lists)
+
+
+def is_less(one: Key, other: Key) -> bool:
+    """Tell whether a distance is less, the largest first."""
+    if abs(one[0] - other[0]) > NEAR:
+        return one[0] < other[0]
+    return one[1] < other[1] - NEAR

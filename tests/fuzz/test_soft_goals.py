@@ -1,0 +1,66 @@
+"""What the judge of soft goals takes for a change that is for nothing."""
+
+import pytest
+
+from fuzz.drawn import Drawn
+from fuzz.soft_goals import SoftGoals
+from planner.plan.make import make, rules_of
+from planner.plan.request import PlanRequest, read_request
+from support.clusters import make_state
+
+
+def judge_of(rows, new, goal="rebalance", **options) -> SoftGoals:
+    """Return the judge of a plan that is taken to end in other lists."""
+    state = make_state(rows, racks="abc")
+    request = PlanRequest(goal=goal, resources="replicas", **options)
+    made = make(state, request)
+    case = Drawn(state, request)
+    judge = SoftGoals(case, made, rules_of(made.plan, read_request(request, state)))
+    judge.new = new
+    return judge
+
+
+EVEN = [[0], [0], [1], [1], [2], [2]]
+
+
+def test_what_is_even_stays_as_it_is():
+    judge = judge_of(EVEN, EVEN)
+
+    judge.told()
+    judge.whole()
+    judge.parts()
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        pytest.param([[1], [0], [0], [1], [2], [2]], id="traded"),
+        pytest.param([[1], [0], [1], [1], [2], [2]], id="worse"),
+    ],
+)
+def test_a_change_that_makes_nothing_better_is_for_nothing(new):
+    with pytest.raises(AssertionError, match="soft goals from"):
+        judge_of(EVEN, new).whole()
+
+
+def test_one_move_too_many_is_for_nothing():
+    rows = [[0], [0], [0], [0], [1], [2]]
+
+    judge_of(rows, [[1], [2], [0], [0], [1], [2]]).parts()
+    with pytest.raises(AssertionError, match="t-0 moves for nothing"):
+        judge_of(rows, [[1], [1], [2], [0], [1], [2]]).parts()
+
+
+def test_what_has_to_leave_its_broker_moves_for_a_reason():
+    options = {"goal": "remove-brokers", "broker_list": "2"}
+
+    judge = judge_of(EVEN, [[0], [0], [1], [1], [0], [1]], **options)
+
+    judge.parts()
+
+
+def test_what_is_told_is_worked_out_anew():
+    judge = judge_of(EVEN, [[0], [0], [0], [0], [2], [2]])
+
+    with pytest.raises(AssertionError, match=r"0\.0 told"):
+        judge.told()
