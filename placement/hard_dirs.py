@@ -12,7 +12,7 @@ from placement.load import Resource
 from placement.rules.draft import Settings
 
 if TYPE_CHECKING:
-    from placement.planning import PlannedPlacement
+    from placement.planned import PlannedPlacement
 
 GOAL = "band-disk"
 MOST_LISTED = 20

@@ -33,7 +33,7 @@ from placement.rules.tables import SoftColumn
 from placement.targets import COUNTS, Targets, find_targets
 
 if TYPE_CHECKING:
-    from placement.planning import PlannedPlacement
+    from placement.planned import PlannedPlacement
 
 MOST_LISTED = 20
 """Brokers that are named of each goal that is missed."""

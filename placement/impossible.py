@@ -29,7 +29,8 @@ from placement.listing import kept_on_removed
 from placement.load import RESOURCES, Resource
 from placement.log_dirs import are_dirs_impossible
 from placement.operations import Operation
-from placement.planning import PlannedPlacement, draft_shares, make_draft, plan
+from placement.planned import PlannedPlacement
+from placement.planning import draft_shares, make_draft, plan
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD, goals_named, rules_named
 from placement.rules.hosts import host_capacities

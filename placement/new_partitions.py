@@ -13,12 +13,8 @@ from placement.impossible import Because, explain_impossible
 from placement.load import RESOURCES, broker_loads, heaviest_replicas, loads_of
 from placement.operations.new_partitions import NewPartitions, PlacesForNew
 from placement.placers.balanced import Placer
-from placement.planning import (
-    PlannedPlacement,
-    draft_shares,
-    make_draft,
-    plan,
-)
+from placement.planned import PlannedPlacement
+from placement.planning import draft_shares, make_draft, plan
 from placement.racks import rack_broken
 from placement.rules.draft import Draft, Settings
 from placement.rules.levels import hard_capacities

@@ -11,7 +11,7 @@ from placement.rules.draft import Note
 from placement.rules.topic_spread import spread_notes
 
 if TYPE_CHECKING:
-    from placement.planning import PlannedPlacement
+    from placement.planned import PlannedPlacement
 
 
 def plan_notes(found: "PlannedPlacement", *, is_cut: bool) -> tuple[Note, ...]:

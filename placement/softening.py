@@ -36,7 +36,7 @@ from placement.rules.hosts import host_capacities, host_loads
 from placement.rules.levels import CAPACITY_RULES, RackSpread, ruled_capacities
 
 if TYPE_CHECKING:
-    from placement.planning import PlannedPlacement
+    from placement.planned import PlannedPlacement
 
 Planner = Callable[[Settings], "PlannedPlacement"]
 ANY = 2**31 - 1

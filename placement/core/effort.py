@@ -102,6 +102,8 @@ THOROUGH = Effort(
     near_nodes=50,
     narrowings=16,
 )
+EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
+"""By the names that options have."""
 
 FEW_PRICED = 1500
 """Up to so many items a price of moves asks for no more rounds of ruin."""

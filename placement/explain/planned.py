@@ -12,7 +12,7 @@ from placement.load import (
     loads_of,
     weigh,
 )
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.draft import Draft
 from placement.rules.levels import hard_capacities
 from placement.targets import Shares, find_targets

@@ -16,7 +16,8 @@ from placement.cluster import (
 from placement.core.solution import Status
 from placement.load import weigh
 from placement.operations import Operation, Rebalance, RemoveBrokers
-from placement.planning import PlannedPlacement, plan
+from placement.planned import PlannedPlacement
+from placement.planning import plan
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions, Figures, figures_of
 from placement.scenarios.variant import Data, Variant, held_by, without_brokers

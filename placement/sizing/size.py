@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ClusterState
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.draft import Settings
 from placement.scenarios.brokers import with_count
 from placement.scenarios.figures import Assumptions, Figures, figures_of

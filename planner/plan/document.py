@@ -16,7 +16,7 @@ from placement.crossing import crossing_copies
 from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.draft import Note
 from placement.score import Score, score_placement
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place

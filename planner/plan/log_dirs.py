@@ -10,7 +10,7 @@ import numpy as np
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.core.solution import Shortfall
 from placement.log_dirs import PlannedDirs
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.numbers import rounded
 from planner.plan.option_reader import parse_broker_list

@@ -8,6 +8,7 @@ import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.core.effort import EFFORTS
 from placement.core.search import needs_compiling
 from placement.impossible import explain_impossible
 from placement.load import Resource
@@ -24,7 +25,6 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.operations.leaders import LED
-from placement.planning import EFFORTS
 from placement.planning import plan as plan_placement
 from placement.rules.draft import Settings
 from planner.errors import BadInputError, InputProblem

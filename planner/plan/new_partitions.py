@@ -14,7 +14,7 @@ from placement.new_partitions import (
     place_by_hand,
     place_new,
 )
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.score import score_placement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.check_new import check_new

@@ -11,7 +11,7 @@ from placement.core.solution import Shortfall
 from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import UNITS, Resource
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.apart import TopicsApart
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD

@@ -5,7 +5,7 @@ from typing import Any
 
 from placement.failures.domains import DomainKind
 from placement.load import RESOURCES, Resource
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.draft import LEAST_KNOWN
 from placement.scenarios.between_racks import cross_rack_rate, knows_racks
 from placement.scenarios.figures import CAPPED, Figures, Use, Verdict

@@ -11,7 +11,7 @@ from typing import Any
 from placement.check import is_ok
 from placement.cluster import ClusterState
 from placement.load import RESOURCES
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.draft import Settings
 from placement.scenarios.figures import Assumptions
 from placement.scenarios.outcome import (

@@ -17,7 +17,8 @@ from placement.core.effort import NORMAL, QUICK
 from placement.core.search import FEW_ITEMS
 from placement.load import RESOURCES, broker_loads, weigh
 from placement.operations import Operation, RemoveBrokers
-from placement.planning import PlannedPlacement, plan
+from placement.planned import PlannedPlacement
+from placement.planning import plan
 from placement.rules.draft import Settings
 from placement.synthetic import SIZES, Size, make_instance
 from placement.targets import Targets

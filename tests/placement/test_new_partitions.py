@@ -21,7 +21,7 @@ from placement.new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from placement.planning import PlannedPlacement
+from placement.planned import PlannedPlacement
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.draft import Settings
 from planner.plan.check_new import check_new

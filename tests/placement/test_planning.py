@@ -15,7 +15,8 @@ from placement.cluster import BrokerState, ClusterState, Storage
 from placement.core.solution import Status
 from placement.load import Resource, loads_of
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
-from placement.planning import PlannedPlacement, plan
+from placement.planned import PlannedPlacement
+from placement.planning import plan
 from placement.rules.draft import Settings
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot

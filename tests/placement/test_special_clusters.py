@@ -7,7 +7,8 @@ from placement.cluster import BrokerState, ClusterState, LogDirState, Storage
 from placement.core.solution import Status
 from placement.load import Resource
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
-from placement.planning import PlannedPlacement, plan
+from placement.planned import PlannedPlacement
+from placement.planning import plan
 from placement.rules.draft import Settings
 from support.clusters import Dir, make_state
 

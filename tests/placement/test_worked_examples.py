@@ -4,7 +4,8 @@ from placement.cluster import ClusterState
 from placement.core.solution import Status
 from placement.load import Resource
 from placement.operations import AddBrokers, Rebalance, RemoveBrokers
-from placement.planning import PlannedPlacement, plan
+from placement.planned import PlannedPlacement
+from placement.planning import plan
 from placement.rules.draft import Settings
 from support.clusters import make_state
 

@@ -8,7 +8,8 @@ import numpy as np
 from placement.check import CheckSettings, Finding, Target, check
 from placement.cluster import ClusterState
 from placement.operations import Operation
-from placement.planning import PlannedPlacement, plan
+from placement.planned import PlannedPlacement
+from placement.planning import plan
 from placement.rules.draft import Settings
 
 Lists = list[list[int]]

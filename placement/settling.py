@@ -1,0 +1,217 @@
+"""
+Solve until the bands that were aimed at are those of the answer.
+
+Bands depend on the heaviest replica of each broker, so the answer's own bands are
+computed and, where a heavy replica has moved, the problem is solved again with these.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from placement.change import Reassignment
+from placement.core.arrangement import Arrangement
+from placement.core.bundles import bundle_groups
+from placement.core.deadline import Deadline
+from placement.core.effort import EFFORTS, Effort
+from placement.core.problem import Problem
+from placement.core.solution import Bounded, Solution
+from placement.core.solve import solve
+from placement.core.solve_order import solve_order
+from placement.draft_problem import (
+    build_problem,
+    evacuated_load,
+    leading_replicas,
+    unplaced_load,
+)
+from placement.leaders import spread_heirs
+from placement.listing import (
+    as_bundled,
+    as_listed,
+    by_bands,
+    has_choice,
+    to_reassignment,
+    without_choice,
+    without_order,
+)
+from placement.load import RESOURCES, Resource, WeightArray, loads_led, loads_of
+from placement.plan_notes import plan_notes
+from placement.planned import PlannedPlacement
+from placement.positions import with_even_positions
+from placement.rules.draft import Draft
+from placement.targets import Shares, Targets, find_targets
+
+Solver = Callable[[Problem], Solution]
+
+MAX_BAND_ROUNDS = 4
+"""How often bands are computed anew after heavy replicas have moved."""
+
+
+def settle(
+    draft: Draft,
+    shares: Shares,
+    balanced: tuple[Resource, ...],
+    deadline: Deadline,
+) -> PlannedPlacement:
+    """Solve until the bands that were aimed at are those of the answer."""
+    state, weights = draft.state, draft.weights
+    leader = state.replicas.broker_idx_at(leading_replicas(draft))
+    load, heaviest = loads_led(state, weights, leader)
+    load = load - unplaced_load(draft)
+    incoming = evacuated_load(draft, leader)
+    best: PlannedPlacement | None = None
+    is_settled = False
+    spent = {"solve": 0.0, "bound": 0.0}
+    effort = EFFORTS[draft.settings.effort]
+    # How near to its bands a cluster can come is asked once these are settled.
+    hasty = effort if draft.is_order_only else replace(effort, near_cells=0)
+    for _ in range(MAX_BAND_ROUNDS):
+        targets = find_targets(shares, load, heaviest, incoming)
+        solver = _solver(draft, hasty, deadline)
+        found = _solve(draft, shares, targets, balanced, solver)
+        is_same = _same_bands(targets, found.targets)
+        is_out = found.solution.certificate.deviation.value > 0
+        if is_same and is_out and hasty != effort and not deadline.is_over():
+            spent = _added(spent, found)
+            hasty = effort
+            solver = _solver(draft, effort, deadline, found.solution.best)
+            found = _solve(draft, shares, targets, balanced, solver)
+            is_same = _same_bands(targets, found.targets)
+        spent = _added(spent, found)
+        if best is None or _outside(found) < _outside(best):
+            best, is_settled = found, is_same
+        if is_same or deadline.is_over():
+            break
+        # Bands go by the heaviest replica where it ends, not where it was.
+        load, heaviest = _loads_after(found)
+        incoming = np.zeros_like(incoming)
+    assert best is not None  # noqa: S101 - there is at least one round
+    if not is_settled:
+        is_asked = effort != hasty and not deadline.is_over()
+        solver = _solver(draft, effort, deadline, best.solution.best)
+        best = _by_bands_reached(best, solver if is_asked else None)
+        spent = _added(spent, best)
+    notes = plan_notes(best, is_cut=deadline.has_cut)
+    return replace(best, notes=notes, seconds=spent)
+
+
+def _by_bands_reached(
+    best: PlannedPlacement, solver: Solver | None
+) -> PlannedPlacement:
+    """
+    Return an answer with its distance from its own bands, which were not aimed at.
+
+    `solver` is asked how near to these anything comes. Seconds are what that took.
+    """
+    problem = build_problem(best.draft, best.targets, best.balanced)
+    solution = by_bands(problem, best.solution)
+    reached = solution.certificate.deviation.value
+    none = dict.fromkeys(best.seconds, 0.0)
+    if solver is None or not reached:
+        return replace(best, solution=solution, seconds=none)
+    found = _solve(best.draft, best.shares, best.targets, best.balanced, solver)
+    if _same_bands(best.targets, found.targets) and _outside(found) < _outside(best):
+        return found
+    proven = found.solution.certificate.deviation
+    least = min(proven.lower_bound, reached)
+    deviation = Bounded(value=reached, lower_bound=least, proof=proven.proof)
+    certificate = replace(solution.certificate, deviation=deviation)
+    return replace(
+        best,
+        solution=replace(solution, certificate=certificate),
+        seconds=found.seconds,
+    )
+
+
+def _added(spent: dict[str, float], found: PlannedPlacement) -> dict[str, float]:
+    return {name: spent[name] + found.seconds[name] for name in spent}
+
+
+def _solve(
+    draft: Draft,
+    shares: Shares,
+    targets: Targets,
+    balanced: tuple[Resource, ...],
+    solver: Solver,
+) -> PlannedPlacement:
+    problem = build_problem(draft, targets, balanced)
+    reassignment, solution = _answer(draft, problem, targets, solver)
+    after = reassignment.after()
+    load, heaviest = loads_of(after)
+    return PlannedPlacement(
+        draft=draft,
+        reassignment=reassignment,
+        solution=solution,
+        balanced=balanced,
+        shares=shares,
+        targets=find_targets(shares, load, heaviest),
+        columns=problem.resources,
+        seconds=solution.seconds,
+        notes=(),
+    )
+
+
+def _answer(
+    draft: Draft,
+    problem: Problem,
+    targets: Targets,
+    solver: Solver,
+) -> tuple[Reassignment, Solution]:
+    """Solve where anything is left to choose; return the lists, and what they cost."""
+    if has_choice(problem):
+        solution = _solved(draft, problem, solver)
+    else:
+        solution = without_choice(problem)
+    reassignment = as_bundled(to_reassignment(draft, solution.best), draft.bundles)
+    ordered = without_order(draft)
+    if draft.evens_positions:
+        reassignment, solution = with_even_positions(
+            ordered, problem, reassignment, solution
+        )
+    elif draft.is_order_only:
+        reassignment = spread_heirs(ordered, reassignment, targets)
+    return reassignment, as_listed(draft, solution, reassignment)
+
+
+def _solver(
+    draft: Draft, effort: Effort, deadline: Deadline, known: Arrangement | None = None
+) -> Solver:
+    """Return what solves problems of a draft; `known`: from where it got to before."""
+    # What goes together is arranged as one group.
+    start = None if draft.bundles else known
+    to_solve = solve_order if draft.is_order_only else partial(solve, known=start)
+    seed = draft.settings.seed
+    return partial(to_solve, effort=effort, seed=seed, deadline=deadline)
+
+
+def _solved(draft: Draft, problem: Problem, solver: Solver) -> Solution:
+    """Solve, what goes together being one group."""
+    if not draft.bundles:
+        return solver(problem)
+    bundled = bundle_groups(problem, draft.bundles)
+    return bundled.unbundled(solver(bundled.problem))
+
+
+def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:
+    return loads_of(found.reassignment.after())
+
+
+def _outside(found: PlannedPlacement) -> tuple[int, float, float]:
+    load, _ = _loads_after(found)
+    rows = [RESOURCES.index(resource) for resource in found.balanced]
+    outside = found.targets.outside(load)[:, rows]
+    return (
+        0 if found.has_met_rules else 1,
+        round(float(outside.max(initial=0.0)), 9),
+        float(found.solution.certificate.cost.value),
+    )
+
+
+def _same_bands(aimed: Targets, reached: Targets) -> bool:
+    counts = (aimed.target > 0) | (reached.target > 0)
+    return bool(
+        np.allclose(aimed.lower[counts], reached.lower[counts], rtol=1e-9)
+        and np.allclose(aimed.upper[counts], reached.upper[counts], rtol=1e-9)
+    )
