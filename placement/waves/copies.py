@@ -281,6 +281,9 @@ def _at(
     column: npt.NDArray[np.integer[Any]], rows: RowArray, absent: int = ABSENT
 ) -> RowArray:
     """Return the values of some rows, and what stands for none where there is none."""
-    with_none = np.append(column.astype(np.int64), absent)
-    found: RowArray = with_none[rows]
+    if not len(column):
+        return np.full(len(rows), absent, dtype=np.int64)
+    # Of a million replicas few are looked up: the column is not copied.
+    found: RowArray = column[rows].astype(np.int64)
+    found[np.equal(rows, ABSENT)] = absent
     return found

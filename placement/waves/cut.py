@@ -23,9 +23,9 @@ from placement.waves.colouring import (
 )
 from placement.waves.copies import Copies, copies_of, is_internal
 from placement.waves.drops import is_copied_too, when_dropped
-from placement.waves.growth import fills_up, growth_of, no_growth
+from placement.waves.growth import Growth, fills_up, growth_of, no_growth
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
-from placement.waves.pace import WAYS, Paces, Schedule, network_of
+from placement.waves.pace import WAYS, Paces, Schedule, network_of, written_to
 from placement.waves.packing import pack
 from placement.waves.removals import Removals, in_safe_order, settle_removals
 from placement.waves.space import Space, is_too_full, space_of
@@ -189,7 +189,8 @@ def cut(
         began += int(own.max()) + 1
     removals = Removals(broker_idx=drops, freed_bytes=freed)
     wave = when_dropped(state, copies, wave)
-    network = network_of(state, settings.network_thresholds)
+    written = written_to(state, np.nan_to_num(state.partitions.in_bytes_per_s))
+    network = network_of(state, settings.network_thresholds, written)
     schedule = Schedule(
         reassignment=reassignment,
         copies=copies,
@@ -211,7 +212,7 @@ def cut(
     )
     threshold = settings.thresholds.get(Resource.DISK, 1.0)
     space = space_of(state, weights, copies, threshold)
-    growth = growth_of(state, copies, space)
+    growth = growth_of(state, copies, space, written)
     paces = result.paces
     if not is_too_full(copies, wave, drops, freed, space) and not (
         growth is not None
@@ -220,7 +221,7 @@ def cut(
         return result
     everything = np.ones(len(copies), dtype=np.bool_)
     stages = _stages(state, copies, everything, settings)
-    packed = _packed(result, stages, space, schedule.least_pace(network))
+    packed = _packed(result, stages, space, growth, schedule.least_pace(network))
     schedule = replace(
         schedule, copies=packed.copies, wave=packed.wave, removals=packed.removals
     )
@@ -316,12 +317,14 @@ def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBoun
     return bound_of(ends)
 
 
-def _packed(found: Cut, stages: list[RowArray], space: Space, pace: float) -> Cut:
+def _packed(
+    found: Cut, stages: list[RowArray], space: Space, growth: Growth | None, pace: float
+) -> Cut:
     """Fill waves as far as disks have room; put replicas aside where nothing else."""
     state, settings = found.reassignment.before, found.settings
     copies = found.copies
     room, dir_room = space.room.copy(), space.dir_room.copy()
-    growth = growth_of(state, copies, space) or no_growth(state, copies)
+    growth = growth or no_growth(state, copies)
     written = growth.written.copy()
     wave = np.full(len(copies), -1, dtype=np.int64)
     hops: list[Hop] = []

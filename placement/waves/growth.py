@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from placement.cluster import UNKNOWN, ClusterState, Storage
 from placement.waves.copies import Copies
+from placement.waves.pace import written_to
 from placement.waves.space import NO_LIMIT, Space, peaks
 
 RowArray = npt.NDArray[np.int64]
@@ -62,22 +63,26 @@ class Growth:
         return np.where(copies.is_drop, 0, np.maximum(found, 0))
 
 
-def growth_of(state: ClusterState, copies: Copies, space: Space) -> Growth | None:
-    """Return how fast disks fill; `None` where no rate, or no disk, is known."""
+def growth_of(
+    state: ClusterState, copies: Copies, space: Space, written: RateArray
+) -> Growth | None:
+    """
+    Return how fast disks fill; `None` where no rate, or no disk, is known.
+
+    `written` is as `written_to` has it, topics on shared storage included.
+    """
     rate = np.nan_to_num(state.partitions.in_bytes_per_s)
     if not rate.any() or np.equal(state.brokers.disk_bytes, UNKNOWN).all():
         return None
     is_shared = np.equal(state.topics.storage, Storage.SHARED)
     if is_shared.any():
         rate = np.where(is_shared[state.partitions.topic_idx], 0.0, rate)
-    replicas = state.replicas
-    each = np.repeat(rate, np.diff(replicas.start))
-    written = np.bincount(replicas.broker_idx, each, state.num_brokers)
+        written = written_to(state, rate)
     # Past its end already, or in the end: nothing can be said of what is left.
     is_past = space.disk_room <= space.ends_room
     return Growth(
         rates=rate,
-        written=written.astype(np.float64),
+        written=written,
         of_copy=rate[copies.partition_idx],
         within=space.room - space.ends_room,
         spare=np.where(is_past, NO_LIMIT, space.disk_room - space.room),

@@ -76,7 +76,26 @@ class Network:
         return found
 
 
-def network_of(state: ClusterState, thresholds: tuple[float, float]) -> Network | None:
+def written_to(state: ClusterState, rate: RateArray) -> RateArray:
+    """
+    Return ``(B,)`` bytes/s that are written to the replicas of each broker.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    rate
+        ``(P,)`` bytes/s that are written to each replica of a partition.
+    """
+    replicas = state.replicas
+    each = np.repeat(rate, np.diff(replicas.start))
+    total = np.bincount(replicas.broker_idx, each, state.num_brokers)
+    return total.astype(np.float64)
+
+
+def network_of(
+    state: ClusterState, thresholds: tuple[float, float], written: RateArray
+) -> Network | None:
     """
     Return what networks carry and may, `None` where no capacity is known.
 
@@ -86,22 +105,17 @@ def network_of(state: ClusterState, thresholds: tuple[float, float]) -> Network 
         The cluster.
     thresholds
         Fractions of the capacities in and out.
+    written
+        ``(B,)`` bytes/s that are written to the replicas of each broker.
     """
-    brokers, replicas = state.brokers, state.replicas
+    brokers = state.brokers
     capacity = np.stack([brokers.in_bytes_per_s, brokers.out_bytes_per_s])
     if not np.isfinite(capacity).any():
         return None
     leader, count = sent_by(state), state.num_brokers
     led = np.nonzero(leader != ABSENT)[0]
     outward = _served(state, led, state.replication_factor[led])
-    written = np.nan_to_num(state.partitions.in_bytes_per_s)
-    written = np.repeat(written, np.diff(replicas.start))
-    load = np.stack(
-        [
-            np.bincount(replicas.broker_idx, written, count),
-            np.bincount(leader[led], outward, count),
-        ]
-    ).astype(np.float64)
+    load = np.stack([written, np.bincount(leader[led], outward, count)])
     whole = np.where(np.isfinite(capacity), capacity, np.inf)
     share = np.array(thresholds)[:, None]
     return Network(load=load, limit=whole * share, least=whole * LEAST_SHARE)
