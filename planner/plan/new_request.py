@@ -30,6 +30,7 @@ from placement.placers.manual import (
 )
 from placement.placers.striped import check_replication_factor
 from placement.scenarios.filling import open_brokers
+from placement.waves.copies import INTERNAL
 from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest
@@ -129,6 +130,8 @@ class Asked:
                     f"Topic '{topic}' does not exist as expected"
                 )
                 self._refuse("--topic", topic, error)
+            elif topic in INTERNAL:
+                self.reader.refuse("--topic", topic, *_INTERNAL_REFUSAL)
             return topic
         if exists:
             error = AdminOperationError(f"Topic '{topic}' already exists.")
@@ -257,6 +260,13 @@ _REMEDIES: Mapping[str, str] = {
     "--partitions": "give how many the topic shall have, more than now",
     "--replication-factor": "give a number up to that of the live brokers",
 }
+
+
+_INTERNAL_REFUSAL = (
+    "a topic of Kafka itself keeps its partitions: what groups and transactions have "
+    "stored is looked for by a hash over their number",
+    "leave it as it is",
+)
 
 
 def _name_problem(topic: str) -> str | None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import planner
+import planner.errors
 from planner.plan.documents import CheckRecord
 from planner.plan.plan_documents import ErrorRecord, PlanRecord
 from support.commands import run
@@ -199,6 +200,33 @@ def test_what_is_refused_is_said_all_at_once(words, problems, snap, capsys):
     record = ErrorRecord.model_validate(refused.document)
     assert refused.code == 2
     assert [(one.place, one.rule) for one in record.problems] == problems
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "__consumer_offsets",
+        "__transaction_state",
+        "__share_group_state",
+        "__remote_log_metadata",
+    ],
+)
+def test_topics_of_kafka_itself_never_get_more(topic, tmp_path, capsys):
+    document = skewed_document()
+    document["topics"][0]["name"] = topic
+    snap = write_document(document, tmp_path / "s.json")
+    words = ("--topic", topic, "--partitions", 20, "-o", tmp_path / "p")
+
+    done = run(capsys, "plan", "add-partitions", snap, *words, "--format", "json")
+
+    assert done.code == 2
+    (problem,) = ErrorRecord.model_validate(done.document).problems
+    assert (problem.place, problem.value) == ("--topic", topic)
+    assert problem.rule.startswith("a topic of Kafka itself keeps its partitions")
+    assert problem.remedy == "leave it as it is"
+    assert not (tmp_path / "p").exists()
+    with pytest.raises(planner.errors.BadInputError, match="topic: a topic of Kafka"):
+        planner.add_partitions(planner.read_snapshot(snap), topic, 20)
 
 
 def test_python_does_the_same(snap, tmp_path, capsys):
