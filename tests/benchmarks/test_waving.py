@@ -24,6 +24,7 @@ FOUND = Waved(
     waves=4,
     least_waves=4,
     time_ratio=1.01,
+    by_wave_ratio=1.4,
     num_findings=0,
 )
 
@@ -36,6 +37,7 @@ def test_every_kind_of_cap_is_cut_small(row):
     assert found.num_findings == 0
     assert found.waves >= found.least_waves > 0
     assert 1 <= found.time_ratio <= 1.5
+    assert found.by_wave_ratio >= 1
     if row.settings.max_shared is None:
         assert found.waves == found.least_waves
 
@@ -52,6 +54,7 @@ def test_names_of_rows_differ():
         pytest.param({"waves": 5}, False, id="too-many-waves"),
         pytest.param({"time_ratio": 1.03}, False, id="too-long"),
         pytest.param({"num_findings": 1}, False, id="refused-by-the-checker"),
+        pytest.param({"by_wave_ratio": 9.0}, True, id="long-wave-by-wave"),
         pytest.param({"num_findings": -1}, True, id="not-asked"),
     ],
 )
