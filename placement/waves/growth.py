@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import UNKNOWN, ClusterState, Storage
+from placement.cluster import UNKNOWN, BoolArray, ClusterState, Storage
 from placement.waves.copies import Copies
 from placement.waves.pace import written_to
 from placement.waves.space import NO_LIMIT, Space, peaks
@@ -37,7 +37,8 @@ class Growth:
         ``(B,)`` bytes. With so much of its room left, a broker is no fuller than
         before or after the plan,
     spare
-        ``(B,)`` bytes. and may then fill by so much more than what is left.
+        ``(B,)`` bytes. and may then fill by so much more than what is left, or by any
+        amount where that is `NO_LIMIT`.
     """
 
     rates: RateArray
@@ -48,19 +49,30 @@ class Growth:
 
     def seconds_left(self, left: RowArray, written: RateArray) -> RateArray:
         """Return for how long brokers may fill, so much room left."""
-        allowed = left + np.where(left >= self.within, self.spare, 0)
         endless = np.full(np.broadcast(left, written).shape, np.inf)
-        found: RateArray = np.divide(allowed, written, out=endless, where=written > 0)
+        allowed, fills = self._allowed(left, self.within, self.spare)
+        fills &= written > 0
+        found: RateArray = np.divide(allowed, written, out=endless, where=fills)
         return found
 
     def lacks(self, copies: Copies, room: RowArray, pace: float) -> RowArray:
         """Return ``(E,)`` bytes by which targets fill up too fast for a copy alone."""
         target, size = copies.target_idx, copies.size_bytes
-        left = room[target] - size
-        allowed = left + np.where(left >= self.within[target], self.spare[target], 0)
+        within, spare = self.within[target], self.spare[target]
+        allowed, fills = self._allowed(room[target] - size, within, spare)
         grown = (self.written[target] + self.of_copy) * size / pace
-        found = np.ceil(grown - np.maximum(allowed, 0)).astype(np.int64)
-        return np.where(copies.is_drop, 0, np.maximum(found, 0))
+        lacks = np.ceil(grown - np.maximum(allowed, 0))
+        return np.where(fills & ~copies.is_drop, np.maximum(lacks, 0), 0).astype(
+            np.int64
+        )
+
+    def _allowed(
+        self, left: RowArray, within: RowArray, spare: RowArray
+    ) -> tuple[RowArray, BoolArray]:
+        """Return the bytes that may be written, and where there is such a limit."""
+        is_within = left >= within
+        fills: BoolArray = ~is_within | (spare < NO_LIMIT)
+        return left + np.where(is_within & fills, spare, 0), fills
 
 
 def growth_of(

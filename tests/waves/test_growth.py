@@ -9,8 +9,9 @@ from placement.change import Reassignment
 from placement.check.wave_limits import WaveLimits
 from placement.check.wave_told import WaveTold
 from placement.check.waves import check_waves
-from placement.cluster import Storage
+from placement.cluster import UNKNOWN, Storage
 from placement.load import Resource
+from placement.waves.colouring import COMPILED_FROM
 from placement.waves.cut import Cut, WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
@@ -99,6 +100,46 @@ def test_a_disk_that_fills_up_before_one_copy_is_done_is_named():
     assert found.stuck is not None
     assert found.stuck.short_bytes == 100
     assert {one.rule for one in judge(found)} == {"wave-end"}
+
+
+def test_a_disk_that_nobody_knows_never_fills_up():
+    # What is written for years goes beyond the disk of broker 2, and any integer.
+    state = make_state(
+        [[0], [2]],
+        racks="abc",
+        size_bytes=[0, 10**10],
+        in_rate=1e12,
+        disk_bytes=[10**15, UNKNOWN, 10**15],
+    )
+
+    found = cut_up(reassignment_to(state, [[1], [1]]), settings_for(1.0))
+
+    assert found.stuck is None
+    assert not found.is_limited_by_disk
+    assert judge(found) == ()
+
+
+def test_many_copies_are_packed_as_few_are():
+    # Compiled from some number of copies on: each of the same small clusters alone.
+    lists, sizes, target = [], [], []
+    for n in range(0, 3 * COMPILED_FROM, 3):
+        lists += [[n + 2], [n + 2], [n], [n + 1]]
+        sizes += [200, 200, 100, 100]
+        target += [[n], [n + 1], [n + 2], [n + 2]]
+    rates = [0.0, 0.0, 2.6, 2.6] * COMPILED_FROM
+    racks = "abc" * COMPILED_FROM
+    # Topics that Kafka can throttle by a list.
+    topics = {f"t{n:06}": lists[n : n + 1000] for n in range(0, len(lists), 1000)}
+    state = make_state(
+        topics, racks=racks, size_bytes=sizes, in_rate=rates, disk_bytes=1000
+    )
+
+    found = cut_up(reassignment_to(state, target), settings_for(10.0, cap=2))
+
+    assert found.is_limited_by_disk
+    assert found.num_waves == 2
+    assert found.stuck is None
+    assert judge(found) == ()
 
 
 def test_the_checker_finds_a_disk_that_fills_up():

@@ -6,6 +6,7 @@ from placement.core.kernels.jit import inner
 
 Table = Any
 NONE = -1
+NO_LIMIT = 2**62
 LONGEST = 1e300
 """Seconds: for ever."""
 
@@ -42,10 +43,11 @@ def pack_waves(
     in, both together), its target has room for it besides what it holds, and the copy
     of the same partition before it is done. And no target fills up before the wave is
     over: by `written` bytes/s, and `of_copy` for each copy, into the room that is left
-    and, as long as that is `within`, `spare` bytes more. `pace` bytes/s pass at each
-    end; `sends` and `gets` have room for what passes. What a copy replaces is deleted
-    when its wave is over; what has no target is only deleted. Returns the number of the
-    wave that nothing fits into: all are done then, or the rest waits for room.
+    and, as long as that is `within`, `spare` bytes more, or any amount from `NO_LIMIT`
+    on. `pace` bytes/s pass at each end; `sends` and `gets` have room for what passes.
+    What a copy replaces is deleted when its wave is over; what has no target is only
+    deleted. Returns the number of the wave that nothing fits into: all are done then,
+    or the rest waits for room.
     """
     while True:
         _clear(sent, received, sends, gets)
@@ -109,7 +111,9 @@ def _fits(caps: Table, sent: Table, received: Table, s: int, t: int) -> bool:
 def _seconds_left(left: int, written: float, within: int, spare: int) -> float:
     if written <= 0.0:
         return LONGEST
-    return (left + spare if left >= within else left) / written
+    if left < within:
+        return left / written
+    return LONGEST if spare >= NO_LIMIT else (left + spare) / written
 
 
 @inner
