@@ -122,6 +122,7 @@ HARD_RULES: Mapping[str, Lift] = {
     "topics-apart": _without_rule("topics-apart"),
     "topics-together": _without_rule("topics-together"),
     "keep-topics": _without_rule("keep-topics"),
+    "keep-leaders": _without_rule("keep-leaders"),
     "only-over-threshold": _without_rule("only-over-threshold"),
     "only-trades": _without_rule("only-trades"),
     "rack": _without("rack"),
@@ -144,6 +145,7 @@ CHOSEN = {
     "topics-apart",
     "topics-together",
     "keep-topics",
+    "keep-leaders",
     "only-over-threshold",
     "only-trades",
 }

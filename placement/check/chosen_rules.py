@@ -9,7 +9,7 @@ import numpy as np
 from placement.check.finding import Finding, Where
 from placement.check.settings import CustomRule
 from placement.check.target import Target
-from placement.cluster import ClusterState
+from placement.cluster import ABSENT, ClusterState, LogDirState
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,11 @@ class _Entry:
     partition: int
     old: tuple[int, ...]
     new: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Topic and partition."""
+        return self.topic, self.partition
 
     def finding(self, rule: str, message: str, broker: int | None = None) -> Finding:
         where = Where(topic=self.topic, partition=self.partition, broker=broker)
@@ -63,16 +68,105 @@ def kept_topics(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
-        brokers = before.brokers
-        gone = leaving | set(brokers.ids[~brokers.is_live].tolist())
+        gone = leaving | _not_live(before)
+        offline = _in_offline_dirs(before)
         for entry in _entries(before, target):
-            moved = sorted(set(entry.old) - set(entry.new) - gone)
+            left = set(entry.old) - set(entry.new) - gone
+            moved = sorted(b for b in left if (*entry.key, b) not in offline)
             comes = set(entry.new) - set(entry.old)
             if entry.topic in topics and moved and comes:
                 message = f"its replicas stay, and broker {moved[0]} gives one away"
                 yield entry.finding("keep-topics", message, moved[0])
 
     return check
+
+
+def kept_leaders(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
+    """
+    Return the rule that leaders of some topics stay, but for those that must go.
+
+    Who leads now keeps its replica; the first live replica of the list, which would be
+    elected, stays the first, or the one that leads now becomes it. A broker that may
+    not lead, or of which the replica is out of sync or in an offline log dir, may hand
+    leadership on.
+
+    Parameters
+    ----------
+    topics
+        Names.
+    leaving
+        Ids of brokers that are emptied.
+    """
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        brokers = before.brokers
+        down = _not_live(before)
+        out = leaving | down | set(brokers.ids[~brokers.may_lead].tolist())
+        excused = _in_offline_dirs(before) | _out_of_sync(before)
+        leaders = _leaders(before)
+        for entry in _entries(before, target):
+            old, new = (
+                [b for b in row if b not in down] for row in (entry.old, entry.new)
+            )
+            if entry.topic not in topics or not old or not new:
+                continue
+            led_by = leaders[entry.key]
+            stays = [
+                b
+                for b in dict.fromkeys((led_by, old[0]))
+                if b is not None and b not in out and (*entry.key, b) not in excused
+            ]
+            if led_by in stays and led_by not in new:
+                message = f"its leader stays, and broker {led_by} loses its replica"
+                yield entry.finding("keep-leaders", message, led_by)
+            elif old[0] in stays and new[0] not in (old[0], led_by):
+                message = f"its leader stays, and broker {new[0]} stands first"
+                yield entry.finding("keep-leaders", message, new[0])
+
+    return check
+
+
+def _not_live(before: ClusterState) -> set[int]:
+    return set(before.brokers.ids[~before.brokers.is_live].tolist())
+
+
+def _in_offline_dirs(before: ClusterState) -> set[tuple[str, int, int]]:
+    """Return topic, partition and broker of what lies in an offline log dir."""
+    state = np.append(before.log_dirs.state, LogDirState.ONLINE)
+    is_off = np.equal(state, LogDirState.OFFLINE)[before.replicas.log_dir_idx]
+    return _named(before, np.flatnonzero(is_off).tolist())
+
+
+def _out_of_sync(before: ClusterState) -> set[tuple[str, int, int]]:
+    """Return topic, partition and broker of what is not in sync."""
+    return _named(before, np.flatnonzero(~before.replicas.is_in_sync).tolist())
+
+
+def _named(before: ClusterState, rows: list[int]) -> set[tuple[str, int, int]]:
+    partitions, replicas = before.partitions, before.replicas
+    found = set()
+    for row in rows:
+        of = int(replicas.partition_idx[row])
+        topic = before.topics.names[partitions.topic_idx[of]]
+        broker = int(before.brokers.ids[replicas.broker_idx[row]])
+        found.add((topic, int(partitions.partition[of]), broker))
+    return found
+
+
+def _leaders(before: ClusterState) -> dict[tuple[str, int], int | None]:
+    """Return the broker that leads each partition now."""
+    partitions = before.partitions
+    return {
+        (before.topics.names[topic], number): None
+        if leader == ABSENT
+        else int(before.brokers.ids[leader])
+        for topic, number, leader in zip(
+            partitions.topic_idx.tolist(),
+            partitions.partition.tolist(),
+            partitions.leader_idx.tolist(),
+            strict=True,
+        )
+    }
 
 
 def broker_sets(set_of_topic: Mapping[str, str | None]) -> CustomRule:

@@ -19,6 +19,7 @@ from placement.load import (
     weigh,
 )
 from placement.rules.draft import Draft
+from placement.rules.keep import kept_leaders
 from placement.rules.levels import hard_capacities
 
 RowArray = npt.NDArray[np.int64]
@@ -198,6 +199,17 @@ def can_lead(draft: Draft) -> BoolArray:
     return may
 
 
+def _kept(draft: Draft, wanted: RowArray) -> BoolArray:
+    """Return ``(R,)`` true for leaders that stay, of one copy that which leads now."""
+    state, kept = draft.state, kept_leaders(draft)
+    leader, of = state.partitions.leader_idx, state.replicas.partition_idx
+    leads = np.equal(state.replicas.broker_idx, leader[of])
+    has_leader = first_true(kept & leads, state.replicas.start) != ABSENT
+    is_one = (wanted <= 1) & has_leader
+    found: BoolArray = kept & (leads | ~is_one[of])
+    return found
+
+
 class _Dropping:
     """
     Replicas are dropped one per partition and round, until none is too many.
@@ -225,6 +237,7 @@ class _Dropping:
         self.least_serving = np.minimum(least, wanted)
         given_way = {*draft.settings.lifted, *draft.settings.soft}
         self.is_rack_kept = "rack" not in given_way
+        self.is_kept = _kept(draft, wanted)
         # Who leads may go on wherever it is.
         self.leads = draft.leads[replicas.broker_idx]
         first = first_live_replica(draft.state)
@@ -302,7 +315,7 @@ class _Dropping:
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
         is_small = sum_rows(replicas.is_in_sync, self.start) < least
         needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
-        return needed
+        return needed | self.is_kept
 
     def _is_serving(self) -> BoolArray:
         """Return ``(R,)`` true for what is in sync where no more are than must be."""

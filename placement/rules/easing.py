@@ -52,6 +52,7 @@ ALWAYS_HARD: Mapping[str, str] = {
             "topics",
             "exclude-topics",
             "keep-topics",
+            "keep-leaders",
             "locality-scoped",
             "only-over-threshold",
             "only-trades",

@@ -4,9 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import BoolArray
+from placement.cluster import ABSENT, BoolArray, ClusterState
 from placement.core.problem import Movability
-from placement.load import Resource, broker_loads, preferred_leaders
+from placement.load import (
+    Resource,
+    broker_loads,
+    first_live_replica,
+    first_true,
+    preferred_leaders,
+)
 from placement.rules.draft import Draft
 from placement.rules.hosts import on_full_hosts
 from placement.rules.levels import hard_capacities
@@ -33,6 +39,72 @@ class KeepTopics:
         state = draft.state
         kept = self.topics[state.partitions.topic_idx]
         keep_still(draft, kept[state.replicas.partition_idx])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeepLeaders:
+    """
+    Leadership of some topics stays where it is; followers may move.
+
+    It changes where the replica that leads must go (off a dead or a removed broker, or
+    out of an offline log dir), and where its broker is to lead nothing.
+
+    Parameters
+    ----------
+    topics
+        ``(T,)`` true for those topics.
+    """
+
+    topics: BoolArray
+    name: str = "keep-leaders"
+
+    def fill(self, draft: Draft) -> None:
+        """Keep who leads, and that replica on its broker."""
+        state = draft.state
+        kept = self.topics[state.partitions.topic_idx]
+        leads = leading_rows(state) & kept[state.replicas.partition_idx]
+        goes = np.equal(draft.movability, Movability.MUST)
+        goes |= draft.must_release[state.replicas.broker_idx]
+        must = first_true(leads & goes, state.replicas.start) != ABSENT
+        draft.may_lead_anew &= ~kept | must
+        # Who changes its log dir alone leads on.
+        if draft.is_emptied_dir is None:
+            keep_still(draft, leads & ~goes)
+
+
+def kept_leaders(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for the replicas that lead and whose leadership stays."""
+    state = draft.state
+    kept = topics_led_on(draft)
+    of = state.partitions.topic_idx[state.replicas.partition_idx]
+    leads: BoolArray = leading_rows(state) & kept[of]
+    return (
+        leads
+        & state.replicas.is_in_sync
+        & ~draft.must_release[state.replicas.broker_idx]
+    )
+
+
+def topics_led_on(draft: Draft) -> BoolArray:
+    """Return ``(T,)`` true for the topics whose leaders stay."""
+    kept = np.zeros(len(draft.state.topics.names), dtype=np.bool_)
+    for rule in draft.settings.rules:
+        if isinstance(rule, KeepLeaders):
+            kept |= rule.topics
+    return kept
+
+
+def leading_rows(state: ClusterState) -> BoolArray:
+    """
+    Return ``(R,)`` true for the replicas that lead.
+
+    Those that lead now, and the first live ones of their lists, that would be elected.
+    """
+    replicas, leader = state.replicas, state.partitions.leader_idx
+    leads: BoolArray = np.equal(replicas.broker_idx, leader[replicas.partition_idx])
+    first = first_live_replica(state)
+    leads[first[first != ABSENT]] = True
+    return leads
 
 
 @dataclass(frozen=True, slots=True)

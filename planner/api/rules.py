@@ -26,8 +26,8 @@ class RuleOptions(TypedDict, total=False):
     topics_together
         Regular expressions of topics that share brokers: partition n of all that match
         one has the same list.
-    keep_topics
-        Regular expression of topics whose replicas stay.
+    keep_topics, keep_leaders
+        Regular expression of topics whose replicas, or whose leaders, stay.
     locality_scoped
         Whether replicas stay in their racks.
     only_over_threshold
@@ -64,6 +64,7 @@ class RuleOptions(TypedDict, total=False):
     topics_apart: Sequence[str]
     topics_together: Sequence[str]
     keep_topics: str
+    keep_leaders: str
     locality_scoped: bool
     only_over_threshold: bool
     only_trades: bool

@@ -72,6 +72,14 @@ KeepTopics = Annotated[
         "--keep-topics", metavar="REGEX", help="Replicas stay; leaders may change."
     ),
 ]
+KeepLeaders = Annotated[
+    str | None,
+    typer.Option(
+        "--keep-leaders",
+        metavar="REGEX",
+        help="Leaders stay, unless their replica must go; followers may move.",
+    ),
+]
 LocalityScoped = Annotated[
     bool,
     typer.Option(
@@ -190,6 +198,7 @@ def rule_options(
     topics_apart: TopicsApart = None,
     topics_together: TopicsTogether = None,
     keep_topics: KeepTopics = None,
+    keep_leaders: KeepLeaders = None,
     locality_scoped: LocalityScoped = False,
     only_over_threshold: OnlyOverThreshold = False,
     only_trades: OnlyTrades = False,

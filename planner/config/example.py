@@ -38,6 +38,7 @@ EXAMPLES: Mapping[str, str] = {
     "topics_apart": '["orders.*=payments.*"]',
     "topics_together": '["orders|payments"]',
     "keep_topics": '["__.*"]',
+    "keep_leaders": '["payments.*"]',
     "cpu_weight": "{ leader_in = 0.02, leader_out = 0.01, follower_in = 0.01 }",
     "hard": '["band-disk"]',
     "soft": '["rack", "capacity-disk"]',

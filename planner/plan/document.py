@@ -18,6 +18,7 @@ from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
 from placement.planned import PlannedPlacement
 from placement.rules.draft import Note
+from placement.rules.keep import topics_led_on
 from placement.score import Score, score_placement
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
@@ -133,7 +134,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
 
     A leader that stays a replica goes on leading after a reassignment; one that is
     removed gives way to the first replica by itself. A first replica that is not live
-    cannot be elected.
+    cannot be elected. Leaders that are kept go on, but where they may not lead.
     """
     state, reassignment = plan.state, plan.placed.reassignment
     start = reassignment.start
@@ -143,7 +144,9 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     keeps = np.zeros(state.num_partitions, dtype=np.bool_)
     np.logical_or.at(keeps, of, np.equal(reassignment.broker_idx, leader[of]))
     is_live = state.brokers.is_live[first]
-    return keeps & (leader != ABSENT) & (leader != first) & is_live
+    kept = topics_led_on(plan.placed.draft)[state.partitions.topic_idx]
+    leads_on = kept & ~reassignment.is_led_anew & state.brokers.may_lead[leader]
+    return keeps & (leader != ABSENT) & (leader != first) & is_live & ~leads_on
 
 
 def to_document(plan: Plan) -> dict[str, Any]:

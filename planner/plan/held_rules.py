@@ -8,6 +8,7 @@ from typing import Any
 from placement.check import CheckSettings, HardGoals
 from placement.check.chosen_rules import (
     broker_sets,
+    kept_leaders,
     kept_topics,
     only_trades,
     replica_cap,
@@ -57,7 +58,7 @@ def with_chosen_rules(
     skipped = {"rack"} if is_off else set()
     return replace(
         settings,
-        custom=(*settings.custom, *_custom_rules(settings, document, state)),
+        custom=(*settings.custom, *_custom_rules(settings, document, state, goal)),
         skipped=settings.skipped | frozenset(skipped),
         soft=frozenset(document.get("soft") or ()),
         hard_goals=_hard_goals(document, state, goal),
@@ -66,7 +67,10 @@ def with_chosen_rules(
 
 
 def _custom_rules(
-    settings: CheckSettings, document: Mapping[str, Any], state: ClusterState
+    settings: CheckSettings,
+    document: Mapping[str, Any],
+    state: ClusterState,
+    goal: str | None,
 ) -> Iterator[CustomRule]:
     """Yield the rules that hold where they are asked for."""
     plain: Mapping[str, Callable[[], CustomRule]] = {
@@ -92,6 +96,10 @@ def _custom_rules(
     if document.get("keep_topics") is not None:
         kept = _matching(state, document["keep_topics"])
         yield kept_topics(kept, settings.leaving_brokers)
+    # Demotion takes no other leaders away than those that it is about.
+    if document.get("keep_leaders") is not None and goal != "demote":
+        led = _matching(state, document["keep_leaders"])
+        yield kept_leaders(led, settings.leaving_brokers)
 
 
 def _topic_groups(

@@ -137,6 +137,7 @@ class SettingsRecord(Record):
     topics_apart: list[str] = Field(default_factory=list)
     topics_together: list[str] = Field(default_factory=list)
     keep_topics: str | None
+    keep_leaders: str | None = None
     locality_scoped: bool
     only_over_threshold: bool
     only_trades: bool = False

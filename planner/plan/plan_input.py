@@ -60,6 +60,7 @@ class PlanSettings(BaseModel):
     topics_apart: list[str] = []
     topics_together: list[str] = []
     keep_topics: str | None = None
+    keep_leaders: str | None = None
     locality_scoped: bool = False
     even_positions: bool = False
     only_trades: bool = False
@@ -205,10 +206,13 @@ def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
 def _patterns(settings: PlanSettings) -> dict[str, list[str]]:
     """Return the regular expressions by the setting that they stand in."""
     excluded = settings.exclude_topics
-    kept = settings.keep_topics
+    plain = {
+        "keep_topics": settings.keep_topics,
+        "keep_leaders": settings.keep_leaders,
+        "topics": settings.topics,
+    }
     return {
-        "keep_topics": [] if kept is None else [kept],
-        "topics": [] if settings.topics is None else [settings.topics],
+        **{name: [] if one is None else [one] for name, one in plain.items()},
         "exclude_topics": [excluded] if isinstance(excluded, str) else excluded or [],
     }
 

@@ -100,6 +100,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "topics-apart": f"no broker shared by {_apart(settings)}",
         "topics-together": "topics that belong together on the same brokers",
         "keep-topics": "replicas of kept topics stay",
+        "keep-leaders": "leaders of kept topics stay",
         "only-over-threshold": "only brokers over a threshold give replicas away",
         "only-trades": "no broker holds more replicas than it did",
         "rack": "no two replicas in a rack"
@@ -147,6 +148,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "topics-apart": "add brokers, or leave out --topics-apart",
         "topics-together": "leave out --topics-together",
         "keep-topics": "let the kept topics move",
+        "keep-leaders": "let the kept leaders change",
         "only-over-threshold": "leave out --only-over-threshold",
         "only-trades": "leave out --only-trades",
         "rack": "add racks, or leave out --rack-rule strict"

@@ -20,7 +20,12 @@ from placement.rules.columns import (
 )
 from placement.rules.draft import Settings
 from placement.rules.its_limits import CruiseControlLimits
-from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
+from placement.rules.keep import (
+    KeepLeaders,
+    KeepTopics,
+    OnlyOverThreshold,
+    OnlyTrades,
+)
 from placement.rules.left_alone import Say
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
@@ -59,8 +64,8 @@ class RuleRequest:
         ``REGEX=REGEX`` texts: topics that share no broker.
     topics_together
         Regular expressions: partition n of all topics that match has the same list.
-    keep_topics
-        Regular expression of topics whose replicas stay.
+    keep_topics, keep_leaders
+        Regular expression of topics whose replicas, or whose leaders, stay.
     locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
         Whether these hold.
     even_positions
@@ -90,6 +95,7 @@ class RuleRequest:
     topics_apart: Sequence[str] = ()
     topics_together: Sequence[str] = ()
     keep_topics: str | None = None
+    keep_leaders: str | None = None
     locality_scoped: bool = False
     only_over_threshold: bool = False
     only_trades: bool = False
@@ -184,6 +190,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         chosen += notes
     racks = read_rack_map(reader, request.rack_map)
     pattern = reader.pattern("--keep-topics", request.keep_topics)
+    led = reader.pattern("--keep-leaders", request.keep_leaders)
     sets = read_sets(reader, request.broker_set)
     apart = read_apart(reader, request.topics_apart)
     together = read_together(reader, request.topics_together)
@@ -199,6 +206,8 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     if state is not None and not reader.problems:
         if pattern is not None:
             chosen.append(KeepTopics(_matching(state, pattern)))
+        if led is not None:
+            chosen.append(KeepLeaders(_matching(state, led)))
         if sets:
             rule = BrokerSets(sets_of_topics(reader, state, sets))
             chosen.append(rule)
@@ -233,6 +242,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "topics_apart": list(request.topics_apart),
             "topics_together": list(request.topics_together),
             "keep_topics": request.keep_topics,
+            "keep_leaders": request.keep_leaders,
             "locality_scoped": request.locality_scoped,
             "only_over_threshold": request.only_over_threshold,
             "only_trades": request.only_trades,

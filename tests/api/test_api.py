@@ -436,6 +436,7 @@ def test_rules_are_those_of_the_command(tmp_path):
         rack_map={"c": "b"},
         low_utilization={"disk": 0.99},
         keep_topics="a",
+        keep_leaders="b",
     )
 
     settings = plan.document["settings"]
@@ -443,3 +444,4 @@ def test_rules_are_those_of_the_command(tmp_path):
     assert settings["rack_map"] == {"c": "b"}
     assert settings["low_utilization"] == {"disk": 0.99}
     assert (settings["rack_rule"], settings["keep_topics"]) == ("strict", "a")
+    assert settings["keep_leaders"] == "b"

@@ -21,6 +21,7 @@ RULES = st.builds(
     RuleRequest,
     rack_rule=st.sampled_from([None, None, "strict", "off"]),
     keep_topics=st.sampled_from([None, None, "t1"]),
+    keep_leaders=st.sampled_from([None, None, "t.*"]),
     locality_scoped=st.integers(0, 5).map(lambda n: n == 5),
     only_over_threshold=st.integers(0, 5).map(lambda n: n == 5),
     only_trades=st.integers(0, 5).map(lambda n: n == 5),

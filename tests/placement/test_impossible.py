@@ -28,7 +28,12 @@ from placement.rules.columns import (
     SpreadTopics,
 )
 from placement.rules.draft import Settings
-from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
+from placement.rules.keep import (
+    KeepLeaders,
+    KeepTopics,
+    OnlyOverThreshold,
+    OnlyTrades,
+)
 from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
 from placement.rules.together import TopicsTogether
@@ -166,6 +171,12 @@ CASES = [
     pytest.param(
         FULL, Rebalance(), Settings(rules=(KeepTopics(np.array([False, True])),)),
         {"keep-topics", "capacity-disk"}, id="kept-topics",
+    ),
+    pytest.param(
+        make_state({"t": [[0, 1], [0, 1]], "u": [[0]]}, in_rate=0.0, broker_out=100.0,
+                   out_rate=[45.0, 45.0, 1.0], **TWO),
+        Rebalance(), Settings(rules=(KeepLeaders(np.array([True, False])),)),
+        {"keep-leaders", "capacity-out"}, id="kept-leaders",
     ),
     pytest.param(
         FULL, Rebalance(), Settings(rules=(OnlyOverThreshold(),)),
@@ -348,6 +359,7 @@ NEVER_ALONE = {
     "keep-topics",
     "only-over-threshold",
     "only-what-must",
+    "keep-leaders",
     # What has not left yet counts against a threshold, which is a rule of its own.
     "transient-disk",
 }
@@ -357,14 +369,19 @@ NEVER_ALONE = {
 @given(
     clusters(min_brokers=2),
     st.sampled_from([Rebalance(), AddBrokers(), RemoveBrokers((0, 1)), Fix()]),
-    st.sampled_from(["kept", "over", ""]),
+    st.sampled_from(["kept", "led", "over", ""]),
     st.booleans(),
 )
 def test_rules_that_keep_replicas_where_they_are_are_no_reason_alone(
     state, operation, kept, is_disk_transient
 ):
     every = np.ones(len(state.topics.names), dtype=np.bool_)
-    rules = {"kept": (KeepTopics(every),), "over": (OnlyOverThreshold(),), "": ()}
+    rules = {
+        "kept": (KeepTopics(every),),
+        "led": (KeepLeaders(every),),
+        "over": (OnlyOverThreshold(),),
+        "": (),
+    }
     wishes = Settings(
         rules=rules[kept], is_disk_transient=is_disk_transient, effort="quick"
     )

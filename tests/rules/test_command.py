@@ -14,6 +14,7 @@ OPTIONS = [
     pytest.param(["--rack-rule", "strict"], "rack", id="strict-racks"),
     pytest.param(["--rack-map", "a=b"], "rack", id="racks-that-are-one"),
     pytest.param(["--keep-topics", "a|b"], "keep-topics", id="kept-topics"),
+    pytest.param(["--keep-leaders", "a|b"], "keep-leaders", id="kept-leaders"),
     pytest.param(["--locality-scoped"], "locality-scoped", id="inside-racks"),
     pytest.param(["--only-trades"], "only-trades", id="only-trades"),
     pytest.param(["--broker-set", "a=gold"], "broker-set", id="broker-sets"),
