@@ -1,8 +1,11 @@
 """The session that Spark jobs run in."""
 
+import os
 import sys
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from planner.errors import BadInputError
 from planner.spark.session import settings, start_session
@@ -23,6 +26,24 @@ def test_python_in_tasks_is_the_one_that_runs_here(spark):
     )
 
     assert {row.python for row in rows.collect()} == {"", sys.prefix}
+
+
+@pytest.mark.spark
+def test_many_files_are_looked_for_in_few_tasks(spark, tmp_path):
+    paths = [str(tmp_path / f"{n}.parquet") for n in range(40)]
+    for path in paths:
+        parquet.write_table(pa.table({"n": [1]}), path)
+    context = spark.sparkContext
+
+    context.setJobGroup("opening", "")
+    spark.read.schema("n long").parquet(*paths)
+    context.setJobGroup("others", "")
+
+    tracker = context.statusTracker()
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup("opening"))
+    stages = [tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds]
+    tasks = sum(stage.numTasks for stage in stages)
+    assert 1 <= tasks <= 2 * os.cpu_count()
 
 
 def test_what_is_given_comes_before_our_defaults(monkeypatch):
