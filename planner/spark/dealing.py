@@ -9,7 +9,7 @@ SLOT = "slot"
 """Column of rows that are dealt: rows of one value are one task's."""
 
 
-def pack(sizes: Sequence[int], *, least: int) -> list[list[int]]:
+def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]:
     """
     Put work into tasks, the largest first.
 
@@ -20,6 +20,9 @@ def pack(sizes: Sequence[int], *, least: int) -> list[list[int]]:
     least
         Pieces as large as this have a task for themselves; smaller ones share one until
         they are as large together.
+    parts
+        Tasks may be larger, this part of what is left, so that there are fewer and the
+        last ones are small all the same; 0: they are not.
 
     Returns
     -------
@@ -31,17 +34,31 @@ def pack(sizes: Sequence[int], *, least: int) -> list[list[int]]:
     [[1], [3, 2], [0]]
     >>> pack([1, 90, 2, 3], least=3)
     [[1], [3], [2, 0]]
+    >>> pack([1] * 8, least=1, parts=2)
+    [[0, 1, 2, 3], [4, 5], [6], [7]]
+
+    References
+    ----------
+    C. D. Polychronopoulos, D. J. Kuck, "Guided Self-Scheduling: A Practical Scheduling
+    Scheme for Parallel Supercomputers", IEEE Transactions on Computers C-36(12), 1987,
+    https://doi.org/10.1109/TC.1987.5009495: the parts.
     """
     order = sorted(range(len(sizes)), key=lambda piece: (-sizes[piece], piece))
     tasks: list[list[int]] = []
-    room = 0
+    room, left = 0, sum(sizes)
     for piece in order:
         if room <= 0:
             tasks.append([])
-            room = least
+            room = max(least, left // parts if parts else 0)
         tasks[-1].append(piece)
         room -= sizes[piece]
+        left -= sizes[piece]
     return tasks
+
+
+def shuffled_tasks(spark: SparkSession) -> int:
+    """Return how many tasks a shuffle has: what Spark says of how many run at once."""
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def slots(spark: SparkSession, count: int) -> list[int]:

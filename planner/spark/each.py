@@ -5,6 +5,7 @@ What a snapshot consists of is brought together in the task that works on it, as
 nothing of its size ever comes to the driver.
 """
 
+import pickle
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from planner.errors import UnreadableFileError
 from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import ArrowTable
-from planner.spark.dealing import SLOT, dealt, pack, slots
+from planner.spark.dealing import SLOT, dealt, pack, shuffled_tasks, slots
 from planner.spark.files import KEY, FleetFiles
 from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
@@ -30,8 +31,13 @@ from planner.spark.workers import settle
 JOB = "job"
 LAST = "last"
 _TIME = pa.timestamp("us", tz="UTC")
-TASK_REPLICAS = 20_000
-"""Jobs as large as this have a task for themselves; smaller ones share one."""
+JOB_REPLICAS = 15_000
+"""What a job costs however small it is, in replicas: planned, 0.05 s."""
+TASK_REPLICAS = 150_000
+"""
+Smaller jobs share a task until they cost that together: half a second. What a task
+itself costs is a tenth of it.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -83,6 +89,11 @@ class Job:
     times: tuple[int, ...]
     name: str
     replicas: int
+
+    @property
+    def cost(self) -> int:
+        """About what it takes, in replicas."""
+        return self.replicas + JOB_REPLICAS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +184,8 @@ def on_each(
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    tasks = pack([job.replicas for job in jobs], least=TASK_REPLICAS)
+    costs = [job.cost for job in jobs]
+    tasks = pack(costs, least=TASK_REPLICAS, parts=shuffled_tasks(spark))
     if fleet.files is not None and not extra:
         return _from_files(spark, fleet.files, jobs, tasks, work, schema)
     slot = slots(spark, len(tasks)) if tasks else []
@@ -212,13 +224,14 @@ def _from_files(
     """Let tasks read the snapshots that they work on: nothing goes through Spark."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    dealt = [[jobs[piece] for piece in pieces] for pieces in tasks] or [[]]
+    dealt = _dealt_files(files, [[jobs[piece] for piece in task] for task in tasks])
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reader = SnapshotReader(files)
         for batch in batches:
             for task in batch.column("id").to_pylist():
-                for job in dealt[task]:
+                own, own_files = pickle.loads(dealt[task])  # noqa: S301 - our own
+                reader = SnapshotReader(own_files)
+                for job in own:
                     read = [read_whole(reader, job.cluster_id, t) for t in job.times]
                     found = work(read, job.name)
                     key = (job.cluster_id, job.times[-1])
@@ -227,6 +240,20 @@ def _from_files(
 
     numbers = spark.range(0, len(dealt), 1, len(dealt))
     return numbers.mapInArrow(run, from_arrow_schema(schema))
+
+
+def _dealt_files(files: FleetFiles, tasks: Sequence[Sequence[Job]]) -> list[bytes]:
+    """
+    Return the jobs of each task and their files, at least one.
+
+    In bytes, for every task gets all of them and reads none but its own.
+    """
+    own = files.by_snapshot()
+    dealt = []
+    for jobs in tasks or [[]]:
+        keys = [(job.cluster_id, micros) for job in jobs for micros in job.times]
+        dealt.append(pickle.dumps((jobs, own(keys))))
+    return dealt
 
 
 def read_whole(reader: SnapshotReader, cluster_id: str, micros: int) -> Whole:

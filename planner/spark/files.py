@@ -6,7 +6,7 @@ needs by itself.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,6 +110,25 @@ class FleetFiles:
             for column in KEY:
                 found = found.append_column(column, given.column(column))
             yield found
+
+    def by_snapshot(self) -> Callable[[Iterable[tuple[str, int]]], "FleetFiles"]:
+        """Return what finds the files of some snapshots."""
+        found: dict[str, dict[tuple[str, int], list[TableFile]]] = {}
+        for name, files in self.tables.items():
+            of_table = found.setdefault(name, {})
+            for file in files:
+                for key in file.snapshots:
+                    of_table.setdefault(key, []).append(file)
+
+        def own(keys: Iterable[tuple[str, int]]) -> FleetFiles:
+            wanted = dict.fromkeys(keys)
+            tables = {
+                name: tuple(dict.fromkeys(f for k in wanted for f in of.get(k, ())))
+                for name, of in found.items()
+            }
+            return replace(self, tables=tables, given=dict(self.given))
+
+        return own
 
     def flawed(self) -> list[tuple[str, TableFile]]:
         """Return the files that are known to be unreadable, and of which table."""

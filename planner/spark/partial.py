@@ -23,7 +23,7 @@ from planner.spark.chunk import (
     Ground,
     sums_of,
 )
-from planner.spark.dealing import pack
+from planner.spark.dealing import pack, shuffled_tasks
 from planner.spark.files import (
     BY_TASKS,
     KEY,
@@ -93,11 +93,6 @@ def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFra
     # A row for each task, and nothing to shuffle.
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     return numbers.mapInArrow(_reader(grounds, files, tasks), schema)
-
-
-def shuffled_tasks(spark: SparkSession) -> int:
-    """Return how many tasks a shuffle has: what Spark says of how many run at once."""
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def dealt_files(files: FleetFiles, most: int) -> list[list[Piece]]:

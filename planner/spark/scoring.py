@@ -13,11 +13,12 @@ from planner.score.tables import SCHEMA
 from planner.snapshot.columns import ArrowTable
 from planner.spark.balance import ScoreSettings, score_tables
 from planner.spark.chunk import filled
+from planner.spark.dealing import shuffled_tasks
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, open_fleet
 from planner.spark.grounds import Grounds, grounds_of
 from planner.spark.parcels import Parcels, on_snapshots
-from planner.spark.partial import partial_sums, shuffled_tasks
+from planner.spark.partial import partial_sums
 from planner.spark.problems import PROBLEM, problem_tables
 from planner.spark.problems import SCHEMA as PROBLEMS
 from planner.spark.wide import WIDE, unfolded

@@ -8,6 +8,8 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.processes import cpu_s
+from placement.core.ahead import search_compiled
+from placement.planning import EFFORTS
 from placement.synthetic import SIZES, make_instance
 from planner.fleet.append import append
 from planner.fleet.plans import NamedRequest, plan_row
@@ -126,9 +128,11 @@ def plans_alone_s(fleet: Fleet, request: PlanRequest) -> tuple[float, float]:
     """
     Return the seconds of all plans without Spark, and of CPU.
 
-    Of each size some are made; the others are taken to be like them.
+    Of each size some are made; the others are taken to be like them. All run compiled,
+    as in a task that has met a large cluster.
     """
     assert fleet.files is not None
+    search_compiled(EFFORTS[request.effort])
     reader = SnapshotReader(fleet.files)
     named = NamedRequest(name="alone", request=request)
     by_name: dict[str, list[SnapshotSize]] = {}

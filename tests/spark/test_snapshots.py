@@ -5,6 +5,7 @@ import pytest
 from planner.fleet.append import append, compact
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot
+from planner.spark.dealing import pack
 from planner.spark.layout import fleet_files
 from planner.spark.snapshots import SnapshotReader, snapshot_sizes
 from support.spark import skewed_snapshot, snapshot
@@ -20,6 +21,34 @@ def read_back(files, key, like):
 
 def keys_of(files):
     return sorted({key for file in files.tables["clusters"] for key in file.snapshots})
+
+
+def test_a_task_needs_the_files_of_its_own_snapshots_alone(tmp_path):
+    store = Store(str(tmp_path))
+    written = {name: snapshot(name, TIME) for name in "abc"}
+    for each in written.values():
+        append(each, store)
+    files = fleet_files(str(tmp_path), store.visible())
+    keys = [key for key in keys_of(files) if key[0] != "b"]
+
+    own = files.by_snapshot()(keys)
+
+    assert {len(listed) for listed in own.tables.values()} == {2}
+    assert keys_of(own) == keys
+    for key in keys:
+        assert read_back(own, key, written[key[0]]).equals(written[key[0]])
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 400])
+def test_the_last_tasks_are_small(pieces):
+    tasks = pack([1_000, *[15] * pieces], least=150, parts=4)
+
+    sizes = [len(task) for task in tasks]
+    assert sorted(piece for task in tasks for piece in task) == [*range(pieces + 1)]
+    assert sizes[-1] <= 10
+    assert tasks[0][0] == 0
+    assert sizes[1:] == sorted(sizes[1:], reverse=True)
+    assert len(tasks) <= 15
 
 
 @pytest.mark.parametrize("is_compacted", [False, True])
