@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, settings
 from pyspark.sql import functions as F  # noqa: N812
@@ -15,7 +16,8 @@ from planner.fleet.store import Store
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from planner.spark.fleet import fleet_of_snapshots, open_fleet, snapshot_folder
 from planner.spark.grounds import grounds_of
-from planner.spark.parcels import unpacked
+from planner.spark.layout import micros_of
+from planner.spark.parcels import BUCKET_BROKERS, buckets_of, unpacked
 from planner.spark.partial import partial_sums
 from planner.spark.scoring import score_fleet, scores
 from support.scores import by_place, differences, in_memory
@@ -178,12 +180,53 @@ def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
     assert len(parcels["topic"]) < len(topics) + 10
 
 
-def test_topics_in_buckets_are_scored_once(spark, monkeypatch):
-    monkeypatch.setattr("planner.spark.parcels.BUCKET_BROKERS", 1)
+def wide_snapshot():
+    """The skewed one with brokers besides, so many that topics go in two buckets."""
+    document = skewed_snapshot().to_document() | {"cluster_id": "wide"}
+    document["brokers"] += [{"id": n} for n in range(100, 100 + 2 * BUCKET_BROKERS)]
+    return Snapshot.from_document(document)
+
+
+def test_topics_in_buckets_are_scored_once(spark):
+    snapshots = [wide_snapshot(), snapshot("tiny")]
+    fleet = fleet_of_snapshots(spark, snapshots)
+    key = ("wide", micros_of(snapshots[0].taken_at))
+
+    found, problems = scored(fleet)
+
+    assert grounds_of(fleet.canonical()).buckets(key) == 2
+    assert problems == []
+    assert differences(in_memory(snapshots), found) == []
+
+
+@pytest.mark.parametrize("bucket", [0, 1])
+def test_what_is_wrong_in_one_bucket_refuses_all_of_a_snapshot(spark, bucket):
+    fleet = fleet_of_snapshots(spark, [wide_snapshot(), snapshot("tiny")])
+    names = [f"t{n}" for n in range(40)]
+    codes = buckets_of(pa.array(names), 2).tolist()
+    topic = names[codes.index(bucket)]
+    twice = fleet.partitions.where(f"cluster_id = 'wide' AND topic = '{topic}'")
+
+    found, problems = scored(
+        replace(fleet, partitions=fleet.partitions.unionByName(twice))
+    )
+
+    assert [row["place"] for row in problems] == [f"{topic}-0"]
+    assert differences(in_memory([snapshot("tiny")]), found) == []
+
+
+def test_parts_of_spark_without_a_row(spark):
     snapshots = [skewed_snapshot(), snapshot("tiny")]
+    fleet = fleet_of_snapshots(spark, snapshots)
+    apart = {
+        name: table.repartition(7, "cluster_id")
+        for name, table in fleet.tables().items()
+    }
 
-    found, problems = scored(fleet_of_snapshots(spark, snapshots))
+    found, problems = scored(replace(fleet, **apart))
 
+    sizes = apart["partitions"].rdd.mapPartitions(lambda rows: [sum(1 for _ in rows)])
+    assert sorted(sizes.collect())[:5] == [0] * 5
     assert problems == []
     assert differences(in_memory(snapshots), found) == []
 
