@@ -97,7 +97,11 @@ class SoftGoals:
         assert is_better, f"soft goals from {told} to {after}"
 
     def parts(self) -> None:
-        """No partition could have stayed and soft goals be better."""
+        """
+        No partition could have stayed and the largest distance be less.
+
+        Of plans that are as near, the cheapest is looked for, and not promised.
+        """
         changed = [
             p
             for p, (old, new) in enumerate(zip(self.old, self.new, strict=True))
@@ -113,7 +117,7 @@ class SoftGoals:
                 with_, without = self.distance(self.new), self.distance(lists, self.new)
                 name = self.state.name_of(p)
                 told = f"{name} moves for nothing: {without} without, {with_} with"
-                assert not is_less(without, with_), told
+                assert with_[0] <= without[0] + NEAR, told
 
     def _is_asked_for(self) -> bool:
         """Tell whether a hard rule asks for some change."""
