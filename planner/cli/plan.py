@@ -187,7 +187,7 @@ def run_plan(
     own
         What was given for those of this operation, by the names of `PlanRequest`.
     """
-    from planner.plan.document import fingerprint_ahead
+    from planner.plan.fingerprint import fingerprint_ahead
     from planner.plan.folder import write_plan
     from planner.plan.make import make
 

@@ -1,9 +1,7 @@
 """plan.json: what a plan is, what it costs, and what is proven about it."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from threading import Thread
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,12 +18,12 @@ from placement.planned import PlannedPlacement
 from placement.rules.draft import Note
 from placement.rules.keep import topics_led_on
 from placement.score import Score, score_placement
+from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
 from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import stuck_notes, summary
 from planner.plan.waves import PlannedWaves
-from planner.texts import lists_joined, numerals, picked, side_by_side, whole
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
@@ -206,68 +204,6 @@ def topic_ids(plan: Plan) -> dict[str, str]:
     rows = np.unique(plan.state.partitions.topic_idx[changed]).tolist()
     known = {topics.names[t]: topics.topic_ids[t] for t in rows}
     return {name: topic_id for name, topic_id in known.items() if topic_id}
-
-
-def fingerprint(state: ClusterState) -> str:
-    r"""
-    Return SHA-256 over brokers with racks and partitions with replicas.
-
-    Lines ``broker\tID\tRACK`` by id, then ``TOPIC\tTOPIC_ID\tPARTITION\tR1,R2`` by
-    topic and partition, each ended by a line feed; what is unknown is empty.
-    """
-    if state not in _fingerprints:
-        digest = hashlib.sha256(_broker_lines(state).encode())
-        for start in range(0, state.num_partitions, LINES_AT_ONCE):
-            lines = _partition_lines(state, start, start + LINES_AT_ONCE)
-            digest.update(lines.encode())
-        _fingerprints[state] = digest.hexdigest()
-    return _fingerprints[state]
-
-
-_fingerprints: WeakKeyDictionary[ClusterState, str] = WeakKeyDictionary()
-
-
-MANY_REPLICAS = 100_000
-"""From so many on a fingerprint takes time worth a thread."""
-
-
-def fingerprint_ahead(state: ClusterState) -> None:
-    """Take a large cluster's fingerprint beside other work: plan.json asks for it."""
-    if len(state.replicas) > MANY_REPLICAS:
-        # Kernels that search leave Python's lock to others.
-        Thread(target=fingerprint, args=(state,), name="fingerprint").start()
-
-
-def _broker_lines(state: ClusterState) -> str:
-    brokers = state.brokers
-    ids_and_racks = zip(brokers.ids, brokers.rack_idx, strict=True)
-    return "".join(
-        f"broker\t{broker_id}\t{brokers.racks[rack] or ''}\n"
-        for broker_id, rack in ids_and_racks
-    )
-
-
-LINES_AT_ONCE = 50_000
-"""Lines of a fingerprint that are put together before they are hashed."""
-
-
-def _partition_lines(state: ClusterState, first: int, last: int) -> str:
-    """Return the lines of some partitions."""
-    topics, partitions, replicas = state.topics, state.partitions, state.replicas
-    start = replicas.start[first : last + 1]
-    brokers = replicas.broker_idx[start[0] : start[-1]]
-    heads = [
-        f"{name}\t{topic_id or ''}\t"
-        for name, topic_id in zip(topics.names, topics.topic_ids, strict=True)
-    ]
-    lines = side_by_side(
-        picked(heads, partitions.topic_idx[first:last]),
-        numerals(partitions.partition[first:last]),
-        "\t",
-        lists_joined(start - start[0], numerals(state.brokers.ids[brokers])),
-        "\n",
-    )
-    return whole(lines)
 
 
 def _certificate(placed: PlannedPlacement) -> dict[str, Any]:

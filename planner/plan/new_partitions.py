@@ -18,13 +18,8 @@ from placement.planned import PlannedPlacement
 from placement.score import score_placement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.check_new import check_new
-from planner.plan.document import (
-    Plan,
-    fingerprint,
-    make_plan,
-    score_document,
-    to_document,
-)
+from planner.plan.document import Plan, make_plan, score_document, to_document
+from planner.plan.fingerprint import fingerprint
 from planner.plan.folder import dump_document, replace_plan
 from planner.plan.listing import listing
 from planner.plan.make import rules_of

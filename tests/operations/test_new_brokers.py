@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.plan.document import fingerprint
+from planner.plan.fingerprint import fingerprint
 from planner.plan.plan_documents import PlanRecord
 from planner.snapshot import Snapshot
 from support.commands import run
