@@ -20,8 +20,9 @@ from placement.core import milp
 from placement.core.bounds import Bands
 from placement.core.exact_models import copied_at_least
 from placement.core.problem import NO_LIMIT
+from placement.draft_problem import build_problem
 from placement.load import RESOURCES
-from placement.planning import build_problem, plan
+from placement.planning import plan
 from placement.rules.draft import Settings
 from placement.synthetic import SIZES, make_instance
 

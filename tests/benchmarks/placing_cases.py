@@ -72,6 +72,9 @@ class Placing:
         How much work the search may do.
     is_command
         Whether the whole command is timed: reading, planning, checking, writing.
+    is_first
+        Whether nothing has been compiled yet, as right after installing, and there is
+        no home to keep it in.
     asks
         Fields of the request that are not the family's own, and their values.
     """
@@ -83,6 +86,7 @@ class Placing:
     aim: Limits = FREE
     effort: str = "normal"
     is_command: bool = False
+    is_first: bool = False
     asks: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -90,6 +94,7 @@ class Placing:
         """As it stands in the table."""
         effort = "" if self.effort == "normal" else f" {self.effort}"
         command = " whole command" if self.is_command else ""
+        command += ", the first time ever" if self.is_first else ""
         asks = "".join(f" {key}={value}" for key, value in self.asks)
         band = f"{100 * self.band:g} %"
         return f"{self.size}({self.family}) {band}{effort}{command}{asks}"
@@ -167,6 +172,7 @@ PLACINGS = (
     *(Placing(size, f) for size in ("S", "M", "L") for f in ("d", "e", "f", "g")),
     Placing("L", "a", 0.05, Limits(4), Limits(2), is_command=True),
     Placing("S", "a", 0.05, Limits(1.5), Limits(0.8), is_command=True),
+    Placing("S", "a", 0.05, Limits(8), Limits(3), is_command=True, is_first=True),
 )
 SMOKE = tuple(Placing("XS", family, 0.2, effort="quick") for family in FAMILIES)
 """Every family once, for the tests; at a band that a handful of leaders can meet."""

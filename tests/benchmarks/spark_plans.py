@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.processes import cpu_s
 from placement.core.ahead import search_compiled
-from placement.planning import EFFORTS
+from placement.core.effort import EFFORTS
 from placement.synthetic import SIZES, make_instance
 from planner.fleet.append import append
 from planner.fleet.plans import NamedRequest, plan_row

@@ -10,8 +10,9 @@ from placement.core.bounds import Bands
 from placement.core.effort import NORMAL, QUICK
 from placement.core.exact_models import ExactModels
 from placement.core.solve import solve
+from placement.draft_problem import build_problem
 from placement.operations import AddBrokers, Rebalance
-from placement.planning import build_problem, plan
+from placement.planning import plan
 from placement.rules.draft import Settings
 from planner.snapshot import Snapshot
 from support.clusters import make_state
