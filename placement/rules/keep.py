@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import ABSENT, BoolArray, ClusterState
+from placement.cluster import ABSENT, BoolArray
 from placement.core.problem import Movability
 from placement.load import (
     Resource,
@@ -62,7 +62,7 @@ class KeepLeaders:
         """Keep who leads, and that replica on its broker."""
         state = draft.state
         kept = self.topics[state.partitions.topic_idx]
-        leads = leading_rows(state) & kept[state.replicas.partition_idx]
+        leads = leading_rows(draft) & kept[state.replicas.partition_idx]
         goes = np.equal(draft.movability, Movability.MUST)
         goes |= draft.must_release[state.replicas.broker_idx]
         must = first_true(leads & goes, state.replicas.start) != ABSENT
@@ -77,7 +77,7 @@ def kept_leaders(draft: Draft) -> BoolArray:
     state = draft.state
     kept = topics_led_on(draft)
     of = state.partitions.topic_idx[state.replicas.partition_idx]
-    leads: BoolArray = leading_rows(state) & kept[of]
+    leads: BoolArray = leading_rows(draft) & kept[of]
     return (
         leads
         & state.replicas.is_in_sync
@@ -94,13 +94,16 @@ def topics_led_on(draft: Draft) -> BoolArray:
     return kept
 
 
-def leading_rows(state: ClusterState) -> BoolArray:
+def leading_rows(draft: Draft) -> BoolArray:
     """
     Return ``(R,)`` true for the replicas that lead.
 
     Those that lead now, and the first live ones of their lists, that would be elected.
     """
-    replicas, leader = state.replicas, state.partitions.leader_idx
+    state, replicas = draft.state, draft.state.replicas
+    # What an operation has decided takes the first of each list for its leader.
+    now = state if draft.decided is None else draft.decided.before
+    leader = now.partitions.leader_idx
     leads: BoolArray = np.equal(replicas.broker_idx, leader[replicas.partition_idx])
     first = first_live_replica(state)
     leads[first[first != ABSENT]] = True

@@ -104,6 +104,19 @@ def test_who_leads_now_keeps_its_replica_where_another_is_preferred():
     assert elections(planned(state, keep="u").plan).any()
 
 
+def test_who_leads_now_keeps_its_replica_where_another_broker_is_replaced():
+    state = make_state(
+        [[0, 1]] * 2, racks="aaaa", ids=[0, 1, 2, 3], leaders=[1, 1],
+        size_bytes=[5, 80], states={2: BrokerState.NEW, 3: BrokerState.NEW},
+    )  # fmt: skip
+    own = OwnOptions(broker=("0",), with_broker=("3",))
+
+    made = planned(state, "replace-broker", own=own, rebalance=True)
+
+    assert all(1 in row and 0 not in row for row in lists_of(after(made)).values())
+    assert wrong(made) == set()
+
+
 @pytest.mark.parametrize("leader", [0, 1])
 def test_a_lower_replication_factor_drops_no_leader_that_stays(leader):
     state = make_state([[0, 1]] * 4, racks="ab", leaders=[leader] * 4, size_bytes=5)
