@@ -13,6 +13,7 @@ from placement.operations.evacuate import in_offline_dirs
 from placement.operations.rack_movers import rack_movers
 from placement.operations.resizing import resize
 from placement.rules.draft import Draft
+from placement.rules.keep import topics_kept
 from placement.rules.left_alone import UsableLogDirs, is_untouchable
 
 RowArray = npt.NDArray[np.int64]
@@ -110,7 +111,8 @@ class Fix:
         must &= ~untouchable[replicas.partition_idx]
         if Defect.RACKS in self.only:
             moving = must if draft.is_unplaced is None else must | draft.is_unplaced
-            must |= rack_movers(draft, moving, ~untouchable)
+            kept = topics_kept(draft)[draft.state.partitions.topic_idx]
+            must |= rack_movers(draft, moving, ~untouchable & ~kept)
         return must
 
 

@@ -87,9 +87,18 @@ def kept_leaders(draft: Draft) -> BoolArray:
 
 def topics_led_on(draft: Draft) -> BoolArray:
     """Return ``(T,)`` true for the topics whose leaders stay."""
+    return _topics_of(draft, KeepLeaders)
+
+
+def topics_kept(draft: Draft) -> BoolArray:
+    """Return ``(T,)`` true for the topics whose replicas stay."""
+    return _topics_of(draft, KeepTopics)
+
+
+def _topics_of(draft: Draft, kind: type[KeepTopics | KeepLeaders]) -> BoolArray:
     kept = np.zeros(len(draft.state.topics.names), dtype=np.bool_)
     for rule in draft.settings.rules:
-        if isinstance(rule, KeepLeaders):
+        if isinstance(rule, kind):
             kept |= rule.topics
     return kept
 

@@ -14,6 +14,7 @@ from placement.operations import Defect, Fix
 from placement.operations.fix import usual_factors
 from placement.planning import plan
 from placement.rules.draft import Settings
+from placement.rules.keep import KeepTopics
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, live_ids
 from support.operations import (
@@ -102,6 +103,19 @@ def test_of_a_crowded_rack_the_leader_stays():
     after = planned(state, RACKS)
 
     assert [row[0] for row in after] == [0, 1]
+
+
+def test_racks_of_kept_topics_stay_as_they_are():
+    lists = {"a": [[0, 1]], "b": [[0, 1]], "c": [[4, 3]]}
+    state = make_state(lists, racks="aabba", states={4: BrokerState.DEAD})
+    kept = Settings(rules=(KeepTopics(np.array([False, True, True])),))
+
+    after = planned(state, Fix(), rules=kept.rules)
+
+    assert not is_rack_broken(state, after[0])
+    # What is on a dead broker goes all the same, and to another rack.
+    assert after[1] == [0, 1]
+    assert set(after[2]) - {3} <= {0, 1}
 
 
 def test_partitions_get_the_factor_of_most_of_their_topic():
