@@ -52,6 +52,7 @@ class PlanSettings(BaseModel):
     min_topic_leaders: list[str] = []
     only_over_threshold: bool = False
     rebalance: bool = False
+    rules: str | None = None
     broker: int | list[int] | None = None
     rack_rule: Literal["distribution", "strict", "off"] = "distribution"
     rack_map: dict[str, str] = {}

@@ -16,7 +16,9 @@ from placement.rules.levels import broker_limits
 from placement.rules.topic_spread import topic_caps
 from placement.synthetic import Size, make_instance
 from placement.targets import find_targets
-from planner.plan.make import make
+from planner.plan.folder import write_plan
+from planner.plan.make import make, rules_of
+from planner.plan.plan_input import check_settings, read_plan
 from planner.plan.request import PlanRequest, read_request
 from planner.plan.rule_request import RuleRequest
 from support.clusters import make_state
@@ -242,3 +244,23 @@ def test_topics_that_lie_unevenly_are_found():
         (row for row, off in by_hand.items() if off > 0), key=lambda row: -by_hand[row]
     )
     assert state.topics.names[found[0]] == "worst"
+
+
+def test_a_written_plan_is_held_to_its_limits(tmp_path):
+    state = make_state([[0, 1], [0, 1], [1, 0], [0, 1]], racks="abab", size_bytes=10)
+    rules = RuleRequest(rules="cruise-control", hard=("band-replicas",))
+    request = PlanRequest(goal="rebalance", rules=rules)
+    made = make(state, request)
+    write_plan(made.plan, tmp_path / "plan")
+
+    held = check_settings(
+        read_plan(tmp_path / "plan"),
+        state,
+        capacity_thresholds={},
+        allow_replication_factor_change=False,
+    )
+
+    assert (
+        held.hard_goals == rules_of(made.plan, read_request(request, state)).hard_goals
+    )
+    assert held.hard_goals.is_cruise_control
