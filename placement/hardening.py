@@ -29,6 +29,7 @@ from placement.load import (
 from placement.positions import uneven_positions
 from placement.rules.draft import Note, Settings
 from placement.rules.easing import BAND, GOALS
+from placement.rules.positions import EVEN_POSITIONS, with_counts
 from placement.rules.tables import SoftColumn
 from placement.targets import COUNTS, Targets, find_targets
 
@@ -100,6 +101,9 @@ def _hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
 
 def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, ...]:
     """Return the resources that settings balance, whether a plan did so or not."""
+    named = settings.resources
+    if named is not None and any(one.name == EVEN_POSITIONS for one in settings.rules):
+        settings = replace(settings, resources=with_counts(named))
     return replace(found.draft, settings=settings, notes=[]).balanced_resources()
 
 

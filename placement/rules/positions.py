@@ -6,6 +6,7 @@ from placement.load import Resource
 from placement.rules.draft import Draft
 
 COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+EVEN_POSITIONS = "even-positions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +18,19 @@ class EvenPositions:
     order of lists is chosen once brokers are.
     """
 
-    name: str = "even-positions"
+    name: str = EVEN_POSITIONS
 
     def fill(self, draft: Draft) -> None:
         """Take the bands of counts away, and let lists be reordered."""
         settings = draft.settings
         chosen = settings.resources
         if chosen is not None:
-            chosen = (*chosen, *(one for one in COUNTS if one not in chosen))
+            chosen = with_counts(chosen)
         bands = {**settings.bands, **dict.fromkeys(COUNTS, 0.0)}
         draft.settings = replace(settings, bands=bands, resources=chosen)
         draft.evens_positions = True
+
+
+def with_counts(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
+    """Return the resources that are balanced where some are named, and positions."""
+    return (*resources, *(one for one in COUNTS if one not in resources))

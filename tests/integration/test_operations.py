@@ -210,9 +210,10 @@ def test_copies_come_to_the_log_dirs_that_a_mixed_plan_names(
     create(shared_cluster, "ops-dirs", [[1, 2]] * 6)
     shared_cluster.produce("ops-dirs", num_records=3000, record_bytes=100)
 
+    # Whatever else the brokers hold, these come to broker 3.
     plan, document = plan_on(
-        shared_cluster, tmp_path, "ops-dirs", "rebalance", "--with-log-dirs",
-        "--resources", "replicas",
+        shared_cluster, tmp_path, "ops-dirs", "replace-broker", "--broker", 2,
+        "--with", 3, "--with-log-dirs",
     )  # fmt: skip
     run_to_its_end(shared_cluster, plan)
 
