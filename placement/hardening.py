@@ -58,13 +58,13 @@ def harden(
     found
         The plan with all goals, which keeps every hard rule.
     """
-    missed = [*missed_goals(found, settings), *_goals_left_out(found, settings)]
+    missed = _all_missed(found, settings)
     if not missed:
         return found
     if found.draft.is_emptied_dir is not None:
         return _with_missed(found, missed, is_proven=dirs_are_out_of_reach(found))
     alone = planned(_hard_alone(settings, found))
-    if alone.has_met_rules and not any(missed_goals(alone, settings)):
+    if alone.has_met_rules and not _all_missed(alone, settings):
         message = "goals that are not hard do not count: with them no plan met those"
         note = Note(what="goals-left", message=f"{message} that are")
         return replace(alone, notes=(*alone.notes, note))
@@ -105,6 +105,11 @@ def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, 
     if named is not None and any(one.name == EVEN_POSITIONS for one in settings.rules):
         settings = replace(settings, resources=with_counts(named))
     return replace(found.draft, settings=settings, notes=[]).balanced_resources()
+
+
+def _all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]:
+    """Return what a plan lacks for its hard goals, those it was made without too."""
+    return [*missed_goals(found, settings), *_goals_left_out(found, settings)]
 
 
 def _goals_left_out(

@@ -37,6 +37,7 @@ from placement.core.problem import (
     Problem,
 )
 from placement.core.solution import Proof
+from placement.core.value import usable_capacity
 
 Entry = tuple[int, ...]
 """A bin, the denominator of its multipliers, then resource and numerator by turns."""
@@ -56,12 +57,22 @@ class Bands:
     upper: IntArray
 
 
+def aimed_bands(problem: Problem) -> Bands:
+    """Return the bands that are wanted; none where a resource has no target."""
+    bins = problem.bins
+    has_band = bins.target > 0
+    return Bands(
+        np.where(has_band, bins.lower, 0), np.where(has_band, bins.upper, NO_LIMIT)
+    )
+
+
 def reached_bands(problem: Problem, at: Arrangement) -> Bands:
     """
     Widen each band to what an arrangement reached.
 
     A bin whose load is further from its target than its band allows gets a band of
-    just that width, to both sides: the bounds hold for these.
+    just that width, to both sides: the bounds hold for these. No band goes beyond a
+    capacity that the arrangement keeps to.
     """
     bins = problem.bins
     load = loads(problem, at)
@@ -70,9 +81,12 @@ def reached_bands(problem: Problem, at: Arrangement) -> Bands:
     lower = np.minimum(bins.lower, np.floor(bins.target - off).astype(np.int64))
     upper = np.maximum(bins.upper, np.ceil(bins.target + off).astype(np.int64))
     outside = has_band & ((load < bins.lower) | (load > bins.upper))
+    most = np.where(outside, upper, bins.upper)
+    capacity = usable_capacity(problem)
+    most = np.where(has_band, most, NO_LIMIT)
     return Bands(
         np.where(has_band, np.where(outside, lower, bins.lower), 0),
-        np.where(has_band, np.where(outside, upper, bins.upper), NO_LIMIT),
+        np.where(load <= capacity, np.minimum(most, capacity), most),
     )
 
 

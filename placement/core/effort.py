@@ -37,6 +37,11 @@ class Effort:
         too large for that.
     part_nodes
         Nodes that branch and bound may open for each of these.
+    flow_cells
+        Largest number of pairs of bin and class of groups for which a flow is solved
+        where counts are all that is to be balanced.
+    proof_cells
+        The same to prove how many moves are needed, whatever else is to be balanced.
     priced_cells
         Largest number of (group, bin) pairs for which prices of load are sought that
         prove more than the bins do one by one.
@@ -61,6 +66,8 @@ class Effort:
     milp_nodes: int
     parts: int = 0
     part_nodes: int = 0
+    flow_cells: int = 0
+    proof_cells: int = 0
     priced_cells: int = 0
     near_cells: int = 0
     near_nodes: int = 0
@@ -75,6 +82,7 @@ QUICK = Effort(
     gap=0.0,
     milp_cells=0,
     milp_nodes=0,
+    flow_cells=20_000,
     narrowings=2,
 )
 NORMAL = Effort(
@@ -84,6 +92,8 @@ NORMAL = Effort(
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
+    flow_cells=2_000_000,
+    proof_cells=20_000,
     near_cells=15_000,
     near_nodes=1,
     narrowings=8,
@@ -97,6 +107,8 @@ THOROUGH = Effort(
     milp_nodes=50_000,
     parts=6,
     part_nodes=100,
+    flow_cells=4_000_000,
+    proof_cells=2_000_000,
     priced_cells=100_000,
     near_cells=50_000,
     near_nodes=50,

@@ -17,6 +17,9 @@ from placement.core.problem import IntArray
 MAX_COST = 2**61
 """Above, the costs of a flow times its nodes would leave 64 bits."""
 
+MAX_SWEEPS = 300
+"""Over all arcs, for the potentials of a flow; a dozen are usual."""
+
 EndsArray = npt.NDArray[np.int64]
 
 
@@ -30,7 +33,7 @@ class Arcs:
     def add(
         self,
         tails: EndsArray,
-        heads: EndsArray,
+        heads: EndsArray | int,
         capacities: IntArray | int,
         costs: IntArray | int,
     ) -> slice:
@@ -58,6 +61,32 @@ class Arcs:
             return None
         flow: IntArray = solver.flows(np.arange(len(tails)))
         return flow
+
+    def potentials(self, flow: IntArray) -> IntArray:
+        """
+        Return, for each node, potentials that prove a least-cost flow to be one.
+
+        Where an arc has room its head is at most its cost above its tail; where it
+        carries something, at least: shortest paths in the residual network, from
+        anywhere (Bellman and Ford).
+        """
+        tails, heads, capacities, costs = map(
+            np.concatenate, zip(*self.columns, strict=True)
+        )
+        has_room, carries = flow < capacities, flow > 0
+        start = np.concatenate([tails[has_room], heads[carries]])
+        end = np.concatenate([heads[has_room], tails[carries]])
+        length = np.concatenate([costs[has_room], -costs[carries]])
+        order = np.argsort(end, kind="stable")
+        start, end, length = start[order], end[order], length[order]
+        ends, first = np.unique(end, return_index=True)
+        potential = np.zeros(int(max(tails.max(), heads.max())) + 1, dtype=np.int64)
+        for _ in range(MAX_SWEEPS if len(ends) else 0):
+            nearest = np.minimum.reduceat(potential[start] + length, first)
+            if (nearest >= potential[ends]).all():
+                break
+            potential[ends] = np.minimum(potential[ends], nearest)
+        return potential
 
     def extended(self) -> "Arcs":
         """Return the same arcs, to add others to."""

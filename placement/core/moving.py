@@ -12,7 +12,6 @@ from typing import Self
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_loads, sum_rows_into
-from placement.core.flow import fits_flow
 from placement.core.problem import (
     NOWHERE,
     BoolArray,
@@ -52,7 +51,7 @@ class Moving:
         """Return the part of a problem in which anything may move."""
         is_left = _is_moving(whole)
         groups = np.nonzero(is_left)[0]
-        if len(groups) > WORTH_IT * whole.num_groups or fits_flow(whole):
+        if len(groups) > WORTH_IT * whole.num_groups:
             return cls(whole, np.zeros(0, np.int64), groups, whole)
         items = np.nonzero(is_left[whole.group_of])[0]
         return cls(whole, items, groups, _without_others(whole, items, groups))

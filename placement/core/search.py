@@ -145,6 +145,11 @@ class Searcher:
         self.steps = 0
 
     @property
+    def effort(self) -> Effort:
+        """How much work it does."""
+        return self._effort
+
+    @property
     def _patience(self) -> int:
         # Of few bins every one is tried: a second round would find nothing else.
         return PATIENCE if self._problem.num_bins > ALL_BINS else 1

@@ -14,19 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.bounds import cost_bound, reached_bands
+from placement.core.bounds import aimed_bands, cost_bound, reached_bands
 from placement.core.certify import Answer, conclude, copied_cost
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
 from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
-from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.moving import Moving
 from placement.core.narrowing import Narrower
 from placement.core.problem import Movability, Problem
+from placement.core.role_flow import solve_roles
 from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
+from placement.core.transport import is_counts_alone, solve_counts
 from placement.core.value import Value, evaluate, misplaced_roles, refills
 
 SEED_STEP = 1_000_003
@@ -246,11 +247,23 @@ def _improve(
     if before.is_in_band:
         return start, before
     at, value = searcher.improve(start, before)
-    if fits_flow(problem) and not problem.has_caps:
-        counted = solve_counts(problem)
-        if counted is not None:
-            at, value = _better(problem, at, value, solve_roles(problem, counted))
+    if is_counts_alone(problem) and not problem.has_caps:
+        at, value = _counted(problem, at, value, searcher)
     return (start, before) if value.key[:3] >= before.key[:3] else (at, value)
+
+
+def _counted(
+    problem: Problem, at: Arrangement, value: Value, searcher: Searcher
+) -> tuple[Arrangement, Value]:
+    """Place counts by the least-cost flow, roles by another one, and mend the rest."""
+    for bands in (aimed_bands(problem), reached_bands(problem, at)):
+        flown = solve_counts(problem, bands, searcher.effort.flow_cells)
+        if flown is not None:
+            placed = solve_roles(problem, flown)
+            mended, _ = searcher.improve(placed, evaluate(problem, placed))
+            at, value = _better(problem, at, value, mended)
+            break
+    return at, value
 
 
 def _polish(

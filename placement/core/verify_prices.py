@@ -38,11 +38,16 @@ FORBIDDEN = 1 << 62
 
 
 class _Prices(NamedTuple):
-    """``(N, R)`` numerators of prices above and below the bands, over `denominator`."""
+    """
+    ``(N, R)`` numerators of prices above and below the bands, over `denominator`.
+
+    `copy` is ``(G,)`` what a move of an item of each group costs, in these units.
+    """
 
     above: IntArray
     below: IntArray
     denominator: int
+    copy: IntArray
 
     @property
     def net(self) -> IntArray:
@@ -51,10 +56,15 @@ class _Prices(NamedTuple):
 
 
 def verify_prices(
-    problem: Problem, lower: IntArray, upper: IntArray, witness: Mapping[str, Any]
+    problem: Problem,
+    lower: IntArray,
+    upper: IntArray,
+    witness: Mapping[str, Any],
+    *,
+    counts_moves: bool = False,
 ) -> int:
     """
-    Return the cost that prices of load prove.
+    Return the cost that prices of load prove, or the number of moves.
 
     Parameters
     ----------
@@ -64,13 +74,16 @@ def verify_prices(
         ``(N, R)`` the bands for which it is claimed.
     witness
         ``denominator``, and ``above`` and ``below``: rows of bin, resource, numerator.
+    counts_moves
+        Whether every move costs one, whatever its group.
 
     Returns
     -------
     A number that no arrangement within the bands can be below; 0 if the witness
     proves nothing.
     """
-    prices = _read(problem, witness)
+    cost = problem.cost * problem.least_price
+    prices = _read(problem, witness, np.ones_like(cost) if counts_moves else cost)
     if prices is None:
         return 0
     total = _total(problem, prices, lower, upper)
@@ -96,14 +109,14 @@ def verify_distance(problem: Problem, witness: Mapping[str, Any]) -> float:
     -------
     Distance in targets, rounded downwards; 0 if the witness proves nothing.
     """
-    prices = _read(problem, witness)
+    prices = _read(problem, witness, np.zeros_like(problem.cost))
     if prices is None:
         return 0.0
     bins = problem.bins
     rows = np.argwhere((prices.above > 0) | (prices.below > 0)).tolist()
     if not rows or any(bins.target[b, r] <= 0 for b, r in rows):
         return 0.0
-    total = _total(problem, prices._replace(denominator=0), bins.lower, bins.upper)
+    total = _total(problem, prices, bins.lower, bins.upper)
     unit = sum(
         Fraction(float(bins.target[b, r]))
         * int(prices.above[b, r] + prices.below[b, r])
@@ -130,7 +143,9 @@ def _total(
     return total
 
 
-def _read(problem: Problem, witness: Mapping[str, Any]) -> _Prices | None:
+def _read(
+    problem: Problem, witness: Mapping[str, Any], cost: IntArray
+) -> _Prices | None:
     denominator = int(witness["denominator"])
     tables: list[IntArray] = []
     for side in ("above", "below"):
@@ -141,7 +156,9 @@ def _read(problem: Problem, witness: Mapping[str, Any]) -> _Prices | None:
     if denominator < 1 or any((table < 0).any() for table in tables):
         return None
     above, below = tables
-    return _Prices(above, below, denominator)
+    if denominator * int(cost.max(initial=0)) >= SAFE:
+        return None
+    return _Prices(above, below, denominator, denominator * cost)
 
 
 def _may_overflow(problem: Problem, prices: _Prices) -> bool:
@@ -153,7 +170,7 @@ def _may_overflow(problem: Problem, prices: _Prices) -> bool:
     if len(problem.extra):
         heaviest = heaviest + np.abs(problem.extra).max(axis=0, initial=0)
     load = sum(p * int(w) for p, w in zip(steepest, heaviest, strict=True))
-    copy = prices.denominator * int(problem.cost.max(initial=0)) * problem.least_price
+    copy = int(prices.copy.max(initial=0))
     largest = int(np.diff(problem.group_start).max(initial=0)) + 2
     return bool((load + copy) * largest >= SAFE)
 
@@ -202,7 +219,7 @@ def _bin_prices(
     row, home = problem.group_of[items] - first, problem.home[items]
     can = problem.is_eligible[problem.group_class[groups]][:, problem.bin_class]
     can = can & problem.may_receive
-    copy = prices.denominator * problem.least_price * problem.cost[groups]
+    copy = prices.copy[groups]
     price = np.repeat(copy[:, None], problem.num_bins, axis=1)
     at_home = home >= 0
     must = np.equal(problem.movability[items], Movability.MUST)

@@ -17,7 +17,7 @@ from placement.core.problem import (
     Problem,
 )
 from placement.core.verify import verify_cover
-from support.oracles import Everything, everything
+from support.oracles import Everything, everything, usable_capacity
 from support.problems import make_problem, problems
 
 
@@ -231,17 +231,21 @@ def test_reached_bands_hold_the_answer_and_go_no_further_than_it(
     at = Arrangement(bin_of, problem.role_home.copy())
     load, bins = loads(problem, at), problem.bins
 
+    capacity = usable_capacity(problem)
+
     bands = reached_bands(problem, at)
 
     for b, r in np.ndindex(*load.shape):
         lower, upper = bands.lower[b, r], bands.upper[b, r]
         target = bins.target[b, r]
+        keeps_to_it = load[b, r] <= capacity[b, r]
+        most = capacity[b, r] if keeps_to_it else NO_LIMIT
         if target == 0:
-            assert (lower, upper) == (0, NO_LIMIT)
+            assert (lower, upper) == (0, most)
             continue
         assert lower <= load[b, r] <= upper
         if bins.lower[b, r] <= load[b, r] <= bins.upper[b, r]:
-            assert (lower, upper) == (bins.lower[b, r], bins.upper[b, r])
+            assert (lower, upper) == (bins.lower[b, r], min(bins.upper[b, r], most))
         off = abs(load[b, r] - target)
         assert lower >= min(bins.lower[b, r], np.floor(target - off))
         assert upper <= max(bins.upper[b, r], np.ceil(target + off))

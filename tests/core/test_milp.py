@@ -7,17 +7,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement
 from placement.core.bounds import Bands
 from placement.core.exact_fit import fits_model, scale_of
-from placement.core.flow import fits_flow, solve_counts, solve_roles
 from placement.core.milp import solve_model
 from placement.core.problem import (
     NO_LIMIT,
-    Movability,
     Problem,
 )
-from placement.core.value import evaluate
 from support.oracles import (
     Everything,
     everything,
@@ -119,90 +115,6 @@ def test_what_no_model_can_say_is_left_to_the_search(change: str):
     }
 
     assert not fits_model(changed[change], 100)
-
-
-def counted(problem: Problem) -> Problem:
-    """The same with equal weights and no role weights: a transport problem."""
-    return replace(
-        problem,
-        weight=np.ones_like(problem.weight[:, :1]),
-        role_weight=np.zeros_like(problem.role_weight[:, :1]),
-        extra=np.zeros((0, 1), dtype=np.int64),
-        resources=("count",),
-        is_transient=np.zeros(1, dtype=np.bool_),
-        levels=(
-            replace(problem.levels[0], limits=count_limits(problem)),
-            problem.levels[1],
-        ),
-        must_release_role=np.zeros(problem.num_bins, dtype=np.bool_),
-    )
-
-
-def count_limits(problem: Problem):
-    limits = problem.bins
-    share = problem.num_items / problem.num_bins
-    shape = (problem.num_bins, 1)
-    return replace(
-        limits,
-        fixed=np.zeros(shape, dtype=np.int64),
-        capacity=np.full(shape, NO_LIMIT, dtype=np.int64),
-        lower=np.full(shape, int(share), dtype=np.int64),
-        upper=np.full(shape, int(np.ceil(share)), dtype=np.int64),
-        target=np.full(shape, share),
-    )
-
-
-@settings(max_examples=150)
-@given(problems(is_plain=True))
-def test_a_flow_of_counts_moves_at_the_least_cost(drawn: Problem):
-    assume(len(drawn.home))
-    problem = counted(drawn)
-    assert fits_flow(problem)
-    least = possible(problem, aimed_bands(problem)).least_cost
-
-    at = solve_counts(problem)
-
-    if np.isfinite(least):
-        assert at is not None
-        at = solve_roles(problem, at)
-        value = naive_value(problem, at)
-        assert value.deviation == 0
-        assert value.broken_groups == 0
-        # Where a role may not come along, another way may be dearer.
-        if not illegal_moves(problem, at):
-            assert value.cost == least
-
-
-@settings(max_examples=100)
-@given(problems(is_plain=True))
-def test_roles_by_flow_only_go_to_where_they_may_be(drawn: Problem):
-    assume(len(drawn.home))
-    at = solve_roles(drawn, home_arrangement(drawn))
-
-    assert illegal_moves(drawn, at) == []
-    assert at.bin_of.tolist() == drawn.home.tolist()
-
-
-@settings(max_examples=100)
-@given(problems(is_plain=True))
-def test_roles_by_flow_are_as_even_as_they_can_be(drawn: Problem):
-    assume(len(drawn.home))
-    fixed = np.full(drawn.num_items, Movability.NEVER, dtype=np.int8)
-    problem = replace(counted(drawn), movability=fixed)
-    problem = replace(
-        problem,
-        weight=np.zeros_like(problem.weight),
-        role_weight=np.ones_like(problem.role_weight),
-    )
-
-    at = solve_roles(problem, home_arrangement(problem))
-
-    bins = problem.bins
-    held = everything(replace(problem, levels=problem.levels[:1])).loads
-    outside = np.maximum(held - bins.upper, bins.lower - held).clip(0).sum(axis=(1, 2))
-    found = float(naive_value(problem, at).outside) * bins.target[0, 0]
-    assert found == pytest.approx(float(outside.min()))
-    assert evaluate(problem, at).cost == 0
 
 
 def test_a_model_out_of_nodes_answers_with_what_it_has():

@@ -23,7 +23,6 @@ CASES = problems(max_bins=5, max_groups=8, has_loaded_racks=True, has_collection
 def eager(monkeypatch):
     """Leave out whatever can be left out."""
     monkeypatch.setattr("placement.core.moving.WORTH_IT", 0.99)
-    monkeypatch.setattr("placement.core.moving.fits_flow", lambda _problem: False)
 
 
 def drawn_arrangement(data, part: Moving) -> Arrangement:

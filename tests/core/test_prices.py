@@ -12,16 +12,17 @@ from placement.core.arrangement import Arrangement, home_arrangement
 from placement.core.bounds import Bands
 from placement.core.effort import QUICK, THOROUGH, Effort
 from placement.core.exact_fit import fits_prices
-from placement.core.flow import fits_flow, solve_counts
 from placement.core.prices import priced_bound
 from placement.core.problem import NO_LIMIT, Problem
 from placement.core.solve import solve
+from placement.core.transport import is_counts_alone, solve_counts
 from placement.core.value import evaluate
 from placement.core.verify_prices import verify_prices
 from support.oracles import everything, usable_capacity
 from support.problems import make_problem, problems
 
 NO_CAPACITY = NO_LIMIT
+MOST_CELLS = 10**6
 
 
 def aimed_bands(problem: Problem) -> Bands:
@@ -106,8 +107,8 @@ def counts_in_racks(seed: int) -> Problem:
 def test_counts_are_proven_as_flows_find_them(seed: int):
     # With unit weights the relaxation is a flow: its bound is the least there is (T2).
     problem = counts_in_racks(seed)
-    assert fits_flow(problem)
-    at = solve_counts(problem)
+    assert is_counts_alone(problem)
+    at = solve_counts(problem, aimed_bands(problem), MOST_CELLS)
     assert at is not None
     assert evaluate(problem, at).is_in_band
     cost = evaluate(problem, at).cost
