@@ -17,6 +17,7 @@ from placement.core.transport import flow_proof, is_counts_alone, is_transport
 from placement.core.value import Value
 from placement.core.verify import verify_cover, verify_cut
 from placement.core.verify_prices import verify_distance, verify_prices
+from placement.core.verify_tree import verify_tree
 
 CLOSE = 1e-9
 """Distances that differ by less are the same: they are sums of floats."""
@@ -102,9 +103,7 @@ def _certify(
         if priced > cost:
             cost, proof = priced, prices
     elif is_open:
-        dual = models.least_copied(bands, copied)
-        if dual > cost:
-            cost, proof = dual, _by_model(dual, models)
+        cost, proof = _by_cases(problem, bands, (copied, effort, models), (cost, proof))
     moves, moves_proof = moves_bound(problem, bands, value.moves)
     is_met = value.key[0] == 0
     if is_met and moves < value.moves:
@@ -113,7 +112,7 @@ def _certify(
     return Certificate(
         cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
-        deviation=_deviation(problem, answer, models),
+        deviation=_deviation(problem, answer, effort, models),
     )
 
 
@@ -140,6 +139,27 @@ def _by_flow(
     return (value, proof) if value > known[0] else known
 
 
+def _by_cases(
+    problem: Problem,
+    bands: Bands,
+    asked: tuple[int, Effort, ExactModels],
+    known: tuple[int, Proof | None],
+) -> tuple[int, Proof | None]:
+    """Prove more by branch and bound: with a witness, or where HiGHS says more."""
+    from placement.core.branching import branched_cost
+
+    copied, effort, models = asked
+    best = max(known, branched_cost(problem, bands, copied, effort.leaves), key=_first)
+    if best[0] < copied:
+        dual = models.least_copied(bands, copied)
+        best = max(best, (dual, _by_model(dual, models)), key=_first)
+    return best
+
+
+def _first(bound: tuple[float, Proof | None]) -> float:
+    return bound[0]
+
+
 def _priced(
     problem: Problem, at: Arrangement, bands: Bands, known: tuple[int, Effort]
 ) -> tuple[int, Proof | None]:
@@ -152,13 +172,21 @@ def _priced(
     return priced_bound(problem, at, bands, copied)
 
 
-def _deviation(problem: Problem, answer: Answer, models: ExactModels) -> Bounded:
+def _deviation(
+    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+) -> Bounded:
     """Bound the distance outside the bands, where there is one and the rules hold."""
     reached = answer.value.deviation
     if reached <= 0 or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
     bound, proof = _proven_distance(problem, answer)
     if bound < reached and models.is_fitting:
+        from placement.core.branching import branched_distance
+
+        known = (bound, proof)
+        tree = branched_distance(problem, reached, effort.leaves)
+        bound, proof = max(known, tree, key=_first)
+    if bound < reached - CLOSE and models.is_fitting:
         dual = models.least_distance(reached)
         if dual > bound:
             bound, proof = dual, _by_model(dual, models)
@@ -197,6 +225,8 @@ def _checked(
         bound = verify_cover(
             problem, bands.lower, bands.upper, proof.witness, counts_moves=counts_moves
         )
+    if proof is not None and "nodes" in proof.witness:
+        bound = verify_tree(problem, bands.lower, bands.upper, proof.witness)
     if proof is not None and "denominator" in proof.witness:
         lower, upper, witness = bands.lower, bands.upper, proof.witness
         bound = verify_prices(problem, lower, upper, witness, counts_moves=counts_moves)

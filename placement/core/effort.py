@@ -32,6 +32,8 @@ class Effort:
         Largest number of (group, bin) pairs that an exact model may have.
     milp_nodes
         Nodes that the exact model's branch and bound may open.
+    leaves
+        Cases that branch and bound with a witness may tell apart.
     parts
         Sub-problems of two to four bins that are solved exactly where all of it is
         too large for that.
@@ -64,6 +66,7 @@ class Effort:
     gap: float
     milp_cells: int
     milp_nodes: int
+    leaves: int = 0
     parts: int = 0
     part_nodes: int = 0
     flow_cells: int = 0
@@ -92,6 +95,7 @@ NORMAL = Effort(
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
+    leaves=10,
     flow_cells=2_000_000,
     proof_cells=20_000,
     near_cells=15_000,
@@ -105,6 +109,7 @@ THOROUGH = Effort(
     gap=0.0,
     milp_cells=2000,
     milp_nodes=50_000,
+    leaves=200,
     parts=6,
     part_nodes=100,
     flow_cells=4_000_000,

@@ -93,7 +93,7 @@ class Rows:
         plain, led = np.nonzero(follow), np.nonzero(lead)
         self.groups: IntArray = np.concatenate([plain[0], led[0]])
         self.bins: IntArray = np.concatenate([plain[1], led[1]])
-        self._leads = np.arange(len(self.groups)) >= len(plain[0])
+        self.leads = np.arange(len(self.groups)) >= len(plain[0])
         self._is_kept = tables.is_kept[self.groups, self.bins]
         self._has_two = (follow & lead)[self.groups, self.bins]
 
@@ -109,7 +109,7 @@ class Rows:
     def _loads(self, r: int) -> FloatArray:
         """Return what columns bring to their bins."""
         problem = self._problem
-        role = np.where(self._leads, problem.role_weight[self.groups, r], 0)
+        role = np.where(self.leads, problem.role_weight[self.groups, r], 0)
         load: IntArray = problem.weight[self.groups, r] + role
         return load.astype(np.float64)
 
@@ -130,7 +130,7 @@ class Rows:
         size = np.diff(self._problem.group_start)
         everything = np.ones(len(self), dtype=np.bool_)
         items, some = self._sums(self.groups, everything)
-        roles, led = self._sums(self.groups, self._leads)
+        roles, led = self._sums(self.groups, self.leads)
         kept, pairs = self._sums(self._pair, self._has_two & self._is_kept)
         right = [size[self.groups[some]], np.ones(len(led)), np.ones(len(pairs))]
         return sparse.vstack([items, roles, kept]).tocsr(), np.concatenate(right)
@@ -200,7 +200,7 @@ class Rows:
         is_used[group[stays], home[stays]] = False
         # Items and bins that are left are both in the order of their groups.
         bin_of[np.nonzero(~stays)[0]] = np.nonzero(is_used)[1]
-        return Arrangement(bin_of, self._roles(chosen & self._leads, bin_of))
+        return Arrangement(bin_of, self._roles(chosen & self.leads, bin_of))
 
     def columns_of(self, at: Arrangement) -> FloatArray:
         """Return the columns that say where everything lies."""
@@ -212,7 +212,7 @@ class Rows:
         has_role = at.role_of >= 0
         leads_at[has_role] = at.bin_of[at.role_of[has_role]]
         leads = np.equal(leads_at[self.groups], self.bins)
-        found = is_used[self.groups, self.bins] & np.equal(leads, self._leads)
+        found = is_used[self.groups, self.bins] & np.equal(leads, self.leads)
         return found.astype(np.float64)
 
     def _roles(self, chosen: BoolArray, bin_of: IndexArray) -> IntArray:

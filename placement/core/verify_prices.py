@@ -37,17 +37,28 @@ FORBIDDEN = 1 << 62
 """Price of a bin that a group may not use."""
 
 
+class Fixing(NamedTuple):
+    """That an item of a group, or its role, lies in a bin, or does not."""
+
+    group: int
+    bin: int
+    is_role: bool
+    is_there: bool
+
+
 class _Prices(NamedTuple):
     """
     ``(N, R)`` numerators of prices above and below the bands, over `denominator`.
 
-    `copy` is ``(G,)`` what a move of an item of each group costs, in these units.
+    `copy` is ``(G,)`` what a move of an item of each group costs, in these units, and
+    `fixings` what is known of arrangements besides.
     """
 
     above: IntArray
     below: IntArray
     denominator: int
     copy: IntArray
+    fixings: tuple[Fixing, ...]
 
     @property
     def net(self) -> IntArray:
@@ -62,6 +73,7 @@ def verify_prices(
     witness: Mapping[str, Any],
     *,
     counts_moves: bool = False,
+    fixings: tuple[Fixing, ...] = (),
 ) -> int:
     """
     Return the cost that prices of load prove, or the number of moves.
@@ -76,6 +88,8 @@ def verify_prices(
         ``denominator``, and ``above`` and ``below``: rows of bin, resource, numerator.
     counts_moves
         Whether every move costs one, whatever its group.
+    fixings
+        Of the arrangements that the bound is about.
 
     Returns
     -------
@@ -83,14 +97,26 @@ def verify_prices(
     proves nothing.
     """
     cost = problem.cost * problem.least_price
-    prices = _read(problem, witness, np.ones_like(cost) if counts_moves else cost)
+    cost = np.ones_like(cost) if counts_moves else cost
+    prices = _read(problem, witness, cost, fixings)
     if prices is None:
         return 0
     total = _total(problem, prices, lower, upper)
     return 0 if total is None else max(0, -(-total // prices.denominator))
 
 
-def verify_distance(problem: Problem, witness: Mapping[str, Any]) -> float:
+def is_impossible(problem: Problem, fixings: tuple[Fixing, ...]) -> bool:
+    """Tell whether no arrangement has these fixings, whatever the loads."""
+    free = {"denominator": 1, "above": (), "below": ()}
+    prices = _read(problem, free, np.zeros_like(problem.cost), fixings)
+    if prices is None:
+        return False
+    return _total(problem, prices, problem.bins.lower, problem.bins.upper) is None
+
+
+def verify_distance(
+    problem: Problem, witness: Mapping[str, Any], fixings: tuple[Fixing, ...] = ()
+) -> float:
     """
     Return the distance outside the bands that prices of load prove.
 
@@ -104,12 +130,14 @@ def verify_distance(problem: Problem, witness: Mapping[str, Any]) -> float:
         What the bound is about; one item of a group in a bin.
     witness
         As for `verify_prices`, of bins and resources that have a target.
+    fixings
+        As there.
 
     Returns
     -------
     Distance in targets, rounded downwards; 0 if the witness proves nothing.
     """
-    prices = _read(problem, witness, np.zeros_like(problem.cost))
+    prices = _read(problem, witness, np.zeros_like(problem.cost), fixings)
     if prices is None:
         return 0.0
     bins = problem.bins
@@ -144,7 +172,10 @@ def _total(
 
 
 def _read(
-    problem: Problem, witness: Mapping[str, Any], cost: IntArray
+    problem: Problem,
+    witness: Mapping[str, Any],
+    cost: IntArray,
+    fixings: tuple[Fixing, ...],
 ) -> _Prices | None:
     denominator = int(witness["denominator"])
     tables: list[IntArray] = []
@@ -158,7 +189,7 @@ def _read(
     above, below = tables
     if denominator * int(cost.max(initial=0)) >= SAFE:
         return None
-    return _Prices(above, below, denominator, denominator * cost)
+    return _Prices(above, below, denominator, denominator * cost, fixings)
 
 
 def _may_overflow(problem: Problem, prices: _Prices) -> bool:
@@ -237,6 +268,11 @@ def _bin_prices(
     is_kept = np.zeros(price.shape, dtype=np.bool_)
     never = at_home & np.equal(problem.movability[items], Movability.NEVER)
     is_kept[row[never], home[never]] = True
+    for fixing in prices.fixings:
+        if fixing.group in groups and not fixing.is_role:
+            place = fixing.group - first, fixing.bin
+            is_kept[place] = fixing.is_there
+            price[place] = price[place] if fixing.is_there else FORBIDDEN
     return price, is_kept
 
 
@@ -304,6 +340,11 @@ def _of_roles(
     is_fixed = np.equal(problem.movability[item], Movability.NEVER) & (holder >= 0)
     may[is_fixed & ~problem.is_role_movable[groups[held]]] = False
     may[at_home, holder[at_home]] = True
+    for fixing in prices.fixings:
+        if fixing.is_role and fixing.group in groups[held]:
+            row = int(np.searchsorted(held, fixing.group - int(groups[0])))
+            is_here = np.arange(problem.num_bins) == fixing.bin
+            may[row] &= is_here if fixing.is_there else ~is_here
     total = np.where(may & (more[held] < FORBIDDEN), role + more[held], FORBIDDEN)
     best = total.min(axis=1, initial=FORBIDDEN)
     return None if (best >= FORBIDDEN).any() else _exact_sum(best)

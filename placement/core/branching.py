@@ -1,0 +1,215 @@
+"""
+Branch and bound with a witness: prices of load at every leaf (`core.verify_tree`).
+
+The linear relaxation of the exact model is solved, of two cases about what it splits
+each is solved, and so on, the case of least cost first, until each costs as much as the
+answer in hand. What the leaves prove is worked out from their duals, in integers.
+"""
+
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from placement.core.bounds import Bands, aimed_bands
+from placement.core.problem import BoolArray, FloatArray, Movability, Problem
+from placement.core.relaxation import Rows, Tables, duals_of, whole_prices
+from placement.core.solution import Proof
+from placement.core.verify_prices import (
+    Fixing,
+    is_impossible,
+    verify_distance,
+    verify_prices,
+)
+
+FORCE = 1e5
+"""Price of a target outside a band, in dearest copies: dearer than any answer."""
+WHOLE = 1e-6
+"""How far from 0 and 1 a column may be and count as whole."""
+CLOSE = 1e-9
+NO_PRICES = {"denominator": 1, "above": [], "below": []}
+
+
+def branched_cost(
+    problem: Problem, bands: Bands, enough: int, most_leaves: int
+) -> tuple[int, Proof | None]:
+    """
+    Return a lower bound on the cost of moving, and the tree of cases that proves it.
+
+    Parameters
+    ----------
+    problem
+        `exact_fit.fits_prices` must hold.
+    bands
+        For which the bound holds.
+    enough
+        The cost of a known answer.
+    most_leaves
+        How many cases may be told apart.
+    """
+    tree = _Tree(problem, bands, copy=problem.least_price)
+    value, proof = tree.grown(enough, most_leaves)
+    return int(value), proof
+
+
+def branched_distance(
+    problem: Problem, enough: float, most_leaves: int
+) -> tuple[float, Proof | None]:
+    """Return the same for the distance outside the bands."""
+    return _Tree(problem, aimed_bands(problem), copy=0).grown(enough, most_leaves)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """A node of the tree: what is fixed there, what it proves, and what is split."""
+
+    fixings: tuple[Fixing, ...]
+    value: float
+    leaf: dict[str, Any]
+    split: tuple[int, int, bool] | None
+
+
+def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
+    """Return the two cases of a node: what is split there is there, or elsewhere."""
+    assert case.split is not None  # noqa: S101 - as the caller made sure
+    group, b, is_role = case.split
+    return tuple(
+        (*case.fixings, Fixing(group, b, is_role, is_there))
+        for is_there in (True, False)
+    )
+
+
+class _Tree:
+    def __init__(self, problem: Problem, bands: Bands, copy: int) -> None:
+        self._problem, self._bands, self._copy = problem, bands, copy
+        self._tables = Tables.of(problem)
+        target = problem.bins.target
+        self._unit = np.where(target > 0, target, 1.0)
+        self._scale = max(float(problem.cost.max(initial=1)), 1.0)
+
+    def grown(self, enough: float, most_leaves: int) -> tuple[float, Proof | None]:
+        """Tell cases apart until each proves enough; return the least, and a proof."""
+        first = self._case((), NO_PRICES)
+        cases, nodes = [first], [first.leaf]
+        waiting = [(first.value, 0)]
+        while waiting[0][0] < enough - CLOSE and len(nodes) < 2 * most_leaves:
+            row = waiting[0][1]
+            if cases[row].split is None:
+                break
+            heappop(waiting)
+            nodes[row] = self._branch(cases[row], len(nodes))
+            for fixings in _both(cases[row]):
+                case = self._case(fixings, cases[row].leaf)
+                heappush(waiting, (case.value, len(nodes)))
+                cases.append(case)
+                nodes.append(case.leaf)
+        value = waiting[0][0]
+        if not 0 < value < float("inf"):
+            return 0, None
+        return value, Proof(kind="milp-dual", witness={"nodes": nodes})
+
+    def _branch(self, case: _Case, row: int) -> dict[str, Any]:
+        assert case.split is not None  # noqa: S101 - as the caller made sure
+        group, b, is_role = case.split
+        node = {"group": group, "bin": b, "role": is_role}
+        return {**node, "there": row, "elsewhere": row + 1}
+
+    def _case(self, fixings: tuple[Fixing, ...], above: dict[str, Any]) -> _Case:
+        """
+        Solve the relaxation of a case, and work out what its duals prove.
+
+        `above`: the prices of the case that this one is part of, which hold here too.
+        """
+        if is_impossible(self._problem, fixings):
+            return _Case(fixings, float("inf"), {}, None)
+        tables = _fixed(self._tables, fixings)
+        rows = Rows(self._problem, tables, self._columns(tables))
+        found, place, caps = self._solved(rows)
+        inherited = self._proven(above, fixings)
+        if found.x is None:
+            return _Case(fixings, inherited, above, None)
+        marginals = found.ineqlin.marginals[caps:]
+        marginals = marginals * (self._scale if self._copy else 1.0)
+        prices = duals_of(marginals, place, self._unit)
+        leaf = whole_prices(self._problem, prices, self._copy)
+        value, split = self._proven(leaf, fixings), self._split(rows, found.x[:-1])
+        if value < inherited:
+            return _Case(fixings, inherited, above, split)
+        return _Case(fixings, value, leaf, split)
+
+    def _proven(self, leaf: dict[str, Any], fixings: tuple[Fixing, ...]) -> float:
+        if not self._copy:
+            return verify_distance(self._problem, leaf, fixings)
+        lower, upper = self._bands.lower, self._bands.upper
+        return verify_prices(self._problem, lower, upper, leaf, fixings=fixings)
+
+    def _columns(self, tables: Tables) -> BoolArray:
+        """Return ``(G, N)`` the pairs that matter: of what stays, where it is."""
+        may_move = np.zeros(self._problem.num_groups, dtype=np.bool_)
+        free = np.not_equal(self._problem.movability, Movability.NEVER)
+        may_move[self._problem.group_of[free]] = True
+        pairs: BoolArray = tables.may & (tables.is_home | may_move[:, None])
+        return pairs
+
+    def _solved(self, rows: Rows) -> tuple[Any, Any, int]:
+        """Return a vertex, what its last rows are, and how many stand before these."""
+        from scipy import sparse
+        from scipy.optimize import linprog
+
+        loads, limits, place = rows.banded(self._bands, self._unit)
+        caps, most = rows.at_most()
+        sizes, counts = rows.equal()
+        # A last column takes every load into its band, at a price.
+        loads = sparse.hstack([loads, np.full((len(limits), 1), -1.0)])
+        caps = sparse.hstack([caps, sparse.csr_array((len(most), 1))])
+        sizes = sparse.hstack([sizes, sparse.csr_array((len(counts), 1))])
+        copies = rows.costs() / self._scale if self._copy else np.zeros(len(rows))
+        found = linprog(
+            np.append(copies, FORCE if self._copy else 1.0),
+            A_ub=sparse.vstack([caps, loads]).tocsr(),
+            b_ub=np.concatenate([most, limits]),
+            A_eq=sizes.tocsr(),
+            b_eq=counts,
+            bounds=np.vstack([rows.bounds(), [0.0, np.inf]]),
+            method="highs-ds",
+        )
+        return found, place, len(most)
+
+    def _split(self, rows: Rows, columns: FloatArray) -> tuple[int, int, bool] | None:
+        """Return the pair of group and bin that is least whole, items before roles."""
+        num_bins = self._problem.num_bins
+        pair = rows.groups * num_bins + rows.bins
+        pairs, place = np.unique(pair, return_inverse=True)
+        for is_role in (False, True):
+            part = columns * (rows.leads if is_role else 1.0)
+            share = np.bincount(place.reshape(-1), part, len(pairs))
+            worth = np.minimum(share, 1 - share)
+            if worth.max(initial=0.0) > WHOLE:
+                worth *= self._problem.cost[pairs // num_bins] / self._scale + WHOLE
+                group, b = divmod(int(pairs[np.argmax(worth)]), num_bins)
+                return group, b, is_role
+        return None
+
+
+def _fixed(tables: Tables, fixings: tuple[Fixing, ...]) -> Tables:
+    """Return what pairs may do in a case."""
+    fixed = replace(
+        tables,
+        may=tables.may.copy(),
+        may_lead=tables.may_lead.copy(),
+        may_follow=tables.may_follow.copy(),
+        is_kept=tables.is_kept.copy(),
+    )
+    for group, b, is_role, is_there in fixings:
+        if is_role and is_there:
+            fixed.may_lead[group, np.arange(fixed.may.shape[1]) != b] = False
+            fixed.may_follow[group, b] = False
+        elif is_role:
+            fixed.may_lead[group, b] = False
+        elif is_there:
+            fixed.is_kept[group, b] = True
+        else:
+            fixed.may[group, b] = False
+            fixed.may_lead[group, b] = fixed.may_follow[group, b] = False
+    return fixed

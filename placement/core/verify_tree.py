@@ -1,0 +1,94 @@
+"""
+Re-check a bound of branch and bound: prices of load at every leaf of its tree.
+
+At a node two cases are told apart: an item of a group, or its role, lies in a bin, or
+it does not. What every leaf proves of its cases all arrangements have in common. This
+module imports the problem and `core.verify_prices`, and nothing else of the core.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.problem import Problem
+from placement.core.verify_prices import (
+    Fixing,
+    is_impossible,
+    verify_distance,
+    verify_prices,
+)
+
+IntArray = npt.NDArray[np.int64]
+Leaf = Mapping[str, Any]
+NO_ARRANGEMENT = float("inf")
+
+
+def verify_tree(
+    problem: Problem, lower: IntArray, upper: IntArray, witness: Mapping[str, Any]
+) -> int:
+    """
+    Return the cost that a tree of cases proves.
+
+    Parameters
+    ----------
+    problem
+        What the bound is about.
+    lower, upper
+        ``(N, R)`` the bands for which it is claimed.
+    witness
+        ``nodes``, the root first. A branch has ``group``, ``bin``, ``role`` (whether it
+        is about the group's role), and ``there`` and ``elsewhere``: rows of nodes that
+        come later. A leaf has prices as `verify_prices` takes them, or is empty where
+        its cases cannot be.
+    """
+
+    def proven(leaf: Leaf, fixings: tuple[Fixing, ...]) -> float:
+        return verify_prices(problem, lower, upper, leaf, fixings=fixings)
+
+    least = _least(problem, witness["nodes"], proven)
+    return 0 if least == NO_ARRANGEMENT else int(least)
+
+
+def verify_distance_tree(problem: Problem, witness: Mapping[str, Any]) -> float:
+    """Return the distance outside the bands that a tree of cases proves."""
+
+    def proven(leaf: Leaf, fixings: tuple[Fixing, ...]) -> float:
+        return verify_distance(problem, leaf, fixings)
+
+    least = _least(problem, witness["nodes"], proven)
+    return 0.0 if least == NO_ARRANGEMENT else least
+
+
+def _least(
+    problem: Problem,
+    nodes: Sequence[Mapping[str, Any]],
+    proven: Callable[[Leaf, tuple[Fixing, ...]], float],
+) -> float:
+    """Return the least that any leaf proves; 0 where the tree is none."""
+    waiting: list[tuple[int, tuple[Fixing, ...]]] = [(0, ())]
+    least = NO_ARRANGEMENT
+    while waiting:
+        row, fixings = waiting.pop()
+        node = nodes[row]
+        if "group" not in node:
+            least = min(least, _of_leaf(problem, node, fixings, proven))
+            continue
+        for is_there, name in ((True, "there"), (False, "elsewhere")):
+            if not row < node[name] < len(nodes):
+                return 0.0
+            case = Fixing(node["group"], node["bin"], node["role"], is_there)
+            waiting.append((node[name], (*fixings, case)))
+    return least
+
+
+def _of_leaf(
+    problem: Problem,
+    leaf: Leaf,
+    fixings: tuple[Fixing, ...],
+    proven: Callable[[Leaf, tuple[Fixing, ...]], float],
+) -> float:
+    if leaf:
+        return proven(leaf, fixings)
+    return NO_ARRANGEMENT if is_impossible(problem, fixings) else 0.0

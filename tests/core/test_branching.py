@@ -1,0 +1,116 @@
+"""Trees of cases with prices at their leaves, against every arrangement."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from placement.core.bounds import Bands, aimed_bands
+from placement.core.branching import branched_cost, branched_distance
+from placement.core.exact_fit import fits_prices
+from placement.core.problem import NO_LIMIT, Problem
+from placement.core.verify_tree import verify_distance_tree, verify_tree
+from support.oracles import everything
+from support.problems import make_problem, problems
+
+MOST_LEAVES = 60
+ANY_COST = 10**9
+
+
+def least_cost(problem: Problem, bands: Bands) -> float:
+    """Return the least cost of all arrangements within the bands; infinite: none."""
+    anything = np.full_like(problem.bins.upper, NO_LIMIT)
+    return float(
+        everything(problem).within(bands.lower, bands.upper, anything).least_cost
+    )
+
+
+def free_of_prices(drawn: Problem) -> Problem:
+    """Moves have no price of their own, and no role has to go."""
+    must_not = np.zeros(drawn.num_bins, dtype=bool)
+    return replace(drawn, price_per_move=0, must_release_role=must_not)
+
+
+@settings(max_examples=80)
+@given(problems(is_plain=True))
+def test_a_tree_proves_no_more_than_is_true(drawn: Problem):
+    problem = free_of_prices(drawn)
+    assume(problem.num_groups)
+    assert fits_prices(problem, 10**6)
+    bands = aimed_bands(problem)
+    least = least_cost(problem, bands)
+
+    value, proof = branched_cost(problem, bands, ANY_COST, MOST_LEAVES)
+
+    assert value <= least
+    if np.isfinite(least):
+        assert (proof is not None) == (value > 0)
+    if proof is not None:
+        assert verify_tree(problem, bands.lower, bands.upper, proof.witness) == value
+
+
+@settings(max_examples=80)
+@given(problems(is_plain=True))
+def test_a_tree_proves_no_distance_that_is_not_there(drawn: Problem):
+    problem = free_of_prices(drawn)
+    assume(problem.num_groups)
+    bins = problem.bins
+    anything = np.full_like(bins.upper, NO_LIMIT)
+    every = everything(problem).within(-anything, anything, anything)
+    unit = np.where(bins.target > 0, bins.target, np.inf)
+    off = np.maximum(every.loads - bins.upper, bins.lower - every.loads)
+    least = np.maximum(off / unit, 0).max(axis=(1, 2)).min(initial=np.inf)
+
+    value, proof = branched_distance(problem, np.inf, MOST_LEAVES)
+
+    assert value <= least + 1e-9
+    if proof is not None:
+        assert verify_distance_tree(problem, proof.witness) == value
+
+
+def test_cases_prove_what_no_prices_alone_do():
+    # Five must leave the first bin, in parts of four: two of these.
+    problem = make_problem(
+        [[0], [0], [0]], num_bins=3, weight=4, cost=4, target=7.0, upper=7
+    )
+    bands = aimed_bands(problem)
+    least = least_cost(problem, bands)
+
+    by_prices, _ = branched_cost(problem, bands, ANY_COST, most_leaves=1)
+    by_cases, proof = branched_cost(problem, bands, ANY_COST, MOST_LEAVES)
+
+    assert by_prices < by_cases == least
+    assert proof is not None
+    nodes = proof.witness["nodes"]
+    assert verify_tree(problem, bands.lower, bands.upper, {"nodes": nodes}) == least
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        pytest.param({"there": 0}, id="a-tree-with-a-circle"),
+        pytest.param({"elsewhere": 99}, id="a-case-left-out"),
+    ],
+)
+def test_a_tree_that_is_none_proves_nothing(spoilt):
+    problem = make_problem([[0], [0]], num_bins=2, target=1.0, upper=[1, 1])
+    leaf = {"denominator": 1, "above": [[0, 0, 1]], "below": []}
+    branch = {"group": 0, "bin": 0, "role": False, "there": 1, "elsewhere": 2}
+    bands = aimed_bands(problem)
+    limits = bands.lower, bands.upper
+
+    assert verify_tree(problem, *limits, {"nodes": [branch, leaf, leaf]}) == 1
+    spoilt_nodes = [branch | spoilt, leaf, leaf]
+    assert verify_tree(problem, *limits, {"nodes": spoilt_nodes}) == 0
+
+
+def test_a_case_that_can_be_is_no_empty_leaf():
+    problem = make_problem([[0], [0]], num_bins=2, target=1.0, upper=[1, 1])
+    leaf = {"denominator": 1, "above": [[0, 0, 1]], "below": []}
+    branch = {"group": 0, "bin": 0, "role": False, "there": 1, "elsewhere": 2}
+    bands = aimed_bands(problem)
+
+    nodes = [branch, leaf, {}]
+
+    assert verify_tree(problem, bands.lower, bands.upper, {"nodes": nodes}) == 0
