@@ -19,6 +19,8 @@ from placement.core.verify import verify_cover, verify_cut
 from placement.core.verify_prices import verify_distance, verify_prices
 from placement.core.verify_tree import verify_tree
 
+MANY_CELLS = 100_000
+"""Pairs of group and bin, those that stay too, up to which cases are told apart."""
 CLOSE = 1e-9
 """Distances that differ by less are the same: they are sums of floats."""
 
@@ -149,7 +151,10 @@ def _by_cases(
     from placement.core.branching import branched_cost
 
     copied, effort, models = asked
-    best = max(known, branched_cost(problem, bands, copied, effort.leaves), key=_first)
+    best = known
+    if fits_prices(problem, MANY_CELLS):
+        tree = branched_cost(problem, bands, copied, effort.leaves)
+        best = max(known, tree, key=_first)
     if best[0] < copied:
         dual = models.least_copied(bands, copied)
         best = max(best, (dual, _by_model(dual, models)), key=_first)
@@ -180,7 +185,7 @@ def _deviation(
     if reached <= 0 or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
     bound, proof = _proven_distance(problem, answer)
-    if bound < reached and models.is_fitting:
+    if bound < reached and models.is_fitting and fits_prices(problem, MANY_CELLS):
         from placement.core.branching import branched_distance
 
         known = (bound, proof)
