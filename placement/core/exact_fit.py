@@ -24,7 +24,7 @@ def fits_model(problem: Problem, max_cells: int) -> bool:
         and bool((cap == 1).all())
         and not any((limits.target > 0).any() for _, limits in limited_levels(problem))
         and all(level.price == problem.price_across for level in problem.levels)
-        and bool((problem.home >= 0).all())
+        and (_has_homes(problem) or not problem.bins.target.any())
         and not problem.is_transient.any()
     )
 
@@ -36,8 +36,12 @@ def fits_prices(problem: Problem, most_cells: int) -> bool:
         0 < problem.num_groups * problem.num_bins <= most_cells
         and cap is not None
         and bool((cap == 1).all())
-        and bool((problem.home >= 0).all())
+        and _has_homes(problem)
     )
+
+
+def _has_homes(problem: Problem) -> bool:
+    return bool((problem.home >= 0).all())
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from placement.core.kernels.memory import (
     lay_out,
 )
 from placement.core.kernels.placing import ALL_BINS
-from placement.core.problem import Movability, Problem
+from placement.core.problem import NO_LIMIT, Movability, Problem
 from placement.core.value import Value, broken_groups, evaluate
 
 PLAIN_ITEMS = 4000
@@ -423,12 +423,15 @@ class Searcher:
 
 
 def _size(problem: Problem, rows: Any) -> Any:  # noqa: ANN401 - (rows,) floats
-    """Return the largest share of any target that items take."""
-    target = problem.bins.target
+    """Return the largest share that items take of any target, else of any capacity."""
+    bins = problem.bins
+    unit = bins.target
+    if not (unit > 0).any():
+        unit = np.where(bins.capacity < NO_LIMIT, bins.capacity, 0)
     typical = np.array(
         [
             column[column > 0].mean() if (column > 0).any() else np.inf
-            for column in target.T
+            for column in unit.T
         ]
     )
     weight = problem.weight[problem.group_of[rows]]

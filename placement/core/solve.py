@@ -120,6 +120,36 @@ def solve(
     return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
 
 
+def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solution:
+    """
+    Prove how good an arrangement is that was found elsewhere.
+
+    Parameters
+    ----------
+    problem
+        Items, bins, and what may move.
+    at
+        Where everything is.
+    effort
+        How much work proofs may take.
+
+    Returns
+    -------
+    The arrangement with its certificate, and what is missing.
+
+    Raises
+    ------
+    ProofContradictionError
+        If a proven bound is above the value found: a mistake in this package.
+    """
+    clock = _Clock()
+    models = ExactModels(Moving.of(problem).problem, effort)
+    answer = _proven(problem, at, evaluate(problem, at), None)
+    solution = conclude(problem, answer, effort, models)
+    clock.lap("bound")
+    return replace(solution, seconds=clock.spent)
+
+
 def _search(
     problem: Problem, how: _How, clock: _Clock, known: Arrangement | None
 ) -> tuple[Answer, int]:
@@ -200,6 +230,9 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     copied = copied_cost(problem, answer.value)
     # A bound on what is copied says nothing about the price of the moves.
     if problem.price_per_move or copied > answer.cost * (1 + how.effort.gap):
+        return True
+    if answer.value.key[0] and how.models.is_fitting:
+        # What the search found no place for may have one all the same.
         return True
     # What no step brings into its band ruin or an exact model may.
     fits = problem.num_items > MANY_ITEMS or how.models.is_fitting

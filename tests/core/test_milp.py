@@ -102,7 +102,7 @@ def test_a_model_cut_short_has_a_valid_bound(drawn: Problem, max_nodes: int):
 
 @pytest.mark.parametrize("change", ["transient", "homeless", "two-in-a-bin", "prices"])
 def test_what_no_model_can_say_is_left_to_the_search(change: str):
-    problem = make_problem([[0, 1], [1]], num_bins=3, racks=[0, 1, 1])
+    problem = make_problem([[0, 1], [1]], num_bins=3, racks=[0, 1, 1], target=1)
     assert fits_model(problem, 6)
     assert not fits_model(problem, 5)
     level, rack = problem.levels

@@ -1,0 +1,80 @@
+"""Solve a problem whose bins are divided in parts; what is proven is of the bins."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from placement.core.bare import has_bands, solve_bare
+from placement.core.deadline import Deadline
+from placement.core.effort import NORMAL, Effort
+from placement.core.parts import Parts, divide, gather
+from placement.core.problem import Problem
+from placement.core.solution import Solution, Status
+from placement.core.solve import prove, solve
+
+MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
+
+
+def solve_in_parts(
+    problem: Problem,
+    parts: Parts,
+    *,
+    effort: Effort = NORMAL,
+    seed: int = 1,
+    deadline: Deadline | None = None,
+) -> Solution:
+    """
+    Find an arrangement in which every item has room in a part of its bin.
+
+    Parameters
+    ----------
+    problem
+        Items, bins, and what may move.
+    parts
+        What the bins are divided in.
+    effort, seed, deadline
+        As in `solve`.
+
+    Returns
+    -------
+    The arrangement of the bins with its certificate. Its bounds hold whatever the
+    parts, and so with them; infeasible is what is so because of the parts, too.
+
+    Notes
+    -----
+    What the search, which minds bands, leaves without room an exact model may find room
+    for without them; from there the search comes nearer to the bands again.
+    """
+    divided = divide(problem, parts)
+    found = [solve(divided, effort=effort, seed=seed, deadline=deadline)]
+    if found[0].status not in MET:
+        found += _packed(divided, effort, seed, deadline or Deadline())
+    best = next((one for one in reversed(found) if one.status in MET), found[0])
+    proven = prove(problem, gather(problem, parts, best.best), effort=effort)
+    # Inside a bin nothing counts towards caps on all moves; among parts it would.
+    is_disproved = best.status is Status.INFEASIBLE and not problem.has_caps
+    return replace(
+        proven,
+        status=Status.INFEASIBLE if is_disproved else proven.status,
+        steps=sum(one.steps for one in found),
+        seconds=_added([*found, proven]),
+        is_cut=any(one.is_cut for one in found),
+    )
+
+
+def _packed(
+    divided: Problem, effort: Effort, seed: int, deadline: Deadline
+) -> Iterator[Solution]:
+    """Yield what the hard rules alone lead to, and that nearer to the bands."""
+    bare = solve_bare(divided, effort=effort, seed=seed, deadline=deadline)
+    yield bare
+    if bare.status in MET and has_bands(divided):
+        yield solve(
+            divided, effort=effort, seed=seed, deadline=deadline, known=bare.best
+        )
+
+
+def _added(found: Sequence[Solution]) -> dict[str, float]:
+    """Return what all of it took."""
+    return {
+        name: sum(one.seconds[name] for one in found) for name in ("solve", "bound")
+    }
