@@ -24,6 +24,7 @@ from placement.cluster import (
     BoolArray,
     IndexArray,
 )
+from placement.core.bare import solve_bare
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
 from placement.core.impossible import is_impossible
@@ -33,7 +34,7 @@ from placement.core.problem import (
     Movability,
 )
 from placement.core.solution import Bounded, Proof, Shortfall, Solution, Status
-from placement.core.solve import solve
+from placement.core.solve import prove, solve
 from placement.dir_tables import (
     LOG_DIR,
     Lying,
@@ -79,6 +80,8 @@ class PlannedDirs:
     shortfalls
         What is missing where an emptied log dir is not empty, or one is too full;
         their bins are rows of log dirs, their items rows of replicas.
+    num_homeless
+        Copies for which no log dir of their broker has room.
     seconds
         Spent on ``solve`` and ``bound``.
     notes
@@ -95,6 +98,7 @@ class PlannedDirs:
     deviation: Bounded
     status: Status
     shortfalls: tuple[Shortfall, ...]
+    num_homeless: int
     seconds: dict[str, float]
     notes: tuple[Note, ...] = ()
 
@@ -221,13 +225,22 @@ def _plan_broker(
             break
         targets = again
     assert best is not None  # noqa: S101 - there is at least one round
+    if not _is_met(best) and not deadline.is_over():
+        problem = table.problem(items, rows, targets, found.caps_left(broker))
+        seed = table.draft.settings.seed
+        packed = solve_bare(problem, effort=effort, seed=seed, deadline=deadline)
+        if _is_met(packed):
+            best = prove(problem, packed.best, effort=effort)
     return items, rows, best
 
 
 def _worth(solution: Solution) -> tuple[int, float, float]:
     proven = solution.certificate
-    is_met = solution.status in {Status.OPTIMAL, Status.FEASIBLE}
-    return 0 if is_met else 1, proven.deviation.value, proven.cost.value
+    return 0 if _is_met(solution) else 1, proven.deviation.value, proven.cost.value
+
+
+def _is_met(solution: Solution) -> bool:
+    return solution.status in {Status.OPTIMAL, Status.FEASIBLE}
 
 
 def _same_bands(aimed: Targets, reached: Targets, rows: IntArray) -> bool:
@@ -316,6 +329,7 @@ class _Found:
             deviation=self._deviation(float(outside.max(initial=0.0))),
             status=Status.PARTIAL if kept else self._status(),
             shortfalls=(*self.shortfalls, *kept, *self._caps()),
+            num_homeless=int((table.is_coming & (self.place == ABSENT)).sum()),
             seconds={
                 name: sum(each.get(name, 0.0) for each in spent)
                 for name in ("solve", "bound")

@@ -16,6 +16,7 @@ from placement.core.arrangement import Arrangement
 from placement.core.deadline import Deadline
 from placement.core.effort import EFFORTS
 from placement.core.solution import Bounded, Certificate, Solution, Status
+from placement.dir_parts import DirParts
 from placement.draft_problem import (
     leading_replicas,
 )
@@ -103,13 +104,43 @@ def _plan_once(
 
 
 def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
+    """
+    Give copies their log dirs, where there is room for them, and balance these.
+
+    Brokers come first. Where their log dirs have no room for what comes, both are
+    chosen together, and the plan that finds places for more is kept.
+    """
+    first = _with_dirs_named(found, deadline)
+    draft, dirs = found.draft, first.log_dirs
+    # What goes together is arranged as one, and would have to share a log dir.
+    is_choosable = found.has_met_rules and not draft.bundles
+    is_short = dirs is not None and (dirs.num_homeless or dirs.notes)
+    if not is_choosable or not is_short or deadline.is_over():
+        return first
+    log_dirs = DirParts.of(draft, found.reassignment)
+    again = settle(draft, found.shares, found.balanced, deadline, log_dirs)
+    second = _with_dirs_named(again, deadline)
+    spent = {name: first.seconds[name] + second.seconds[name] for name in first.seconds}
+    best = min(first, second, key=_left_out)
+    if again.solution.status is Status.INFEASIBLE and not best.has_met_rules:
+        # Whatever is kept, none that keeps the rules is there.
+        best = replace(best, solution=replace(best.solution, status=Status.INFEASIBLE))
+    return replace(best, seconds=spent)
+
+
+def _left_out(found: PlannedPlacement) -> tuple[bool, int, int]:
+    """Return whether rules are broken, how often, and how often soft ones give way."""
+    given_way = 0 if found.log_dirs is None else len(found.log_dirs.notes)
+    return not found.has_met_rules, len(found.solution.shortfalls), given_way
+
+
+def _with_dirs_named(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
     """Give copies their log dirs, and balance those where copies may come."""
     draft, solution = found.draft, found.solution
     effort = EFFORTS[draft.settings.effort]
     dirs = plan_dirs_after(draft, found.reassignment, effort, deadline)
     status = solution.status
     if found.has_met_rules and dirs.status in {Status.PARTIAL, Status.INFEASIBLE}:
-        # That other brokers would have room in their log dirs is not ruled out.
         status = Status.PARTIAL
     return replace(
         found,

@@ -20,6 +20,8 @@ from placement.core.problem import Problem
 from placement.core.solution import Bounded, Solution
 from placement.core.solve import solve
 from placement.core.solve_order import solve_order
+from placement.core.solve_parts import solve_in_parts
+from placement.dir_parts import DirParts
 from placement.draft_problem import (
     build_problem,
     evacuated_load,
@@ -54,8 +56,13 @@ def settle(
     shares: Shares,
     balanced: tuple[Resource, ...],
     deadline: Deadline,
+    log_dirs: DirParts | None = None,
 ) -> PlannedPlacement:
-    """Solve until the bands that were aimed at are those of the answer."""
+    """
+    Solve until the bands that were aimed at are those of the answer.
+
+    With `log_dirs` every replica that comes has room in one of its broker's.
+    """
     state, weights = draft.state, draft.weights
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
     load, heaviest = loads_led(state, weights, leader)
@@ -66,10 +73,11 @@ def settle(
     spent = {"solve": 0.0, "bound": 0.0}
     effort = EFFORTS[draft.settings.effort]
     # How near to its bands a cluster can come is asked once these are settled.
-    hasty = effort if draft.is_order_only else replace(effort, near_cells=0)
+    is_asked_at_once = draft.is_order_only or log_dirs is not None
+    hasty = effort if is_asked_at_once else replace(effort, near_cells=0)
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
-        solver = _solver(draft, hasty, deadline)
+        solver = _solver(draft, hasty, deadline, log_dirs=log_dirs)
         found = _solve(draft, shares, targets, balanced, solver)
         is_same = _same_bands(targets, found.targets)
         is_out = found.solution.certificate.deviation.value > 0
@@ -176,14 +184,37 @@ def _answer(
 
 
 def _solver(
-    draft: Draft, effort: Effort, deadline: Deadline, known: Arrangement | None = None
+    draft: Draft,
+    effort: Effort,
+    deadline: Deadline,
+    known: Arrangement | None = None,
+    log_dirs: DirParts | None = None,
 ) -> Solver:
     """Return what solves problems of a draft; `known`: from where it got to before."""
+    seed = draft.settings.seed
+    if log_dirs is not None:
+        return partial(
+            _solved_in_dirs, log_dirs, effort=effort, seed=seed, deadline=deadline
+        )
     # What goes together is arranged as one group.
     start = None if draft.bundles else known
     to_solve = solve_order if draft.is_order_only else partial(solve, known=start)
-    seed = draft.settings.seed
     return partial(to_solve, effort=effort, seed=seed, deadline=deadline)
+
+
+def _solved_in_dirs(
+    log_dirs: DirParts,
+    problem: Problem,
+    *,
+    effort: Effort,
+    seed: int,
+    deadline: Deadline,
+) -> Solution:
+    """Solve so that log dirs have room, where what they hold counts."""
+    parts = log_dirs.parts(problem)
+    if parts is None:
+        return solve(problem, effort=effort, seed=seed, deadline=deadline)
+    return solve_in_parts(problem, parts, effort=effort, seed=seed, deadline=deadline)
 
 
 def _solved(draft: Draft, problem: Problem, solver: Solver) -> Solution:

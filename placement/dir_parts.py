@@ -1,0 +1,98 @@
+"""
+Log dirs as parts of the brokers, for plans that choose both together.
+
+A log dir takes a replica where it has room for all of it, so a broker with room in sum
+may have none for it.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from placement.change import Reassignment
+from placement.cluster import ABSENT, BoolArray, IndexArray
+from placement.core.parts import Parts
+from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+from placement.dir_tables import LOG_DIR, Tables, as_before
+from placement.load import Resource
+from placement.rules.draft import Draft
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class DirParts:
+    """
+    What the brokers are divided in: their log dirs, and a part for what lies in none.
+
+    Parameters
+    ----------
+    broker_idx
+        ``(D + B,)`` the broker of each.
+    home
+        ``(R,)`` part that each replica of the draft lies in.
+    may_receive
+        ``(D + B,)`` log dirs that take replicas, and brokers without any log dir.
+    fixed_bytes, capacity_bytes
+        ``(D + B,)`` bytes that no replica explains, and the most there may be.
+    """
+
+    broker_idx: IndexArray
+    home: IndexArray
+    may_receive: BoolArray
+    fixed_bytes: IntArray
+    capacity_bytes: IntArray
+
+    @classmethod
+    def of(cls, draft: Draft, reassignment: Reassignment) -> Self:
+        """
+        Return the log dirs of a draft's brokers.
+
+        Parameters
+        ----------
+        draft
+            What may move.
+        reassignment
+            Any that the draft led to: it knows the cluster as it is.
+        """
+        table = Tables(draft, as_before(draft, reassignment))
+        count = draft.state.num_brokers
+        none = np.zeros(count, dtype=np.int64)
+        owners = np.arange(count, dtype=np.int32)
+        has_none = ~np.isin(owners, table.dirs.broker_idx)
+        return cls(
+            broker_idx=np.concatenate([table.dirs.broker_idx, owners]),
+            home=_home(draft, len(table.dirs)),
+            may_receive=np.concatenate([table.is_member, has_none]),
+            fixed_bytes=np.concatenate([table.fixed, none]),
+            capacity_bytes=np.concatenate([table.capacity(), none + NO_LIMIT]),
+        )
+
+    def parts(self, problem: Problem) -> Parts | None:
+        """Return the parts of a draft's problem; `None` where disks do not count."""
+        if Resource.DISK not in problem.resources:
+            return None
+        shape = (len(self.broker_idx), problem.num_resources)
+        fixed = np.zeros(shape, dtype=np.int64)
+        capacity = np.full(shape, NO_LIMIT, dtype=np.int64)
+        column = problem.resources.index(Resource.DISK)
+        fixed[:, column], capacity[:, column] = self.fixed_bytes, self.capacity_bytes
+        return Parts(
+            name=LOG_DIR,
+            bin_of=self.broker_idx,
+            home=self.home,
+            may_receive=self.may_receive,
+            fixed=fixed,
+            capacity=capacity,
+        )
+
+
+def _home(draft: Draft, num_dirs: int) -> IndexArray:
+    """Return ``(R,)`` the part that each replica of a draft lies in."""
+    replicas = draft.state.replicas
+    future = replicas.future_log_dir_idx
+    home = np.where(future != ABSENT, future, replicas.log_dir_idx)
+    home = np.where(home == ABSENT, num_dirs + replicas.broker_idx, home)
+    if draft.is_unplaced is not None:
+        home = np.where(draft.is_unplaced, NOWHERE, home)
+    found: IndexArray = home.astype(np.int32)
+    return found
