@@ -10,7 +10,6 @@ from placement.load import (
     Resource,
     broker_loads,
     first_live_replica,
-    first_true,
     preferred_leaders,
 )
 from placement.rules.draft import Draft
@@ -47,7 +46,8 @@ class KeepLeaders:
     Leadership of some topics stays where it is; followers may move.
 
     It changes where the replica that leads must go (off a dead or a removed broker, or
-    out of an offline log dir), and where its broker is to lead nothing.
+    out of an offline log dir), and where its broker is to lead nothing. Where another
+    replica stands first in the list, that one leads then.
 
     Parameters
     ----------
@@ -65,7 +65,9 @@ class KeepLeaders:
         leads = leading_rows(draft) & kept[state.replicas.partition_idx]
         goes = np.equal(draft.movability, Movability.MUST)
         goes |= draft.must_release[state.replicas.broker_idx]
-        must = first_true(leads & goes, state.replicas.start) != ABSENT
+        # Where another one leads now, and goes, it is the first one's turn to lead.
+        first = first_live_replica(state)
+        must = (first != ABSENT) & goes[first]
         draft.may_lead_anew &= ~kept | must
         # Who changes its log dir alone leads on.
         if draft.is_emptied_dir is None:

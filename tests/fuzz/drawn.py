@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fuzz.grown import grown
 from fuzz.options import broker_list, emptied_dirs, own_options, shared_options
-from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.cluster import ABSENT, ClusterState
 from placement.operations import Defect
 from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.make import OPERATIONS
@@ -97,9 +97,6 @@ def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
         rules = replace(
             rules, broker_set=draw(st.sampled_from(SETS if has_sets else NO_SETS))
         )
-    if np.equal(state.brokers.state, BrokerState.DEMOTED).any():
-        # Whom leadership goes to from there is not kept to yet (docs/ROADMAP.md).
-        rules = replace(rules, keep_leaders=None)
     if goal in {NEW_TOPIC, ADD_PARTITIONS}:
         return _new(draw, goal, state, rules)
     own = own_options(draw, goal, state, defect)

@@ -104,6 +104,21 @@ def test_who_leads_now_keeps_its_replica_where_another_is_preferred():
     assert elections(planned(state, keep="u").plan).any()
 
 
+def test_whose_turn_it_is_takes_over_from_a_demoted_broker():
+    # Broker 1 leads all and shall not: broker 0 stands first, and is the next to lead.
+    state = make_state(
+        [[0, 1, 2]] * 4, racks="abc", leaders=[1] * 4, size_bytes=5, out_rate=10.0,
+        in_rate=1.0, states={1: BrokerState.DEMOTED},
+    )  # fmt: skip
+
+    free, made = planned(state, keep="u"), planned(state)
+
+    assert set(first_of(after(free))) == {0, 2}
+    assert set(first_of(after(made))) == {0}
+    assert made.plan.status in MET
+    assert wrong(made) == set()
+
+
 def test_who_leads_now_keeps_its_replica_where_another_broker_is_replaced():
     state = make_state(
         [[0, 1]] * 2, racks="aaaa", ids=[0, 1, 2, 3], leaders=[1, 1],
