@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ClusterState
+from placement.cluster import BoolArray, ClusterState
 from placement.core.problem import NO_LIMIT, Movability
-from placement.rules.draft import Draft
+from placement.rules.draft import Draft, Note
 from placement.rules.easing import Eased
 from placement.rules.tables import Eligibility, SoftColumn
 
@@ -38,6 +38,7 @@ class BrokerSets:
         count = len(state.brokers.broker_sets) + 1
         allowed = np.equal(own[None, :], np.arange(count)[:, None])
         draft.pool_of_broker, draft.pool_of_partition = own, wanted
+        _say_unused(draft, ~np.isin(own, wanted))
         eased = draft.settings.eased
         if eased is not None and self.name in eased.rules:
             draft.columns += _stray_columns(wanted, allowed, eased)
@@ -47,6 +48,27 @@ class BrokerSets:
         strays = np.not_equal(own[replicas.broker_idx], wanted[replicas.partition_idx])
         may = np.equal(draft.movability, Movability.MAY)
         draft.movability[strays & may] = Movability.MUST
+
+
+def _say_unused(draft: Draft, is_unused: BoolArray) -> None:
+    """Note the brokers to be filled that are in a set of no topic."""
+    brokers = draft.state.brokers
+    for b in np.nonzero(draft.is_new & draft.may_receive & is_unused)[0].tolist():
+        row, broker_id = int(brokers.broker_set_idx[b]), int(brokers.ids[b])
+        name = brokers.broker_sets[row] if row >= 0 else "(none)"
+        remedy = (
+            "give it a broker_set in the snapshot"
+            if row < 0
+            else "--broker-set moves one there"
+        )
+        message = f"broker {broker_id} gets no replicas: no topic belongs to its set "
+        draft.note(
+            Note(
+                what="set-without-topics",
+                message=f"{message}{name}; {remedy}",
+                where={"broker": broker_id},
+            )
+        )
 
 
 def _stray_columns(

@@ -46,7 +46,7 @@ BrokerSet = Annotated[
         "--broker-set",
         metavar="REGEX=SET",
         help="Topics that match live on this set alone; others where most of them "
-        "lies. Repeatable.",
+        "lies, as all do if brokers have sets; off: sets do not count. Repeatable.",
     ),
 ]
 TopicsApart = Annotated[

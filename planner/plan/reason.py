@@ -144,7 +144,7 @@ def _remedy(rule: str, settings: Settings) -> str:
         "transient-disk": "leave out --transient-disk, and copy in waves",
         "max-replicas": "raise max_replicas in the snapshot, or add brokers",
         "locality-scoped": "leave out --locality-scoped",
-        "broker-set": "add brokers to the set",
+        "broker-set": "add brokers to the set, or give --broker-set",
         "topics-apart": "add brokers, or leave out --topics-apart",
         "topics-together": "leave out --topics-together",
         "keep-topics": "let the kept topics move",

@@ -31,7 +31,13 @@ from placement.rules.positions import EvenPositions
 from placement.rules.racks import WithinRack
 from placement.rules.rule import Rule
 from placement.targets import MARGIN
-from planner.plan.broker_sets import named_sets, read_sets, sets_of_topics
+from planner.plan.broker_sets import (
+    are_sets_kept,
+    kept_as_they_are,
+    named_sets,
+    read_sets,
+    sets_of_topics,
+)
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
@@ -208,10 +214,12 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             chosen.append(KeepTopics(_matching(state, pattern)))
         if led is not None:
             chosen.append(KeepLeaders(_matching(state, led)))
-        if sets:
+        if are_sets_kept(state, request.broker_set):
             rule = BrokerSets(sets_of_topics(reader, state, sets))
             chosen.append(rule)
             set_of_topic = named_sets(state, rule)
+            if not sets:
+                chosen.append(kept_as_they_are(state))
         chosen += apart
         chosen += _topic_columns(reader, state, spread, least)
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (

@@ -7,7 +7,9 @@ from datetime import datetime
 from placement.rules.draft import Settings
 from placement.score import ClusterScore, score_cluster
 from planner.age import age_s
+from planner.plan.broker_sets import OFF
 from planner.plan.request import PlanRequest, read_request
+from planner.plan.rule_request import RuleRequest
 from planner.progress import stage
 from planner.snapshot import Snapshot
 
@@ -84,6 +86,8 @@ def score_snapshot(
             band=given.band,
             capacity_threshold=given.capacity_threshold,
             resources=given.resources,
+            # Shares are those of the whole cluster, as they are told everywhere.
+            rules=RuleRequest(broker_set=(OFF,)),
         ),
         state,
     )

@@ -25,10 +25,12 @@ from placement.scenarios.outcome import (
 from placement.scenarios.variant import Variant
 from planner.errors import BadInputError
 from planner.failures.controllers import Voter, voters_of
+from planner.plan.broker_sets import OFF
 from planner.plan.document import Plan, make_plan
 from planner.plan.make import check_plan
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest, Wishes, read_request
+from planner.plan.rule_request import RuleRequest
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.what_if.document import outcome_document
@@ -137,6 +139,8 @@ def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
         resources=request.resources,
         effort=request.effort,
         seed=request.seed,
+        # Sets are of the cluster as it is; scenarios have other brokers and topics.
+        rules=RuleRequest(broker_set=(OFF,)),
     )
     try:
         wishes = read_request(plan_request, state)

@@ -40,9 +40,12 @@ RULES = st.builds(
     spread_topics=st.sampled_from([None, "t0"]),
     min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
 )
-SETS = ((), (".*=gold",), ("t0=gold",), ("t0=gold", "t1=silver"), ("t1=",), (".*=",))
+SETS = (
+    (), ("off",), (".*=gold",), ("t0=gold",), ("t0=gold", "t1=silver"), ("t1=",),
+    (".*=",),
+)  # fmt: skip
 """Of brokers that are in sets; else topics may go to those in none alone."""
-NO_SETS = ((), (), (".*=",))
+NO_SETS = ((), (), ("off",), (".*=",))
 NO_RULES = st.just(RuleRequest())
 NAME_LOG_DIRS = {
     "rebalance", "add-brokers", "remove-brokers", "replace-broker", "fix",

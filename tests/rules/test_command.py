@@ -40,7 +40,8 @@ def test_check_holds_a_plan_to_the_rules_it_was_made_under(
 ):
     own = run(capsys, *PLAN, *options, "-o", "p")
     checked = run(capsys, "check", "p", "--snapshot", "s.json", "--format", "json")
-    free = ["--resources", "replicas,disk", "--rack-rule", "off", "-o", "q"]
+    free = ["--resources", "replicas,disk", "--rack-rule", "off"]
+    free += ["--broker-set", "off", "-o", "q"]
     run(capsys, *PLAN, *free)
     (folder / "q/plan.json").write_bytes((folder / "p/plan.json").read_bytes())
     other = run(capsys, "check", "q", "--snapshot", "s.json", "--format", "json")
