@@ -13,7 +13,7 @@ import numpy as np
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray, IndexArray
 from placement.core.parts import Parts
-from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Movability, Problem
 from placement.dir_tables import LOG_DIR, Tables, as_before
 from placement.load import Resource
 from placement.rules.draft import Draft
@@ -34,6 +34,9 @@ class DirParts:
         ``(D + B,)`` log dirs that take replicas, and brokers without any log dir.
     fixed_bytes, capacity_bytes
         ``(D + B,)`` bytes that no replica explains, and the most there may be.
+    is_exact
+        Whether it is known in which log dir each replica lies that may leave; what
+        lies in an unknown one counts as bytes that stay.
     """
 
     broker_idx: IndexArray
@@ -41,6 +44,7 @@ class DirParts:
     may_receive: BoolArray
     fixed_bytes: IntArray
     capacity_bytes: IntArray
+    is_exact: bool
 
     @classmethod
     def of(cls, draft: Draft, reassignment: Reassignment) -> Self:
@@ -59,12 +63,16 @@ class DirParts:
         none = np.zeros(count, dtype=np.int64)
         owners = np.arange(count, dtype=np.int32)
         has_none = ~np.isin(owners, table.dirs.broker_idx)
+        home = _home(draft, len(table.dirs))
+        may_leave = np.not_equal(draft.movability, Movability.NEVER)
+        is_lost = (home >= len(table.dirs)) & ~has_none[draft.state.replicas.broker_idx]
         return cls(
             broker_idx=np.concatenate([table.dirs.broker_idx, owners]),
-            home=_home(draft, len(table.dirs)),
+            home=home,
             may_receive=np.concatenate([table.is_member, has_none]),
             fixed_bytes=np.concatenate([table.fixed, none]),
             capacity_bytes=np.concatenate([table.capacity(), none + NO_LIMIT]),
+            is_exact=not (is_lost & may_leave).any(),
         )
 
     def parts(self, problem: Problem) -> Parts | None:
@@ -83,6 +91,7 @@ class DirParts:
             may_receive=self.may_receive,
             fixed=fixed,
             capacity=capacity,
+            is_exact=self.is_exact,
         )
 
 

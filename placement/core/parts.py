@@ -43,6 +43,9 @@ class Parts:
         ``(D,)`` parts that may take items which are not at home there.
     fixed, capacity
         ``(D, R)`` load that no item brings, and the most that a part may carry.
+    is_exact
+        Whether parts carry no load that might leave unseen: only then is what they
+        have no room for proven to have none.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Parts:
     may_receive: BoolArray
     fixed: IntArray
     capacity: IntArray
+    is_exact: bool = True
 
 
 def divide(problem: Problem, parts: Parts) -> Problem:

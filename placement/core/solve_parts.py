@@ -51,7 +51,8 @@ def solve_in_parts(
     best = next((one for one in reversed(found) if one.status in MET), found[0])
     proven = prove(problem, gather(problem, parts, best.best), effort=effort)
     # Inside a bin nothing counts towards caps on all moves; among parts it would.
-    is_disproved = best.status is Status.INFEASIBLE and not problem.has_caps
+    is_exact = parts.is_exact and not problem.has_caps
+    is_disproved = best.status is Status.INFEASIBLE and is_exact
     return replace(
         proven,
         status=Status.INFEASIBLE if is_disproved else proven.status,

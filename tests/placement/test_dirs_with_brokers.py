@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from placement.check import CheckSettings, check, is_ok
 from placement.cluster import ABSENT
 from placement.core.solution import Status
+from placement.impossible import explain_impossible
 from placement.load import Resource
 from placement.operations import RemoveBrokers
 from placement.planning import plan
@@ -102,6 +103,28 @@ def test_what_fits_no_log_dir_at_all_is_proven_to_have_no_plan():
     assert placed.solution.status is Status.INFEASIBLE
     [shortfall] = placed.solution.shortfalls
     assert (shortfall.what, shortfall.level) == ("bins", "log dir")
+    wishes = Settings(names_log_dirs=True, capacity_thresholds=WHOLE)
+    why = explain_impossible(FIRST, wishes, placed)
+    assert set(why.rules) == {"capacity-disk", "only-what-must"}
+    assert (why.is_proven, why.is_irreducible, all(why.helps)) == (True, True, True)
+
+
+def test_what_may_leave_an_unknown_log_dir_keeps_it_from_being_proven():
+    # Whatever fills log dir 0 of broker 2 may be the replica that lies nobody knows
+    # where, and may leave.
+    state = make_state(
+        [[0], [2]], racks="abc", size_bytes=[60, 50], dirs=[["/0"], [None]],
+        log_dirs={
+            0: [Dir("/0", 100)],
+            1: [Dir("/0", 50), Dir("/1", 50)],
+            2: [Dir("/0", 100, 50)],
+        },
+        disk_bytes=[100, 100, 100],
+    )  # fmt: skip
+
+    placed = planned(state, frees_the_rest=True)
+
+    assert placed.solution.status is Status.PARTIAL
 
 
 def test_a_log_dir_makes_room_where_its_broker_may_give_some_away():
