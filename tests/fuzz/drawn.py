@@ -120,7 +120,7 @@ def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
         waves=is_cut,
         max_moves_in=caps[0],
         max_moves_out=caps[1],
-        with_log_dirs=goal in NAME_LOG_DIRS and draw(st.integers(0, 4)) == 4,
+        with_log_dirs=goal in NAME_LOG_DIRS and _names_dirs(draw, state),
         order_followers=goal == "leaders" and draw(st.booleans()),
         empty=emptied_dirs(draw, state) if goal == "log-dirs" else (),
         own=own,
@@ -128,6 +128,11 @@ def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
         **shared_options(draw, goal, state),
     )
     return Drawn(state, request)
+
+
+def _names_dirs(draw, state: ClusterState) -> bool:
+    """Choose log dirs of copies now and then, most often where there are some."""
+    return draw(st.integers(0, 4)) >= (2 if len(state.log_dirs) else 4)
 
 
 def _few(state: ClusterState):
