@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from planner.plan.broker_sets import OFF
 from planner.plan.rule_request import RULE_NAMES, RuleRequest
 
 
@@ -19,7 +20,8 @@ class RuleOptions(TypedDict, total=False):
     rack_map
         Which rack stands for which.
     broker_set
-        Name of a set by the regular expression of the topics that live there alone.
+        Name of a set by the regular expression of the topics that live there alone;
+        ``"off"``: sets of brokers do not count.
     topics_apart
         Regular expressions of topics that share no broker, such as
         ``["orders.*=payments.*"]``.
@@ -60,7 +62,7 @@ class RuleOptions(TypedDict, total=False):
     rules: Literal["cruise-control"]
     rack_rule: Literal["distribution", "strict", "off"]
     rack_map: Mapping[str, str]
-    broker_set: Mapping[str, str]
+    broker_set: Mapping[str, str] | Literal["off"]
     topics_apart: Sequence[str]
     topics_together: Sequence[str]
     keep_topics: str
@@ -88,6 +90,8 @@ def rules_of(options: Mapping[str, Any]) -> RuleRequest:
         for name, value in options.items()
         if name in RULE_NAMES
     }
+    if given.get("broker_set") == OFF:
+        given["broker_set"] = (OFF,)
     return RuleRequest(**given)
 
 

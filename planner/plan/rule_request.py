@@ -65,7 +65,7 @@ class RuleRequest:
     rack_map
         ``FROM=TO`` texts, or a file of such lines.
     broker_set
-        ``REGEX=SET`` texts: which set topics belong to.
+        ``REGEX=SET`` texts: which set topics belong to; ``off`` alone: to none.
     topics_apart
         ``REGEX=REGEX`` texts: topics that share no broker.
     topics_together

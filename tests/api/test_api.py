@@ -445,3 +445,20 @@ def test_rules_are_those_of_the_command(tmp_path):
     assert settings["low_utilization"] == {"disk": 0.99}
     assert (settings["rack_rule"], settings["keep_topics"]) == ("strict", "a")
     assert settings["keep_leaders"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("options", "sets"),
+    [({}, {"gold", "silver"}), ({"broker_set": {".*": "gold"}}, {"gold"})],
+)
+def test_broker_sets_of_a_snapshot_hold(options, sets):
+    document = skewed_document()
+    for broker in document["brokers"]:
+        broker["broker_set"] = "gold" if broker["id"] <= 5 else "silver"
+    snapshot = Snapshot.from_document(document)
+
+    plan = planner.rebalance(snapshot, effort="quick", **options)
+    free = planner.rebalance(snapshot, effort="quick", broker_set="off")
+
+    assert set(plan.document["settings"]["broker_sets"].values()) <= sets
+    assert free.document["settings"]["broker_sets"] is None
