@@ -6,11 +6,10 @@ The partitions that one broker leads shall have their second replicas spread ove
 others as evenly as their replicas allow, and so shall those that one rack leads.
 *Constraints.* Nothing is copied; the first replica stays; where a replica lies outside
 the leader's rack, one such comes second, so that it serves when the whole rack is lost.
-*Algorithm.* Racks are independent, since what a rack leads goes elsewhere. For each, a
-flow of least cost from the partitions it leads through pairs (broker that is lost,
-heir) to heirs: each further leader of an heir costs more than all pairs, each further
-one of a pair more than all changes. So counts after the loss of a rack are as even as
-can be, then those after the loss of one broker, then the fewest lists change.
+*Algorithm.* Racks are independent, since what a rack leads goes elsewhere. For each,
+flows of least cost (`heir_flow`): counts after the loss of the rack are as even as can
+be; among such choices those after the loss of one broker are, each pair (broker that is
+lost, heir) counting the square of its partitions; among these the fewest lists change.
 
 Example: broker 1 leads [1,2,3], [1,2,3], [1,3,2] and [1,2,3]; with the second list
 changed to [1,3,2] brokers 2 and 3 each take two of them over.
@@ -22,14 +21,11 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray, ClusterState
-from placement.core.even_flow import MAX_COST, Arcs
 from placement.core.problem import FloatArray, IntArray
+from placement.heir_flow import Asked, even_heirs
 from placement.load import first_live_replica, first_true
 from placement.rules.draft import Draft
 from placement.targets import Targets
-
-PAIR_STEPS, HEIR_STEPS = 16, 32
-"""Counts around the even one that have a price of their own."""
 
 
 def spread_heirs(
@@ -108,11 +104,16 @@ def choose_heirs(
         if len(asked):
             taken_over = replicas.broker_idx[current[kept]]
             held = count + np.bincount(taken_over, minlength=state.num_brokers)
-            flow = _RackFlow(led, current, held, share)
-            chosen = flow.solve(
-                asked, of[asked], replicas.broker_idx[asked].astype(np.int64)
+            partitions, size = np.unique(of[asked], return_counts=True)
+            tables = Asked(
+                group_start=np.concatenate([[0], np.cumsum(size)]),
+                lost=led[of[asked]],
+                heir=replicas.broker_idx[asked].astype(np.int64),
+                is_now=asked == current[of[asked]],
+                held=held,
+                share=share,
             )
-            heirs[of[chosen]] = chosen
+            heirs[partitions] = asked[even_heirs(tables)]
     return heirs
 
 
@@ -142,120 +143,3 @@ def _first_listed(reassignment: Reassignment, flags: BoolArray) -> IntArray:
     origin = reassignment.origin
     first = first_true(flags[origin], reassignment.before.replicas.start)
     return np.where(first == ABSENT, ABSENT, origin[first])
-
-
-class _RackFlow:
-    """
-    The partitions that one rack leads, and who takes each of them over.
-
-    Parameters
-    ----------
-    led
-        ``(P,)`` broker that leads each partition.
-    current
-        ``(P,)`` row that comes second now.
-    held
-        ``(B,)`` leaders of each broker, with those it is bound to take over.
-    share
-        ``(B,)`` share of leaders.
-    """
-
-    def __init__(
-        self, led: IntArray, current: IntArray, held: IntArray, share: FloatArray
-    ) -> None:
-        self.led, self.current, self.held, self.share = led, current, held, share
-
-    def solve(self, rows: IntArray, of: IntArray, heir: IntArray) -> IntArray:
-        """Return the chosen rows, one of each partition."""
-        partitions, tail = np.unique(of, return_inverse=True)
-        width, count = len(self.share), len(partitions)
-        pairs, pair = np.unique(self.led[of] * width + heir, return_inverse=True)
-        heirs, to = np.unique(pairs % width, return_inverse=True)
-        tail, pair, to = tail.ravel(), pair.ravel(), to.ravel()
-        most = np.bincount(pair, minlength=len(pairs))
-        low = self._even_part(partitions, pairs) - PAIR_STEPS // 2
-        free = np.clip(low, 0, most)
-        # A pair of one partition needs no node of its own.
-        shared = np.nonzero(most > 1)[0]
-        first_heir = count + len(shared)
-        sink = first_heir + len(heirs)
-        node = first_heir + to
-        node[shared] = count + np.arange(len(shared))
-        change = count + 1
-        arcs = Arcs()
-        price = np.where(most > 1, 0, change * (1 - free))
-        price = price[pair] + np.not_equal(rows, self.current[of])
-        chosen = arcs.add(tail, node[pair], 1, price)
-        steps = np.broadcast_to(np.arange(1, PAIR_STEPS + 1), (len(shared), PAIR_STEPS))
-        ends = (node[shared], first_heir + to[shared])
-        _add_steps(arcs, ends, (free[shared], most[shared]), change * steps)
-        held, share = self.held[heirs], self.share[heirs]
-        level = (held.sum() + count) / share.sum()
-        even = np.floor(share * level).astype(np.int64)
-        low = np.maximum(even - HEIR_STEPS // 2, held)
-        steps = low[:, None] + 1 + np.arange(HEIR_STEPS)
-        rank = _ranks(steps / share[:, None])
-        # A cycle that could improve the flow passes through each heir once: through
-        # two of its pairs, each a step dearer or cheaper.
-        unit = (2 * len(heirs) * (PAIR_STEPS + 2) + 1) * change
-        price = _price(unit, rank, sink)
-        ends = (first_heir + np.arange(len(heirs)), np.full(len(heirs), sink))
-        room = low - held
-        _add_steps(arcs, ends, (room, room + HEIR_STEPS + count), price)
-        supplies = np.zeros(sink + 1, dtype=np.int64)
-        supplies[:count], supplies[sink] = 1, -count
-        flow = arcs.solve(supplies)
-        assert flow is not None  # noqa: S101 - every partition has an heir
-        found: IntArray = rows[flow[chosen] > 0]
-        return found
-
-    def _even_part(self, partitions: IntArray, pairs: IntArray) -> IntArray:
-        """Return per pair what its heir would get if all heirs got the same."""
-        width = len(self.share)
-        led = np.bincount(self.led[partitions], minlength=width)
-        heirs = np.bincount(pairs // width, minlength=width)
-        even: IntArray = led[pairs // width] // heirs[pairs // width]
-        return even
-
-
-def _add_steps(
-    arcs: Arcs,
-    ends: tuple[IntArray, IntArray],
-    room: tuple[IntArray, IntArray],
-    prices: IntArray,
-) -> None:
-    """Add arcs: so many for nothing, some at a price each, the rest at a dearer one."""
-    free, most = room
-    tails, heads = ends
-    width = prices.shape[1]
-    _add_where(arcs, ends, free, 0)
-    some = np.clip(most - free, 0, width)
-    is_there = np.arange(width) < some[:, None]
-    wide = np.broadcast_to(tails[:, None], prices.shape)
-    to = np.broadcast_to(heads[:, None], prices.shape)
-    arcs.add(wide[is_there], to[is_there], 1, prices[is_there])
-    dearest = 2 * int(prices.max(initial=0)) - int(prices.min(initial=0)) + 1
-    _add_where(arcs, ends, most - free - some, dearest)
-
-
-def _add_where(
-    arcs: Arcs, ends: tuple[IntArray, IntArray], room: IntArray, price: int
-) -> None:
-    """Add the arcs that have any room."""
-    rows = np.nonzero(room > 0)[0]
-    arcs.add(ends[0][rows], ends[1][rows], room[rows], price)
-
-
-def _ranks(ratio: FloatArray) -> IntArray:
-    rounded = np.unique(np.round(ratio, 9), return_inverse=True)[1]
-    found: IntArray = rounded.reshape(ratio.shape) + 1
-    return found
-
-
-def _price(unit: int, rank: IntArray, nodes: int) -> IntArray:
-    """Return ranks as prices; of very many the close ones count as equal."""
-    most = MAX_COST // (4 * unit * (nodes + 2))
-    highest = int(rank.max(initial=1))
-    if highest > most:
-        rank = rank * max(most, 1) // highest
-    return rank * unit

@@ -94,31 +94,38 @@ def heirs_by_hand(state, lists):
         yield outside or brokers[1:]
 
 
-def worth(state, lists, heirs, held):
-    """How uneven leaders are once a rack or a broker is lost: smaller is better."""
-    rack_of = dict(
-        zip(state.brokers.ids.tolist(), state.brokers.rack_idx.tolist(), strict=True)
-    )
+def worth(state, lists, heirs, held, share):
+    """How uneven leaders are once a rack or a broker is lost, and what changes."""
+    ids, racks = state.brokers.ids.tolist(), state.brokers.rack_idx.tolist()
+    rack_of = dict(zip(ids, racks, strict=True))
+    share_of = dict(zip(ids, share.tolist(), strict=True))
     total = []
-    for rack in sorted(set(rack_of.values())):
-        taken, pairs = Counter(held), Counter()
+    for rack in sorted(set(racks)):
+        taken, pairs, changes = Counter(held), Counter(), 0
         asked = set()
         for brokers, heir, choice in zip(lists, heirs[0], heirs[1], strict=True):
             if rack_of[brokers[0]] == rack and choice:
                 taken[heir] += 1
                 pairs[brokers[0], heir] += 1
+                changes += heir != choice[0]
                 asked |= set(choice)
-        loads = sorted((taken[b] for b in asked), reverse=True)
-        total.append((loads, sum(c * c for c in pairs.values())))
+        steps = sorted(
+            (k / share_of[b] for b in asked for k in range(1, taken[b] + 1)),
+            reverse=True,
+        )
+        total.append((steps, sum(c * c for c in pairs.values()), changes))
     return total
 
 
 @settings(max_examples=100)
-@given(clusters(max_topics=1, max_partitions=6, max_replicas=3, all_live=True))
-def test_heirs_are_as_even_as_any(state):
+@given(
+    clusters(max_topics=1, max_partitions=6, max_replicas=4, all_live=True),
+    st.lists(st.sampled_from([1.0, 2.0, 4.0]), min_size=6, max_size=6),
+)
+def test_heirs_are_as_even_as_any_by_the_fewest_changes(state, shares):
     state = state.with_brokers(state=np.zeros(state.num_brokers, dtype=np.int8))
     nothing = plan(state, Leaders(), Settings(resources=(Resource.IN,))).reassignment
-    share = np.ones(state.num_brokers)
+    share = np.array(shares[: state.num_brokers])
     lists = [state.brokers_of(p) for p in range(state.num_partitions)]
     choices = list(heirs_by_hand(state, lists))
     held = Counter(brokers[0] for brokers in lists)
@@ -136,10 +143,30 @@ def test_heirs_are_as_even_as_any(state):
         for heir, choice in zip(chosen, choices, strict=True)
     )
     ways = product(*(choice or [None] for choice in choices))
-    best = [worth(state, lists, (way, choices), held) for way in ways]
-    ours = worth(state, lists, (chosen, choices), held)
+    best = [worth(state, lists, (way, choices), held, share) for way in ways]
+    ours = worth(state, lists, (chosen, choices), held, share)
     for rack, value in enumerate(ours):
         assert value == min(one[rack] for one in best)
+
+
+def test_pairs_are_even_however_far_from_what_all_heirs_would_get():
+    # Were all ten heirs alike, each would take a few of what brokers 0 and 1 lead.
+    others = [[lost, heir] for lost in (0, 1) for heir in range(4, 12)]
+    lists = [[0, 2, 3]] * 90 + [[1, 3, 2]] * 90 + others
+    state = make_state(lists, racks="aa" + "b" * 10)
+    nothing = plan(state, Leaders(), Settings(resources=(Resource.IN,))).reassignment
+
+    found = choose_heirs(
+        nothing,
+        first_live_replica(state),
+        np.ones(len(lists), dtype=np.bool_),
+        np.ones(state.num_brokers),
+    )
+
+    heirs = state.replicas.broker_idx[found].tolist()
+    pairs = Counter((row[0], heir) for row, heir in zip(lists, heirs, strict=True))
+    big = [pairs[lost, heir] for lost in (0, 1) for heir in (2, 3)]
+    assert big == [45] * 4
 
 
 @pytest.mark.parametrize(
