@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.core.arrangement import rows_by_bin
 from placement.core.even_flow import Arcs
 from placement.core.problem import (
     BoolArray,
@@ -179,8 +180,9 @@ def _promising(tables: RoleTables, choices: _Choices, gain: FloatArray) -> IntAr
     rows = np.nonzero(np.not_equal(tail, choices.bin))[0]
     worth = gain[tail[rows]] - gain[choices.bin[rows]]
     chosen = np.zeros(len(choices.start), dtype=np.bool_)
+    by_worth = np.argsort(-worth, kind="stable")
     for end, off in ((tail[rows], gain), (choices.bin[rows], -gain)):
-        order = np.lexsort((-worth, end))
+        order = by_worth[rows_by_bin(end[by_worth], tables.num_bins)]
         first = np.searchsorted(end[order], np.arange(tables.num_bins))
         place = np.arange(len(order)) - first[end[order]]
         most = BASE_GROUPS + PER_ROLE * np.ceil(np.maximum(off, 0))

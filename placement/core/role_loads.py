@@ -3,50 +3,45 @@ Bring the loads of bins into their bands by handing on roles, counts kept even.
 
 A bin out of its band is relieved by what passes through it: a role handed to another
 bin which hands one on, and so on back to the first (counts stay what they are), or a
-chain between two bins whose counts may be exchanged. All such cycles and chains of up
-to three bins through a bin are looked at together, and the best that still help are
-carried out. In the end changed roles are handed back where that leaves bands alone.
+single one between two bins whose counts may be exchanged. All such cycles of up to
+three bins through a bin are looked at together, and the best that still help are
+carried out (`kernels.cycles`). In the end changed roles are handed back where that
+leaves bands alone.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from placement.core.arrangement import Arrangement, loads
+from placement.core.arrangement import Arrangement, loads, rows_by_bin
 from placement.core.deadline import Deadline
-from placement.core.problem import (
-    NO_LIMIT,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Problem,
+from placement.core.kernels.cycles import (
+    MOST_TRIED,
+    NO_ITEM,
+    Hops,
+    Roles,
+    measure,
+    relieve,
 )
+from placement.core.kernels.jit import compiled, is_running
+from placement.core.problem import NO_LIMIT, IndexArray, IntArray, Problem
 from placement.core.verify_roles import may_take_role
 
+PLAIN_ITEMS = 4_000
+"""Up to so many items, compiling the kernel costs more than it saves."""
 MOST_SWEEPS = 6
 """Rounds over all bins that are out of their bands."""
 FEW_EXCHANGES, MOST_EXCHANGES = 1_000, 30_000
 """
-About so many exchanges are looked at together; of more, an even choice by weight.
+About so many exchanges are looked at together; of more, some of all weights.
 
 Few relieve nearly every bin of a large problem at a tenth of the time; what is left
 looks at more.
 """
-MOST_TRIED = 64
-"""Of these the best are carried out, one after the other, while they still help."""
-LEAST_GAIN = 1e-9
-"""What an exchange makes of the penalty of its bins must be less by this fraction."""
-OVER_CAPACITY = 1e6
-"""What being over a capacity weighs against being out of a band."""
-
-
-@dataclass(slots=True, eq=False)
-class _Hops:
-    """Handovers that are possible from some bins: who gives what to whom."""
-
-    tail: IntArray
-    head: IntArray
-    item: IntArray
+GOLDEN = 0.6180339887498949
+"""Steps of this part of a turn fall evenly, however many there are."""
+BINS_AT_ONCE = 64
+"""Bins between two looks at the clock, where there is a deadline."""
 
 
 class RoleBalancer:
@@ -58,7 +53,7 @@ class RoleBalancer:
     problem
         Items stay where they are.
     role_of
-        ``(G,)`` item that has each role; changed in place.
+        ``(G,)`` item that has each role.
     count_column
         The resource of counts, whose evenness is kept; -1: counts are free.
     deadline
@@ -72,265 +67,172 @@ class RoleBalancer:
         count_column: int,
         deadline: Deadline,
     ) -> None:
-        self._deadline = deadline
-        self.problem = problem
-        self.role_of = role_of
-        self.count_column = count_column
-        bins = problem.bins
-        has_band = bins.target > 0
-        self.columns = np.nonzero(
-            (has_band | (bins.capacity < NO_LIMIT)).any(axis=0)
-            & problem.role_weight.any(axis=0)
-            & (np.arange(problem.num_resources) != count_column)
-        )[0]
-        columns = self.columns
-        self.unit = np.where(has_band, bins.target, 1.0)[:, columns]
-        self.lower = np.where(has_band, bins.lower, 0)[:, columns]
-        self.upper = np.where(has_band, bins.upper, NO_LIMIT)[:, columns]
-        self.capacity = bins.capacity[:, columns]
-        self.weight = problem.role_weight[:, columns].astype(np.float64)
-        at = Arrangement(problem.home, role_of.copy())
-        self.load = loads(problem, at)[:, columns].astype(np.float64)
-        self.may_take = may_take_role(problem)
-        home = problem.home.astype(np.int64)
-        self._items_at = _rows_by(home, self.may_take, problem.num_bins)
-        held = problem.home[role_of[role_of >= 0]]
-        self.count = np.bincount(held, minlength=problem.num_bins)
-        led_at = np.full(problem.num_groups, -1, dtype=np.int64)
-        led_at[role_of >= 0] = held
-        self._led = _rows_by(led_at, led_at >= 0, problem.num_bins)
-        self._goes_home = False
-        self._touched: set[int] = set()
-        self._look_at(MOST_EXCHANGES)
+        self._problem, self._deadline = problem, deadline
+        self._is_compiled = problem.num_items > PLAIN_ITEMS or is_running([relieve])
+        self._may_take = may_take_role(problem)
+        self._items = _by_weight(problem)
+        self._turn = 0.0
+        roles = _lay_out(problem, role_of, count_column)
+        self._roles = Roles(*(self._column(column) for column in roles))
+        self._call(measure)
 
-    def penalty(self, bins: IntArray, load: FloatArray) -> FloatArray:
-        """Return how much it matters that bins carry ``(n, R)`` loads."""
-        off = np.maximum(load - self.upper[bins], self.lower[bins] - load)
-        over = np.maximum(load - self.capacity[bins], 0.0)
-        unit = self.unit[bins]
-        each = (np.maximum(off, 0.0) / unit) ** 2 + OVER_CAPACITY * (over / unit) ** 2
-        found: FloatArray = each.sum(axis=1)
-        return found
-
-    def _look_at(self, most_exchanges: int) -> None:
-        """Look at so many exchanges together from now on."""
-        self._most_exchanges = most_exchanges
-        self._most_hops = int((most_exchanges * self.problem.num_bins) ** (1 / 3)) + 1
-        self._away: dict[int, IntArray] = {}
+    def role_of(self) -> IntArray:
+        """Return ``(G,)`` the item that has each role now."""
+        return np.array(self._roles.holder, dtype=np.int64)
 
     def improve(self) -> None:
         """Relieve the bins out of their bands, worst first, while that helps."""
         for most in (FEW_EXCHANGES, MOST_EXCHANGES):
-            self._look_at(most)
-            self._sweep()
-
-    def _sweep(self) -> None:
-        every = np.arange(self.problem.num_bins)
-        for _ in range(MOST_SWEEPS):
-            penalty = self.penalty(every, self.load)
-            worst = np.argsort(-penalty, kind="stable")
-            gained = [self._relieve(int(b)) for b in worst if penalty[b] > 0]
-            if not any(gained):
-                break
+            for _ in range(MOST_SWEEPS):
+                penalty = np.asarray(self._roles.penalty)
+                worst = np.argsort(-penalty, kind="stable")
+                worst = worst[penalty[worst] > 0]
+                if not len(worst):
+                    return
+                hops = self._hops(most, goes_home=False)
+                if not self._relieve(hops, worst, goes_home=False):
+                    break
 
     def hand_back(self) -> None:
         """Undo changes that no band needs, as many as can be found."""
-        self._goes_home = True
-        self._away.clear()
-        home, is_held = self.problem.home, self.role_of >= 0
-        is_changed = is_held & (self.role_of != self.problem.role_home)
-        places = np.unique(home[self.role_of[is_changed]]).tolist()
+        bins = np.arange(self._problem.num_bins)
         for _ in range(MOST_SWEEPS):
-            self._touched = set()
-            for b in places:
-                self._relieve(b)
-            # Nothing is new for exchanges that pass through none of these.
-            places = sorted(self._touched)
-        self._goes_home = False
-        self._away.clear()
-
-    def _relieve(self, b: int) -> bool:
-        """Carry out the best exchanges through a bin; tell whether there was one."""
-        if self._deadline.is_over():
-            return False
-        chains = self._chains(b, self._hops(np.array([b])))
-        chains = [chain for chain in chains if len(chain)]
-        scored = [
-            (float(gain), len(chain[0]), tuple(chain[row].tolist()))
-            for chain in chains
-            for gain, row in self._best(chain)
-        ]
-        done = False
-        for _, _, items in sorted(scored):
-            if not self._goes_home and self._is_content(b):
+            hops = self._hops(MOST_EXCHANGES, goes_home=True)
+            if not self._relieve(hops, bins, goes_home=True):
                 break
-            done |= self._try(items)
+
+    def _hops(self, most_exchanges: int, *, goes_home: bool) -> Hops:
+        """List what could change hands, for about so many exchanges through a bin."""
+        problem = self._problem
+        items, held = self._open(goes_home=goes_home)
+        most = int((most_exchanges * problem.num_bins) ** (1 / 3)) + 1
+        rows = self._some_of_each(problem.home[held], most)
+        items, tail = items[rows], problem.home[held[rows]]
+        head = problem.home[items]
+        return Hops(
+            start=self._column(_starts(tail, problem.num_bins)),
+            into_start=self._column(_starts(head, problem.num_bins)),
+            into=self._column(rows_by_bin(head, problem.num_bins)),
+            item=self._column(items),
+            group=self._column(problem.group_of[items].astype(np.int64)),
+            tail=self._column(tail.astype(np.int64)),
+            head=self._column(head.astype(np.int64)),
+            cost=self._column(self._cost(items)),
+        )
+
+    def _open(self, *, goes_home: bool) -> tuple[IntArray, IntArray]:
+        """Return items that could take a role, by weight, and those that have it."""
+        items, group_of = self._items, self._problem.group_of
+        role_of, first = self.role_of(), self._problem.role_home
+        if goes_home:
+            is_changed = (role_of >= 0) & (role_of != first) & (first >= 0)
+            items = first[is_changed]
+        held = role_of[group_of[items]]
+        is_open = self._may_take[items] & (held >= 0) & (items != held)
+        return items[is_open], held[is_open]
+
+    def _cost(self, items: IntArray) -> IntArray:
+        """Return how many more roles have changed hands once these items have them."""
+        groups = self._problem.group_of[items]
+        first = self._problem.role_home[groups]
+        is_first = np.equal(self.role_of()[groups], first)
+        return is_first.astype(np.int64) - np.equal(items, first)
+
+    def _some_of_each(self, tail: IndexArray, most: int) -> IntArray:
+        """
+        Return rows by bin, so many of each at most: the lighter, the fewer of them.
+
+        A bin that has much too much needs fewer exchanges of heavy roles against light
+        ones. Every time it is another choice: what did not help is not all there is.
+        """
+        rows = rows_by_bin(tail, self._problem.num_bins)
+        start = _starts(tail, self._problem.num_bins)
+        count = np.diff(start)
+        kept = np.minimum(count, most)
+        of = np.repeat(np.arange(len(kept)), kept)
+        place = np.arange(len(of)) - np.repeat(np.cumsum(kept) - kept, kept)
+        self._turn = (self._turn + GOLDEN) % 1.0
+        left = 1.0 - (place + self._turn) / kept[of]
+        # A third as many as on average near the lightest, ever more with their weight.
+        skipped = (count[of] - kept[of]) * (1.0 - left * left * left)
+        some: IntArray = rows[start[of] + place + skipped.astype(np.int64)]
+        return some
+
+    def _column(self, values: IntArray) -> Any:  # noqa: ANN401 - array or list
+        return values if self._is_compiled else values.tolist()
+
+    def _call(self, entry: Any, *arguments: Any) -> int:  # noqa: ANN401 - kernels
+        run = compiled(entry) if self._is_compiled else entry
+        return int(run(self._roles, *arguments) or 0)
+
+    def _relieve(self, hops: Hops, bins: IntArray, *, goes_home: bool) -> int:
+        """Relieve bins one after the other; return how many exchanges there were."""
+        none = np.zeros(len(hops.item), dtype=np.int64)
+        self._roles = self._roles._replace(
+            next_into=self._column(none),
+            goes_home=self._column(np.array([int(goes_home)])),
+        )
+        size = BINS_AT_ONCE if self._deadline.is_set else max(len(bins), 1)
+        done = 0
+        for first in range(0, len(bins), size):
+            if self._deadline.is_over():
+                break
+            some = self._column(bins[first : first + size])
+            done += self._call(relieve, hops, some)
         return done
 
-    def _is_content(self, b: int) -> bool:
-        return bool(self.penalty(np.array([b]), self.load[[b]])[0] == 0)
 
-    def _helps(self, before: float, after: float) -> bool:
-        """Tell whether penalties get less; handing back may leave them as they are."""
-        return after <= before if self._goes_home else after < before * (1 - LEAST_GAIN)
+def _lay_out(problem: Problem, role_of: IntArray, count_column: int) -> Roles:
+    """Return the problem as tables for the kernel, its lists of exchanges empty."""
+    bins = problem.bins
+    has_band = bins.target > 0
+    columns = np.nonzero(
+        (has_band | (bins.capacity < NO_LIMIT)).any(axis=0)
+        & problem.role_weight.any(axis=0)
+        & (np.arange(problem.num_resources) != count_column)
+    )[0]
 
-    def _hops(self, bins: IntArray) -> _Hops:
-        """Return handovers from some bins, an even choice by weight of too many."""
-        return self._as_hops(np.concatenate([self._away_from(int(b)) for b in bins]))
+    def flat(values: Any) -> Any:  # noqa: ANN401 - arrays of numbers
+        return np.ascontiguousarray(values[:, columns], dtype=np.float64).ravel()
 
-    def _away_from(self, b: int) -> IntArray:
-        if b in self._away:
-            return self._away[b]
-        groups = self._led[b]
-        start = self.problem.group_start
-        size = start[groups + 1] - start[groups]
-        first = np.repeat(start[groups] - np.cumsum(size) + size, size)
-        items = first + np.arange(int(size.sum()))
-        self._away[b] = self._thin(items[self._is_open(items)], self._most_hops)
-        return self._away[b]
-
-    def _into(self, b: int) -> _Hops:
-        """Return handovers to a bin."""
-        items = self._items_at[b]
-        return self._as_hops(self._thin(items[self._is_open(items)], self._most_hops))
-
-    def _is_open(self, items: IntArray) -> BoolArray:
-        """Return which items could take their group's role from another."""
-        group = self.problem.group_of[items]
-        held = self.role_of[group]
-        is_open: BoolArray = self.may_take[items] & (held >= 0) & (items != held)
-        if self._goes_home:
-            is_open &= items == self.problem.role_home[group]
-        return is_open
-
-    def _thin(self, items: IntArray, most: int) -> IntArray:
-        if len(items) <= most:
-            return items
-        weight = self.weight[self.problem.group_of[items], 0]
-        order = items[np.argsort(weight, kind="stable")]
-        return order[np.linspace(0, len(items) - 1, most).astype(np.int64)]
-
-    def _as_hops(self, items: IntArray) -> _Hops:
-        home = self.problem.home
-        held = self.role_of[self.problem.group_of[items]]
-        return _Hops(home[held].astype(np.int64), home[items].astype(np.int64), items)
-
-    def _chains(self, b: int, away: _Hops) -> list[IntArray]:
-        """Return ``(n, k)`` items that take roles, for exchanges through a bin."""
-        back = self._into(b)
-        found = [
-            away.item[self._may_exchange(b, away.head)][:, None],
-            back.item[self._may_exchange(back.tail, b)][:, None],
-        ]
-        heads = np.unique(away.head)
-        if not len(heads):
-            return found
-        left, right = _join(away.head, back.tail)
-        found.append(np.stack([away.item[left], back.item[right]], axis=1))
-        on = self._on_from(b, heads, back.tail)
-        left, right = _join(away.head, on.tail)
-        second, third = _join(on.head[right], back.tail)
-        left, right = left[second], right[second]
-        triples = [away.item[left], on.item[right], back.item[third]]
-        found.append(np.stack(triples, axis=1))
-        return found
-
-    def _on_from(self, b: int, bins: IntArray, ends: IntArray) -> _Hops:
-        """Return handovers from some bins to some others, not too many."""
-        items = np.concatenate([self._away_from(int(tail)) for tail in bins])
-        is_end = np.zeros(self.problem.num_bins, dtype=np.bool_)
-        is_end[ends] = True
-        is_end[b] = False
-        items = items[is_end[self.problem.home[items]]]
-        return self._as_hops(self._thin(items, self._most_exchanges))
-
-    def _may_exchange(self, tail: IntArray | int, head: IntArray | int) -> IntArray:
-        """Return which of two bins could exchange counts and be as even as they are."""
-        tail, head = np.broadcast_arrays(tail, head)
-        if self.count_column < 0:
-            return np.arange(len(tail))
-        share = self.problem.bins.target[:, self.count_column]
-        is_even = np.isclose(share[tail], share[head], rtol=1e-11, atol=0.0)
-        is_even &= self.count[tail] == self.count[head] + 1
-        return np.nonzero(is_even & (share[tail] > 0))[0]
-
-    def _best(self, chain: IntArray) -> list[tuple[float, int]]:
-        """Return what the best exchanges make of the penalty, and their rows."""
-        group = self.problem.group_of[chain]
-        head = self.problem.home[chain].astype(np.int64)
-        tail = self.problem.home[self.role_of[group]].astype(np.int64)
-        moved = self.weight[group]
-        if np.equal(tail[:, 0], head[:, -1]).all():
-            ends, change = tail, np.roll(moved, 1, axis=1) - moved
-        else:
-            ends = np.concatenate([tail[:, :1], head], axis=1)
-            none = np.zeros_like(moved[:, :1])
-            change = np.concatenate([none, moved], axis=1)
-            change = change - np.concatenate([moved, none], axis=1)
-        gain = np.zeros(len(chain))
-        for bins, more in zip(ends.T, change.transpose(1, 0, 2), strict=True):
-            load = self.load[bins]
-            gain += self.penalty(bins, load + more) - self.penalty(bins, load)
-        some = np.argsort(gain, kind="stable")[:MOST_TRIED]
-        kept = some[gain[some] <= 0]
-        return [(float(gain[row]), int(row)) for row in kept]
-
-    def _try(self, items: tuple[int, ...]) -> bool:
-        """Carry out an exchange if it still is one, and still helps."""
-        problem = self.problem
-        groups = [int(problem.group_of[item]) for item in items]
-        tails = [int(problem.home[self.role_of[group]]) for group in groups]
-        heads = [int(problem.home[item]) for item in items]
-        follows = all(h == t for h, t in zip(heads[:-1], tails[1:], strict=True))
-        is_own = any(t == h for t, h in zip(tails, heads, strict=True))
-        is_cycle = heads[-1] == tails[0]
-        if not follows or is_own or len(set(groups)) < len(groups):
-            return False
-        if not is_cycle and not len(
-            self._may_exchange(np.array([tails[0]]), np.array([heads[-1]]))
-        ):
-            return False
-        bins = np.array(sorted({*tails, *heads}))
-        change = np.zeros((len(bins), len(self.columns)))
-        place = {b: row for row, b in enumerate(bins.tolist())}
-        for group, tail, head in zip(groups, tails, heads, strict=True):
-            change[place[tail]] -= self.weight[group]
-            change[place[head]] += self.weight[group]
-        before = self.penalty(bins, self.load[bins]).sum()
-        after = self.penalty(bins, self.load[bins] + change).sum()
-        if not self._helps(before, after):
-            return False
-        self.load[bins] += change
-        for item, group, tail, head in zip(items, groups, tails, heads, strict=True):
-            self._hand_over(item, group, tail, head)
-        return True
-
-    def _hand_over(self, item: int, group: int, tail: int, head: int) -> None:
-        self.role_of[group] = item
-        led = self._led[tail]
-        self._touched |= {tail, head}
-        self._away.pop(tail, None)
-        self._away.pop(head, None)
-        self._led[tail] = led[led != group]
-        self._led[head] = np.append(self._led[head], group)
-        self.count[tail] -= 1
-        self.count[head] += 1
+    share = np.zeros(problem.num_bins)
+    if count_column >= 0:
+        share = bins.target[:, count_column].astype(np.float64)
+    led_at = np.where(role_of >= 0, problem.home[role_of], NO_ITEM).astype(np.int64)
+    return Roles(
+        weight=flat(problem.role_weight),
+        lower=flat(np.where(has_band, bins.lower, 0)),
+        upper=flat(np.where(has_band, bins.upper, NO_LIMIT)),
+        capacity=flat(bins.capacity),
+        scale=flat(1.0 / np.where(has_band, bins.target, 1.0)),
+        share=share,
+        goes_home=np.zeros(1, dtype=np.int64),
+        counts_matter=np.array([int(count_column >= 0)]),
+        holder=role_of.astype(np.int64),
+        led_at=led_at,
+        load=flat(loads(problem, Arrangement(problem.home, role_of))),
+        penalty=np.zeros(problem.num_bins),
+        count=np.bincount(led_at[led_at >= 0], minlength=problem.num_bins),
+        best_worth=np.zeros(MOST_TRIED),
+        best_hops=np.zeros(3 * MOST_TRIED, dtype=np.int64),
+        first_into=np.full(problem.num_bins, NO_ITEM, dtype=np.int64),
+        next_into=np.zeros(0, dtype=np.int64),
+    )
 
 
-def _rows_by(keys: IntArray, chosen: BoolArray, count: int) -> list[IntArray]:
-    """Return the chosen rows of each key."""
-    rows = np.nonzero(chosen)[0]
-    order = rows[np.argsort(keys[rows], kind="stable")]
-    ends = np.searchsorted(keys[order], np.arange(count + 1))
-    return [order[ends[k] : ends[k + 1]] for k in range(count)]
+def _by_weight(problem: Problem) -> IntArray:
+    """Return ``(I,)`` the items, those of the lightest roles first."""
+    # Of several resources the first that roles have a part in decides.
+    weight = problem.role_weight[:, problem.role_weight.any(axis=0).argmax()]
+    groups = np.argsort(weight, kind="stable")
+    start = problem.group_start
+    size = start[groups + 1] - start[groups]
+    first = np.repeat(start[groups] - np.cumsum(size) + size, size)
+    items: IntArray = first + np.arange(problem.num_items)
+    return items
 
 
-def _join(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs of rows in which two columns are equal."""
-    order = np.argsort(right, kind="stable")
-    ordered = right[order]
-    first = np.searchsorted(ordered, left, side="left")
-    size = np.searchsorted(ordered, left, side="right") - first
-    rows = np.repeat(np.arange(len(left)), size)
-    offset = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-    return rows, order[np.repeat(first, size) + offset]
+def _starts(bins: IndexArray, num_bins: int) -> IntArray:
+    """Return where each bin starts among rows that are ordered by bin."""
+    counts = np.bincount(bins, minlength=num_bins)
+    return np.append(0, np.cumsum(counts))

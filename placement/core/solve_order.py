@@ -143,11 +143,10 @@ def _with_loads(
 def _exchanged(
     problem: Problem, at: Arrangement, column: int, deadline: Deadline
 ) -> Arrangement:
-    role_of = at.role_of.copy()
-    balancer = RoleBalancer(problem, role_of, column, deadline)
+    balancer = RoleBalancer(problem, at.role_of, column, deadline)
     balancer.improve()
     balancer.hand_back()
-    return Arrangement(problem.home, role_of)
+    return Arrangement(problem.home, balancer.role_of())
 
 
 def _searched(

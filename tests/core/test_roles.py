@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.core import role_loads
 from placement.core.arrangement import Arrangement, loads
 from placement.core.deadline import Deadline
 from placement.core.role_bounds import distance_bound
@@ -25,6 +26,7 @@ from placement.load import Resource
 from placement.operations import Leaders
 from placement.rules.draft import Settings, start_draft
 from placement.rules.left_alone import LeaveUnsettled
+from placement.synthetic import SIZES, make_instance
 from placement.targets import Members, find_targets, share_out
 from support.clusters import clusters, make_state
 
@@ -216,19 +218,82 @@ def test_loads_come_nearer_while_counts_stay_as_even(state, band):
     assert found.certificate.deviation.lower_bound <= value.deviation
 
 
+@settings(max_examples=100)
+@given(SMALL, st.sampled_from([0.0, 0.1, 0.3]))
+def test_what_is_proven_holds_for_every_choice_as_even(state, band):
+    problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=band)
+    if count_column(problem) < 0:
+        return
+    tables = tables_of(problem)
+    least = unevenness(tables, even_roles(tables).role_of)[0]
+
+    proven = solve_order(problem).certificate
+
+    for choice in all_choices(tables):
+        if unevenness(tables, choice)[0] == least:
+            value = evaluate(problem, Arrangement(problem.home, choice))
+            assert value.deviation >= proven.deviation.lower_bound - 1e-9
+            assert value.role_changes >= proven.roles.lower_bound
+
+
+def balanced(problem, monkeypatch, *, plain_items):
+    """Return who leads once loads are balanced, kernels compiled above a size."""
+    monkeypatch.setattr(role_loads, "PLAIN_ITEMS", plain_items)
+    monkeypatch.setattr(role_loads, "is_running", lambda _: False)
+    column = count_column(problem)
+    even = even_roles(tables_of(problem)).role_of
+    balancer = RoleBalancer(problem, even, column, Deadline())
+    balancer.improve()
+    balancer.hand_back()
+    return balancer.role_of().tolist()
+
+
+@pytest.mark.parametrize("band", [0.01, 0.05])
+@pytest.mark.parametrize("family", ["c", "d"])
+def test_balancing_compiled_and_plain_is_the_same(family, band, monkeypatch):
+    state = make_instance(family, SIZES["S"], seed=2).state
+    wanted = (Resource.LEADERS, Resource.OUT, Resource.CPU)
+    problem = problem_of(state, resources=wanted, band=band)
+
+    plain = balanced(problem, monkeypatch, plain_items=10**6)
+
+    assert plain == balanced(problem, monkeypatch, plain_items=0)
+    assert plain != even_roles(tables_of(problem)).role_of.tolist()
+
+
+def test_a_deadline_ends_balancing_with_what_there_is(monkeypatch):
+    state = make_instance("c", SIZES["S"], seed=2).state
+    wanted = (Resource.LEADERS, Resource.OUT)
+    problem = problem_of(state, resources=wanted, band=0.01)
+    looks = iter(range(100))
+    deadline = Deadline(3, lambda: next(looks))
+    monkeypatch.setattr(role_loads, "BINS_AT_ONCE", 1)
+    even = even_roles(tables_of(problem)).role_of
+    balancer = RoleBalancer(problem, even, count_column(problem), deadline)
+
+    balancer.improve()
+    balancer.hand_back()
+
+    assert deadline.has_cut
+    assert not evaluate(
+        problem, Arrangement(problem.home, balancer.role_of())
+    ).is_in_band
+
+
 @pytest.mark.parametrize("scale", [10, 1_000, 10**7])
 def test_a_byte_out_of_band_counts_however_large_the_loads(scale):
     # An exchange evens the bytes; home again, each broker is a byte or two off.
     rates = [scale + 2.0, float(scale), float(scale), scale - 2.0]
     state = make_state([[0, 1], [0, 1], [1, 0], [1, 0]], out_rate=rates, in_rate=0.0)
     problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=0.0)
-    role_of = problem.role_home.copy()
-    balancer = RoleBalancer(problem, role_of, count_column(problem), Deadline())
+    balancer = RoleBalancer(
+        problem, problem.role_home, count_column(problem), Deadline()
+    )
 
     balancer.improve()
     balancer.hand_back()
 
-    at = Arrangement(problem.home, role_of)
+    at = Arrangement(problem.home, balancer.role_of())
     assert evaluate(problem, at).is_in_band
     out = loads(problem, at)[:, 0]
     assert out[0] == out[1]
