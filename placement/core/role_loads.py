@@ -80,9 +80,9 @@ class RoleBalancer:
         """Return ``(G,)`` the item that has each role now."""
         return np.array(self._roles.holder, dtype=np.int64)
 
-    def improve(self) -> None:
+    def improve(self, few: int = FEW_EXCHANGES) -> None:
         """Relieve the bins out of their bands, worst first, while that helps."""
-        for most in (FEW_EXCHANGES, MOST_EXCHANGES):
+        for most in (few, MOST_EXCHANGES):
             for _ in range(MOST_SWEEPS):
                 penalty = np.asarray(self._roles.penalty)
                 worst = np.argsort(-penalty, kind="stable")
