@@ -5,6 +5,7 @@ Bands depend on the heaviest replica of each broker, so the answer's own bands a
 computed and, where a heavy replica has moved, the problem is solved again with these.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -173,13 +174,15 @@ def _answer(
     else:
         solution = without_choice(problem)
     reassignment = as_bundled(to_reassignment(draft, solution.best), draft.bundles)
-    ordered = without_order(draft)
+    ordered, began = without_order(draft), time.perf_counter()
     if draft.evens_positions:
         reassignment, solution = with_even_positions(
             ordered, problem, reassignment, solution
         )
     elif draft.is_order_only:
         reassignment = spread_heirs(ordered, reassignment, targets)
+    spent = solution.seconds["solve"] + time.perf_counter() - began
+    solution = replace(solution, seconds={**solution.seconds, "solve": spent})
     return reassignment, as_listed(draft, solution, reassignment)
 
 

@@ -16,7 +16,7 @@ from placement.core.ahead import search_compiled
 from placement.core.effort import NORMAL, QUICK
 from placement.core.search import FEW_ITEMS
 from placement.load import RESOURCES, broker_loads, weigh
-from placement.operations import Operation, RemoveBrokers
+from placement.operations import Leaders, Operation, RemoveBrokers
 from placement.planned import PlannedPlacement
 from placement.planning import plan
 from placement.rules.draft import Settings
@@ -267,6 +267,8 @@ def warm_up(row: Placing) -> None:
     # What normal effort adds takes kernels of its own.
     effort = "quick" if row.effort == "quick" else "normal"
     plan(instance.state, operation, Settings(effort=effort))
+    if dict(row.asks).get("goal") == "leaders":
+        plan(instance.state, Leaders(), Settings(effort=effort))
     if is_compiled:
         search_compiled(
             QUICK if effort == "quick" else NORMAL, with_rare=effort != "quick"
