@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import functools
+import gc
 import os
 from typing import Any
 
@@ -49,6 +50,18 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
     asked = getattr(getattr(item, "obj", None), name, None)
     if asked is not None and asked.max_examples > most:
         setattr(item.obj, name, settings(asked, max_examples=most))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """
+    Keep what is there before the first test out of Python's search for garbage.
+
+    Modules and thousands of tests stay to the end; looking through them again and again
+    takes some six hundredths of the processor time of a run.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 COUNTED = 10
