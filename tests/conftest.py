@@ -116,10 +116,15 @@ def kernels(request, monkeypatch):
 def spark():
     """The one Spark session of a test run."""
     from planner.spark.session import start_session
+    from support.spark import JVM
 
     session = start_session(
         master="local[2]",
-        conf={"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"},
+        conf={
+            "spark.sql.shuffle.partitions": "2",
+            "spark.driver.memory": "1g",
+            "spark.driver.defaultJavaOptions": JVM,
+        },
     )
     yield session
     session.stop()

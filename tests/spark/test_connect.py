@@ -18,7 +18,7 @@ from planner.spark.scoring import scores
 from planner.spark.session import settings
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
-from support.spark import free_port
+from support.spark import JVM, free_port
 
 pytestmark = [
     pytest.mark.spark,
@@ -55,6 +55,7 @@ def server(tmp_path):
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "600m",
+        "spark.driver.defaultJavaOptions": JVM,
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
     }

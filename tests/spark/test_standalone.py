@@ -17,7 +17,7 @@ from planner.snapshot import Snapshot
 from project.conftest import wheel
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
-from support.spark import free_port
+from support.spark import JVM, free_port
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -56,6 +56,7 @@ def master(tmp_path):
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(tmp_path),
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": JVM,
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": "",
     }
@@ -104,6 +105,8 @@ def test_a_job_with_its_wheel_scores_a_fleet(master, wheel, tmp_path):
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.driver.defaultJavaOptions": JVM,
+        "spark.executor.defaultJavaOptions": JVM,
         "spark.executor.memory": "500m",
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",

@@ -6,6 +6,10 @@ from typing import Any
 from planner.snapshot import Snapshot
 from support.snapshots import small_document
 
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Tables of a few rows are done before the JVM's second compiler has paid for itself:
+with it, and a collector of several threads, Spark takes twice the processor time."""
+
 
 def snapshot(
     cluster_id: str = "c", taken_at: str = "2026-11-21T08:00:00Z", **changes: Any
