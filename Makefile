@@ -40,7 +40,7 @@ demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
 test: needs-tests wheel checks tests ## Lint, then every test on the built wheel, a real Kafka included
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
-quick: lint ## Lint and the tests that need no JVM
+quick: lint ## Lint and the tests that need no JVM and are not slow
 	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not slow"
 
 lint: env-dev linted ## ruff, mypy --strict and the direction of imports

@@ -94,6 +94,7 @@ def _placed(document):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 def test_rollback_is_the_way_back(goal, document, snap, tmp_path, capsys):
     plan, after, back = tmp_path / "p", tmp_path / "after.json", tmp_path / "back.json"

@@ -132,6 +132,7 @@ def least_cost_by_networkx(problem, solution):
     return total - evenness - newcomers
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(count_problems(max_bins=6, max_classes=6, max_items=9))
 def test_compiled_kernels_answer_the_same(problem):

@@ -59,6 +59,7 @@ def crowded_problem():
     return build_problem(placed.draft, placed.targets, placed.balanced)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [1, 2, 3])
 def test_a_bound_that_an_answer_refutes_is_not_believed(monkeypatch, wrong):
     problem, plainly = crowded_problem(), milp.solve_model

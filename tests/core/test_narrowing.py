@@ -81,6 +81,7 @@ def test_nothing_to_narrow_is_left_as_it_is():
     assert narrower(problem).narrow(at, value) == (at, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", ["quick", "normal"])
 def test_racks_that_keep_bands_out_of_reach_are_met_as_near_as_search_can(
     effort, monkeypatch

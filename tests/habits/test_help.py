@@ -122,6 +122,7 @@ def completions(shell, *words):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize(
     ("words", "expected"),

@@ -13,6 +13,7 @@ from support.operations import lists_after, plan_checked
 QUICK = Settings(effort="quick")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_rates", [False, True])
 def test_capacities_a_hundred_times_apart_are_never_out_of_band_silently(has_rates):
     rng = np.random.default_rng(1)
@@ -69,6 +70,7 @@ def test_topics_of_512_partitions_are_spread_over_few_brokers():
     assert each[:, 6:].max() <= 171 + 2
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_topics_of_one_partition_are_planned():
     first = np.random.default_rng(2).integers(0, 9, 100_000).tolist()
     lists = {f"t{i:06}": [[a, (a + 1 + i % 8) % 9]] for i, a in enumerate(first)}

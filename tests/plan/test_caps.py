@@ -104,6 +104,7 @@ def source_of(state, p: int) -> int | None:
     return next(could, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.0, 0.2])
 def test_no_more_bytes_between_racks_than_allowed(part: float):
     free = planned_for(SMALL, "rebalance")

@@ -36,6 +36,7 @@ def expected(document, tmp_path_factory):
     return {goal: contents(folder / goal) for goal in GOALS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -79,6 +80,7 @@ def shuffled(document, seed):
     return copy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize(
     "settings",

@@ -11,6 +11,7 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", [pytest.param(e, id=e.stem) for e in EXAMPLES])
 def test_example_prints_what_it_says(example, tmp_path):
     source = example.read_text()

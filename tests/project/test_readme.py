@@ -73,6 +73,7 @@ def test_every_command_is_in_the_table(readme):
     assert set(names(build_command())) <= named
 
 
+@pytest.mark.slow
 def test_blocks_that_need_no_cluster_run_in_order(readme, tmp_path):
     bundled = tmp_path / "planner" / "demo" / SNAPSHOT_FILE.name
     bundled.parent.mkdir(parents=True)

@@ -56,6 +56,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_default_goal_is_met_for_less_than_its_own_plan(name):
     made, theirs = compared(name, rules=ITS_RULES)

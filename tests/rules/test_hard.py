@@ -66,6 +66,7 @@ def test_a_band_that_cannot_be_met_is_no_plan():
     assert not hard.is_ok
 
 
+@pytest.mark.slow
 def test_a_soft_rule_that_gives_way_makes_no_hard_goal_soft():
     # Three replicas a broker are too few, and no plan with more has the bands.
     rows = [[0, 4], [0, 8], [0, 4], [0, 8], [4, 0], [0, 4], [0, 8], [0, 4]]

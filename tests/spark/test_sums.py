@@ -134,6 +134,7 @@ def test_many_places_have_rows_of_those_in_use_alone(monkeypatch):
     assert differences(in_memory([snapshot]), scored_in_chunks(snapshot, 50)) == []
 
 
+@pytest.mark.slow
 def test_compiled_sums_are_those_of_plain_python():
     tables = snapshot_tables(skewed_snapshot(), name="c")
     ground = grounds_in_memory(tables).of(key_of(tables))
