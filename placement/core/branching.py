@@ -107,6 +107,8 @@ class _Tree:
         value = waiting[0][0]
         if not 0 < value < float("inf"):
             return 0, None
+        if len(nodes) == 1:
+            return value, Proof(kind="lambda", witness=nodes[0])
         return value, Proof(kind="milp-dual", witness={"nodes": nodes})
 
     def _branch(self, case: _Case, row: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from placement.score import Score, score_placement
 from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
+from planner.plan.proof_document import proof_document
 from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import stuck_notes, summary
 from planner.plan.waves import PlannedWaves
@@ -229,51 +230,8 @@ def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
         "value": rounded(bounded.value),
         "lower_bound": rounded(bounded.lower_bound),
         "gap": None if gap is None else rounded(gap),
-        "proof": _proof(placed, bounded),
+        "proof": proof_document(placed, bounded.proof),
     }
-
-
-def _proof(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any] | None:
-    """Return a proof with brokers by id and resources by name."""
-    if bounded.proof is None:
-        return None
-    witness = dict(bounded.proof.witness)
-    ids = placed.draft.state.brokers.ids
-    if bounded.proof.kind == "water-fill":
-        witness["resource"] = placed.columns[witness["resource"]]
-        witness["brokers"] = [int(ids[b]) for b in witness.pop("bins")]
-    elif bounded.proof.kind == "lambda":
-        for side in ("above", "below"):
-            witness[side] = [
-                {"broker": int(ids[b]), "resource": placed.columns[r], "price": price}
-                for b, r, price in witness[side]
-            ]
-    elif "bins" in witness:
-        witness["brokers"] = [
-            {
-                "broker": int(ids[b]),
-                "multipliers": {
-                    placed.columns[r]: [numerator, denominator]
-                    for r, numerator in zip(pairs[::2], pairs[1::2], strict=True)
-                },
-            }
-            for b, denominator, *pairs in witness.pop("bins")
-        ]
-    return {"kind": bounded.proof.kind, **_named_roles(placed, witness)}
-
-
-def _named_roles(placed: PlannedPlacement, witness: dict[str, Any]) -> dict[str, Any]:
-    """Return a witness on leaders with brokers by id and the resource by name."""
-    ids = placed.draft.state.brokers.ids
-    if "prices" in witness:
-        witness["brokers"] = [
-            {"broker": int(ids[b]), "price": price}
-            for b, price in witness.pop("prices")
-        ]
-    if "set" in witness:
-        witness["brokers"] = [{"broker": int(ids[b])} for b in witness.pop("set")]
-        witness["resource"] = placed.columns[witness.pop("column")]
-    return witness
 
 
 def score_document(state: ClusterState, score: Score) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""Proofs as plans have them: brokers, resources and partitions by name."""
+
+from placement.synthetic import Size, make_instance
+from planner.plan.document import to_document
+from planner.plan.make import make
+from planner.plan.request import PlanRequest
+from support.clusters import make_state
+
+KINDS = {"flow-dual", "lambda", "milp-dual"}
+
+
+def planned(state, **options):
+    made = make(state, PlanRequest(goal="rebalance", **options))
+    assert made.is_ok
+    return to_document(made.plan)
+
+
+def test_cases_name_partitions_and_brokers():
+    state = make_state(
+        [[3], [3], [3]], ids=[3, 5, 9], racks="abc", size_bytes=[4, 4, 4]
+    )
+
+    proof = planned(state, resources="disk", band=["0.75"])["certificate"]["bytes"]
+
+    assert proof["value"] == proof["lower_bound"] == 8
+    assert proof["proof"]["kind"] == "milp-dual"
+    nodes = proof["proof"]["nodes"]
+    branches = [node for node in nodes if "there" in node]
+    assert {node["broker"] for node in branches} <= {3, 5, 9}
+    assert {node["partition"] for node in branches} <= {"t-0", "t-1", "t-2"}
+    assert {node["role"] for node in branches} == {"replica"}
+    prices = [one for node in nodes for one in node.get("above", [])]
+    assert {(one["broker"], one["resource"]) for one in prices} == {(3, "disk")}
+
+
+def test_counts_of_a_cluster_are_proven_by_a_flow():
+    instance = make_instance("d", Size(12, 3, 900, 16), seed=2)
+
+    certificate = planned(instance.state, resources="replicas")["certificate"]
+
+    proofs = [certificate[name]["proof"] for name in ("bytes", "replicas")]
+    flows = [proof for proof in proofs if proof["kind"] == "flow-dual"]
+    assert flows
+    ids = set(instance.state.brokers.ids.tolist())
+    for side in ("above", "below"):
+        prices = [one for proof in flows for one in proof[side]]
+        assert {one["broker"] for one in prices} <= ids
+        assert {one["resource"] for one in prices} <= {"replicas"}
