@@ -1,5 +1,6 @@
 """`fleet overview`: a row per cluster, and which to fix first."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from planner.cli.plan_options import Band
 from planner.cli.spark_options import Conf, Master, print_columns, session_of
 
 MOST_ROWS = 50
+MUCH_ESTIMATED = 0.5
 
 
 def overview(
@@ -90,6 +92,22 @@ def print_overview(rows: list[dict[str, Any]]) -> None:
     print_columns(head, [_line(row) for row in rows[:MOST_ROWS]])
     if len(rows) > MOST_ROWS:
         typer.echo(f"… and {len(rows) - MOST_ROWS} more; --format json has all")
+    for line in _about_data(rows):
+        typer.echo(line)
+
+
+def _about_data(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Say how old the data are, and how much of them was never measured."""
+    from planner.plan.words import duration_text
+
+    aged = [row for row in rows if row["data_age_s"] is not None]
+    if aged:
+        oldest = max(aged, key=lambda row: row["data_age_s"])
+        age = duration_text(oldest["data_age_s"])
+        yield f"Oldest data: {age}, of {oldest['cluster_id']}"[:80]
+    guessed = sum((row["estimated_fraction"] or 0) > MUCH_ESTIMATED for row in rows)
+    if guessed:
+        yield f"Over half of the bytes in are estimated: {guessed:,} clusters"
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ REFUSED = "refused"
 FAILED = "failed"
 MEASURED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 OWNER = "owner"
+_SAMPLED = "live-sample"
+"""The source of rates that `snapshot live` took."""
 _UNCLEAN = "unclean.leader.election.enable"
 _COUNTS = ("brokers", "topics", "partitions", "replicas")
 _FIX = (
@@ -50,6 +52,7 @@ SCHEMA = pa.schema(
         ("status", pa.string()),
         ("reason", pa.string()),
         ("kafka_version", pa.string()),
+        ("features", pa.map_(pa.string(), pa.int64())),
         *((name, pa.int64()) for name in (*_COUNTS, *_FIX)),
         ("worst_broker", pa.int32()),
         ("worst_resource", pa.string()),
@@ -58,13 +61,17 @@ SCHEMA = pa.schema(
         ("headroom_n1_broker", pa.float64()),
         ("headroom_n1_rack", pa.float64()),
         *((name, pa.int64()) for name in _POLICY),
+        ("tags", pa.map_(pa.string(), pa.string())),
+        ("owner", pa.string()),
         ("bytes_all_replicas", pa.int64()),
         ("remote_bytes", pa.int64()),
         ("bytes_by_owner", pa.map_(pa.string(), pa.int64())),
         ("cross_rack_bytes_per_s", pa.float64()),
         ("skew_in", pa.float64()),
+        ("data_age_s", pa.float64()),
         ("rates_source", pa.string()),
         ("unknown_fraction", pa.float64()),
+        ("estimated_fraction", pa.float64()),
         ("plan_fingerprint", pa.string()),
     ]
 )
@@ -88,7 +95,8 @@ def overview_row(
 
     Returns
     -------
-    A row in the columns of `SCHEMA`, without `cluster_id` and `taken_at`.
+    A row in the columns of `SCHEMA`, without `cluster_id`, `taken_at` and `data_age_s`:
+    the same whenever it is asked for.
     """
     from planner.snapshot import Snapshot
 
@@ -98,10 +106,12 @@ def overview_row(
         return {
             "status": "ok",
             "kafka_version": snapshot.kafka_version,
+            "features": sorted(snapshot.features.items()),
             **_figures(score, settings),
             **_policy(score, snapshot.configs),
+            **_tags(snapshot.brokers),
             **_costs(score, snapshot.topics),
-            "rates_source": (snapshot.rates or {}).get("source"),
+            **_certainty(score, snapshot.rates or {}),
         }
     except BadInputError as error:
         reason = "; ".join([error.message, *map(str, error.problems[:20])])
@@ -220,15 +230,62 @@ def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
     rates = np.nan_to_num(state.partitions.in_bytes_per_s)
     remote = state.partitions.remote_bytes
     by_topic = score.topics.spread[RESOURCES.index(Resource.DISK)].total
-    known = placed.resources[Resource.IN].known_fraction
     return {
         "bytes_all_replicas": int(by_topic.sum()),
         "remote_bytes": int(remote[remote > 0].sum()),
         "bytes_by_owner": _by_owner(topics, by_topic),
         "cross_rack_bytes_per_s": float((rates * _in_other_racks(state)).sum()),
         "skew_in": placed.resources[Resource.IN].max_over_mean,
-        "unknown_fraction": 1 - known,
     }
+
+
+def _tags(brokers: ArrowTable) -> dict[str, Any]:
+    """Return the tags of a cluster: those that all its brokers have alike."""
+    each = [set(dict(own or ()).items()) for own in brokers.column("tags").to_pylist()]
+    shared = sorted(set.intersection(*each)) if each else []
+    return {"tags": shared, "owner": dict(shared).get(OWNER)}
+
+
+def _certainty(score: ClusterScore, rates: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where rates come from, and how much of them is not known, or not sure."""
+    return {
+        "rates_source": rates.get("source"),
+        "unknown_fraction": 1 - score.placed.resources[Resource.IN].known_fraction,
+        "estimated_fraction": estimated_fraction(score.state, rates),
+    }
+
+
+def estimated_fraction(state: ClusterState, rates: Mapping[str, Any]) -> float | None:
+    """
+    Return how much of the bytes in that are known was not measured by partition.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    rates
+        What its snapshot says of its rates. All of a live sample is an estimate. Where
+        rates of topics were shared out (``split``), those of partitions that had to
+        share: of one topic and leader.
+
+    Returns
+    -------
+    Between 0 and 1; `None` where no rate is known.
+    """
+    partitions = state.partitions
+    known = np.isfinite(partitions.in_bytes_per_s)
+    if not known.any():
+        return None
+    if _SAMPLED in (rates.get("source") or "").split("+"):
+        return 1.0
+    if rates.get("split") is None:
+        return 0.0
+    led = np.stack([partitions.topic_idx, partitions.leader_idx])
+    _, of, counts = np.unique(led, axis=1, return_inverse=True, return_counts=True)
+    has_to_share = counts[of.ravel()] > 1
+    total = float(partitions.in_bytes_per_s[known].sum())
+    shared = float(partitions.in_bytes_per_s[known & has_to_share].sum())
+    return shared / total if total else 0.0
 
 
 def _by_owner(topics: ArrowTable, size: RateArray) -> list[tuple[str, int]]:

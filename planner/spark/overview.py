@@ -1,6 +1,7 @@
 """A row per cluster of a fleet, and which of them to fix first."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from placement.rules.draft import Settings
+from planner.age import age_s
 from planner.fleet.overview import FAILED, SCHEMA, overview_row
 from planner.snapshot.columns import ArrowTable
 from planner.spark.changes import CHANGES
@@ -24,7 +26,11 @@ MOVED = ("moved_bytes_since", "moved_since")
 
 
 def overview(
-    spark: SparkSession, fleet: Fleet, settings: Settings | None = None
+    spark: SparkSession,
+    fleet: Fleet,
+    settings: Settings | None = None,
+    *,
+    now: datetime | None = None,
 ) -> DataFrame:
     """
     Return a row per cluster, of its last snapshot: `planner.fleet.overview.SCHEMA`.
@@ -37,8 +43,10 @@ def overview(
         Canonical tables.
     settings
         Bands and thresholds; the defaults where `None`.
+    now
+        With a zone: what the age of data is counted to; `None`: when this is called.
     """
-    chosen = settings or Settings()
+    chosen, today = settings or Settings(), now or datetime.now(UTC)
     jobs = [size.job(JOB_NAME) for size in latest(sizes_of(fleet))]
     schema = row_schema(SCHEMA)
 
@@ -47,6 +55,7 @@ def overview(
         row: dict[str, Any] = {"status": FAILED, "reason": snapshot.flaw}
         if not snapshot.flaw:
             row = overview_row(snapshot.tables, snapshot.header, chosen)
+        row["data_age_s"] = age_s(time_of(snapshot.taken_at), today)
         return pa.Table.from_pylist([row], schema=schema)
 
     return on_each(spark, fleet, jobs, work, SCHEMA)

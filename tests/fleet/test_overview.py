@@ -6,7 +6,12 @@ from placement.load import Resource
 from placement.rules.draft import Settings
 from placement.score import score_cluster
 from planner.cli.fleet_overview import print_overview
-from planner.fleet.overview import SCHEMA, headroom_n1, overview_row
+from planner.fleet.overview import (
+    SCHEMA,
+    estimated_fraction,
+    headroom_n1,
+    overview_row,
+)
 from planner.snapshot import Snapshot
 from support.plans import skewed_document
 from support.snapshots import small_document
@@ -22,8 +27,11 @@ def two_topics():
         kafka_version="4.3.1",
         configs={"unclean.leader.election.enable": "true"},
         rates={"source": "prometheus"},
+        features={"metadata.version": 25},
     )
     document["brokers"][2]["rack"] = None
+    for broker, disk in zip(document["brokers"], ("ssd", "ssd", "hdd"), strict=True):
+        broker["tags"] = {"env": "prod", "owner": "platform", "disk": disk}
     first, second = document["topics"][0]["partitions"]
     first["in_bytes_per_s"], first["remote_bytes"] = 10.0, 7
     second.update(replicas=[2], size_bytes=200)
@@ -58,6 +66,9 @@ def test_each_figure_by_hand():
         "rf_equals_min_isr": 2,
         "unclean_enabled": 1,
         "infinite_retention": 1,
+        "features": [("metadata.version", 25)],
+        "tags": [("env", "prod"), ("owner", "platform")],
+        "owner": "platform",
         "no_rack": 1,
         "rf_mixed_in_topic": 1,
         "bytes_all_replicas": 450,
@@ -66,9 +77,58 @@ def test_each_figure_by_hand():
         "cross_rack_bytes_per_s": 10.0,
         "rates_source": "prometheus",
         "unknown_fraction": pytest.approx(2 / 3),
+        "estimated_fraction": 0.0,
     }
     assert {name: row[name] for name in told} == told
     assert row.keys() <= set(SCHEMA.names)
+
+
+@pytest.mark.parametrize(
+    ("rates", "fraction"),
+    [
+        pytest.param(None, 0, id="not-said"),
+        pytest.param({"source": "table"}, 0, id="by-partition"),
+        # t-0 and t-1 share topic and leader, 30 of 100 bytes/s; u-0 has its own.
+        pytest.param({"source": "prometheus", "split": "equal"}, 0.3, id="shared-out"),
+        pytest.param({"source": "live-sample"}, 1, id="sampled"),
+        pytest.param({"source": "live-sample+table"}, 1, id="sampled-in-part"),
+    ],
+)
+def test_what_is_estimated_of_bytes_in(rates, fraction):
+    state = make_cluster(rates=[10.0, 20.0, None, 70.0])
+
+    assert estimated_fraction(state, rates or {}) == pytest.approx(fraction)
+
+
+@pytest.mark.parametrize(("known", "fraction"), [([None] * 4, None), ([0.0] * 4, 0.0)])
+def test_what_is_estimated_of_nothing(known, fraction):
+    found = estimated_fraction(make_cluster(rates=known), {"split": "equal"})
+
+    assert found == fraction
+
+
+def make_cluster(*, rates):
+    """t-0, t-1 led by broker 1, t-2 by broker 2, u-0 by broker 1."""
+    leaders = [("t", 0, 1), ("t", 1, 1), ("t", 2, 2), ("u", 0, 1)]
+    topics = {"t": [], "u": []}
+    for (topic, partition, leader), rate in zip(leaders, rates, strict=True):
+        topics[topic].append(
+            {"partition": partition, "replicas": [leader], "in_bytes_per_s": rate}
+        )
+    document = small_document()
+    document["topics"] = [
+        {"name": name, "partitions": partitions} for name, partitions in topics.items()
+    ]
+    return Snapshot.from_document(document).to_state()
+
+
+def test_tags_that_not_all_brokers_have_are_none_of_the_clusters():
+    document = small_document()
+    document["brokers"][0]["tags"] = {"owner": "a"}
+
+    row = row_of(document)
+
+    assert (row["tags"], row["owner"]) == ([], None)
 
 
 @pytest.mark.parametrize(
@@ -158,15 +218,22 @@ def test_what_is_no_cluster_is_a_row_with_its_reason(monkeypatch, capsys):
 
 
 def check_screen(refused, capsys):
-    ok = row_of(small_document()) | {"cluster_id": "c" * 40, "days_until_full": 3.4}
+    found = {"cluster_id": "c" * 40, "days_until_full": 3.4, "data_age_s": 90000.0}
+    ok = row_of(small_document()) | found
+    guess = ok | {"cluster_id": "g", "data_age_s": 60.0, "estimated_fraction": 0.6}
+    unseen = refused | {
+        "cluster_id": "bad", "data_age_s": None, "estimated_fraction": None,
+    }  # fmt: skip
 
-    print_overview([refused | {"cluster_id": "bad"}] + [ok] * 60)
+    print_overview([unseen] + [ok] * 59 + [guess])
 
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "refused" in lines[1]
     assert "3 d" in lines[2]
-    assert "… and 11 more" in lines[-1]
+    assert "… and 11 more" in lines[-3]
+    assert lines[-2] == f"Oldest data: 25 h 00 min, of {'c' * 40}"
+    assert lines[-1] == "Over half of the bytes in are estimated: 1 clusters"
 
 
 def test_ranking():

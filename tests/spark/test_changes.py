@@ -1,6 +1,7 @@
 """Changes and drift of a fleet on Spark are those of its clusters one by one."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,7 +16,8 @@ from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
 from planner.spark.changes import changes, pairs_of
 from planner.spark.each import sizes_of
-from planner.spark.fleet import fleet_of_snapshots
+from planner.spark.fleet import fleet_of_snapshots, open_fleet
+from planner.spark.overview import overview
 from support.commands import run
 from support.plans import skewed_document
 
@@ -125,8 +127,14 @@ def check_overview(spark, store, folder, capsys):
     rows = {row["cluster_id"]: row for row in found.document["clusters"]}
     tables = snapshot("b", DAYS[2], seed=3)
     expected = overview_row(tables.tables(), tables.header(), Settings())
-    shown = {name: rows["b"][name] for name in expected if name != "bytes_by_owner"}
-    assert shown == {n: v for n, v in expected.items() if n != "bytes_by_owner"}
+    for name in ("bytes_by_owner", "features", "tags"):
+        expected[name] = dict(expected[name])
+    assert {name: rows["b"][name] for name in expected} == expected
+    assert all(row["data_age_s"] >= 0 for row in rows.values())
+    fleet = open_fleet(spark, str(folder / "fleet"))
+    an_hour_later = datetime(2026, 11, 22, 9, tzinfo=UTC)
+    aged = overview(spark, fleet, now=an_hour_later).collect()
+    assert {row["cluster_id"]: row["data_age_s"] for row in aged}["b"] == 3600
     assert rows["b"]["moved_since"] == DAYS[1]
     assert rows["a"]["moved_bytes_since"] > 0
     assert (rows["b"]["days_until_full"], rows["b"]["growth_bytes_per_day"]) == (3, 5)
