@@ -124,7 +124,8 @@ def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> 
     from dataclasses import fields, replace
 
     from planner.cli.gather import Gatherer
-    from planner.cli.plan import check_options, plan_request
+    from planner.cli.plan import check_options
+    from planner.cli.request_options import plan_request
     from planner.plan.request import PlanRequest
     from planner.plan.rule_request import RULE_NAMES
 

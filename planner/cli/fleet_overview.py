@@ -9,7 +9,7 @@ from planner.cli.exit_codes import ExitCode
 from planner.cli.fleet import Fleet
 from planner.cli.options import CapacityThreshold, Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
-from planner.cli.plan_options import Band
+from planner.cli.request_options import Band
 from planner.cli.spark_options import Conf, Master, print_columns, session_of
 
 MOST_ROWS = 50

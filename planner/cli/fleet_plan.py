@@ -7,21 +7,10 @@ import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.fleet import Fleet
-from planner.cli.options import CapacityThreshold, Format, OutputFormat, Quiet
+from planner.cli.options import Format, OutputFormat, Quiet, WithLogDirs
 from planner.cli.output import print_json, print_words
-from planner.cli.plan_options import (
-    Band,
-    Effort,
-    EffortOption,
-    ExcludeTopics,
-    MaxBytes,
-    MaxMoves,
-    MoveCost,
-    Prefer,
-    PreferOption,
-    Resources,
-    Seed,
-)
+from planner.cli.plan_options import RequestOptions, with_request_options
+from planner.cli.request_options import plan_request
 from planner.cli.spark_options import Conf, Master, print_columns, session_of
 
 if TYPE_CHECKING:
@@ -30,6 +19,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 50
 
 
+@with_request_options
 def plan(
     fleet: Fleet,
     *,
@@ -56,20 +46,12 @@ def plan(
     plan_all: Annotated[
         bool, typer.Option("--all", help="Plan anew what has been planned there.")
     ] = False,
-    band: Band = None,
-    resources: Resources = None,
-    capacity_threshold: CapacityThreshold = None,
-    exclude_topics: ExcludeTopics = None,
-    max_moves: MaxMoves = None,
-    max_bytes: MaxBytes = None,
-    prefer: PreferOption = Prefer.BYTES,
-    move_cost_bytes: MoveCost = None,
-    effort: EffortOption = Effort.NORMAL,
-    seed: Seed = 1,
+    with_log_dirs: WithLogDirs = False,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
+    asked: RequestOptions,
 ) -> None:
     """
     Plan every cluster of a fleet; what has been planned there already is skipped.
@@ -79,18 +61,7 @@ def plan(
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
-    options = {
-        "band": tuple(band or ()),
-        "resources": resources,
-        "capacity_threshold": tuple(capacity_threshold or ()),
-        "exclude_topics": exclude_topics,
-        "max_moves": max_moves,
-        "max_bytes": max_bytes,
-        "prefer": str(prefer),
-        "move_cost_bytes": move_cost_bytes,
-        "effort": str(effort),
-        "seed": seed,
-    }
+    options = {**asked.given, "with_log_dirs": with_log_dirs}
     requests = _requests(goal, options, sweep)
     session = session_of(master, conf)
     from planner.spark.plans import plan_folder
@@ -112,16 +83,20 @@ def _requests(
     goal: str, options: dict[str, Any], sweep: Path | None
 ) -> list["NamedRequest"]:
     """Return what is asked of every cluster; options are read before Spark starts."""
-    from planner.fleet.plans import NamedRequest, check_requests, read_requests
-    from planner.plan.request import PlanRequest
+    from planner.fleet.plans import (
+        NamedRequest,
+        check_requests,
+        read_requests,
+        without_files,
+    )
     from planner.snapshot.importers.files import read_bytes
 
-    requests = [NamedRequest(name=goal, request=PlanRequest(goal=goal, **options))]
+    requests = [NamedRequest(name=goal, request=plan_request(goal, options))]
     if sweep is not None:
         text = read_bytes(sweep).decode("utf-8", errors="replace")
         requests = read_requests(text, file=str(sweep))
     check_requests(requests)
-    return requests
+    return [without_files(named) for named in requests]
 
 
 def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:

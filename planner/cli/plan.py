@@ -20,6 +20,7 @@ from planner.cli.plan_options import (
     RebalanceToo,
     with_plan_options,
 )
+from planner.cli.request_options import plan_request
 
 if TYPE_CHECKING:
     from placement.cluster import ClusterState
@@ -261,24 +262,6 @@ def check_options(
 
     with options.named_by_source():
         check_request(request, state)
-
-
-def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
-    """Return a request of what the command line gave, by the names of its fields."""
-    from planner.plan.own_options import OWN_NAMES, OwnOptions
-    from planner.plan.request import PlanRequest
-    from planner.plan.rule_request import RULE_NAMES, rule_request
-
-    for name in ("band", "capacity_threshold", "topic"):
-        given[name] = tuple(given[name] or ())
-    given["effort"] = str(given["effort"])
-    given["order"] = None if given["order"] is None else str(given["order"])
-    given["prefer"] = str(given["prefer"])
-    own = {name: given.pop(name) for name in OWN_NAMES & given.keys()}
-    rules = {name: given.pop(name) for name in RULE_NAMES & given.keys()}
-    return PlanRequest(
-        goal=goal, own=OwnOptions(**own), rules=rule_request(rules), **given
-    )
 
 
 def exit_code(planned: "Planned") -> ExitCode:

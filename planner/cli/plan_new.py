@@ -153,8 +153,8 @@ def _run(
     goal: str, snapshot: Path, options: PlanOptions, given: dict[str, Any]
 ) -> NoReturn:
     """Read, plan, check, write, try or do, print, exit."""
-    from planner.cli.plan import plan_request
     from planner.cli.reading import read_snapshot
+    from planner.cli.request_options import plan_request
     from planner.plan.folder import check_plan_output
     from planner.plan.new_partitions import make_new, read_new_request, write_new
     from planner.plan.new_request import NewRequest

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
     Verbose,
 )
+from planner.cli.request_options import request_options
 from planner.cli.rule_options import rule_options, without_overruled
 from planner.cli.shared_options import declare, parameters_of
 from planner.errors import BadInputError, InputProblem
@@ -25,31 +24,6 @@ if TYPE_CHECKING:
     from planner.config.file import Config
 
 CONFIG_KEY = "planner.config"
-
-
-class Prefer(StrEnum):
-    """What counts when a plan is made."""
-
-    BYTES = "bytes"
-    MOVES = "moves"
-
-
-class Effort(StrEnum):
-    """How much work the search may do."""
-
-    QUICK = "quick"
-    NORMAL = "normal"
-    THOROUGH = "thorough"
-
-
-class CopyOrder(StrEnum):
-    """Which copies go first."""
-
-    SHORTEST = "shortest"
-    UNDER_REPLICATED = "under-replicated"
-    SMALL = "small"
-    LARGE = "large"
-    TOPIC = "topic"
 
 
 Output = Annotated[
@@ -94,152 +68,18 @@ NewBrokers = Annotated[
         help="A broker that does not exist yet. Repeatable.",
     ),
 ]
-Band = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--band",
-        metavar="[RESOURCE=]FRACTION",
-        help="How far from its share a broker may be: 0.10, disk=0.05. Repeatable.",
-    ),
-]
-Resources = Annotated[
-    str | None,
-    typer.Option(
-        "--resources",
-        metavar="NAMES",
-        help="Which to balance: disk,in,out,cpu,replicas,leaders. Default: all known.",
-    ),
-]
-Topic = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="NAME", help="Only this topic. Repeatable."),
-]
-Topics = Annotated[
-    str | None,
-    typer.Option("--topics", metavar="REGEX", help="Only topics whose name matches."),
-]
-ExcludeTopics = Annotated[
-    str | None,
-    typer.Option("--exclude-topics", metavar="REGEX", help="Topics left as they are."),
-]
-Destinations = Annotated[
-    str | None,
-    typer.Option(
-        "--destination-broker-list", metavar="IDS", help="Only these get replicas."
-    ),
-]
-NoReplicas = Annotated[
-    str | None,
-    typer.Option(
-        "--exclude-brokers-for-replicas", metavar="IDS", help="These get no replicas."
-    ),
-]
-NoLeaders = Annotated[
-    str | None,
-    typer.Option(
-        "--exclude-brokers-for-leaders", metavar="IDS", help="These get no leaders."
-    ),
-]
 RebalanceToo = Annotated[
     bool,
     typer.Option(
         "--rebalance/--no-rebalance", help="Also move what the operation need not."
     ),
 ]
-MaxMoves = Annotated[
-    int | None,
-    typer.Option("--max-moves", metavar="N", help="Copy at most so many replicas."),
-]
-MaxBytes = Annotated[
-    str | None,
-    typer.Option("--max-bytes", metavar="SIZE", help="Copy at most so much: 2TB."),
-]
-MaxCrossRackBytes = Annotated[
-    str | None,
-    typer.Option(
-        "--max-cross-rack-bytes",
-        metavar="SIZE",
-        help="Copy at most so much to another rack than the leader's: 500GB.",
-    ),
-]
-PreferOption = Annotated[
-    Prefer,
-    typer.Option("--prefer", help="Fewest bytes, or few moves as well."),
-]
-MoveCost = Annotated[
-    str | None,
-    typer.Option(
-        "--move-cost-bytes",
-        metavar="SIZE",
-        help="Price of a move, on top of its bytes.",
-    ),
-]
-TopicSlack = Annotated[
-    int,
-    typer.Option(
-        "--topic-slack",
-        metavar="N",
-        min=0,
-        help="Replicas of a topic above a broker's share of it that are no harm.",
-    ),
-]
-TransientDisk = Annotated[
-    bool,
-    typer.Option(
-        "--transient-disk/--no-transient-disk",
-        help="Count what leaves a disk there too until all is copied.",
-    ),
-]
-DeadlineOption = Annotated[
-    float | None,
-    typer.Option(
-        "--deadline",
-        metavar="SECONDS",
-        help="End the search by then; another run may find another plan.",
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
 TradeOffOption = Annotated[
     bool,
     typer.Option(
         "--trade-off",
         help="Also say what fewer bytes would leave out of band; plans a dozen times.",
     ),
-]
-Waves = Annotated[
-    bool,
-    typer.Option(
-        "--waves/--no-waves", help="Also cut the plan into waves that are safe each."
-    ),
-]
-MaxMovesIn = Annotated[
-    int | None,
-    typer.Option("--max-moves-in", min=1, help="Copies a broker gets in a wave: 5."),
-]
-MaxMovesOut = Annotated[
-    int | None,
-    typer.Option("--max-moves-out", min=1, help="Copies a broker sends in a wave: 5."),
-]
-MaxMovesPerBroker = Annotated[
-    int | None,
-    typer.Option(
-        "--max-moves-per-broker", min=1, help="Copies in and out of a broker together."
-    ),
-]
-Bandwidth = Annotated[
-    str | None,
-    typer.Option(
-        "--bandwidth",
-        metavar="RATE",
-        help="What a broker may copy: 50MB/s, by default.",
-    ),
-]
-WaveOrder = Annotated[
-    CopyOrder | None,
-    typer.Option("--order", help="Which copies go first, where caps allow a choice."),
-]
-EffortOption = Annotated[
-    Effort, typer.Option("--effort", help="How much work the search may do.")
 ]
 
 
@@ -313,45 +153,23 @@ class PlanOptions:
         return problem
 
 
-def _common(
+def _written(*, output: Output = None, config: ConfigFile = None) -> dict[str, Any]:
+    """Gather what is written, and read besides the cluster."""
+    return dict(locals())
+
+
+def _shown(
     *,
-    output: Output = None,
-    config: ConfigFile = None,
-    band: Band = None,
-    resources: Resources = None,
-    capacity_threshold: CapacityThreshold = None,
-    topic: Topic = None,
-    topics: Topics = None,
-    exclude_topics: ExcludeTopics = None,
-    destination_broker_list: Destinations = None,
-    exclude_brokers_for_replicas: NoReplicas = None,
-    exclude_brokers_for_leaders: NoLeaders = None,
-    max_moves: MaxMoves = None,
-    max_bytes: MaxBytes = None,
-    max_cross_rack_bytes: MaxCrossRackBytes = None,
-    prefer: PreferOption = Prefer.BYTES,
-    move_cost_bytes: MoveCost = None,
-    effort: EffortOption = Effort.NORMAL,
-    seed: Seed = 1,
-    topic_slack: TopicSlack = 2,
-    transient_disk: TransientDisk = False,
-    deadline: DeadlineOption = None,
     trade_off: TradeOffOption = False,
-    waves: Waves = False,
-    max_moves_in: MaxMovesIn = None,
-    max_moves_out: MaxMovesOut = None,
-    max_moves_per_broker: MaxMovesPerBroker = None,
-    bandwidth: Bandwidth = None,
-    order: WaveOrder = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
-) -> PlanOptions:
-    """Gather the options that all plans share; its signature is their list."""
-    given = dict(locals())
-    for name in ("output", "config", "output_format", "quiet", "verbose", "trade_off"):
-        del given[name]
-    return PlanOptions(output, output_format, quiet, given, shows_trade_off=trade_off)
+) -> dict[str, Any]:
+    """Gather what is shown."""
+    return dict(locals())
+
+
+_GATHERERS = (_written, request_options, _shown, rule_options)
 
 
 def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -368,27 +186,76 @@ def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     What the command line calls, and reads the options from.
     """
-    about_rules = parameters_of(rule_options)
-    shared = parameters_of(_common, rule_options)
+    of_each = [parameters_of(gatherer) for gatherer in _GATHERERS]
 
     @wraps(command)
     def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
-        common = {name: given.pop(name) for name in shared}
-        rules = rule_options(**{name: common.pop(name) for name in about_rules})
-        options, sources = _common(**common), _sources(context)
-        options = replace(
-            options,
-            given={**options.given, **without_overruled(rules, sources)},
+        written, asked, shown, rules = (
+            {name: given.pop(name) for name in names} for names in of_each
+        )
+        sources = sources_of(context)
+        options = PlanOptions(
+            written["output"],
+            shown["output_format"],
+            shown["quiet"],
+            {**asked, **without_overruled(rules, sources)},
+            shows_trade_off=shown["trade_off"],
             sources=sources,
             operation=context.command.name,
             config=context.meta.get(CONFIG_KEY),
         )
         command(**given, options=options)
 
-    return declare(call, command, _common, rule_options, instead_of="options")
+    return declare(call, command, *_GATHERERS, instead_of="options")
 
 
-def _sources(context: typer.Context) -> dict[str, str]:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RequestOptions:
+    """
+    What was given for the options that every request of a plan has.
+
+    Parameters
+    ----------
+    given
+        By their names, which are those of `PlanRequest`.
+    sources
+        Where each came from, as of `PlanOptions`.
+    """
+
+    given: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+
+def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Give a command the options of requests alone, as its last parameter, ``asked``.
+
+    Parameters
+    ----------
+    command
+        Reads and writes in its own way, and says so in its own options.
+
+    Returns
+    -------
+    What the command line calls.
+    """
+    of_requests = parameters_of(request_options)
+    about_rules = parameters_of(rule_options)
+
+    @wraps(command)
+    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+        asked, rules = (
+            {name: given.pop(name) for name in names}
+            for names in (of_requests, about_rules)
+        )
+        sources = sources_of(context)
+        options = {**asked, **without_overruled(rules, sources)}
+        command(**given, asked=RequestOptions(given=options, sources=sources))
+
+    return declare(call, command, request_options, rule_options, instead_of="asked")
+
+
+def sources_of(context: typer.Context) -> dict[str, str]:
     """Return where the value of each parameter came from."""
     found = {name: context.get_parameter_source(name) for name in context.params}
     return {name: source.name for name, source in found.items() if source is not None}

@@ -128,31 +128,35 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
         With every option that is wrong of itself.
     """
     from planner.plan.make import OPERATIONS
-    from planner.plan.request import read_request
-    from planner.snapshot import Snapshot
+    from planner.plan.request import check_request
 
-    nothing = Snapshot().to_state()
     problems: list[InputProblem] = []
     for named in requests:
         goal = named.request.goal
         if goal not in OPERATIONS:
             rule = f"must be one of {', '.join(OPERATIONS)}"
             problems += _refusal(named.name, [("goal", goal, rule)]).problems
-        # Of brokers only their own cluster can say whether they are there.
-        told = replace(
-            named.request,
-            broker_list=None,
-            destination_broker_list=None,
-            exclude_brokers_for_replicas=None,
-            exclude_brokers_for_leaders=None,
-        )
         try:
-            read_request(told, nothing)
+            # Of brokers and topics only their own cluster can say whether they are.
+            check_request(named.request, None)
         except BadInputError as error:
             problems += error.problems
     if problems:
         msg = "bad options"
         raise BadInputError(msg, problems)
+
+
+def without_files(named: NamedRequest) -> NamedRequest:
+    """Return a request with what its files say: tasks may not see them."""
+    from planner.plan.option_reader import OptionReader
+    from planner.plan.seen_as import read_rack_map
+
+    racks = read_rack_map(OptionReader(None), named.request.rules.rack_map)
+    if not racks:
+        return named
+    pairs = tuple(f"{old}={new}" for old, new in racks.items())
+    rules = replace(named.request.rules, rack_map=pairs)
+    return NamedRequest(name=named.name, request=replace(named.request, rules=rules))
 
 
 def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputError:

@@ -14,6 +14,7 @@ from planner.fleet.store import Store
 from planner.plan.folder import plan_files
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
 from planner.snapshot import Snapshot
 from planner.spark.each import TASK_REPLICAS, SnapshotSize, latest, on_each, sizes_of
 from planner.spark.fleet import fleet_of_snapshots
@@ -213,6 +214,30 @@ def test_a_sweep_from_a_file(spark, tmp_path, capsys):
     assert rows["few"]["moved_replicas"] <= 1
 
 
+def test_fleets_are_planned_by_the_rules_of_single_plans(spark, tmp_path, capsys):
+    fleet, racks = tmp_path / "fleet", tmp_path / "racks"
+    append(skewed("a", 1), Store(str(fleet)))
+    racks.write_text("a = x\nb = x  # one room\n")
+
+    found = run(
+        capsys, "fleet", "plan", fleet, "-o", tmp_path / "out", "--effort", "quick",
+        "--keep-topics", "a", "--rack-map", racks, "--rack-rule", "off",
+        "--max-moves-in", "2", "--soft", "max-replicas",
+        "--max-replicas-per-broker", "20", "--format", "json",
+    )  # fmt: skip
+
+    rules = RuleRequest(
+        keep_topics="a", rack_map=("a=x", "b=x"), rack_rule="off",
+        soft=("max-replicas",), max_replicas_per_broker=20,
+    )  # fmt: skip
+    request = PlanRequest(goal="rebalance", effort="quick", max_moves_in=2, rules=rules)
+    files = planned_here(skewed("a", 1), request)
+    (row,) = spark.read.parquet(str(tmp_path / "out" / "plans")).collect()
+    assert (found.code, row["plan"]) == (0, files.pop("plan.json"))
+    assert row["files"] == files
+    assert "waves.json" in " ".join(files)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -234,7 +259,17 @@ def test_sweeps_that_are_none_are_refused(text, said):
     assert said in " ".join(map(str, refused.value.problems))
 
 
-@pytest.mark.parametrize("options", [["--band", "x"], ["--goal", "nothing"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--band", "x"],
+        ["--goal", "nothing"],
+        ["--soft", "nothing"],
+        ["--min-topic-leaders", "a"],
+        ["--rack-map", "nowhere"],
+        ["--bandwidth", "fast"],
+    ],
+)
 def test_options_are_refused_before_spark_is_asked(options, tmp_path, capsys):
     found = run(capsys, "fleet", "plan", tmp_path, "-o", tmp_path / "out", *options)
 
