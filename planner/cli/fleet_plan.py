@@ -1,5 +1,6 @@
 """`fleet plan`: every cluster of a fleet planned by the same core, inside Spark."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,14 +8,17 @@ import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.fleet import Fleet
+from planner.cli.fleet_scenarios import print_scenarios, read_scenarios
 from planner.cli.options import Format, OutputFormat, Quiet, WithLogDirs
 from planner.cli.output import print_json, print_words
 from planner.cli.plan_options import RequestOptions, with_request_options
 from planner.cli.request_options import plan_request
 from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
-    from planner.fleet.plans import NamedRequest
+    from planner.fleet.plans import Asked, NamedRequest
+    from planner.spark.plans import FleetPlanned
 
 MOST_ROWS = 50
 
@@ -39,6 +43,23 @@ def plan(
             "the options here.",
         ),
     ] = None,
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(
+            "--scenarios",
+            metavar="FILE",
+            help="Scenarios as of 'what-if', TOML: each is played on every cluster, "
+            "and its cluster planned, instead.",
+        ),
+    ] = None,
+    growth: Annotated[
+        str | None,
+        typer.Option(
+            "--growth",
+            metavar="RATE",
+            help="With --scenarios: how topics grow: 5%/month, 0.3/year.",
+        ),
+    ] = None,
     history: Annotated[
         bool,
         typer.Option("--history", help="Every snapshot, not only each cluster's last."),
@@ -57,26 +78,52 @@ def plan(
     Plan every cluster of a fleet; what has been planned there already is skipped.
 
     Exits 4 where a cluster's hard rules cannot all be met, 3 where one could not be
-    planned or a plan has findings; the column reason says why.
+    planned, a plan has findings or a scenario does not hold; the column reason says
+    why.
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
     options = {**asked.given, "with_log_dirs": with_log_dirs}
-    requests = _requests(goal, options, sweep)
+    wanted: Sequence[Asked]
+    if scenarios is None:
+        if asked.sources.get("growth") == "COMMANDLINE" and growth is not None:
+            refuse_option("--growth", growth, "must be given with --scenarios alone")
+        wanted = _requests(goal, options, sweep)
+    else:
+        wanted = read_scenarios(scenarios, growth, options, asked.sources)
     session = session_of(master, conf)
-    from planner.spark.plans import plan_folder
+    from planner.spark.plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(
-        session, fleet, requests, output, history=history, again=plan_all
+        session,
+        fleet,
+        wanted,
+        output,
+        table=PLANS if scenarios is None else SCENARIOS,
+        history=history,
+        again=plan_all,
     )
     if output_format is OutputFormat.JSON:
-        print_json({"plans": done.rows, "skipped": done.skipped})
+        name = "plans" if scenarios is None else "scenarios"
+        print_json({name: done.rows, "skipped": done.skipped})
+    else:
+        _print_screen(done, output, is_played=scenarios is not None, quiet=quiet)
+    raise typer.Exit(_exit_code(done.rows))
+
+
+def _print_screen(
+    done: "FleetPlanned", output: str, *, is_played: bool, quiet: bool
+) -> None:
+    if is_played:
+        print_scenarios(done.rows, MOST_ROWS)
     else:
         print_rows(done.rows)
-        if not quiet:
-            made = len(done.rows)
-            print_words(f"wrote {output}: {made:,} plans, {done.skipped:,} were there")
-    raise typer.Exit(_exit_code(done.rows))
+    if len(done.rows) > MOST_ROWS:
+        typer.echo(f"… and {len(done.rows) - MOST_ROWS} more; --format json has all")
+    if not quiet:
+        what = "scenarios" if is_played else "plans"
+        made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} were there"
+        print_words(f"wrote {output}: {made}, {there}")
 
 
 def _requests(
@@ -103,7 +150,9 @@ def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
     found = {row["status"] for row in rows}
     if found & {"partial", "infeasible"}:
         return ExitCode.INFEASIBLE
-    is_odd = found & {"refused", "failed"} or any(row["num_findings"] for row in rows)
+    is_odd = found & {"refused", "failed"} or any(
+        row["num_findings"] or row.get("holds") is False for row in rows
+    )
     return ExitCode.FINDINGS if is_odd else ExitCode.OK
 
 
@@ -112,8 +161,6 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
     ranked = sorted(rows, key=_rank)
     head = ("Cluster", "request", "status", "copies", "bytes", "least", "reason")
     print_columns(head, [_line(row) for row in ranked[:MOST_ROWS]])
-    if len(rows) > MOST_ROWS:
-        typer.echo(f"… and {len(rows) - MOST_ROWS} more; --format json has all")
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float]:

@@ -10,13 +10,18 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
+
+if TYPE_CHECKING:
+    from placement.check import Finding
+    from planner.plan.document import Plan
+    from planner.snapshot import Snapshot
 
 REFUSED = "refused"
 """Status of a snapshot that is none, or that the request does not fit."""
@@ -52,6 +57,36 @@ SCHEMA = pa.schema(
 """The columns of a table of plans."""
 
 
+class Asked(Protocol):
+    """What is asked of every cluster: a plan of it, or of what it may become."""
+
+    @property
+    def name(self) -> str:
+        """Tells its rows from those of others."""
+        ...
+
+    @property
+    def hash(self) -> str:
+        """Changes with whatever the answer depends on."""
+        ...
+
+    @property
+    def goal(self) -> str:
+        """Name of the operation."""
+        ...
+
+    def answer(self, snapshot: "Snapshot") -> dict[str, Any]:
+        """
+        Return the columns of one cluster's row, from `status` on.
+
+        Raises
+        ------
+        BadInputError
+            If what is asked does not fit the cluster.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedRequest:
     """
@@ -78,7 +113,41 @@ class NamedRequest:
     @property
     def hash(self) -> str:
         """Changes with every option."""
-        return sha256(self.text.encode()).hexdigest()[:16]
+        return hash_of(self.text)
+
+    @property
+    def goal(self) -> str:
+        """Name of the operation."""
+        return self.request.goal
+
+    def answer(self, snapshot: "Snapshot") -> dict[str, Any]:
+        """
+        Plan one cluster.
+
+        Raises
+        ------
+        BadInputError
+            If the request does not fit it.
+        """
+        from planner.plan.document import shortfall_document
+        from planner.plan.make import make
+
+        planned = make(snapshot.to_state(), self.request, taken_at=snapshot.taken_at)
+        plan, findings = planned.plan, planned.findings
+        lacks = [
+            str(shortfall_document(plan.placed, each)["message"])
+            for each in plan.placed.solution.shortfalls
+        ]
+        return {
+            "status": str(plan.status),
+            "reason": reason_of(lacks, findings),
+            **plan_columns(plan, findings),
+        }
+
+
+def hash_of(text: str) -> str:
+    """Return a short hash of what is asked."""
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def read_requests(text: str, *, file: str) -> list[NamedRequest]:
@@ -204,10 +273,10 @@ def _default(option: "Field[Any]") -> Any:  # noqa: ANN401 - of any option
 def plan_row(
     tables: Mapping[str, ArrowTable],
     header: Mapping[str, Any],
-    named: NamedRequest,
+    asked: Asked,
 ) -> dict[str, Any]:
     """
-    Plan one cluster; whatever is wrong becomes the row's reason.
+    Answer for one cluster; whatever is wrong becomes the row's reason.
 
     Parameters
     ----------
@@ -215,17 +284,19 @@ def plan_row(
         The tables of its snapshot by name.
     header
         What it says once.
-    named
+    asked
         What is asked.
 
     Returns
     -------
-    A row in the columns of `SCHEMA`, without `cluster_id` and `taken_at`.
+    A row in the columns of its table, without `cluster_id` and `taken_at`.
     """
-    row = _asked(named)
+    from planner.snapshot import Snapshot
+
+    row = _asked(asked)
     began = time.perf_counter()
     try:
-        row |= _planned(tables, header, named.request)
+        row |= asked.answer(Snapshot.from_tables(tables, header))
     except BadInputError as error:
         reason = "; ".join([error.message, *map(str, error.problems[:20])])
         row |= {"status": REFUSED, "reason": reason}
@@ -235,47 +306,39 @@ def plan_row(
     return row | {"total_s": time.perf_counter() - began}
 
 
-def lost_row(named: NamedRequest, reason: str) -> dict[str, Any]:
+def lost_row(asked: Asked, reason: str) -> dict[str, Any]:
     """
     Return the row of a cluster of which a file cannot be read.
 
     Parameters
     ----------
-    named
+    asked
         What is asked.
     reason
         Which file, and why.
     """
-    asked = _asked(named)
-    return asked | {"status": FAILED, "reason": reason, "total_s": 0.0}
+    row = _asked(asked)
+    return row | {"status": FAILED, "reason": reason, "total_s": 0.0}
 
 
-def _asked(named: NamedRequest) -> dict[str, Any]:
+def _asked(asked: Asked) -> dict[str, Any]:
     return {
-        "request": named.name,
-        "request_hash": named.hash,
-        "goal": named.request.goal,
+        "request": asked.name,
+        "request_hash": asked.hash,
+        "goal": asked.goal,
     }
 
 
-def _planned(
-    tables: Mapping[str, ArrowTable], header: Mapping[str, Any], request: PlanRequest
-) -> dict[str, Any]:
+def plan_columns(plan: "Plan", findings: Iterable["Finding"]) -> dict[str, Any]:
+    """Return the columns of a row that tell its plan."""
     from planner.plan.folder import DOCUMENT_NAME, plan_files
-    from planner.plan.make import make
-    from planner.snapshot import Snapshot
 
-    snapshot = Snapshot.from_tables(tables, header)
-    planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
-    files = dict(plan_files(planned.plan))
+    files = dict(plan_files(plan))
     text = files.pop(DOCUMENT_NAME)
     document = json.loads(text)
-    seconds = planned.plan.placed.seconds
-    findings = [str(found.message) for found in planned.findings if found.is_wrong]
+    seconds = plan.placed.seconds
     return {
-        "status": document["status"],
-        "reason": _reason(document["shortfalls"], findings),
-        "num_findings": len(findings),
+        "num_findings": sum(found.is_wrong for found in findings),
         **{f"moved_{name}": document["moves"][name] for name in MOVES},
         **_proven(document["certificate"]),
         "solve_s": seconds["solve"],
@@ -295,7 +358,7 @@ def _proven(certificate: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _reason(shortfalls: Sequence[Mapping[str, Any]], findings: list[str]) -> str | None:
+def reason_of(lacks: Sequence[str], findings: Iterable["Finding"]) -> str | None:
     """Say what is missing, or what the independent checker holds against the plan."""
-    said = [str(each["message"]) for each in shortfalls[:20]] + findings[:20]
-    return "; ".join(said) or None
+    wrong = [str(found.message) for found in findings if found.is_wrong]
+    return "; ".join([*lacks[:20], *wrong[:20]]) or None

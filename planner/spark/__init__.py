@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from planner.spark.balance import ScoreSettings
     from planner.spark.fleet import Fleet, open_fleet
     from planner.spark.ingest import ingest_dumps
-    from planner.spark.plans import plan_fleet
+    from planner.spark.plans import plan_fleet, play_fleet
     from planner.spark.scoring import FleetScores, score_fleet, scores
     from planner.spark.session import start_session
 
@@ -23,6 +23,7 @@ __all__ = [
     "ingest_dumps",
     "open_fleet",
     "plan_fleet",
+    "play_fleet",
     "score_fleet",
     "scores",
     "start_session",
@@ -34,6 +35,7 @@ _HOMES = {
     "ingest_dumps": "ingest",
     "open_fleet": "fleet",
     "plan_fleet": "plans",
+    "play_fleet": "plans",
     "score_fleet": "scoring",
     "scores": "scoring",
     "start_session": "session",

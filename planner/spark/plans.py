@@ -12,10 +12,13 @@ from planner.fleet.plans import (
     FAILED,
     REFUSED,
     SCHEMA,
+    Asked,
     NamedRequest,
     lost_row,
     plan_row,
 )
+from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
+from planner.fleet.scenarios import FleetScenario
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.each import (
@@ -31,9 +34,11 @@ from planner.spark.fleet import Fleet, conform, open_fleet
 from planner.spark.output import read_rows, write_rows
 
 PLANS = "plans"
-SHOWN = tuple(
-    name for name in SCHEMA.names if name not in {"certificate", "plan", "files"}
-)
+SCENARIOS = "scenarios"
+SCHEMAS = {PLANS: SCHEMA, SCENARIOS: SCENARIO_SCHEMA}
+"""The tables that answers go to, and their columns."""
+LARGE = frozenset({"certificate", "plan", "files", "answer"})
+"""Columns that are not read back."""
 
 
 def plan_fleet(
@@ -63,22 +68,61 @@ def plan_fleet(
         A row per snapshot and request, in the columns of `planner.fleet.plans`: status,
         certificate, plan.json and the other files; a `reason` where there is no plan.
     """
-    tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet.canonical()
     named = [NamedRequest(name=name, request=each) for name, each in requests.items()]
+    return _of_fleet(spark, fleet, named, PLANS, history=history)
+
+
+def play_fleet(
+    spark: SparkSession,
+    fleet: str | Fleet,
+    scenarios: Sequence[FleetScenario],
+    *,
+    history: bool = False,
+) -> DataFrame:
+    """
+    Play every scenario on every cluster of a fleet.
+
+    Parameters
+    ----------
+    spark, fleet, history
+        As of `plan_fleet`.
+    scenarios
+        As `planner.fleet.scenarios.read_fleet_scenarios` reads them.
+
+    Returns
+    -------
+    DataFrame
+        A row per snapshot and scenario, in the columns of `planner.fleet.scenarios`:
+        what `what-if` answers, and the plan; a `reason` where it does not hold, or
+        does not fit the cluster.
+    """
+    return _of_fleet(spark, fleet, scenarios, SCENARIOS, history=history)
+
+
+def _of_fleet(
+    spark: SparkSession,
+    fleet: str | Fleet,
+    asked: Sequence[Asked],
+    table: str,
+    *,
+    history: bool,
+) -> DataFrame:
+    tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet.canonical()
     sizes = sizes_of(tables)
     wanted = sizes if history else latest(sizes)
-    jobs = [size.job(each.name) for size in wanted for each in named]
-    return _planned(spark, tables, jobs, named)
+    jobs = [size.job(each.name) for size in wanted for each in asked]
+    return _answered(spark, tables, jobs, asked, SCHEMAS[table])
 
 
-def _planned(
+def _answered(
     spark: SparkSession,
     fleet: Fleet,
     jobs: Sequence[Job],
-    requests: Sequence[NamedRequest],
+    asked: Sequence[Asked],
+    schema: Any,  # noqa: ANN401 - an Arrow schema
 ) -> DataFrame:
-    by_name = {named.name: named for named in requests}
-    rows = row_schema(SCHEMA)
+    by_name = {each.name: each for each in asked}
+    rows = row_schema(schema)
 
     def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
         (snapshot,) = snapshots
@@ -88,7 +132,7 @@ def _planned(
             row = plan_row(snapshot.tables, snapshot.header, by_name[name])
         return pa.Table.from_pylist([row], schema=rows)
 
-    return on_each(spark, fleet, jobs, work, SCHEMA)
+    return on_each(spark, fleet, jobs, work, schema)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +160,30 @@ class FleetPlanned:
 def plan_folder(
     spark: SparkSession,
     folder: str,
-    requests: Sequence[NamedRequest],
+    asked: Sequence[Asked],
     output: str,
     *,
+    table: str = PLANS,
     history: bool,
     again: bool,
 ) -> FleetPlanned:
     """
-    Plan a fleet into a folder; plans that are there already are not made again.
+    Answer for a fleet into a folder; what is there already is not asked again.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        The fleet.
+    asked
+        Requests, or scenarios.
+    output, table
+        Where the table goes, and which of `SCHEMAS` it is.
+    history
+        Whether every snapshot is asked about, not only the last of each cluster.
+    again
+        Whether all is answered anew, in the place of what is there.
 
     Raises
     ------
@@ -132,47 +192,56 @@ def plan_folder(
     """
     fleet = open_fleet(spark, folder)
     sizes = sizes_of(fleet)
-    path = f"{output.rstrip('/')}/{PLANS}"
-    done = set() if again else _done(spark, path)
+    path, schema = f"{output.rstrip('/')}/{table}", SCHEMAS[table]
+    done = set() if again else _done(spark, path, schema)
+    hashes = {each.name: each.hash for each in asked}
     wanted = [
-        (size, named)
+        (size, name)
         for size in (sizes if history else latest(sizes))
-        for named in requests
+        for name in hashes
     ]
     jobs = [
-        size.job(named.name)
-        for size, named in wanted
-        if (size.cluster_id, size.micros, named.name, named.hash) not in done
+        size.job(name)
+        for size, name in wanted
+        if (size.cluster_id, size.micros, name, hashes[name]) not in done
     ]
     if not jobs:
         return FleetPlanned(rows=[], skipped=len(wanted))
-    made = _planned(spark, fleet, jobs, requests)
+    made = _answered(spark, fleet, jobs, asked, schema)
     write_rows(made, path, replaces=again)
     fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
     rows = [
         row
-        for row in _written(spark, path)
+        for row in _written(spark, path, schema)
         if (row["cluster_id"], row["micros"], row["request"]) in fresh
-        and row["request_hash"] in {named.hash for named in requests}
+        and row["request_hash"] == hashes[row["request"]]
     ]
     return FleetPlanned(rows=rows, skipped=len(wanted) - len(jobs))
 
 
-def _done(spark: SparkSession, path: str) -> set[tuple[Any, ...]]:
-    """Return which plans are there: cluster, time, request."""
+def _done(
+    spark: SparkSession,
+    path: str,
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> set[tuple[Any, ...]]:
+    """Return which answers are there: cluster, time, request."""
     names = ("cluster_id", "micros", "request", "request_hash")
-    return {tuple(row[name] for name in names) for row in _written(spark, path)}
+    return {tuple(row[n] for n in names) for row in _written(spark, path, schema)}
 
 
-def _written(spark: SparkSession, path: str) -> list[dict[str, Any]]:
-    """Return the plans that are there, without their files."""
+def _written(
+    spark: SparkSession,
+    path: str,
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> list[dict[str, Any]]:
+    """Return the answers that are there, without what is large."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     table = read_rows(spark, path)
     if table is None:
         return []
     # Plans of older versions say less.
-    shown = conform(table, from_arrow_schema(pa.schema(map(SCHEMA.field, SHOWN))))
+    shown = conform(table, from_arrow_schema(row_schema(schema, LARGE)))
     timed = shown.withColumn("micros", F.unix_micros("taken_at"))
     rows = timed.drop("taken_at").orderBy("cluster_id", "micros", "request").collect()
     return [row.asDict() | {"taken_at": time_of(row["micros"])} for row in rows]

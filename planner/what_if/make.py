@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from placement.check import is_ok
+from placement.check import Finding, is_ok
 from placement.cluster import ClusterState
 from placement.load import RESOURCES
 from placement.planned import PlannedPlacement
@@ -222,6 +222,29 @@ def _row(scenario: Scenario) -> dict[str, Any]:
     return _worker[0].row(scenario)
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Played:
+    """
+    A scenario that was played.
+
+    Parameters
+    ----------
+    document
+        What is told of it.
+    variant
+        The cluster that it makes.
+    plan
+        The plan for that cluster; `None` where nothing was planned.
+    findings
+        What the independent checker says of the plan.
+    """
+
+    document: dict[str, Any]
+    variant: Variant
+    plan: Plan | None = None
+    findings: tuple[Finding, ...] = ()
+
+
 class Player:
     """
     Plays one scenario after the other on the same cluster.
@@ -343,16 +366,25 @@ class Player:
         has_lost = bool(variant.lost_brokers or variant.lost_racks)
         return self._snapshot.with_state(state, has_lost=has_lost)
 
-    def row(self, scenario: Scenario) -> dict[str, Any]:
-        """Play one scenario, have its plan checked, and write it if asked."""
+    def played(self, scenario: Scenario) -> "Played":
+        """Play one scenario, and have its plan checked."""
         outcome = self.outcome(scenario)
         document = self._told(scenario, outcome)
         if outcome.placed is None:
-            return document
+            return Played(document=document, variant=outcome.variant)
         plan = self.plan(scenario, outcome.placed)
         findings = check_plan(plan, self._wishes.plan)
-        document["is_checked"] = is_ok(findings)
-        if self._output is not None:
-            cluster = self.cluster(outcome.variant, plan.state)
-            write_scenario(self._output, scenario, plan, cluster)
-        return document
+        return Played(
+            document=document | {"is_checked": is_ok(findings)},
+            variant=outcome.variant,
+            plan=plan,
+            findings=findings,
+        )
+
+    def row(self, scenario: Scenario) -> dict[str, Any]:
+        """Play one scenario, have its plan checked, and write it if asked."""
+        played = self.played(scenario)
+        if self._output is not None and played.plan is not None:
+            cluster = self.cluster(played.variant, played.plan.state)
+            write_scenario(self._output, scenario, played.plan, cluster)
+        return played.document

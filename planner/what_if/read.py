@@ -75,9 +75,22 @@ def read_scenarios(
     BadInputError
         If it is none, or tells what cannot be; names every problem.
     """
+    document = parse_scenarios(path)
+    return understand(document, snapshot, state, file=str(path), growth=growth)
+
+
+def parse_scenarios(path: Path) -> dict[str, Any]:
+    """
+    Return what a scenarios file holds, for `understand`.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, or is no TOML.
+    """
     file = str(path)
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         rule = f"must be readable: {error.strerror or error}"
         found = problem(file, "", None, rule, "check the path")
@@ -88,7 +101,22 @@ def read_scenarios(
     except tomllib.TOMLDecodeError as error:
         found = problem(file, "", None, f"must be TOML: {error}", "mend it")
         raise _refusal(file, [found]) from error
-    return understand(document, snapshot, state, file=file, growth=growth)
+
+
+def list_scenarios(document: Mapping[str, Any], *, file: str) -> list[Scenario]:
+    """
+    Return all scenarios of a file, sweeps taken apart, whatever the cluster.
+
+    Raises
+    ------
+    BadInputError
+        With everything that no cluster can mend: shapes, names, steps.
+    """
+    names = NameReader(file)
+    found = expand(_record_of(document, names), names)
+    if names.problems:
+        raise _refusal(file, names.problems)
+    return found
 
 
 def understand(
@@ -98,9 +126,22 @@ def understand(
     *,
     file: str = "scenarios",
     growth: Rates | Mapping[str, Rates] | None = None,
+    wanted: str | None = None,
 ) -> ScenariosFile:
     """
-    Understand scenarios that were parsed; the parameters are those of `read_scenarios`.
+    Understand scenarios that were parsed.
+
+    Parameters
+    ----------
+    document
+        What the file holds.
+    snapshot, state, growth
+        As of `read_scenarios`.
+    file
+        What problems name as their file.
+    wanted
+        The only scenario that counts, by name, with those that it goes on from: what
+        is wrong with others is none of its business. `None`: all of them.
 
     Raises
     ------
@@ -126,14 +167,38 @@ def understand(
         of_broker=of_broker,
         prices=prices,
     )
-    scenarios = expand(record, names)
-    _try(scenarios, context.start(state), context, names)
+    listed = expand(record, names)
+    above = above_of(listed)
+    scenarios = [each for each in listed if wanted in {None, each.name}]
+    tried = listed if wanted is None else chain_of(scenarios[0], above)
+    _try(tried, context.start(state), context, names)
     if names.problems:
         raise _refusal(file, names.problems)
-    above = {each.name: each for each in scenarios if each.sweep is None}
     return ScenariosFile(
         file=file, scenarios=tuple(scenarios), context=context, above=above
     )
+
+
+def above_of(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
+    """Return by name the scenarios that others may go on from: no points of sweeps."""
+    return {each.name: each for each in scenarios if each.sweep is None}
+
+
+def chain_of(scenario: Scenario, above: Mapping[str, Scenario]) -> list[Scenario]:
+    """
+    Return a scenario after those that it goes on from, the first of all first.
+
+    Parameters
+    ----------
+    scenario
+        One of a file.
+    above
+        By name, those of the file that others may go on from.
+    """
+    chain = [scenario]
+    while chain[0].after in above:
+        chain.insert(0, above[str(chain[0].after)])
+    return chain
 
 
 def _try(

@@ -207,7 +207,7 @@ def _price_text(value: float | None) -> str:
 
 def _sentence(row: Row, today: Row) -> Iterator[str]:
     verdict = "holds" if row["holds"] else "does not hold"
-    reasons = "; ".join([*_reasons(row), *_between_racks(row, today)])
+    reasons = "; ".join([*reasons_of(row), *_between_racks(row, today)])
     after = f" (after {row['after']})" if row["after"] else ""
     text = f"{row['name']}{after}: {verdict}; {reasons}".rstrip("; ")
     first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT))
@@ -215,7 +215,8 @@ def _sentence(row: Row, today: Row) -> Iterator[str]:
     yield from (f"{INDENT}{line}" for line in rest)
 
 
-def _reasons(row: Row) -> Iterator[str]:
+def reasons_of(row: Row) -> Iterator[str]:
+    """Yield what speaks for or against a scenario: what binds, and what breaks."""
     for key, words in WORDS.items():
         if row["violations"][key]:
             yield f"{plural(row['violations'][key], 'partition')} {words}"
