@@ -1,13 +1,20 @@
 """Which brokers carry too much, what makes them hot, and what would cool them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import BoolArray, RateArray
-from placement.load import RESOURCES, Resource, WeightArray, as_units, fixed_disk_bytes
+from placement.cluster import BoolArray, ClusterState, RateArray
+from placement.load import (
+    RESOURCES,
+    Resource,
+    WeightArray,
+    Weights,
+    as_units,
+    fixed_disk_bytes,
+)
 from placement.score.placed import Measured
 from placement.targets import TOLERANCE
 
@@ -91,72 +98,152 @@ class HotSpot:
         return bool(self.leader_moves)
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Heat:
+    """
+    What tells hot brokers from others, without any of their replicas.
+
+    Parameters
+    ----------
+    load, limit, floor, target
+        ``(B, R)`` in units people read. What each broker carries, the most that its
+        band and its threshold allow, the least that its band does, and its share.
+    counts, is_over
+        ``(B, R)`` true where a broker takes part, and where it is over its threshold.
+    leads
+        ``(B,)`` true for brokers that may lead.
+    fixed
+        ``(B,)`` bytes on disks that no replica explains.
+    """
+
+    load: RateArray
+    limit: RateArray
+    floor: RateArray
+    target: RateArray
+    counts: BoolArray
+    is_over: BoolArray
+    leads: BoolArray
+    fixed: WeightArray
+
+    def worst(self) -> tuple[list[tuple[int, int]], int]:
+        """
+        Return broker and resource of the hot spots, the worst `MOST_SPOTS`.
+
+        Over a threshold comes before over a band; then the most over its share.
+
+        Returns
+        -------
+        These, and how many there are in all.
+        """
+        hot = self.counts & (self.load > self.limit * (1 + TOLERANCE))
+        brokers, resources = np.nonzero(hot)
+        target = self.target[brokers, resources]
+        over = self.load[brokers, resources] - self.limit[brokers, resources]
+        severity = over / np.where(target > 0, target, 1.0)
+        is_over = self.is_over[brokers, resources]
+        order = np.lexsort((resources, brokers, -severity, ~is_over))[:MOST_SPOTS]
+        places = zip(brokers[order].tolist(), resources[order].tolist(), strict=True)
+        return list(places), len(brokers)
+
+
+def heat_of(measured: Measured, fixed: WeightArray | None = None) -> Heat:
+    """
+    Return how hot each broker is.
+
+    Parameters
+    ----------
+    measured
+        Loads and targets.
+    fixed
+        As of `Heat`; `None`: what the state itself says.
+    """
+    targets, members = measured.targets, measured.shares.members
+    upper = np.where(targets.target > 0, as_units(targets.upper), np.inf)
+    return Heat(
+        load=as_units(measured.load),
+        limit=np.minimum(upper, measured.limit),
+        floor=as_units(targets.lower),
+        target=as_units(targets.target),
+        counts=np.stack([members.of(r) for r in range(len(RESOURCES))], axis=1),
+        is_over=measured.is_over,
+        leads=members.leads,
+        fixed=fixed_disk_bytes(measured.state) if fixed is None else fixed,
+    )
+
+
 def find_hot_spots(measured: Measured) -> tuple[tuple[HotSpot, ...], int]:
     """
     Find the hot spots, the worst first.
-
-    Over a threshold comes before over a band; then the most over its share.
 
     Returns
     -------
     The worst `MOST_SPOTS`, and how many there are in all.
     """
-    load, limit = as_units(measured.load), _limits(measured)
-    member = np.stack(
-        [measured.shares.members.of(r) for r in range(len(RESOURCES))], axis=1
-    )
-    hot = member & (load > limit * (1 + TOLERANCE))
-    brokers, resources = np.nonzero(hot)
-    target = as_units(measured.targets.target)[brokers, resources]
-    over = load[brokers, resources] - limit[brokers, resources]
-    severity = over / np.where(target > 0, target, 1.0)
-    is_over = measured.is_over[brokers, resources]
-    order = np.lexsort((resources, brokers, -severity, ~is_over))[:MOST_SPOTS]
-    finder = _Finder(measured, limit, np.unique(brokers[order]))
-    spots = tuple(finder.spot(int(brokers[i]), int(resources[i])) for i in order)
-    return spots, len(brokers)
+    heat = heat_of(measured)
+    places, count = heat.worst()
+    state, weights = measured.state, measured.weights
+    return spots_at(places, heat, state, weights, measured.leader_idx), count
 
 
-def _limits(measured: Measured) -> RateArray:
-    """Return ``(B, R)`` the most a broker should carry: band and threshold."""
-    targets = measured.targets
-    upper = np.where(targets.target > 0, as_units(targets.upper), np.inf)
-    return np.minimum(upper, measured.limit)
+def spots_at(
+    places: Sequence[tuple[int, int]],
+    heat: Heat,
+    state: ClusterState,
+    weights: Weights,
+    leader_idx: npt.NDArray[np.int32],
+) -> tuple[HotSpot, ...]:
+    """
+    Say of each hot spot what makes it hot.
+
+    Parameters
+    ----------
+    places
+        Broker and resource of each.
+    heat
+        Of all brokers.
+    state, weights, leader_idx
+        All brokers, and at least the partitions that have a replica on one of those.
+    """
+    finder = _Finder(heat, state, weights, leader_idx, {b for b, _ in places})
+    return tuple(finder.spot(b, r) for b, r in places)
 
 
 class _Finder:
     """Looks at the replicas of the hot brokers only, sorted by broker once."""
 
     def __init__(
-        self, measured: Measured, limit: RateArray, hot: npt.NDArray[np.int64]
+        self,
+        heat: Heat,
+        state: ClusterState,
+        weights: Weights,
+        leader_idx: npt.NDArray[np.int32],
+        hot: Collection[int],
     ) -> None:
-        self._measured = measured
-        self._limit = limit
-        self._load = as_units(measured.load)
-        state = measured.state
+        self._heat = heat
+        self._state = state
+        self._weights_of = weights
+        self._leader_idx = leader_idx
         is_hot = np.zeros(state.num_brokers, dtype=np.bool_)
-        is_hot[hot] = True
+        is_hot[list(hot)] = True
         rows = np.nonzero(is_hot[state.replicas.broker_idx])[0]
         place = state.replicas.broker_idx[rows]
         rows = rows[np.argsort(place, kind="stable")]
         start = np.searchsorted(np.sort(place), np.arange(state.num_brokers + 1))
-        self._rows = {int(b): rows[start[b] : start[b + 1]] for b in hot}
+        self._rows = {b: rows[start[b] : start[b + 1]] for b in hot}
         self._of = state.replicas.partition_idx
-        self._fixed = fixed_disk_bytes(state)
 
     def spot(self, b: int, r: int) -> HotSpot:
-        measured = self._measured
-        rows = self._rows[b]
+        heat, rows = self._heat, self._rows[b]
         partitions = self._of[rows]
-        leads = np.equal(measured.leader_idx[partitions], b)
+        leads = np.equal(self._leader_idx[partitions], b)
         weight = as_units(self._weights(rows, partitions, leads))[:, r]
         return HotSpot(
             broker_idx=b,
             resource=RESOURCES[r],
-            load=float(self._load[b, r]),
-            limit=float(self._limit[b, r]),
-            is_over_threshold=bool(measured.is_over[b, r]),
-            fixed=float(self._fixed[b]) if r == 0 else 0.0,
+            load=float(heat.load[b, r]),
+            limit=float(heat.limit[b, r]),
+            is_over_threshold=bool(heat.is_over[b, r]),
+            fixed=float(heat.fixed[b]) if r == 0 else 0.0,
             topics=self._topics(b, r, partitions, weight),
             partitions=tuple(
                 HotPartition(
@@ -176,7 +263,7 @@ class _Finder:
         partitions: npt.NDArray[np.int32],
         leads: BoolArray,
     ) -> WeightArray:
-        weights = self._measured.weights
+        weights = self._weights_of
         weight = weights.replica[partitions]
         weight = weight + weights.leader[partitions] * leads[:, None]
         if len(weights.own):
@@ -186,14 +273,14 @@ class _Finder:
     def _topics(
         self, b: int, r: int, partitions: npt.NDArray[np.int32], weight: RateArray
     ) -> tuple[HotTopic, ...]:
-        topic = self._measured.state.partitions.topic_idx[partitions]
+        topic = self._state.partitions.topic_idx[partitions]
         names, code = np.unique(topic, return_inverse=True)
         load = np.bincount(code, weights=weight, minlength=len(names))
         return tuple(
             HotTopic(
                 topic_idx=int(names[i]),
                 load=float(load[i]),
-                fraction=float(load[i] / self._load[b, r]),
+                fraction=float(load[i] / self._heat.load[b, r]),
             )
             for i in np.argsort(-load, kind="stable")[:MOST_TOPICS]
             if load[i] > 0
@@ -205,11 +292,10 @@ class _Finder:
         """Hand on leaders, the heaviest first, until the broker is cool."""
         if RESOURCES[r] not in _HANDED_ON:
             return ()
-        measured = self._measured
-        extra = as_units(measured.weights.leader[led])
+        heat = self._heat
+        extra = as_units(self._weights_of.leader[led])
         order = np.argsort(-extra[:, r], kind="stable")[:MOST_TRIED]
-        load, moves = self._load.copy(), []
-        floor = as_units(measured.targets.lower)
+        load, moves, floor = heat.load.copy(), [], heat.floor
         for i in order:
             taker = self._taker(int(led[i]), b, r, extra[i], load)
             if taker is None or np.any(load[b] - extra[i] < floor[b] * (extra[i] > 0)):
@@ -217,7 +303,7 @@ class _Finder:
             load[b] -= extra[i]
             load[taker] += extra[i]
             moves.append(LeaderMove(partition_idx=int(led[i]), to_broker_idx=taker))
-            if load[b, r] <= self._limit[b, r] * (1 + TOLERANCE):
+            if load[b, r] <= heat.limit[b, r] * (1 + TOLERANCE):
                 return tuple(moves)
         return ()
 
@@ -230,17 +316,16 @@ class _Finder:
         best, most = None, -np.inf
         for follower in self._followers(p, b):
             after = load[follower] + extra
-            fits = np.all((after <= self._limit[follower]) | (extra <= 0))
-            room = self._limit[follower, r] - after[r]
+            fits = np.all((after <= self._heat.limit[follower]) | (extra <= 0))
+            room = self._heat.limit[follower, r] - after[r]
             if fits and room > most:
                 best, most = follower, room
         return best
 
     def _followers(self, p: int, b: int) -> Iterator[int]:
         """Yield the brokers that could lead a partition at once."""
-        state = self._measured.state
-        replicas, start = state.replicas, state.replicas.start
-        leads = self._measured.shares.members.leads
+        replicas, leads = self._state.replicas, self._heat.leads
+        start = replicas.start
         for row in range(int(start[p]), int(start[p + 1])):
             broker = int(replicas.broker_idx[row])
             stays = not replicas.is_removing[row] and not replicas.is_adding[row]

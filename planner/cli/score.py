@@ -110,7 +110,9 @@ def score(
     if spark:
         inputs.raise_problems()
         session = session_of(master, conf)
-        documents = _on_spark(session, snapshots, request, conditions, output)
+        documents = _on_spark(
+            session, snapshots, request, conditions, output, is_json=is_json
+        )
     else:
         documents = _in_memory(inputs, snapshots, request, conditions, output, is_json)
     if output is not None and not quiet:
@@ -129,12 +131,14 @@ def _on_spark(
     request: "ScoreRequest",
     conditions: dict[str, "Condition"],
     output: str | None,
+    *,
+    is_json: bool,
 ) -> list[dict[str, Any]]:
     """Score and write; return the documents."""
     from planner.spark.command import score_snapshots
     from planner.spark.output import write_scores
 
-    scored = score_snapshots(session, snapshots, request)
+    scored = score_snapshots(session, snapshots, request, tells_brokers=is_json)
     inputs = Gatherer()
     _judge(inputs, scored.documents, list(map(str, snapshots)), conditions)
     inputs.raise_problems()

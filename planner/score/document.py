@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.cluster import ClusterState
 from placement.load import RESOURCES
 from placement.rules.draft import Note
 from placement.score.cluster import ClusterScore
@@ -27,7 +28,7 @@ def score_document(scored: Scored) -> dict[str, Any]:
         "by_rack": _by_rack(score),
         "by_log_dir": _by_log_dir(score),
         "by_topic": _by_topic(score),
-        "hot_spots": [_hot_spot(score, spot) for spot in score.hot_spots],
+        "hot_spots": [hot_spot_document(score.state, spot) for spot in score.hot_spots],
         "num_hot_spots": score.num_hot_spots,
         "min_bytes_to_balance": score.min_bytes_to_balance,
         "notes": [_note(note) for note in score.notes],
@@ -125,8 +126,8 @@ def _topic_cells(score: ClusterScore, r: int) -> list[dict[str, Any]]:
     return [dict(zip(names, map(rounded, row), strict=True)) for row in rows]
 
 
-def _hot_spot(score: ClusterScore, spot: HotSpot) -> dict[str, Any]:
-    state = score.state
+def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:
+    """Return a hot spot, with brokers and partitions by name."""
     brokers = state.brokers
     names = state.topics.names
     return {
@@ -148,7 +149,7 @@ def _hot_spot(score: ClusterScore, spot: HotSpot) -> dict[str, Any]:
         ],
         "partitions": [
             {
-                **_partition(score, hot.partition_idx),
+                **_partition(state, hot.partition_idx),
                 "load": rounded(hot.load),
                 "leads": hot.leads,
             }
@@ -157,7 +158,7 @@ def _hot_spot(score: ClusterScore, spot: HotSpot) -> dict[str, Any]:
         "would_leaders_do": spot.would_leaders_do,
         "leader_moves": [
             {
-                **_partition(score, move.partition_idx),
+                **_partition(state, move.partition_idx),
                 "to_broker": int(brokers.ids[move.to_broker_idx]),
             }
             for move in spot.leader_moves
@@ -165,9 +166,9 @@ def _hot_spot(score: ClusterScore, spot: HotSpot) -> dict[str, Any]:
     }
 
 
-def _partition(score: ClusterScore, p: int) -> dict[str, Any]:
-    partitions = score.state.partitions
-    topic = score.state.topics.names[partitions.topic_idx[p]]
+def _partition(state: ClusterState, p: int) -> dict[str, Any]:
+    partitions = state.partitions
+    topic = state.topics.names[partitions.topic_idx[p]]
     return {"topic": topic, "partition": int(partitions.partition[p])}
 
 

@@ -5,6 +5,7 @@ It is handed, one snapshot at a time, to the very functions that score one in me
 rows as many as brokers, log dirs and topics, never as replicas.
 """
 
+import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,7 @@ from placement.load import (
 from placement.rules.draft import DEFAULT_THRESHOLDS
 from placement.score import VIOLATIONS
 from placement.score.cluster import ClusterScore
+from placement.score.hot_spots import Heat, heat_of
 from placement.score.levels import (
     TopicLevel,
     level_of_log_dirs,
@@ -54,6 +56,8 @@ from planner.spark.partial import places_once
 from planner.spark.topics import BROKEN_AS, TopicSums
 from planner.spark.wide import NAMES, WIDE, wide_levels, wide_topics
 
+HEAT = "heat"
+"""Level of the row that says how hot brokers are, and its column."""
 PLACED = tuple(level for level in LEVELS if level != "topic")
 """The levels that are of no topic."""
 
@@ -87,7 +91,8 @@ def score_tables(
     """
     Yield the scores of a snapshot, as far as this task has what they are made of.
 
-    They are in the columns of `planner.spark.wide.WIDE`.
+    They are in the columns of `planner.spark.wide.WIDE`, but for one row, of the level
+    `HEAT`.
 
     Parameters
     ----------
@@ -106,20 +111,31 @@ def score_tables(
     totals = _totals(parcels.tables["count"])
     # What is wrong is told by the task that has its topic.
     if parcels.has_first and not any(totals[name] for name in WRONG):
-        score = _placed(parcels, grounds.of(parcels.key), totals, settings)
+        score, heat = _placed(parcels, grounds.of(parcels.key), totals, settings)
         table = wide_levels(score, cluster_id, taken_at, PLACED)
         yield _with_totals(table, totals)
+        yield _heat_row(heat, cluster_id, taken_at)
+
+
+def _heat_row(heat: Heat, cluster_id: str | None, taken_at: datetime) -> ArrowTable:
+    row = {
+        "cluster_id": cluster_id,
+        "taken_at": taken_at,
+        "level": HEAT,
+        HEAT: pickle.dumps(heat),
+    }
+    return pa.Table.from_pylist([row])
 
 
 def _placed(
     parcels: Parcels, ground: Ground, totals: Mapping[str, int], settings: ScoreSettings
-) -> ClusterScore:
-    """Score a snapshot but for its topics."""
+) -> tuple[ClusterScore, Heat]:
+    """Score a snapshot but for its topics; return how hot its brokers are besides."""
     places = places_once([parcels.tables["place"]])
     state = _state(ground, places)
     sums = _Sums(state, places, parcels.tables["factor"])
     measured = _measured(state, sums, totals, settings)
-    return ClusterScore(
+    score = ClusterScore(
         measured=measured,
         placed=score_of(measured),
         racks=rack_level(measured),
@@ -130,6 +146,7 @@ def _placed(
         min_bytes_to_balance=0,
         notes=(),
     )
+    return score, heat_of(measured, sums.fixed)
 
 
 _NOTHING = np.zeros(0, dtype=np.int64)

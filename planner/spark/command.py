@@ -23,6 +23,7 @@ from planner.spark.fleet import (
     open_fleet,
     snapshot_folder,
 )
+from planner.spark.hot import heats_of, with_brokers
 from planner.spark.output import (
     Scored,
     cluster_documents,
@@ -67,8 +68,8 @@ class SnapshotsScored:
     Parameters
     ----------
     documents
-        One per snapshot, in their order: the figures of the clusters. Hot spots and the
-        least bytes to move are not asked of Spark.
+        One per snapshot, in their order: the figures of the clusters. The least bytes
+        to move are not asked of Spark.
     found
         Every level, to be written and released.
     """
@@ -78,10 +79,26 @@ class SnapshotsScored:
 
 
 def score_snapshots(
-    spark: SparkSession, paths: Sequence[Path], request: ScoreRequest
+    spark: SparkSession,
+    paths: Sequence[Path],
+    request: ScoreRequest,
+    *,
+    tells_brokers: bool = False,
 ) -> SnapshotsScored:
     """
     Score snapshots on Spark, those in Parquet without holding them.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    paths
+        The snapshots.
+    request
+        Bands and thresholds.
+    tells_brokers
+        Whether documents tell of each broker, and what makes hot ones so; that asks
+        the session once more per snapshot. `planner.spark.hot` has the limits.
 
     Raises
     ------
@@ -100,11 +117,19 @@ def score_snapshots(
         msg = "the snapshots cannot be scored"
         raise BadInputError(msg, problems)
     by_name = cluster_documents(found.scores, datetime.now(UTC))
+    heats = heats_of(found)
     documents = []
     for place, (_, name) in enumerate(opened):
-        document = by_name[name]
         is_named = name[0] != str(place)
-        documents.append(document | {"cluster_id": name[0] if is_named else None})
+        own = {
+            "cluster_id": name[0] if is_named else None,
+            "num_hot_spots": heats[name].worst()[1],
+        }
+        documents.append(by_name[name] | own)
+    if tells_brokers:
+        names = [name for _, name in opened]
+        keyed = zip(names, documents, strict=True)
+        documents = list(with_brokers(keyed, found, together, heats))
     return SnapshotsScored(documents=documents, found=found)
 
 

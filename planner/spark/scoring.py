@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.score.tables import SCHEMA
 from planner.snapshot.columns import ArrowTable
-from planner.spark.balance import ScoreSettings, score_tables
+from planner.spark.balance import HEAT, ScoreSettings, score_tables
 from planner.spark.chunk import filled
 from planner.spark.dealing import shuffled_tasks
 from planner.spark.files import KEY
@@ -27,7 +27,12 @@ Work = Callable[[Parcels], Iterable[ArrowTable]]
 """What is made of the parcels of a snapshot."""
 REFUSES = "refuses"
 HANDED = pa.schema(
-    [*WIDE, *((name, pa.string()) for name in PROBLEM), (REFUSES, pa.bool_())]
+    [
+        *WIDE,
+        *((name, pa.string()) for name in PROBLEM),
+        (REFUSES, pa.bool_()),
+        (HEAT, pa.binary()),
+    ]
 )
 """
 Rows of scores, and of problems: these have no level. The first of the problems that a
@@ -49,12 +54,15 @@ class FleetScores:
         `planner.score.tables`.
     problems
         A row per thing that is wrong; the snapshots named here have no scores.
+    heats
+        A row per snapshot that is scored: `KEY`, and in bytes how hot its brokers are.
     sums
-        What both are made of, kept by the session until `release`.
+        What all are are made of, kept by the session until `release`.
     """
 
     scores: DataFrame
     problems: DataFrame
+    heats: DataFrame
     sums: tuple[DataFrame, ...]
 
     def release(self) -> None:
@@ -89,8 +97,14 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     handed = kept(dealt.mapInArrow(on_snapshots(work), _as_spark(HANDED)))
     problems = handed.where("level is null").select(*PROBLEMS.names)
     refused = handed.where(REFUSES).select(*KEY).toArrow()
-    scores = _without(handed.where("level is not null"), refused)
-    return FleetScores(scores=unfolded(scores), problems=problems, sums=(handed,))
+    scores = _without(handed.where(f"level <> '{HEAT}'"), refused)
+    heats = _without(handed.where(f"level = '{HEAT}'"), refused)
+    return FleetScores(
+        scores=unfolded(scores),
+        problems=problems,
+        heats=heats.select(*KEY, HEAT),
+        sums=(handed,),
+    )
 
 
 def _worker(grounds: Grounds, settings: ScoreSettings) -> Work:

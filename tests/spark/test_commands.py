@@ -7,11 +7,17 @@ from dataclasses import replace
 
 import pytest
 
+from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.session import settings
 from support.commands import run
 from support.plans import skewed_document, write_document
-from support.scores import by_place, differences, in_memory
+from support.scores import (
+    by_place,
+    differences,
+    document_differences,
+    in_memory,
+)
 from support.snapshots import small_document
 
 pytestmark = [
@@ -60,6 +66,46 @@ def test_score_on_spark_is_score(spark, tmp_path, capsys):
     assert not differences(
         in_memory([skewed]), {k: v for k, v in rows.items() if k[0] == "skewed"}
     )
+
+
+def test_brokers_and_hot_spots_on_spark_are_those_in_memory(spark, tmp_path, capsys):
+    folder = tmp_path / "skewed"
+    document = skewed_document(num_brokers=12, num_partitions=400, seed=3)
+    # Half of the disk is taken by what no replica explains.
+    document["brokers"][0]["log_dirs"][0]["usable_bytes"] = 0
+    write_snapshot(Snapshot.from_document(document), folder)
+    # Without hot spots, and one of the same cluster and another time.
+    even = write_document(
+        small_document(cluster_id="skewed", taken_at=None), tmp_path / "even.json"
+    )
+    given = (folder, SNAPSHOT_FILE, even)
+
+    plain = run(capsys, "score", *given, "--format", "json").document
+    found = run(capsys, "score", *given, "--spark", "--format", "json").document
+
+    names = ("by_broker", "hot_spots", "num_hot_spots")
+    expected = [{name: each[name] for name in names} for each in plain]
+    told = [{name: each[name] for name in names} for each in found]
+    assert document_differences(expected, told) == []
+    assert expected[1]["num_hot_spots"] > len(expected[1]["hot_spots"]) == 20
+    assert any(spot["leader_moves"] for each in told for spot in each["hot_spots"])
+    assert any(spot["fixed"] for each in told for spot in each["hot_spots"])
+
+
+def test_brokers_that_are_too_many_are_not_told(spark, tmp_path, capsys, monkeypatch):
+    file = write_document(skewed_document(), tmp_path / "s.json")
+    monkeypatch.setattr("planner.spark.hot.MOST_BROKERS", 5)
+    monkeypatch.setattr("planner.spark.hot.MOST_REPLICAS", 5)
+
+    plain = run(capsys, "score", file, "--format", "json").document
+    found = run(
+        capsys, "score", file, "--spark", "--format", "json",
+        "--fail-on", "num_hot_spots > 0",
+    )  # fmt: skip
+
+    assert (found.document["by_broker"], found.document["hot_spots"]) == (None, None)
+    assert found.document["num_hot_spots"] == plain["num_hot_spots"] > 0
+    assert found.code == 3
 
 
 def test_a_fleet_is_scored_once_and_new_days_are_added(spark, tmp_path, capsys):

@@ -12,7 +12,7 @@ from planner.fleet.tables import EPOCH, snapshot_tables
 from planner.score.tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import PARTITIONS
-from planner.spark.balance import ScoreSettings, score_tables
+from planner.spark.balance import HEAT, ScoreSettings, score_tables
 from planner.spark.chunk import NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
 from planner.spark.parcels import buckets_of, on_snapshots, packed, seeds
@@ -81,7 +81,8 @@ def scored_in_chunks(snapshot, size):
 
     def score(found):
         assert list(problem_tables(found, grounds)) == []
-        return score_tables(found, grounds, DEFAULTS)
+        tables = score_tables(found, grounds, DEFAULTS)
+        return (table for table in tables if HEAT not in table.column_names)
 
     batches = list(on_snapshots(score)(iter(parcels)))
     return by_place(narrow(pa.Table.from_batches(batches, WIDE)))

@@ -62,3 +62,21 @@ def is_same(first: Any, second: Any) -> bool:
     if isinstance(first, float) and isinstance(second, float):
         return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
     return bool(first == second)
+
+
+def document_differences(first: Any, second: Any, place: str = "") -> list[str]:
+    """Tell where two documents differ by more than a billionth."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        if first.keys() != second.keys():
+            return [f"{place}: {sorted(first)} is {sorted(second)}"]
+        pairs = [(f"{place}.{name}", first[name], second[name]) for name in first]
+    elif isinstance(first, list) and isinstance(second, list):
+        if len(first) != len(second):
+            return [f"{place}: {len(first)} is {len(second)}"]
+        both = enumerate(zip(first, second, strict=True))
+        pairs = [(f"{place}[{at}]", one, other) for at, (one, other) in both]
+    else:
+        numbers = all(type(each) in {int, float} for each in (first, second))
+        values = (float(first), float(second)) if numbers else (first, second)
+        return [] if is_same(*values) else [f"{place}: {first!r} is {second!r}"]
+    return [found for at, *both in pairs for found in document_differences(*both, at)]
