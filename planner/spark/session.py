@@ -2,7 +2,9 @@
 
 import logging
 import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -15,6 +17,11 @@ from planner.progress import stage
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+LEAST_JAVA = 17
+_JAVA_REMEDY = (
+    "install one (apt install openjdk-17-jre-headless, brew install openjdk@17) or set "
+    "JAVA_HOME; 'score' without --spark needs none"
+)
 LOCAL = "local[*]"
 REMOTE = "sc://"
 """What the address of a Spark Connect server starts with."""
@@ -60,14 +67,17 @@ def start_session(
     Raises
     ------
     BadInputError
-        If PySpark or Java is not there, or Spark does not start.
+        If PySpark or Java is not there, or too old, or Spark does not start.
     """
-    _require_spark(needs_java=not _remote(master or (conf or {}).get("spark.master")))
+    is_here = not _remote(master or (conf or {}).get("spark.master"))
+    _require_spark(needs_java=is_here)
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
+    if is_here:
+        require_new_java()
     logging.getLogger("py4j").setLevel(logging.ERROR)
     chosen = settings(master=master, conf=conf or {})
     if chosen.get("spark.master", "").startswith("local"):
@@ -158,20 +168,48 @@ def _require_spark(*, needs_java: bool) -> None:
         rule = "PySpark is not installed"
         remedy = "install it: python -m pip install 'kafka-planner[spark]'"
         raise _refusal(rule, remedy)
-    if needs_java and not _has_java():
-        rule = "Spark needs Java 17 or newer, and no java was found"
-        remedy = (
-            "install one (apt install openjdk-17-jre-headless, brew install "
-            "openjdk@17) or set JAVA_HOME; 'score' without --spark needs none"
-        )
-        raise _refusal(rule, remedy)
+    if needs_java and _java() is None:
+        rule = f"Spark needs Java {LEAST_JAVA} or newer, and no java was found"
+        raise _refusal(rule, _JAVA_REMEDY)
 
 
-def _has_java() -> bool:
+def require_new_java() -> None:
+    """
+    Make sure that the Java that Spark is about to start is new enough for it.
+
+    One that does not say how old it is may try.
+
+    Raises
+    ------
+    BadInputError
+        If it is too old.
+    """
+    java = _java()
+    version = None if java is None else _java_version(java)
+    if version is not None and version < LEAST_JAVA:
+        rule = f"Spark needs Java {LEAST_JAVA} or newer, and {java} is Java {version}"
+        raise _refusal(rule, _JAVA_REMEDY)
+
+
+def _java() -> str | None:
+    """Return the java that Spark starts."""
     home = os.environ.get("JAVA_HOME")
     if home:
-        return (Path(home) / "bin" / "java").exists()
-    return shutil.which("java") is not None
+        java = Path(home) / "bin" / "java"
+        return str(java) if java.exists() else None
+    return shutil.which("java")
+
+
+def _java_version(java: str) -> int | None:
+    """Return the version of a java, `None` where it does not say; up to 8 it is 1.8."""
+    try:
+        asked = subprocess.run(  # noqa: S603 - the java that Spark starts next
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    said = re.search(r'version "(?:1\.)?(\d+)', asked.stderr + asked.stdout)
+    return None if said is None else int(said[1])
 
 
 def _first_line(error: Exception) -> str:

@@ -7,8 +7,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.spark.session import settings, start_session
+from planner.spark.session import require_new_java, settings, start_session
+from support.commands import run
 
 
 @pytest.mark.spark
@@ -70,3 +72,53 @@ def test_what_is_missing_is_said_in_one_line(monkeypatch, lacking, said):
 
     assert said in refused.value.message
     assert "\n" not in refused.value.message
+
+
+def fake_java(folder, said):
+    """Put a java on the path that says this of itself."""
+    java = folder / "java"
+    java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{said}\nEND\n")
+    java.chmod(0o755)
+    return java
+
+
+OLD = [
+    pytest.param('java version "1.8.0_392"\nJava(TM) SE Runtime', "Java 8", id="8"),
+    pytest.param('openjdk version "11.0.21" 2023-10-17', "Java 11", id="11"),
+]
+
+
+@pytest.mark.parametrize("is_home", [False, True])
+@pytest.mark.parametrize(("said", "name"), OLD)
+def test_an_old_java_is_said_in_one_line(
+    monkeypatch, tmp_path, capsys, said, name, is_home
+):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    java = fake_java(folder, said)
+    for variable in ("JAVA_HOME", "SPARK_REMOTE"):
+        monkeypatch.delenv(variable, raising=False)
+    if is_home:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    else:
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    # Where tests before this one left a session, no java is started.
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+
+    found = run(capsys, "score", SNAPSHOT_FILE, "--spark")
+
+    assert found.code == 2
+    first, *_ = found.err.splitlines()
+    assert f"needs Java 17 or newer, and {java} is {name}; install one" in first
+    assert "Traceback" not in found.err
+
+
+@pytest.mark.parametrize(
+    "said", ['openjdk version "17.0.15" 2025-04-15', 'openjdk version "21-ea"', ""]
+)
+def test_a_java_that_is_new_or_mute_is_tried(monkeypatch, tmp_path, said):
+    fake_java(tmp_path, said)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+    require_new_java()
