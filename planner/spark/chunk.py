@@ -107,14 +107,11 @@ class Ground:
         Of the cluster.
     brokers, log_dirs
         Its tables; columns may be absent. Brokers stand once.
-    topics
-        Topics that say something: `topic`, `is_shared`, `min_isr`.
     """
 
     min_isr: int
     brokers: ArrowTable
     log_dirs: ArrowTable
-    topics: ArrowTable
 
     @cached_property
     def state(self) -> ClusterState:
@@ -182,7 +179,9 @@ class Sums:
     found: ArrowTable
 
 
-def sums_of(rows: ArrowTable, ground: Ground, *, is_compiled: bool = False) -> Sums:
+def sums_of(
+    rows: ArrowTable, ground: Ground, said: ArrowTable, *, is_compiled: bool = False
+) -> Sums:
     """
     Add up some partitions of one snapshot.
 
@@ -192,6 +191,8 @@ def sums_of(rows: ArrowTable, ground: Ground, *, is_compiled: bool = False) -> S
         The columns `READ`, in the types of snapshots; texts may be dictionaries.
     ground
         The rest of the snapshot.
+    said
+        What topics say, of those of the rows at least: `topic`, `is_shared`, `min_isr`.
     is_compiled
         Whether machine code does it; the sums are the same.
 
@@ -211,7 +212,7 @@ def sums_of(rows: ArrowTable, ground: Ground, *, is_compiled: bool = False) -> S
     with np.errstate(over="ignore", invalid="ignore"):
         add(
             uniform(arrays),
-            uniform(_ground_arrays(ground, names, spots, longest)),
+            uniform(_ground_arrays(ground, said, names, spots, longest)),
             sums,
             scratch_of(len(listed.values), longest, ground.state.num_racks),
         )
@@ -284,9 +285,8 @@ def _leaders(column: ArrowTable, brokers: BrokerRows) -> Ints:
 
 
 def _ground_arrays(
-    ground: Ground, names: ArrowTable, spots: Spots, longest: int
+    ground: Ground, said: ArrowTable, names: ArrowTable, spots: Spots, longest: int
 ) -> GroundArrays:
-    said = ground.topics
     at = pc.index_in(names, value_set=as_array(said.column("topic")))
     is_shared = pc.fill_null(said.column("is_shared").take(at), fill_value=False)
     min_isr = said.column("min_isr").take(at).fill_null(ground.min_isr)

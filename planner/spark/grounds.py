@@ -1,4 +1,4 @@
-"""What tasks must know of many snapshots: brokers, log dirs, some of the topics."""
+"""What tasks must know of many snapshots: brokers and log dirs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,16 +17,16 @@ from planner.snapshot.columns import (
     BROKERS,
     LOG_DIRS,
     STRING_MAP,
-    TOPICS,
     ArrowTable,
     TableColumns,
 )
-from planner.snapshot.facts import MIN_ISR, config_values
+from planner.snapshot.facts import MIN_ISR
 from planner.spark.chunk import Ground
 from planner.spark.files import KEY, TIME, FleetFiles, TableFile, read_file
 from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
 from planner.spark.parcels import Key, bucket_count
+from planner.spark.said import min_isr_of
 
 Flaw = dict[str, str]
 """What is wrong with a file, in the columns of `planner.spark.chunk.FOUND`."""
@@ -70,7 +70,6 @@ class Grounds:
             min_isr=said[0] if said else 1,
             brokers=_once(self.part("brokers", key)),
             log_dirs=dirs.filter(pc.is_valid(dirs.column("path"))),
-            topics=self.part("topics", key),
         )
 
     def buckets(self, key: Key) -> int:
@@ -94,7 +93,7 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 
 
 def grounds_of(fleet: Fleet) -> Grounds:
-    """Collect what is as large as brokers, log dirs, and topics that say something."""
+    """Collect what is as large as brokers and log dirs."""
     if fleet.files is None:
         return _grounds(_of_tables(fleet), {})
     return _grounds(*_of_files(fleet.files))
@@ -103,7 +102,7 @@ def grounds_of(fleet: Fleet) -> Grounds:
 def _grounds(
     read: Mapping[str, ArrowTable], flaws: Mapping[Key, Sequence[Flaw]]
 ) -> Grounds:
-    order = {"brokers": "id", "log_dirs": "path", "topics": "topic"}
+    order = {"brokers": "id", "log_dirs": "path"}
     tables, rows = {}, {}
     for name, found in read.items():
         by = [*KEY, *filter(None, [order.get(name)])]
@@ -116,7 +115,7 @@ def _grounds(
 def _of_files(
     files: FleetFiles,
 ) -> tuple[dict[str, ArrowTable], dict[Key, list[Flaw]]]:
-    """Read files, a row group at a time; most topics say nothing and are let go."""
+    """Read files, a row group at a time."""
     flaws: dict[Key, list[Flaw]] = {}
     for name, file in files.flawed():
         _note(flaws, name, file, file.flaw)
@@ -163,25 +162,8 @@ def _plain(table: ArrowTable) -> ArrowTable:
 
 
 def _with_min_isr(table: ArrowTable) -> ArrowTable:
-    least = pa.array(_min_isr(table.column("configs")), pa.int32())
+    least = pa.array(min_isr_of(table.column("configs")), pa.int32())
     return _plain(table).drop_columns(["configs"]).append_column("min_isr", least)
-
-
-def _min_isr(configs: ArrowTable) -> list[int | None]:
-    """Return what each row says of the least in sync; no number says nothing."""
-    found: list[int | None] = [None] * len(configs)
-    for row, text in zip(*config_values(configs, MIN_ISR), strict=True):
-        found[row] = int(text) if text.strip().isdecimal() else None
-    return found
-
-
-def _that_say_something(table: ArrowTable) -> ArrowTable:
-    found = _with_min_isr(table)
-    is_shared = pc.fill_null(
-        pc.equal(found.column("storage"), "shared"), fill_value=False
-    )
-    found = found.drop_columns(["storage"]).append_column("is_shared", is_shared)
-    return found.filter(pc.or_(is_shared, pc.is_valid(found.column("min_isr"))))
 
 
 def _kinds(columns: TableColumns, names: Sequence[str]) -> dict[str, Any]:
@@ -193,10 +175,6 @@ _READ: Mapping[str, tuple[Mapping[str, Any], Callable[[ArrowTable], ArrowTable]]
     "clusters": (_CONFIGS, _with_min_isr),
     "brokers": (_kinds(BROKERS, BROKER_COLUMNS), _plain),
     "log_dirs": (_kinds(LOG_DIRS, DIR_COLUMNS), _plain),
-    "topics": (
-        {**_kinds(TOPICS, ("topic", "storage")), **_CONFIGS},
-        _that_say_something,
-    ),
 }
 _EMPTY = {
     name: clean(
@@ -211,17 +189,13 @@ _EMPTY = {
 def _of_tables(fleet: Fleet) -> dict[str, ArrowTable]:
     """Ask Spark."""
     min_isr = F.col("configs")[MIN_ISR].try_cast("int").alias("min_isr")
-    topics = fleet.topics.select(
-        *KEY, "topic", (F.col("storage") == "shared").alias("is_shared"), min_isr
-    )
     chosen = {
         "clusters": fleet.clusters.select(*KEY, min_isr),
         "brokers": fleet.brokers.select(*KEY, *BROKER_COLUMNS),
         "log_dirs": fleet.log_dirs.select(*KEY, *DIR_COLUMNS),
-        "topics": topics.where(F.col("is_shared") | F.col("min_isr").isNotNull()),
     }
     parts = [_tagged(table, name) for name, table in chosen.items()]
-    # One question, not four.
+    # One question, not three.
     together = union_of(parts).toArrow()
     return {name: _part_with_key(together, name) for name in chosen}
 

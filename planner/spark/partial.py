@@ -35,6 +35,7 @@ from planner.spark.files import (
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import Grounds, flaws_of
 from planner.spark.parcels import LISTED, SCHEMA, Batches, Key, by_key, packed, seeds
+from planner.spark.said import Said, SaidInFiles, said_beside, with_said
 from planner.spark.workers import settle
 
 CHUNK_ROWS = 125_000
@@ -83,7 +84,8 @@ def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFra
 
     schema = from_arrow_schema(SCHEMA)
     if fleet.files is None:
-        rows = fleet.partitions.select(*KEY, *READ).mapInArrow(_adder(grounds), schema)
+        partitions = with_said(fleet, fleet.partitions.select(*KEY, *READ))
+        rows = partitions.mapInArrow(_adder(grounds), schema)
         topics = fleet.topics.select(*KEY, "topic")
         named = topics.mapInArrow(_lister(grounds), schema)
         nothing = spark.range(0, 1, 1, 1)
@@ -147,7 +149,7 @@ def _listed(topics: ArrowTable, grounds: Grounds) -> Batches:
 
 def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
     def add(batches: Batches) -> Batches:
-        adding = Adding(grounds)
+        adding = Adding(grounds, said_beside)
         for batch in batches:
             for key, rows in by_key(pa.table(batch)):
                 yield from adding.take(key, rows)
@@ -161,18 +163,21 @@ def _reader(
     grounds: Grounds, files: FleetFiles, tasks: Sequence[Sequence[Piece]]
 ) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
+        said = SaidInFiles(files)
         for batch in batches:
             for task in batch.column("id").to_pylist():
                 if task == 0:
                     yield from seeds(grounds.keys)
-                yield from _of_pieces(tasks[task], files, grounds)
+                yield from _of_pieces(tasks[task], files, grounds, said)
         settle("read")
 
     return read
 
 
-def _of_pieces(pieces: Sequence[Piece], files: FleetFiles, grounds: Grounds) -> Batches:
-    adding = Adding(grounds)
+def _of_pieces(
+    pieces: Sequence[Piece], files: FleetFiles, grounds: Grounds, said: Said
+) -> Batches:
+    adding = Adding(grounds, said)
     for table, place, group in pieces:
         file = files.tables[table][place]
         try:
@@ -207,10 +212,18 @@ class Adding:
     Rows that wait to be added up, and what came of those before.
 
     What a task has of a place is put together; topics wait until they are many.
+
+    Parameters
+    ----------
+    grounds
+        What is known of brokers and log dirs.
+    said
+        Returns what topics say.
     """
 
-    def __init__(self, grounds: Grounds) -> None:
+    def __init__(self, grounds: Grounds, said: Said) -> None:
         self._grounds = grounds
+        self._said = said
         self._known: dict[Key, Ground] = {}
         self._waiting: dict[Key, list[ArrowTable]] = {}
         self._rows = self._topics = 0
@@ -244,7 +257,10 @@ class Adding:
             rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
             if key not in self._known:
                 self._known[key] = self._grounds.of(key)
-            sums = sums_of(rows, self._known[key], is_compiled=is_compiled)
+            said, flaws = self._said(key, rows)
+            if len(flaws):
+                yield from packed(key, "found", flaws)
+            sums = sums_of(rows, self._known[key], said, is_compiled=is_compiled)
             kept = (sums.places, *(getattr(sums, name) for name in _KEPT.values()))
             self._kept.setdefault(key, []).append(kept)
             self._topics += len(sums.topics)

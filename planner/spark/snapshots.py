@@ -38,9 +38,14 @@ class SnapshotReader:
     ----------
     files
         Where the rows are.
+    kinds
+        The tables that are read, their columns and types.
     """
 
-    def __init__(self, files: FleetFiles) -> None:
+    def __init__(
+        self, files: FleetFiles, kinds: Mapping[str, Mapping[str, Any]] = KINDS
+    ) -> None:
+        self._kinds = kinds
         self._given = files.given
         self._files: dict[str, dict[Key, list[TableFile]]] = {}
         for name, listed in files.tables.items():
@@ -49,7 +54,7 @@ class SnapshotReader:
                 for key in file.snapshots:
                     of_table.setdefault(key, []).append(file)
         # Compacted files have many snapshots in a row group.
-        self._group = lru_cache(GROUPS_KEPT)(_read)
+        self._group = lru_cache(GROUPS_KEPT)(self._read)
 
     def tables(self, key: Key) -> dict[str, ArrowTable]:
         """
@@ -60,10 +65,10 @@ class SnapshotReader:
         UnreadableFileError
             If a file of its cannot be read.
         """
-        return {name: self._table(name, key) for name in KINDS}
+        return {name: self._table(name, key) for name in self._kinds}
 
     def _table(self, name: str, key: Key) -> ArrowTable:
-        kinds = KINDS[name]
+        kinds = self._kinds[name]
         found = [pa.schema(list(kinds.items())).empty_table()]
         for file in self._files.get(name, {}).get(key, ()):
             if len(file.snapshots) == 1 and not file.hidden:
@@ -77,9 +82,8 @@ class SnapshotReader:
             found.append(_rows_of(self._given[name], key).select(list(kinds)))
         return pa.concat_tables(found).combine_chunks()
 
-
-def _read(name: str, file: TableFile, group: int) -> ArrowTable:
-    return keyed(read_group(file, group, KINDS[name]), file)
+    def _read(self, name: str, file: TableFile, group: int) -> ArrowTable:
+        return keyed(read_group(file, group, self._kinds[name]), file)
 
 
 def _rows_of(table: ArrowTable, key: Key) -> ArrowTable:

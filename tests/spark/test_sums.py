@@ -13,11 +13,12 @@ from planner.score.tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import PARTITIONS
 from planner.spark.balance import HEAT, ScoreSettings, score_tables
-from planner.spark.chunk import NUMBERS, READ, WRONG, sums_of
+from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
 from planner.spark.parcels import buckets_of, on_snapshots, packed, seeds
 from planner.spark.partial import Adding
 from planner.spark.problems import problem_tables, twice_numbered
+from planner.spark.said import min_isr_of, said_of
 from planner.spark.wide import FIGURES, NAMES, WIDE
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents
@@ -30,29 +31,11 @@ DEFAULTS = ScoreSettings.defaults()
 def grounds_in_memory(tables):
     """What Spark would collect of the tables of one snapshot."""
     key = key_of(tables)
-    least = [
-        None if each is None else int(each)
-        for each in (
-            dict(configs or ()).get("min.insync.replicas")
-            for configs in (
-                *tables["clusters"].column("configs").to_pylist(),
-                *tables["topics"].column("configs").to_pylist(),
-            )
-        )
-    ]
-    topics = tables["topics"]
-    is_shared = [each == "shared" for each in topics.column("storage").to_pylist()]
+    least = min_isr_of(tables["clusters"].column("configs"))
     parts = {
-        "clusters": pa.table({"min_isr": pa.array(least[:1], pa.int32())}),
+        "clusters": pa.table({"min_isr": pa.array(least, pa.int32())}),
         "brokers": tables["brokers"].sort_by("id"),
         "log_dirs": tables["log_dirs"],
-        "topics": pa.table(
-            {
-                "topic": topics.column("topic"),
-                "is_shared": pa.array(is_shared, pa.bool_()),
-                "min_isr": pa.array(least[1:], pa.int32()),
-            }
-        ),
     }
     return Grounds(parts, {name: {key: (0, len(t))} for name, t in parts.items()})
 
@@ -67,9 +50,9 @@ def parcels_of(tables, grounds, size):
     """Add the partitions up in tasks of so many."""
     rows = tables["partitions"].select(list(READ))
     pieces = [rows.slice(at, size) for at in range(0, max(len(rows), 1), size)]
-    key = key_of(tables)
+    key, nothing = key_of(tables), FOUND.empty_table()
     for piece in pieces:
-        adding = Adding(grounds)
+        adding = Adding(grounds, lambda *_: (said_of(tables["topics"]), nothing))
         yield from adding.take(key, piece)
         yield from adding.end()
 
@@ -141,9 +124,11 @@ def test_compiled_sums_are_those_of_plain_python():
     ground = grounds_in_memory(tables).of(key_of(tables))
     rows = tables["partitions"].select(list(READ))
 
-    compiled = sums_of(rows, ground, is_compiled=True)
+    said = said_of(tables["topics"])
 
-    plain = sums_of(rows, ground)
+    compiled = sums_of(rows, ground, said, is_compiled=True)
+
+    plain = sums_of(rows, ground, said)
     for field in fields(plain):
         assert getattr(compiled, field.name).equals(getattr(plain, field.name))
 
