@@ -1,10 +1,8 @@
 """Scores written by Spark, and the few rows of them that people look at."""
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -52,13 +50,13 @@ def write_scores(
         If nothing can be written there.
     """
     root = folder.rstrip("/")
-    _forget_problems(root, {moment_text(micros)[:10] for _, micros in done})
+    spark, days = found.scores.sparkSession, {moment_text(at)[:10] for _, at in done}
     with writing(folder):
+        _forget_problems(found.problems, root, days)
         for name, table in ((SCORES, found.scores), (PROBLEMS, found.problems)):
             _write_days(table, f"{root}/{name}")
         if done:
             rows = [(*key, content) for key, content in done.items()]
-            spark = found.scores.sparkSession
             table = spark.createDataFrame(
                 rows, "cluster_id string, n long, content string"
             )
@@ -68,17 +66,23 @@ def write_scores(
             _write_days(named, f"{root}/{DONE}")
 
 
-def _forget_problems(root: str, days: Iterable[str]) -> None:
+def _forget_problems(problems: DataFrame, root: str, days: Iterable[str]) -> None:
     """
-    Remove the problems of days that are scored anew.
+    Empty the problems of days that are scored anew.
 
-    Days without any write nothing, and so replace nothing. Only on this machine's file
-    systems: on others Spark cannot be asked to.
+    Days without any write nothing, and so replace nothing. Spark alone may reach the
+    file system, and it can replace a folder, but not remove one.
     """
-    path = Path(root.removeprefix("file:")) / PROBLEMS
-    if "://" not in root:
-        for day in days:
-            shutil.rmtree(path / f"date={day}", ignore_errors=True)
+    path, spark = f"{root}/{PROBLEMS}", problems.sparkSession
+    try:
+        # Names alone: whatever is in the files, they are to go.
+        files = spark.read.format("binaryFile").load(path).select("path").collect()
+    except AnalysisException:
+        return
+    stale = {row["path"].partition("/date=")[2][:10] for row in files}
+    nothing = spark.createDataFrame([], problems.schema)
+    for day in sorted(stale & set(days)):
+        nothing.write.mode("overwrite").parquet(f"{path}/date={day}")
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def test_a_fleet_is_scored_once_and_new_days_are_added(spark, tmp_path, capsys):
     # Said anew since: that day again, and what was wrong with it is of before.
     old = out / "problems" / "date=2026-11-22" / "part-0.parquet"
     old.parent.mkdir(parents=True)
-    old.write_text("")
+    old.write_text("what was wrong")
     snapshots[2] = replace(snapshots[2], kafka_version="4.3.1", log_dirs=LESS)
     append(snapshots[2])
     assert score() == ["007"]
