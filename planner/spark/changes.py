@@ -19,18 +19,11 @@ from planner.fleet.changes import (
     lost_change,
 )
 from planner.snapshot.columns import ArrowTable
-from planner.spark.each import (
-    Job,
-    SnapshotSize,
-    Whole,
-    latest,
-    on_each,
-    row_schema,
-    sizes_of,
-    time_of,
-)
+from planner.spark.broken import Broken, around_broken
+from planner.spark.each import Whole, on_each, row_schema, time_of
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, conform, open_fleet
+from planner.spark.jobs import Job, SnapshotSize, latest, sizes_of
 from planner.spark.output import read_rows, write_rows
 from planner.spark.plans import PLANS
 
@@ -161,29 +154,42 @@ def changes_folder(
     BadInputError
         If the folder is no fleet, there are no plans, or nothing can be written.
     """
-    fleet = open_fleet(spark, folder)
     root = output.rstrip("/")
     made = None if plans is None else read_rows(spark, f"{plans.rstrip('/')}/{PLANS}")
     if plans is not None and made is None:
         raise _no_plans(plans)
     done = set() if again else {_key(row) for row in _totals(spark, root)}
-    pairs = [
-        job
-        for job in pairs_of(sizes_of(fleet))
-        if (job.cluster_id, *job.times) not in done
-    ]
-    if pairs:
-        found = changes(spark, fleet, pairs)
-        write_rows(found, f"{root}/{CHANGES}", replaces=again)
+
+    def compare(broken: Broken) -> list[Job]:
+        fleet = open_fleet(spark, folder, broken=broken)
+        pairs = [
+            job
+            for job in pairs_of(sizes_of(fleet))
+            if (job.cluster_id, *job.times) not in done
+        ]
+        if pairs:
+            found = changes(spark, fleet, pairs)
+            write_rows(found, f"{root}/{CHANGES}", replaces=again)
+        return pairs
+
+    pairs = around_broken(compare)
     fresh = {(job.cluster_id, *job.times) for job in pairs}
     drifted = []
     if made is not None:
-        write_rows(drift(spark, fleet, made), f"{root}/{DRIFT}", replaces=True)
+        _write_drift(spark, folder, made, f"{root}/{DRIFT}")
         drifted = _drifted(spark, root)
     return FleetChanged(
         changed=[_shown(r) for r in _totals(spark, root) if _key(r) in fresh],
         drifted=drifted,
     )
+
+
+def _write_drift(spark: SparkSession, folder: str, plans: DataFrame, path: str) -> None:
+    def hold(broken: Broken) -> None:
+        fleet = open_fleet(spark, folder, broken=broken)
+        write_rows(drift(spark, fleet, plans), path, replaces=True)
+
+    around_broken(hold)
 
 
 def _no_plans(folder: str) -> BadInputError:

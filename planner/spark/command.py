@@ -15,6 +15,7 @@ from planner.plan.request import PlanRequest, read_request
 from planner.score.make import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.balance import ScoreSettings
+from planner.spark.broken import Broken, around_broken
 from planner.spark.files import KEY
 from planner.spark.fleet import (
     CATALOG,
@@ -190,16 +191,21 @@ def score_folder(
             days = new_days(spark, contents, output)
             if not days:
                 return FleetScored(documents=[], problems=[])
-    found = score_fleet(open_fleet(spark, folder, days=days), settings)
-    done = {
-        key: content
-        for key, content in contents.items()
-        if days is None or moment_text(key[1])[:10] in days
-    }
-    write_scores(found, output, done=done)
-    scored = FleetScored(
-        documents=list(cluster_documents(found.scores, datetime.now(UTC)).values()),
-        problems=problem_rows(found),
-    )
-    found.release()
-    return scored
+
+    def run(broken: Broken) -> FleetScored:
+        fleet = open_fleet(spark, folder, days=days, broken=broken)
+        found = score_fleet(fleet, settings)
+        done = {
+            key: content
+            for key, content in contents.items()
+            if days is None or moment_text(key[1])[:10] in days
+        }
+        write_scores(found, output, done=done)
+        scored = FleetScored(
+            documents=list(cluster_documents(found.scores, datetime.now(UTC)).values()),
+            problems=problem_rows(found),
+        )
+        found.release()
+        return scored
+
+    return around_broken(run)

@@ -25,14 +25,13 @@ from planner.spark.dealing import SLOT, dealt, pack, shuffled_tasks, slots
 from planner.spark.files import KEY, FleetFiles
 from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
-from planner.spark.snapshots import SnapshotReader, snapshot_sizes
+from planner.spark.jobs import Job
+from planner.spark.snapshots import SnapshotReader
 from planner.spark.workers import settle
 
 JOB = "job"
 LAST = "last"
 _TIME = pa.timestamp("us", tz="UTC")
-JOB_REPLICAS = 15_000
-"""What a job costs however small it is, in replicas: planned, 0.05 s."""
 TASK_REPLICAS = 150_000
 """
 Smaller jobs share a task until they cost that together: half a second. What a task
@@ -65,92 +64,6 @@ class Whole:
 
 Work = Callable[[Sequence[Whole], str], ArrowTable]
 """Snapshots by their time, and the name of the job; rows come out."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """
-    Work on one snapshot of a cluster, or on several together.
-
-    Parameters
-    ----------
-    cluster_id
-        The cluster.
-    times
-        When the snapshots were taken, in microseconds since 1970; the last of them is
-        the time of the rows that come out.
-    name
-        What is to be done.
-    replicas
-        How large it is.
-    """
-
-    cluster_id: str
-    times: tuple[int, ...]
-    name: str
-    replicas: int
-
-    @property
-    def cost(self) -> int:
-        """About what it takes, in replicas."""
-        return self.replicas + JOB_REPLICAS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotSize:
-    """
-    A snapshot of a fleet, and how large it is.
-
-    Parameters
-    ----------
-    cluster_id, micros
-        Its key; the time in microseconds since 1970.
-    replicas
-        How many there are.
-    """
-
-    cluster_id: str
-    micros: int
-    replicas: int
-
-    def job(self, name: str) -> Job:
-        """Return a job on this snapshot alone."""
-        return Job(
-            cluster_id=self.cluster_id,
-            times=(self.micros,),
-            name=name,
-            replicas=self.replicas,
-        )
-
-
-def sizes_of(fleet: Fleet) -> list[SnapshotSize]:
-    """Return every snapshot of a fleet and its size, by cluster and time."""
-    if fleet.files is not None:
-        return [
-            SnapshotSize(cluster_id=key[0] or "", micros=key[1], replicas=replicas)
-            for key, replicas in sorted(snapshot_sizes(fleet.files).items())
-        ]
-    micros = F.unix_micros("taken_at").alias("micros")
-    counted = fleet.partitions.groupBy("cluster_id", micros).agg(
-        F.sum(F.coalesce(F.array_size("replicas"), F.lit(0))).alias("replicas")
-    )
-    named = fleet.clusters.select("cluster_id", micros).distinct()
-    rows = named.join(counted, on=["cluster_id", "micros"], how="left").collect()
-    sizes = [
-        SnapshotSize(
-            cluster_id=row["cluster_id"],
-            micros=row["micros"],
-            replicas=int(row["replicas"] or 0),
-        )
-        for row in rows
-    ]
-    return sorted(sizes, key=lambda size: (size.cluster_id, size.micros))
-
-
-def latest(sizes: Sequence[SnapshotSize]) -> list[SnapshotSize]:
-    """Return the last snapshot of every cluster."""
-    last = {size.cluster_id: size for size in sizes}
-    return list(last.values())
 
 
 def on_each(
@@ -202,10 +115,10 @@ def on_each(
     own = fleet.tables() if fleet.files is None else {}
     parts = union_of([_tagged(t, name) for name, t in {**own, **extra}.items()])
     jobbed = parts.join(F.broadcast(dealing), on=list(KEY))
-    if fleet.files is not None:
-        # So that every snapshot is read, whether there is more about it or not.
+    if fleet.files is not None or fleet.flaws:
+        # So that every snapshot is there, whether there is more about it or not.
         jobbed = jobbed.unionByName(dealing, allowMissingColumns=True)
-    put = _Read(fleet.files) if fleet.files is not None else _whole
+    put = _Read(fleet.files) if fleet.files is not None else _Put(fleet.flaws)
     return (
         dealt(jobbed, max(len(tasks), 1))
         .groupBy(SLOT, JOB, LAST, "cluster_id")
@@ -319,6 +232,19 @@ def _worker(
         return _keyed(found, rows, schema)
 
     return run
+
+
+@dataclass(frozen=True)
+class _Put:
+    """Put a snapshot together, and say what is wrong with its files."""
+
+    flaws: Mapping[tuple[str | None, int], Sequence[Mapping[str, str]]]
+
+    def __call__(self, rows: ArrowTable, micros: int) -> Whole:
+        whole = _whole(rows, micros)
+        key = (rows.column("cluster_id")[0].as_py(), micros)
+        flaws = [flaw["rule"] for flaw in self.flaws.get(key, ())]
+        return replace(whole, flaw="; ".join(flaws))
 
 
 def _whole(rows: ArrowTable, micros: int) -> Whole:

@@ -1,9 +1,10 @@
 """The tables of many snapshots, as DataFrames."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +90,9 @@ class Fleet:
     files
         Where the rows are, where the driver and all tasks can read them by themselves;
         `None`: they cannot.
+    flaws
+        Where they cannot: by cluster and time, what is wrong with the files of a
+        snapshot, in the columns of `planner.spark.chunk.FOUND`.
     """
 
     clusters: DataFrame
@@ -97,6 +101,9 @@ class Fleet:
     topics: DataFrame
     partitions: DataFrame
     files: FleetFiles | None = None
+    flaws: Mapping[tuple[str | None, int], Sequence[dict[str, str]]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     def canonical(self) -> Self:
         """Return the tables with all their columns and no others, in their types."""
@@ -130,6 +137,7 @@ class Fleet:
             topics=self.topics.unionByName(other.topics),
             partitions=self.partitions.unionByName(other.partitions),
             files=None if mine is None or theirs is None else mine.together(theirs),
+            flaws={**self.flaws, **other.flaws},
         )
 
 
@@ -147,7 +155,11 @@ def conform(table: DataFrame, schema: T.StructType) -> DataFrame:
 
 
 def open_fleet(
-    spark: SparkSession, folder: str, *, days: Collection[str] | None = None
+    spark: SparkSession,
+    folder: str,
+    *,
+    days: Collection[str] | None = None,
+    broken: Mapping[str, str] = MappingProxyType({}),
 ) -> Fleet:
     """
     Open the tables of a fleet by a path that Spark reads, or by catalog names.
@@ -161,6 +173,9 @@ def open_fleet(
         ``hdfs:`` …; or ``table:SCHEMA`` for the tables ``SCHEMA.clusters`` and so on.
     days
         Days to read, as ``2026-11-21``, where it is a folder; `None`: all.
+    broken
+        Files that are left out where Spark reads the tables, by their paths in the
+        folder, and why.
 
     Raises
     ------
@@ -171,11 +186,21 @@ def open_fleet(
         schema = folder.removeprefix(CATALOG)
         tables = {name: spark.table(f"{schema}.{name}") for name in TABLE_NAMES}
         return _fleet_of(tables)
-    from planner.spark.layout import fleet_files, read_tables, read_visible
+    from planner.spark.layout import (
+        flaws_of_files,
+        fleet_files,
+        read_tables,
+        read_visible,
+    )
 
     visible = read_visible(spark, folder.rstrip("/"))
     files = fleet_files(folder, visible, days)
-    return _fleet_of(read_tables(spark, folder, visible, days, files), files)
+    if files is not None:
+        flawed = {file.name for _, file in files.flawed()}
+        return _fleet_of(read_tables(spark, folder, visible, days, flawed), files)
+    flaws = flaws_of_files(folder, visible, days, broken)
+    tables = read_tables(spark, folder, visible, days, broken)
+    return replace(_fleet_of(tables), flaws=flaws)
 
 
 def fleet_of_snapshots(

@@ -95,7 +95,7 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect what is as large as brokers and log dirs."""
     if fleet.files is None:
-        return _grounds(_of_tables(fleet), {})
+        return _grounds(_of_tables(fleet), fleet.flaws)
     return _grounds(*_of_files(fleet.files))
 
 

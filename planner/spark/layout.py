@@ -1,6 +1,6 @@
 """Read the fleet tables that commit markers name, from any path that Spark reads."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def read_tables(
     folder: str,
     visible: Visible,
     days: Collection[str] | None = None,
-    files: FleetFiles | None = None,
+    without: Collection[str] = (),
 ) -> dict[str, DataFrame]:
     """
     Open the tables of a fleet folder, as its markers say.
@@ -44,11 +44,10 @@ def read_tables(
         Its markers.
     days
         Days of which the files are read, as ``2026-11-21``; `None`: all.
-    files
-        Of `fleet_files`: those that cannot be read are left out here.
+    without
+        Files that cannot be read, by their paths in the folder.
     """
     root = folder.rstrip("/")
-    flawed = set() if files is None else {file.name for _, file in files.flawed()}
     schemas = {
         "clusters": CLUSTERS,
         **{c.name: table_schema(c) for c in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)},
@@ -58,12 +57,52 @@ def read_tables(
         paths = [
             f"{root}/{file}"
             for file in visible.files(name)
-            if (days is None or day_of_file(file) in days) and file not in flawed
+            if (days is None or day_of_file(file) in days) and file not in without
         ]
         reader = spark.read.schema(schemas[name])
         table = reader.parquet(*paths) if paths else empty(spark, schemas[name])
         tables[name] = _without_hidden(spark, table, visible, root)
     return tables
+
+
+def flaws_of_files(
+    folder: str,
+    visible: Visible,
+    days: Collection[str] | None,
+    broken: Mapping[str, str],
+) -> dict[tuple[str | None, int], list[dict[str, str]]]:
+    """
+    Return by snapshot what is wrong with its files.
+
+    Parameters
+    ----------
+    folder, visible, days
+        As for `read_tables`.
+    broken
+        Files by their paths in the folder, and why they cannot be read.
+    """
+    flaws: dict[tuple[str | None, int], list[dict[str, str]]] = {}
+    for marker, commit in sorted(visible.commits.items()):
+        shown = set(commit.snapshots) - visible.hidden.get(marker, frozenset())
+        for table, file in _broken_of(commit, days, broken):
+            flaw = {
+                "table": table,
+                "place": f"{folder.rstrip('/')}/{file}",
+                "value": "",
+                "rule": broken[file],
+            }
+            for key in _keys(shown):
+                flaws.setdefault(key, []).append(flaw)
+    return flaws
+
+
+def _broken_of(
+    commit: Commit, days: Collection[str] | None, broken: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for table in TABLES:
+        for file in commit.files[table]:
+            if file in broken and (days is None or day_of_file(file) in days):
+                yield table, file
 
 
 def fleet_files(

@@ -12,9 +12,11 @@ from placement.rules.draft import Settings
 from planner.age import age_s
 from planner.fleet.overview import FAILED, SCHEMA, overview_row
 from planner.snapshot.columns import ArrowTable
+from planner.spark.broken import Broken, around_broken
 from planner.spark.changes import CHANGES
-from planner.spark.each import Whole, latest, on_each, row_schema, sizes_of, time_of
+from planner.spark.each import Whole, on_each, row_schema, time_of
 from planner.spark.fleet import Fleet, open_fleet
+from planner.spark.jobs import latest, sizes_of
 from planner.spark.output import read_rows, writing
 from planner.spark.trends import TRENDS
 
@@ -123,22 +125,28 @@ def overview_folder(
     BadInputError
         If the folder is no fleet, or nothing can be written.
     """
-    rows = overview(spark, open_fleet(spark, folder), settings)
-    for where, name, figures, columns in (
-        (trends, TRENDS, forecasts, FORECAST),
-        (changes, CHANGES, moved, MOVED),
-    ):
-        table = (
-            None if where is None else read_rows(spark, f"{where.rstrip('/')}/{name}")
-        )
-        if table is None:
-            rows = rows.withColumns({column: F.lit(None) for column in columns})
-        else:
-            rows = rows.join(figures(table), on="cluster_id", how="left")
     path = f"{output.rstrip('/')}/{OVERVIEW}"
-    with writing(output):
-        typed = rows.withColumns(_types(rows))
-        typed.write.mode("overwrite").parquet(path)
+
+    def run(broken: Broken) -> None:
+        rows = overview(spark, open_fleet(spark, folder, broken=broken), settings)
+        for where, name, figures, columns in (
+            (trends, TRENDS, forecasts, FORECAST),
+            (changes, CHANGES, moved, MOVED),
+        ):
+            table = (
+                None
+                if where is None
+                else read_rows(spark, f"{where.rstrip('/')}/{name}")
+            )
+            if table is None:
+                rows = rows.withColumns({column: F.lit(None) for column in columns})
+            else:
+                rows = rows.join(figures(table), on="cluster_id", how="left")
+        with writing(output):
+            typed = rows.withColumns(_types(rows))
+            typed.write.mode("overwrite").parquet(path)
+
+    around_broken(run)
     micros = [F.unix_micros(name).alias(name) for name in ("taken_at", MOVED[1])]
     found = spark.read.parquet(path)
     kept = [c for c in found.columns if c not in {"taken_at", MOVED[1]}]

@@ -21,16 +21,10 @@ from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
 from planner.fleet.scenarios import FleetScenario
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
-from planner.spark.each import (
-    Job,
-    Whole,
-    latest,
-    on_each,
-    row_schema,
-    sizes_of,
-    time_of,
-)
+from planner.spark.broken import Broken, around_broken
+from planner.spark.each import Whole, on_each, row_schema, time_of
 from planner.spark.fleet import Fleet, conform, open_fleet
+from planner.spark.jobs import Job, latest, sizes_of
 from planner.spark.output import read_rows, write_rows
 
 PLANS = "plans"
@@ -190,33 +184,37 @@ def plan_folder(
     BadInputError
         If the folder is no fleet, or nothing can be written.
     """
-    fleet = open_fleet(spark, folder)
-    sizes = sizes_of(fleet)
-    path, schema = f"{output.rstrip('/')}/{table}", SCHEMAS[table]
-    done = set() if again else _done(spark, path, schema)
-    hashes = {each.name: each.hash for each in asked}
-    wanted = [
-        (size, name)
-        for size in (sizes if history else latest(sizes))
-        for name in hashes
-    ]
-    jobs = [
-        size.job(name)
-        for size, name in wanted
-        if (size.cluster_id, size.micros, name, hashes[name]) not in done
-    ]
-    if not jobs:
-        return FleetPlanned(rows=[], skipped=len(wanted))
-    made = _answered(spark, fleet, jobs, asked, schema)
-    write_rows(made, path, replaces=again)
-    fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
-    rows = [
-        row
-        for row in _written(spark, path, schema)
-        if (row["cluster_id"], row["micros"], row["request"]) in fresh
-        and row["request_hash"] == hashes[row["request"]]
-    ]
-    return FleetPlanned(rows=rows, skipped=len(wanted) - len(jobs))
+
+    def run(broken: Broken) -> FleetPlanned:
+        fleet = open_fleet(spark, folder, broken=broken)
+        sizes = sizes_of(fleet)
+        path, schema = f"{output.rstrip('/')}/{table}", SCHEMAS[table]
+        done = set() if again else _done(spark, path, schema)
+        hashes = {each.name: each.hash for each in asked}
+        wanted = [
+            (size, name)
+            for size in (sizes if history else latest(sizes))
+            for name in hashes
+        ]
+        jobs = [
+            size.job(name)
+            for size, name in wanted
+            if (size.cluster_id, size.micros, name, hashes[name]) not in done
+        ]
+        if not jobs:
+            return FleetPlanned(rows=[], skipped=len(wanted))
+        made = _answered(spark, fleet, jobs, asked, schema)
+        write_rows(made, path, replaces=again)
+        fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
+        rows = [
+            row
+            for row in _written(spark, path, schema)
+            if (row["cluster_id"], row["micros"], row["request"]) in fresh
+            and row["request_hash"] == hashes[row["request"]]
+        ]
+        return FleetPlanned(rows=rows, skipped=len(wanted) - len(jobs))
+
+    return around_broken(run)
 
 
 def _done(

@@ -16,8 +16,9 @@ from planner.fleet.plans import NamedRequest, plan_row
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot
-from planner.spark.each import SnapshotSize, read_whole, sizes_of
+from planner.spark.each import read_whole
 from planner.spark.fleet import Fleet, fleet_of_snapshots, open_fleet
+from planner.spark.jobs import SnapshotSize, sizes_of
 from planner.spark.plans import plan_fleet
 from planner.spark.snapshots import SnapshotReader
 
