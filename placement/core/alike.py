@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.core.problem import BoolArray, IntArray, Level, Movability, Problem
+from placement.core.problem import (
+    BoolArray,
+    IndexArray,
+    IntArray,
+    Level,
+    Movability,
+    Problem,
+)
 
 
 class Classes(NamedTuple):
@@ -33,8 +40,10 @@ class Classes(NamedTuple):
         return np.diff(self.start)
 
 
-def classes_of(problem: Problem, cost: IntArray, level: Level | None) -> Classes:
-    """Join groups of the same homes, movability, class, cap and cost of a move."""
+def classes_of(
+    problem: Problem, cost: IntArray, kind: IndexArray, level: Level | None
+) -> Classes:
+    """Join groups of the same homes, movability, class, kind, cap and cost."""
     free = np.not_equal(problem.movability, Movability.NEVER)
     groups = np.unique(problem.group_of[free]).astype(np.int64)
     items = np.nonzero(np.isin(problem.group_of, groups))[0]
@@ -45,9 +54,10 @@ def classes_of(problem: Problem, cost: IntArray, level: Level | None) -> Classes
     size = np.diff(problem.group_start)[groups]
     row = np.repeat(np.arange(len(groups)), size)
     place = np.arange(len(items)) - np.repeat(np.cumsum(size) - size, size)
-    key = np.full((len(groups), int(size.max(initial=0)) + 3), -1, dtype=np.int64)
-    key[row, place + 3] = code[order]
+    key = np.full((len(groups), int(size.max(initial=0)) + 4), -1, dtype=np.int64)
+    key[row, place + 4] = code[order]
     key[:, 0], key[:, 1] = cost[groups], problem.group_class[groups]
+    key[:, 3] = kind[groups]
     if level is not None and level.group_cap is not None:
         key[:, 2] = level.group_cap[groups]
     order = np.lexsort(key.T[::-1])

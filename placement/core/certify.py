@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands, moves_bound, reached_bands
 from placement.core.cuts import deviation_bound
@@ -13,7 +11,7 @@ from placement.core.exact_models import ExactModels
 from placement.core.problem import Problem
 from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
-from placement.core.transport import flow_proof, is_counts_alone, is_transport
+from placement.core.transport import flow_bound
 from placement.core.value import Value
 from placement.core.verify import verify_cover, verify_cut
 from placement.core.verify_prices import verify_distance, verify_prices
@@ -97,9 +95,6 @@ def _certify(
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_open = value.key[0] == 0 and cost < copied
-    if is_open:
-        cost, proof = _by_flow(problem, bands, effort, (cost, proof))
-        is_open = cost < copied
     if is_open and not models.is_fitting:
         priced, prices = _priced(problem, at, bands, (copied, effort))
         if priced > cost:
@@ -110,35 +105,14 @@ def _certify(
     is_met = value.key[0] == 0
     if is_met and moves < value.moves:
         known = (moves, moves_proof)
-        moves, moves_proof = _by_flow(problem, bands, effort, known, counts_moves=True)
+        moves, moves_proof = flow_bound(
+            problem, bands, effort, known, counts_moves=True
+        )
     return Certificate(
         cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )
-
-
-def _by_flow(
-    problem: Problem,
-    bands: Bands,
-    effort: Effort,
-    known: tuple[int, Proof | None],
-    *,
-    counts_moves: bool = False,
-) -> tuple[int, Proof | None]:
-    """Prove more by a flow of counts over all bins, where it may take that long."""
-    is_alone = is_counts_alone(problem)
-    cells = effort.flow_cells if is_alone else effort.proof_cells * counts_moves
-    if not cells or not is_transport(problem):
-        return known
-    price = problem.cost * problem.price_across
-    cost = np.ones_like(price) if counts_moves else price
-    proof = flow_proof(problem, bands, cost, cells)
-    if proof is None:
-        return known
-    lower, upper, witness = bands.lower, bands.upper, proof.witness
-    value = verify_prices(problem, lower, upper, witness, counts_moves=counts_moves)
-    return (value, proof) if value > known[0] else known
 
 
 def _by_cases(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.bounds import aimed_bands, cost_bound, reached_bands
+from placement.core.bounds import Bands, aimed_bands, cost_bound, reached_bands
 from placement.core.certify import Answer, conclude, copied_cost
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
@@ -27,7 +27,7 @@ from placement.core.role_flow import solve_roles
 from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
-from placement.core.transport import is_counts_alone, solve_counts
+from placement.core.transport import flow_bound, is_counts_alone, solve_counts
 from placement.core.value import Value, evaluate, misplaced_roles, refills
 
 SEED_STEP = 1_000_003
@@ -144,7 +144,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
     """
     clock = _Clock()
     models = ExactModels(Moving.of(problem).problem, effort)
-    answer = _proven(problem, at, evaluate(problem, at), None)
+    answer = _proven(problem, at, evaluate(problem, at), (None, effort))
     solution = conclude(problem, answer, effort, models)
     clock.lap("bound")
     return replace(solution, seconds=clock.spent)
@@ -156,13 +156,13 @@ def _search(
     """Return the best answer, what was proven on the way, and the steps."""
     (at, value, distance_proof), steps = _found(problem, how, known)
     clock.lap("solve")
-    answer = _proven(problem, at, value, distance_proof)
+    answer = _proven(problem, at, value, (distance_proof, how.effort))
     clock.lap("bound")
     if _may_gain(problem, answer, how) and not how.deadline.is_over():
         better, worth = _polish(problem, at, value, how)
         clock.lap("solve")
         if worth < value:
-            answer = _proven(problem, better, worth, distance_proof)
+            answer = _proven(problem, better, worth, (distance_proof, how.effort))
             clock.lap("bound")
     return answer, steps
 
@@ -217,11 +217,21 @@ def _in_rounds(
 
 
 def _proven(
-    problem: Problem, at: Arrangement, value: Value, distance_proof: Proof | None
+    problem: Problem,
+    at: Arrangement,
+    value: Value,
+    known: tuple[Proof | None, Effort],
 ) -> Answer:
-    """Return an answer with a bound on its cost for the bands it reached."""
-    bands = reached_bands(problem, at)
-    cost, proof = cost_bound(problem, bands, copied_cost(problem, value))
+    """
+    Return an answer with a bound on its cost for the bands it reached.
+
+    `known`: a proof of a distance outside the bands, and how much work to do.
+    """
+    distance_proof, effort = known
+    bands, copied = reached_bands(problem, at), copied_cost(problem, value)
+    cost, proof = cost_bound(problem, bands, copied)
+    if cost < copied and not value.key[0]:
+        cost, proof = flow_bound(problem, bands, effort, (cost, proof))
     return Answer(at, value, cost, proof, distance_proof)
 
 
@@ -279,24 +289,27 @@ def _improve(
     before = evaluate(problem, start)
     if before.is_in_band:
         return start, before
+    is_flow = is_counts_alone(problem) and not problem.has_caps
+    flown = _flown(problem, aimed_bands(problem), searcher) if is_flow else None
+    if flown is not None and flown[1].is_in_band:
+        return flown
     at, value = searcher.improve(start, before)
-    if is_counts_alone(problem) and not problem.has_caps:
-        at, value = _counted(problem, at, value, searcher)
+    if is_flow and flown is None:
+        flown = _flown(problem, reached_bands(problem, at), searcher)
+    if flown is not None:
+        at, value = _better(problem, at, value, searcher.improve(*flown)[0])
     return (start, before) if value.key[:3] >= before.key[:3] else (at, value)
 
 
-def _counted(
-    problem: Problem, at: Arrangement, value: Value, searcher: Searcher
-) -> tuple[Arrangement, Value]:
-    """Place counts by the least-cost flow, roles by another one, and mend the rest."""
-    for bands in (aimed_bands(problem), reached_bands(problem, at)):
-        flown = solve_counts(problem, bands, searcher.effort.flow_cells)
-        if flown is not None:
-            placed = solve_roles(problem, flown)
-            mended, _ = searcher.improve(placed, evaluate(problem, placed))
-            at, value = _better(problem, at, value, mended)
-            break
-    return at, value
+def _flown(
+    problem: Problem, bands: Bands, searcher: Searcher
+) -> tuple[Arrangement, Value] | None:
+    """Place counts by the least-cost flow, and roles at these places by another one."""
+    flown = solve_counts(problem, bands, searcher.effort.flow_cells)
+    if flown is None:
+        return None
+    placed = solve_roles(problem, flown)
+    return placed, evaluate(problem, placed)
 
 
 def _polish(

@@ -19,9 +19,11 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
+from placement.core.effort import Effort
 from placement.core.problem import IntArray, Problem
 from placement.core.solution import Proof
 from placement.core.transport_network import Network
+from placement.core.verify_prices import verify_prices
 
 MAX_PAIRS = 50_000_000
 """Of group and bin, for which there are tables of bits."""
@@ -72,7 +74,8 @@ def solve_counts(problem: Problem, bands: Bands, most_cells: int) -> Arrangement
     ----------
     problem
         For which `is_transport` holds. Roles stay with their items; capacities of
-        other resources are not looked at.
+        other resources are not looked at. No bin gets more of a collection than its cap
+        leaves beside what lies there, if it can be.
     bands
         To be kept to by the counted resource.
     most_cells
@@ -84,8 +87,12 @@ def solve_counts(problem: Problem, bands: Bands, most_cells: int) -> Arrangement
     within the bands, or the network is too large.
     """
     price = problem.cost * problem.price_across + problem.price_per_move
-    solved = _solved(problem, bands, price, most_cells)
-    return None if solved is None else solved[0].arrangement(solved[1])
+    # How collections are spread gives way before bands do.
+    for minds_spread in {len(problem.collection_cap) > 0: None, False: None}:
+        solved = _solved(problem, bands, price, (most_cells, minds_spread))
+        if solved is not None:
+            return solved[0].arrangement(solved[1])
+    return None
 
 
 def flow_proof(
@@ -101,23 +108,67 @@ def flow_proof(
     cost
         ``(G,)`` of a move: ones, to bound their number.
     """
-    solved = _solved(problem, bands, cost, most_cells)
+    solved = _solved(problem, bands, cost, (most_cells, False))
     if solved is None:
         return None
     return Proof(kind="flow-dual", witness=solved[0].prices(solved[1]))
 
 
+def flow_bound(
+    problem: Problem,
+    bands: Bands,
+    effort: Effort,
+    known: tuple[int, Proof | None],
+    *,
+    counts_moves: bool = False,
+) -> tuple[int, Proof | None]:
+    """
+    Return a bound and its proof, by a flow over all bins where that proves more.
+
+    Parameters
+    ----------
+    problem, bands
+        As for `solve_counts`, but any problem.
+    effort
+        How large a flow may be.
+    known
+        A bound that is known, and its proof.
+    counts_moves
+        Whether it is on the number of moves, or on their cost.
+    """
+    is_alone = is_counts_alone(problem)
+    cells = effort.flow_cells if is_alone else effort.proof_cells * counts_moves
+    if not cells or not is_transport(problem):
+        return known
+    price = problem.cost * problem.price_across
+    cost = np.ones_like(price) if counts_moves else price
+    proof = flow_proof(problem, bands, cost, cells)
+    if proof is None:
+        return known
+    lower, upper, witness = bands.lower, bands.upper, proof.witness
+    value = verify_prices(problem, lower, upper, witness, counts_moves=counts_moves)
+    return (value, proof) if value > known[0] else known
+
+
 def _solved(
-    problem: Problem, bands: Bands, cost: IntArray, most_cells: int
+    problem: Problem, bands: Bands, cost: IntArray, how: tuple[int, bool]
 ) -> tuple[Network, IntArray] | None:
-    """Return a network and its flow."""
+    """Return a network and its flow; `how`: how large, and whether it minds spread."""
+    most_cells, minds_spread = how
     resource = counted_resource(problem)
     if resource is None:
         msg = "no resource in which all items weigh the same"
         raise ValueError(msg)
     # What is full takes nothing in a cheap arrangement, unless there is no other.
     for takes_all in (False, True):
-        network = Network(problem, resource, bands, cost, takes_all=takes_all)
+        network = Network(
+            problem,
+            resource,
+            bands,
+            cost,
+            takes_all=takes_all,
+            minds_spread=minds_spread,
+        )
         flow = network.solved(most_cells)
         if flow is not None:
             return network, flow

@@ -42,14 +42,26 @@ class _Hubs(NamedTuple):
     ----------
     classes, hubs
         The classes that enter hubs, and these; ascending by hub.
-    exit_hubs, exit_bins
-        The bins that hubs lead to; ascending by hub.
+    exit_hubs, exit_bins, exit_collections
+        The bins that hubs lead to, ascending by hub, and whose items they are for.
     """
 
     classes: IntArray
     hubs: IntArray
     exit_hubs: IntArray
     exit_bins: IntArray
+    exit_collections: IndexArray
+
+
+class _Gates(NamedTuple):
+    """
+    Where items of a collection come into a bin, as many as its cap leaves room for.
+
+    `keys` are ``collection * N + bin``, ascending; `room` is what each lets through.
+    """
+
+    keys: IntArray
+    room: IntArray
 
 
 class Network:
@@ -68,6 +80,9 @@ class Network:
         ``(G,)`` of moving one item of a group.
     takes_all
         Whether bins that are full now may take items, too.
+    minds_spread
+        Whether no bin may get more of a collection than its cap leaves beside what lies
+        there now.
     """
 
     def __init__(
@@ -78,11 +93,15 @@ class Network:
         cost: IntArray,
         *,
         takes_all: bool,
+        minds_spread: bool,
     ) -> None:
         self._problem, self._resource = problem, resource
         capped = (one for one in problem.levels[1:] if one.group_cap is not None)
         self._level = next(capped, None)
-        self._classes = classes_of(problem, cost, self._level)
+        collection = np.full(problem.num_groups, NOWHERE, dtype=np.int32)
+        collection = problem.collection_of if minds_spread else collection
+        self._classes = classes_of(problem, cost, collection, self._level)
+        self._collection = collection[self._classes.first]
         self._cost = cost[self._classes.first]
         self._pairs = pairs_of(problem, self._classes.first)
         self._low, self._high = self._limits(bands)
@@ -96,6 +115,7 @@ class Network:
         self._first_bin = len(self._cost)
         self._sink = self._first_bin + problem.num_bins
         self._first_hub = self._sink + 1 + len(self._passages.classes)
+        self._gates = self._found_gates()
         self._arcs = Arcs()
 
     @property
@@ -152,17 +172,63 @@ class Network:
     def _found_hubs(self, by_hub: BoolArray) -> _Hubs:
         """Return a hub for each node and kind of group: these differ in their bins."""
         group_class = self._problem.group_class[self._classes.first]
-        kinds, kind = np.unique(group_class, return_inverse=True)
+        # Groups of one class and one collection are of one kind.
+        both = np.stack([group_class, self._collection])
+        kinds, kind = np.unique(both, axis=1, return_inverse=True)
+        kind = kind.reshape(-1)
         k, node = np.nonzero(self._by_node(by_hub))
         hub = kind[k] * self._num_nodes + node
         order = np.argsort(hub, kind="stable")
-        exit_kind, exit_bin = np.nonzero(self._exits(kinds))
+        exit_kind, exit_bin = np.nonzero(self._exits(kinds[0]))
         exit_hub = exit_kind * self._num_nodes + self._node[exit_bin]
         is_used = np.isin(exit_hub, hub)
         exits = np.argsort(exit_hub[is_used], kind="stable")
         return _Hubs(
-            k[order], hub[order], exit_hub[is_used][exits], exit_bin[is_used][exits]
+            k[order],
+            hub[order],
+            exit_hub[is_used][exits],
+            exit_bin[is_used][exits],
+            kinds[1][exit_kind[is_used][exits]],
         )
+
+    def _found_gates(self) -> _Gates:
+        """Return the gates that arrivals come through."""
+        keys = np.unique(np.concatenate([self._direct_gates(), self._exit_gates()]))
+        keys, problem = keys[keys >= 0], self._problem
+        if not len(keys):
+            return _Gates(keys, keys)
+        stays = np.not_equal(problem.movability, Movability.MUST)
+        of, home = problem.collection_of[problem.group_of[stays]], problem.home[stays]
+        lies = self._key(of, home)
+        fixed = self._key(*problem.collection_fixed)
+        there, count = np.unique(np.concatenate([lies, fixed]), return_counts=True)
+        place = np.minimum(np.searchsorted(there, keys), len(there) - 1)
+        held = np.where(there[place] == keys, count[place], 0)
+        cap = problem.collection_cap[keys // problem.num_bins]
+        return _Gates(keys, np.maximum(cap - held, 0))
+
+    def _key(self, collection: IndexArray, b: IndexArray | IntArray) -> IntArray:
+        return collection.astype(np.int64) * self._problem.num_bins + b
+
+    def _direct_gates(self) -> IntArray:
+        """Return the gate of each direct choice; negative where there is none."""
+        k, b = self._direct
+        of = np.where(self._pairs.is_home[k, b], NOWHERE, self._collection[k])
+        return self._key(of, b)
+
+    def _exit_gates(self) -> IntArray:
+        """Return the gate of each exit of a hub; negative where there is none."""
+        return self._key(self._hubs.exit_collections, self._hubs.exit_bins)
+
+    def _heads(self, b: IntArray, gates: IntArray) -> IntArray:
+        """Return the nodes that items for bins go to: these, or the gates before."""
+        first = self._first_hub + self._num_hubs
+        place = first + np.searchsorted(self._gates.keys, gates)
+        return np.where(gates < 0, self._first_bin + b, place)
+
+    @property
+    def _num_hubs(self) -> int:
+        return int(self._hubs.hubs.max(initial=-1)) + 1
 
     def _found_passages(self) -> _Passages:
         """Return the nodes that classes enter, each with its cap."""
@@ -187,7 +253,7 @@ class Network:
     def _scale(self) -> int:
         """What a unit of cost costs, so that ties may be broken; 0: too much."""
         dearest = int(self._cost.max(initial=0)) + 1
-        nodes = self._first_hub + len(self._hubs.exit_hubs)
+        nodes = self._first_hub + self._num_hubs + len(self._gates.keys)
         return min(TIES, MAX_COST // (dearest * (nodes + 1)))
 
     def solved(self, most_choices: int) -> IntArray | None:
@@ -209,8 +275,8 @@ class Network:
         given = self._classes.size * (sizes - self._pairs.is_kept.sum(axis=1))
         # What has to flow at least is given behind an arc and taken before it.
         np.subtract.at(given, passages.classes, passages.least)
-        hubs = np.zeros(int(self._hubs.hubs.max(initial=0)) + 1, dtype=np.int64)
-        supplies = np.concatenate([given, -self._low, [0], passages.least, hubs])
+        others = np.zeros(self._num_hubs + len(self._gates.keys), dtype=np.int64)
+        supplies = np.concatenate([given, -self._low, [0], passages.least, others])
         supplies[self._sink] = -supplies.sum()
         return self._arcs.solve(supplies) if supplies[self._sink] <= 0 else None
 
@@ -224,13 +290,17 @@ class Network:
         tails = np.where(entry[k, self._node[b]] < 0, k, entry[k, self._node[b]])
         moved = self._cost * self._scale + (self._scale > 1)
         costs = np.where(self._pairs.is_home[k, b], 0, moved[k])
-        self._arcs.add(tails, self._first_bin + b, size[k], costs)
+        heads = self._heads(b, self._direct_gates())
+        self._arcs.add(tails, heads, size[k], costs)
         tails = entry[hubs.classes, hubs.hubs % max(self._num_nodes, 1)]
         heads = self._first_hub + hubs.hubs
         self._arcs.add(tails, heads, size[hubs.classes], moved[hubs.classes])
-        exits = self._first_bin + hubs.exit_bins
+        exits = self._heads(hubs.exit_bins, self._exit_gates())
         room = np.maximum(self._high[hubs.exit_bins], 0)
         self._arcs.add(self._first_hub + hubs.exit_hubs, exits, room, 0)
+        gates = self._first_hub + self._num_hubs + np.arange(len(self._gates.keys))
+        into = self._first_bin + self._gates.keys % self._problem.num_bins
+        self._arcs.add(gates, into, self._gates.room, 0)
 
     def arrangement(self, flow: IntArray) -> Arrangement:
         """Read the placement off: items whose bin is kept stay, the rest fill up."""

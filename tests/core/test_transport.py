@@ -142,10 +142,20 @@ def add_group(graph, problem: Problem, group: int, cost: int) -> None:
         if rack >= 0 and cap > 0:
             tail = ("rack", group, rack)
             graph.add_edge(("group", group), tail, capacity=cap, weight=0)
+        head = ("bin", b)
+        if b not in home and len(problem.collection_cap):
+            head = ("gate", int(problem.collection_of[group]), b)
         price = 0 if b in home else cost
         if home.get(b) == Movability.NEVER:
             price = -STAYS
-        graph.add_edge(tail, ("bin", b), capacity=1, weight=price)
+        graph.add_edge(tail, head, capacity=1, weight=price)
+
+
+def lies_at(problem: Problem, collection: int, b: int) -> int:
+    """How many items of a collection lie in a bin that need not leave it."""
+    of = problem.collection_of[problem.group_of]
+    stays = np.not_equal(problem.movability, Movability.MUST)
+    return int((stays & np.equal(of, collection) & np.equal(problem.home, b)).sum())
 
 
 def naive_flow(problem: Problem, bands: Bands, cost) -> int | None:
@@ -160,6 +170,9 @@ def naive_flow(problem: Problem, bands: Bands, cost) -> int | None:
     for b in range(problem.num_bins):
         graph.add_node(("bin", b), demand=int(low[b]))
         graph.add_edge(("bin", b), "sink", capacity=int(high[b] - low[b]), weight=0)
+    for _, of, b in [node for node in graph if node[0] == "gate"]:
+        room = max(0, int(problem.collection_cap[of]) - lies_at(problem, of, b))
+        graph.add_edge(("gate", of, b), ("bin", b), capacity=room, weight=0)
     graph.add_node("sink", demand=problem.num_items - int(low.sum()))
     try:
         found, _ = nx.network_simplex(graph)
@@ -218,6 +231,30 @@ def test_moves_are_counted_exactly(problem: Problem):
     if proof is not None:
         given = (bands.lower, bands.upper, proof.witness)
         assert verify_prices(problem, *given, counts_moves=True) == least
+
+
+@settings(max_examples=80)
+@given(counts(), st.data())
+def test_collections_stay_spread_where_bands_allow_it(problem: Problem, data):
+    size = problem.num_groups
+    of = data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size))
+    caps = data.draw(st.lists(st.integers(0, 4), min_size=2, max_size=2))
+    problem = replace(
+        problem,
+        collection_of=np.array(of, dtype=np.int32),
+        collection_cap=np.array(caps, dtype=np.int64),
+    )
+    bands = aimed_bands(problem)
+    least = naive_flow(problem, bands, problem.cost)
+
+    at = solve_counts(problem, bands, MOST_CELLS)
+
+    if at is None or least is None:
+        assert least is None
+        return
+    value = evaluate(problem, at)
+    assert value.deviation == value.unmet == value.broken_groups == 0
+    assert value.cost - problem.price_per_move * value.moves == least
 
 
 @settings(max_examples=100)
