@@ -43,7 +43,10 @@ class Effort:
         Largest number of pairs of bin and class of groups for which a flow is solved
         where counts are all that is to be balanced.
     proof_cells
-        The same to prove how many moves are needed, whatever else is to be balanced.
+        The same to prove how many moves are needed, whatever else is to be balanced,
+        where moves have a price.
+    proves_moves
+        Whether that is proven where they have none, too.
     priced_cells
         Largest number of (group, bin) pairs for which prices of load are sought that
         prove more than the bins do one by one.
@@ -71,6 +74,7 @@ class Effort:
     part_nodes: int = 0
     flow_cells: int = 0
     proof_cells: int = 0
+    proves_moves: bool = False
     priced_cells: int = 0
     near_cells: int = 0
     near_nodes: int = 0
@@ -114,6 +118,7 @@ THOROUGH = Effort(
     part_nodes=100,
     flow_cells=4_000_000,
     proof_cells=2_000_000,
+    proves_moves=True,
     priced_cells=100_000,
     near_cells=50_000,
     near_nodes=50,

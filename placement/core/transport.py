@@ -136,8 +136,10 @@ def flow_bound(
     counts_moves
         Whether it is on the number of moves, or on their cost.
     """
-    is_alone = is_counts_alone(problem)
-    cells = effort.flow_cells if is_alone else effort.proof_cells * counts_moves
+    cells = effort.flow_cells
+    if not is_counts_alone(problem):
+        is_wanted = effort.proves_moves or problem.price_per_move > 0
+        cells = effort.proof_cells if counts_moves and is_wanted else 0
     if not cells or not is_transport(problem):
         return known
     price = problem.cost * problem.price_across
