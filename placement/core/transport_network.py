@@ -18,6 +18,8 @@ from placement.core.problem import (
 )
 from placement.core.value import open_bins
 
+NO_KEY = 1 << 62
+"""Behind all keys."""
 TIES = 1 << 12
 """What a cost is multiplied by, where there is room, so that fewer moves break ties."""
 
@@ -202,7 +204,9 @@ class Network:
         lies = self._key(of, home)
         fixed = self._key(*problem.collection_fixed)
         there, count = np.unique(np.concatenate([lies, fixed]), return_counts=True)
-        place = np.minimum(np.searchsorted(there, keys), len(there) - 1)
+        # Where everything must leave, nothing lies anywhere.
+        there, count = np.append(there, NO_KEY), np.append(count, 0)
+        place = np.searchsorted(there, keys)
         held = np.where(there[place] == keys, count[place], 0)
         cap = problem.collection_cap[keys // problem.num_bins]
         return _Gates(keys, np.maximum(cap - held, 0))
