@@ -48,6 +48,8 @@ from placement.targets import Shares, Targets, find_targets
 
 Solver = Callable[[Problem], Solution]
 
+NEAR = 1e-9
+"""Targets that are no distance."""
 MAX_BAND_ROUNDS = 4
 """How often bands are computed anew after heavy replicas have moved."""
 
@@ -81,7 +83,7 @@ def settle(
         solver = _solver(draft, hasty, deadline, log_dirs=log_dirs)
         found = _solve(draft, shares, targets, balanced, solver)
         is_same = _same_bands(targets, found.targets)
-        is_out = found.solution.certificate.deviation.value > 0
+        is_out = found.solution.certificate.deviation.value > NEAR
         if is_same and is_out and hasty != effort and not deadline.is_over():
             spent = _added(spent, found)
             hasty = effort

@@ -156,7 +156,7 @@ def _deviation(
 ) -> Bounded:
     """Bound the distance outside the bands, where there is one and the rules hold."""
     reached = answer.value.deviation
-    if reached <= 0 or answer.value.key[0]:
+    if not answer.value.is_outside or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
     bound, proof = _proven_distance(problem, answer)
     if bound < reached and models.is_fitting and fits_prices(problem, MANY_CELLS):

@@ -180,7 +180,7 @@ def _found(
         at, value, steps = _in_rounds(problem, how, searcher)
     else:
         at, value, steps = known, evaluate(problem, known), 0
-    if value.deviation and not value.key[0]:
+    if value.is_outside and not value.key[0]:
         at, value = searcher.narrow(at, value)
     return _nearest(problem, at, value, how, searcher), steps
 
@@ -246,7 +246,7 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
         return True
     # What no step brings into its band ruin or an exact model may.
     fits = problem.num_items > MANY_ITEMS or how.models.is_fitting
-    return answer.value.deviation > 0 and fits
+    return answer.value.is_outside and fits
 
 
 def _nearest(
@@ -254,7 +254,7 @@ def _nearest(
 ) -> tuple[Arrangement, Value, Proof | None]:
     """Come nearer to the bands by the relaxation of the exact model, where it fits."""
     effort = how.effort
-    is_wanted = value.deviation > 0 and not value.key[0] and not how.deadline.is_over()
+    is_wanted = value.is_outside and not value.key[0] and not how.deadline.is_over()
     if not is_wanted or how.models.is_fitting:
         return at, value, None
     if not fits_prices(problem, effort.near_cells):
@@ -357,7 +357,7 @@ def _exact(
     problem: Problem, at: Arrangement, value: Value, models: ExactModels
 ) -> tuple[Arrangement, Value]:
     """Improve the answer to a small problem by exact models."""
-    if value.deviation > 0 or value.key[0]:
+    if value.is_outside or value.key[0]:
         at, value = _better(problem, at, value, models.nearest().at)
     return _better(problem, at, value, models.cheapest(reached_bands(problem, at)).at)
 

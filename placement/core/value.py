@@ -72,6 +72,11 @@ class Value:
         )
 
     @property
+    def is_outside(self) -> bool:
+        """Whether a load is out of its band, by more than a part in a billion."""
+        return self.key[1] > 0
+
+    @property
     def is_in_band(self) -> bool:
         """Whether all hard rules hold and every load is in its band."""
         return self.key[:3] == (0, 0.0, 0.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from placement.core import value as value_module
 from placement.core.arrangement import Arrangement, home_loads, loads
 from placement.core.problem import NOWHERE, Movability, Problem
-from placement.core.value import evaluate, misplaced_roles, refills
+from placement.core.value import Value, evaluate, misplaced_roles, refills
 from support.oracles import items_of, naive_loads, naive_value
 from support.problems import problems
 
@@ -83,3 +83,12 @@ def test_loads_are_the_same_summed_and_worked_out(
     problem, at = drawn
     home_loads(problem)  # from here on they can be worked out from what moved
     assert loads(problem, at).tolist() == naive_loads(problem, at)
+
+
+def test_a_part_in_a_billion_is_not_outside():
+    def value(distance: float) -> Value:
+        return Value(0, 0, 0, distance, distance, 0, 0, 0)
+
+    assert not value(4e-12).is_outside
+    assert value(4e-12).is_in_band
+    assert value(1e-8).is_outside
