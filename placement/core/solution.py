@@ -29,7 +29,8 @@ class Proof:
     Parameters
     ----------
     kind
-        Which bound: ``count``, ``cover``, ``forced``, ``heaviest``, ``milp-dual``.
+        Which bound: ``count``, ``cover``, ``flow-dual``, ``forced``, ``heaviest``,
+        ``lambda``, ``milp-dual``, ``water-fill``.
     witness
         Plain integers and lists from which `core.verify` re-checks it.
     """

@@ -13,6 +13,7 @@ from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.fleet import open_fleet
 from planner.spark.plans import plan_fleet
 from planner.spark.scoring import score_fleet
+from support.broken_files import cut, spoil
 from support.commands import run
 from support.plans import skewed_document
 from support.scores import by_place, differences, in_memory
@@ -30,20 +31,6 @@ def snapshot(cluster_id, taken_at=DAYS[0], seed=1):
     document = skewed_document(seed=seed)
     return Snapshot.from_document(
         document | {"cluster_id": cluster_id, "taken_at": taken_at}
-    )
-
-
-def cut(path):
-    """Cut a file's end off, as where a copy was killed."""
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def spoil(path):
-    """Spoil what is in a file; its end tells nothing of it."""
-    content = path.read_bytes()
-    footer = int.from_bytes(content[-8:-4], "little") + 8
-    path.write_bytes(
-        b"PAR1" + b"\xff" * (len(content) - footer - 4) + content[-footer:]
     )
 
 

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from planner.fleet.append import append
 from planner.fleet.store import Store
+from support.broken_files import cut, spoil
 from support.commands import run
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
@@ -36,20 +37,6 @@ def break_brokers(path):
     """Let a broker stand twice."""
     table = parquet.read_table(path)
     parquet.write_table(pa.concat_tables([table, table.slice(0, 1)]), path)
-
-
-def cut(path):
-    """Cut a file's end off, as where a copy was killed."""
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def spoil(path):
-    """Spoil what is in a file; its end tells nothing of it."""
-    content = path.read_bytes()
-    footer = int.from_bytes(content[-8:-4], "little") + 8
-    path.write_bytes(
-        b"PAR1" + b"\xff" * (len(content) - footer - 4) + content[-footer:]
-    )
 
 
 def file_of(folder, table, cluster_id, day="21"):
