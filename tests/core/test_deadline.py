@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from placement.core.arrangement import home_arrangement
 from placement.core.deadline import Deadline
 from placement.core.problem import Problem
+from placement.core.solution import Status
 from placement.core.solve import solve
 from placement.core.value import evaluate
 from support.oracles import illegal_moves
@@ -46,11 +47,23 @@ def test_what_must_move_has_moved_whatever_the_time():
 
 @pytest.mark.parametrize(("ticks", "is_cut"), [(0, True), (10**6, False)])
 def test_an_answer_says_whether_it_was_cut(ticks: int, is_cut: bool):
+    weights = [2, 4, 3, 3, 3, 3, 3, 3]
+    problem = make_problem(
+        [[0]] * 8, num_bins=2, weight=weights, lower=9, upper=15, target=12.0
+    )
+
+    assert solve(problem, deadline=ticking(ticks)).is_cut == is_cut
+
+
+def test_what_a_flow_answers_at_once_was_not_cut():
     problem = make_problem(
         [[0]] * 8, num_bins=2, weight=3, cost=3, lower=9, upper=15, target=12.0
     )
 
-    assert solve(problem, deadline=ticking(ticks)).is_cut == is_cut
+    found = solve(problem, deadline=ticking(0))
+
+    assert found.status is Status.OPTIMAL
+    assert not found.is_cut
 
 
 def test_no_deadline_is_never_over():
