@@ -19,9 +19,9 @@ class Effort:
         price of a move, until all is in band.
     rounds
         Rounds of ruin and recreate.
-    priced_rounds
-        The most of these where every move has a price, as long as they pay; 0: no more
-        than others.
+    more_rounds
+        The most of these as long as they pay, where that is not too long to wait (see
+        `most_rounds`).
     searches
         How many times these are made, each with random numbers of its own, at once
         where there are cores; the best answer counts, the first of equal ones.
@@ -64,7 +64,7 @@ class Effort:
     pair_scan: int = 64
     starts: int = 4
     rounds: int
-    priced_rounds: int = 0
+    more_rounds: int = 0
     searches: int = 1
     gap: float
     milp_cells: int
@@ -95,7 +95,7 @@ QUICK = Effort(
 NORMAL = Effort(
     steps_per_item=6,
     rounds=200,
-    priced_rounds=6_200,
+    more_rounds=6_200,
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
@@ -129,8 +129,12 @@ EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
 
 FEW_PRICED = 1500
 """Up to so many items a price of moves asks for no more rounds of ruin."""
-PRICED_TURN = 1000
-"""Rounds of ruin that must pay, where moves have a price, before more are made."""
+MORE_FREE = 600
+"""Rounds of ruin at most where moves have no price: uncompiled each takes 10 ms."""
+LARGE_PROBLEM = 100_000
+"""From so many items on a round of ruin takes a millisecond, and saves little."""
+TURN = 1000
+"""Rounds of ruin that must pay before more are made."""
 LEAST_PAY = 1e-3
 """Part of the cost that they must save for that."""
 
@@ -142,3 +146,17 @@ def scans(price_per_move: int) -> tuple[int, ...]:
     Where every move has a price, the item that fits best saves others.
     """
     return (512,) if price_per_move else (32, 128)
+
+
+def most_rounds(effort: Effort, num_items: int, price_per_move: int) -> int:
+    """
+    Return how many rounds of ruin a search makes at most, as long as they pay.
+
+    Where every move has a price they pay for longest. None of this depends on what is
+    compiled, so that the answer does not either.
+    """
+    if price_per_move:
+        most = effort.more_rounds if num_items > FEW_PRICED else 0
+    else:
+        most = min(effort.more_rounds, MORE_FREE) if num_items <= LARGE_PROBLEM else 0
+    return max(effort.rounds, most)

@@ -15,7 +15,14 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, settled
 from placement.core.deadline import Deadline
-from placement.core.effort import FEW_PRICED, LEAST_PAY, PRICED_TURN, Effort, scans
+from placement.core.effort import (
+    FEW_PRICED,
+    LEAST_PAY,
+    TURN,
+    Effort,
+    most_rounds,
+    scans,
+)
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled, is_at_hand, is_running
 from placement.core.kernels.layout import (
@@ -133,7 +140,7 @@ class Searcher:
         self._is_compiled = (
             is_compiled
             or problem.num_items > PLAIN_ITEMS
-            or (self._is_priced and effort.priced_rounds >= MANY_ROUNDS)
+            or (self._is_priced and effort.more_rounds >= MANY_ROUNDS)
             or (problem.num_items > FEW_ITEMS and is_running(STAGES))
         )
         self._laid_out: Memory | None = None
@@ -362,11 +369,14 @@ class Searcher:
         self._now.floats[BASE_PRICE] = 1.0 + self._mean_cost
         moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
         rounds = self._effort.rounds
+        problem = self._problem
+        most = most_rounds(self._effort, problem.num_items, problem.price_per_move)
         self._in_turns(stages.shake, (moved,), rounds, 64)
-        while self._is_priced and rounds < self._effort.priced_rounds:
+        while rounds < most:
             was_in_band, cost = self._is_in_band(), self._now.ints[COST]
-            rounds += PRICED_TURN
-            self._in_turns(stages.shake, (moved,), PRICED_TURN, 64)
+            turn = min(TURN, most - rounds)
+            rounds += turn
+            self._in_turns(stages.shake, (moved,), turn, 64)
             has_paid = self._now.ints[COST] < (1 - LEAST_PAY) * cost
             is_nearer = self._is_in_band() and not was_in_band
             if self._deadline.is_over() or not (is_nearer or has_paid):

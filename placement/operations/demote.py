@@ -11,7 +11,6 @@ from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
 from placement.core.solution import Shortfall
 from placement.load import (
     RESOURCES,
-    UNITS,
     WeightArray,
     broker_loads,
     first_live_replica,
@@ -138,18 +137,14 @@ def _too_much(
 ) -> Shortfall:
     """Say that a broker cannot lead a partition within its capacity."""
     need, have = (int(load[broker, r]) for load in loads)
-    resource, unit = RESOURCES[r], UNITS[RESOURCES[r]]
     return Shortfall(
         what="capacity",
         have=have,
         need=need,
         group=p,
         bin=broker,
-        resource=str(resource),
+        resource=str(RESOURCES[r]),
         level="broker",
-        message=f"{draft.state.name_of(p)} keeps its leader: broker "
-        f"{draft.state.brokers.ids[broker]} would carry {need / unit:.6g} of "
-        f"{resource} and may carry {have / unit:.6g}",
     )
 
 

@@ -12,7 +12,6 @@ from placement.core.solution import Shortfall
 from placement.crossing import source_racks
 from placement.load import (
     RESOURCES,
-    UNITS,
     WeightArray,
     broker_loads,
     first_true,
@@ -175,15 +174,13 @@ class Replacing:
         """Say which capacity of the new broker a replica would exceed."""
         most = self._most(new)
         r = int(np.argmax(load > most))
-        need, have = int(load[r]), max(int(most[r]), 0)
-        resource, unit = str(RESOURCES[r]), UNITS[RESOURCES[r]]
-        why = (
-            f"does not fit: broker {self.draft.state.brokers.ids[new]} would carry "
-            f"{need / unit:.6g} of {resource} and may carry {have / unit:.6g}"
-        )
-        lacking = self._lacking(row, why)
         return replace(
-            lacking, what="capacity", have=have, need=need, resource=resource
+            self._lacking(row, ""),
+            what="capacity",
+            have=max(int(most[r]), 0),
+            need=int(load[r]),
+            resource=str(RESOURCES[r]),
+            message="",
         )
 
     def _most(self, new: int) -> WeightArray:

@@ -148,7 +148,7 @@ def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
 def _is_priced(settings: Settings) -> bool:
     """Tell whether moves have a price that the search makes many rounds for."""
     has_price = settings.prefers_moves or settings.price_per_move_bytes > 0
-    return has_price and EFFORTS[settings.effort].priced_rounds > 0
+    return has_price and EFFORTS[settings.effort].more_rounds > 0
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:

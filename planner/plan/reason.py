@@ -167,7 +167,7 @@ def _remedy(rule: str, settings: Settings) -> str:
     return remedies[rule]
 
 
-def amount_text(resource: str, value: float) -> str:
+def amount_text(resource: str, value: float, digits: int = 4) -> str:
     """
     Return an amount of a resource, in units of the core, as people read it.
 
@@ -178,12 +178,28 @@ def amount_text(resource: str, value: float) -> str:
     """
     readable = value / UNITS[Resource(resource)]
     if resource == Resource.DISK:
-        return bytes_text(readable, 4)
+        return bytes_text(readable, digits)
     if resource in {Resource.IN, Resource.OUT}:
-        return f"{bytes_text(readable, 4)}/s"
+        return f"{bytes_text(readable, digits)}/s"
     if resource == Resource.CPU:
-        return f"{readable:.4g} cores"
+        return f"{readable:.{digits}g} cores"
     return f"{readable:,.0f}"
+
+
+def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
+    """
+    Return two amounts that differ with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> amounts_text("disk", 800_000_000_000, 800_000_950_000)
+    ('800 GB', '800.001 GB')
+    """
+    for digits in range(4, 16):
+        texts = amount_text(resource, have, digits), amount_text(resource, need, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
@@ -217,13 +233,18 @@ def _cap_text(shortfall: Shortfall) -> str:
 
 def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     state, resource = placed.draft.state, shortfall.resource
-    have = amount_text(resource, shortfall.have)
-    need = amount_text(resource, shortfall.need)
+    have, need = amounts_text(resource, shortfall.have, shortfall.need)
     if shortfall.what == "room":
         name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
         return (
             f"{name} takes {need} of {resource}; no broker that it may go to has room "
             f"for more than {have} (broker {broker})"
+        )
+    if shortfall.bin >= 0 and shortfall.group >= 0:
+        name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
+        return (
+            f"{name}: broker {broker} would carry {need} of {resource} and may carry "
+            f"{have}"
         )
     if shortfall.bin >= 0:
         broker = state.brokers.ids[shortfall.bin]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.core import effort as efforts
 from placement.core import search
 from placement.core.arrangement import home_arrangement
 from placement.core.bounds import reached_bands
@@ -231,20 +232,33 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
     monkeypatch: pytest.MonkeyPatch,
 ):
     problem = replace(spread_out(20, 150, least=0.8), price_per_move=100_000)
-    few = replace(NORMAL, rounds=2, priced_rounds=0, milp_cells=0)
+    few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
+    monkeypatch.setattr(efforts, "FEW_PRICED", 0)
     monkeypatch.setattr(search, "FEW_PRICED", 0)
-    monkeypatch.setattr(search, "PRICED_TURN", 60)
+    monkeypatch.setattr(search, "TURN", 60)
 
     found = {}
     for most in (10**6, -1):
         monkeypatch.setattr(search, "PLAIN_ITEMS", most)
-        found[most] = solve(problem, effort=replace(few, priced_rounds=500))
+        found[most] = solve(problem, effort=replace(few, more_rounds=500))
     short = solve(problem, effort=few)
 
     plain, compiled = found.values()
     assert plain.best.bin_of.tolist() == compiled.best.bin_of.tolist()
     assert plain.best.role_of.tolist() == compiled.best.role_of.tolist()
     assert priced(problem, plain) < priced(problem, short)
+
+
+@pytest.mark.slow
+def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(search, "PLAIN_ITEMS", -1)
+    problem = spread_out(12, 300, least=0.9)
+    few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
+
+    short = solve(problem, effort=few)
+    long = solve(problem, effort=replace(few, more_rounds=efforts.MORE_FREE))
+
+    assert priced(problem, long) < priced(problem, short)
 
 
 def priced(problem: Problem, solution: Solution) -> float:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from placement.cluster import BrokerState
 from planner.plan.make import make
+from planner.plan.own_options import OwnOptions
 from planner.plan.request import PlanRequest
 from planner.plan.screen import files_lines, headline, plan_screen
 from planner.plan.table import broker_groups
@@ -212,6 +213,15 @@ REASONS = [
         "cannot be kept: no leaders for broker 1. It helps to shorten "
         "--exclude-brokers-for-leaders",
         id="no-other-leader",
+    ),
+    pytest.param(
+        make_state([[0], [1]], racks="ab", size_bytes=[50_000_950_000, 750 * 10**9],
+                   disk_bytes=10**12),
+        {"goal": "replace-broker", "own": OwnOptions(broker=("0",), with_broker=("1",))},
+        "t-0: broker 1 would carry 800.001 GB of disk and may carry 800 GB",
+        "cannot be kept: no broker over 80% of its disk. It helps to raise "
+        "--capacity-threshold disk=… or add disk",
+        id="replaced-by-a-full-broker",
     ),
     pytest.param(
         make_state([[0], [1]], racks="ab"),
