@@ -13,6 +13,7 @@ from placement.core import search
 from placement.core.arrangement import home_arrangement, loads
 from placement.core.bounds import reached_bands
 from placement.core.effort import NORMAL, QUICK, Effort
+from placement.core.kernels import touching
 from placement.core.problem import (
     NO_LIMIT,
     Movability,
@@ -426,3 +427,20 @@ def test_a_few_bytes_outside_the_band_of_terabytes_leave(effort: Effort):
     assert_sound(problem, solution)
     assert loads(problem, solution.best).max() <= upper
     assert solution.certificate.cost.value == TERABYTES // 8 + 60
+
+
+@pytest.mark.parametrize("effort", [QUICK, NORMAL], ids=["quick", "normal"])
+def test_rows_read_ahead_change_no_answer(
+    effort: Effort, monkeypatch: pytest.MonkeyPatch
+):
+    problem = spread_out(num_bins=12, num_groups=80, least=0.8)
+    plain = solve(problem, effort=replace(effort, rounds=min(effort.rounds, 5)))
+
+    monkeypatch.setattr(touching, "MANY_ITEMS", 0)
+    monkeypatch.setattr(touching, "AT_ONCE", 5)
+    touched = solve(problem, effort=replace(effort, rounds=min(effort.rounds, 5)))
+
+    assert touched.best.bin_of.tolist() == plain.best.bin_of.tolist()
+    assert touched.best.role_of.tolist() == plain.best.role_of.tolist()
+    assert touched.steps == plain.steps
+    assert (plain.certificate.moves.value or 0) > 0

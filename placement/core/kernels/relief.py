@@ -52,6 +52,7 @@ from placement.core.kernels.penalty import (
     price_at,
 )
 from placement.core.kernels.placing import ALL_BINS, SAMPLE
+from placement.core.kernels.touching import AT_ONCE, touch_items
 
 FINALISTS = 4
 """Items of a bin for which targets are looked at."""
@@ -96,6 +97,8 @@ def short_list(m: Memory, place: int, scan: int) -> int:
     kept, count, cursor = 0, num_items_in(m, place), cursor_of(m, place)
     looked = min(scan, count)
     for step in range(looked):
+        if step % AT_ONCE == 0:
+            touch_items(m, place, cursor + step, min(AT_ONCE, looked - step))
         item = item_at(m, place, (cursor + step) % count)
         gain = -leave_change(m, item, -1)
         if gain > 0.0:
@@ -186,6 +189,8 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
         count, cursor = num_items_in(m, source), cursor_of(m, source)
         looked = min(share, count)
         for step in range(looked):
+            if step % AT_ONCE == 0:
+                touch_items(m, source, cursor + step, min(AT_ONCE, looked - step))
             item = item_at(m, source, (cursor + step) % count)
             gain = -arrive_change(m, item, place)
             if gain > 0.0:
@@ -266,6 +271,7 @@ def best_follower(
     scale = m.floats[m.ints[PENALTY] + load_node(m, 0, back)] - first
     count, cursor = num_items_in(m, target), cursor_of(m, target)
     slot, looked = 0, 0
+    touch_items(m, target, cursor, scan)
     while slot < count and looked < scan:
         other = item_at(m, target, (cursor + slot) % count)
         slot += 1
