@@ -60,6 +60,8 @@ FINALISTS = 4
 
 CHAIN_GAIN = 1e-3
 """Part of a bin's penalty that a pair of moves must gain: less would never end."""
+WIDE_SCAN = 256
+"""Items of a bin for which every other bin is looked at; the next time, others."""
 CHAIN_SCAN = 24
 """Items of a bin from which pairs of moves start."""
 
@@ -248,7 +250,7 @@ def relieve_at_any_price(m: Memory, place: int, num_hungry: int, scan: int) -> b
     """Look at every bin for a move, then at pairs of moves."""
     if is_outside(m, place, ROW_UPPER):
         m.ints[IS_WIDE] = 1
-        item, target, _ = best_out(m, place, num_hungry, num_items_in(m, place))
+        item, target, _ = best_out(m, place, num_hungry, WIDE_SCAN)
         m.ints[IS_WIDE] = 0
         if item >= 0:
             apply_move(m, item, target)

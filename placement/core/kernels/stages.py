@@ -209,7 +209,8 @@ def balance(
             num_hungry, num_fat = split_bins(m)
             continue
         steps, tried = steps + 1, tried + 1
-        if steps % 64 == 0:
+        # Looking at all bins must not take more than the steps between.
+        if steps % max(64, m.ints[NUM_BINS] // 16) == 0:
             num_hungry, num_fat = split_bins(m)
         if (
             improve_roles_of(m, now, min(scan // 4, 16))
