@@ -17,8 +17,9 @@ from placement.core.arrangement import Arrangement
 from placement.core.bundles import bundle_groups
 from placement.core.deadline import Deadline
 from placement.core.effort import EFFORTS, Effort
+from placement.core.exact_work import ExactWork
 from placement.core.problem import Problem
-from placement.core.solution import Bounded, Solution
+from placement.core.solution import Solution
 from placement.core.solve import solve
 from placement.core.solve_order import solve_order
 from placement.core.solve_parts import solve_in_parts
@@ -78,16 +79,18 @@ def settle(
     # How near to its bands a cluster can come is asked once these are settled.
     is_asked_at_once = draft.is_order_only or log_dirs is not None
     hasty = effort if is_asked_at_once else replace(effort, near_cells=0)
+    # However often it is solved, what exact models take is what one plan may.
+    work = ExactWork.of(effort.milp_looks)
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
-        solver = _solver(draft, hasty, deadline, log_dirs=log_dirs)
+        solver = _solver(draft, hasty, deadline, work, log_dirs=log_dirs)
         found = _solve(draft, shares, targets, balanced, solver)
         is_same = _same_bands(targets, found.targets)
         is_out = found.solution.certificate.deviation.value > NEAR
         if is_same and is_out and hasty != effort and not deadline.is_over():
             spent = _added(spent, found)
             hasty = effort
-            solver = _solver(draft, effort, deadline, found.solution.best)
+            solver = _solver(draft, effort, deadline, work, found.solution.best)
             found = _solve(draft, shares, targets, balanced, solver)
             is_same = _same_bands(targets, found.targets)
         spent = _added(spent, found)
@@ -101,7 +104,7 @@ def settle(
     assert best is not None  # noqa: S101 - there is at least one round
     if not is_settled:
         is_asked = effort != hasty and not deadline.is_over()
-        solver = _solver(draft, effort, deadline, best.solution.best)
+        solver = _solver(draft, effort, deadline, work, best.solution.best)
         best = _by_bands_reached(best, solver if is_asked else None)
         spent = _added(spent, best)
     notes = plan_notes(best, is_cut=deadline.has_cut)
@@ -127,7 +130,7 @@ def _by_bands_reached(
         return found
     proven = found.solution.certificate.deviation
     least = min(proven.lower_bound, reached)
-    deviation = Bounded(value=reached, lower_bound=least, proof=proven.proof)
+    deviation = replace(proven, value=reached, lower_bound=least)
     certificate = replace(solution.certificate, deviation=deviation)
     return replace(
         best,
@@ -192,6 +195,7 @@ def _solver(
     draft: Draft,
     effort: Effort,
     deadline: Deadline,
+    work: ExactWork,
     known: Arrangement | None = None,
     log_dirs: DirParts | None = None,
 ) -> Solver:
@@ -203,7 +207,8 @@ def _solver(
         )
     # What goes together is arranged as one group.
     start = None if draft.bundles else known
-    to_solve = solve_order if draft.is_order_only else partial(solve, known=start)
+    searched = partial(solve, known=start, work=work)
+    to_solve = solve_order if draft.is_order_only else searched
     return partial(to_solve, effort=effort, seed=seed, deadline=deadline)
 
 

@@ -6,13 +6,14 @@ each is solved, and so on, the case of least cost first, until each costs as muc
 answer in hand. What the leaves prove is worked out from their duals, in integers.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from placement.core.bounds import Bands, aimed_bands
+from placement.core.leaf_program import LeafProgram
 from placement.core.problem import BoolArray, FloatArray, Movability, Problem
 from placement.core.relaxation import Rows, Tables, duals_of, whole_prices
 from placement.core.solution import Proof
@@ -83,10 +84,14 @@ def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
 class _Tree:
     def __init__(self, problem: Problem, bands: Bands, copy: int) -> None:
         self._problem, self._bands, self._copy = problem, bands, copy
-        self._tables = Tables.of(problem)
+        tables = Tables.of(problem)
         target = problem.bins.target
         self._unit = np.where(target > 0, target, 1.0)
         self._scale = max(float(problem.cost.max(initial=1)), 1.0)
+        self._rows = Rows(problem, tables, self._columns(tables))
+        copies = self._rows.costs() / self._scale if copy else np.zeros(len(self._rows))
+        force = FORCE if copy else 1.0
+        self._program = LeafProgram(self._rows, bands, self._unit, copies, force)
 
     def grown(self, enough: float, most_leaves: int) -> tuple[float, Proof | None]:
         """Tell cases apart until each proves enough; return the least, and a proof."""
@@ -125,17 +130,13 @@ class _Tree:
         """
         if is_impossible(self._problem, fixings):
             return _Case(fixings, float("inf"), {}, None)
-        tables = _fixed(self._tables, fixings)
-        rows = Rows(self._problem, tables, self._columns(tables))
-        found, place, caps = self._solved(rows)
-        inherited = self._proven(above, fixings)
-        if found.x is None:
+        inherited, found = self._proven(above, fixings), self._program.solved(fixings)
+        if found is None:
             return _Case(fixings, inherited, above, None)
-        marginals = found.ineqlin.marginals[caps:]
-        marginals = marginals * (self._scale if self._copy else 1.0)
-        prices = duals_of(marginals, place, self._unit)
+        marginals = found.marginals * (self._scale if self._copy else 1.0)
+        prices = duals_of(marginals, self._program.place, self._unit)
         leaf = whole_prices(self._problem, prices, self._copy)
-        value, split = self._proven(leaf, fixings), self._split(rows, found.x[:-1])
+        value, split = self._proven(leaf, fixings), self._split(found.columns)
         if value < inherited:
             return _Case(fixings, inherited, above, split)
         return _Case(fixings, value, leaf, split)
@@ -154,33 +155,9 @@ class _Tree:
         pairs: BoolArray = tables.may & (tables.is_home | may_move[:, None])
         return pairs
 
-    def _solved(self, rows: Rows) -> tuple[Any, Any, int]:
-        """Return a vertex, what its last rows are, and how many stand before these."""
-        from scipy import sparse
-        from scipy.optimize import linprog
-
-        loads, limits, place = rows.banded(self._bands, self._unit)
-        caps, most = rows.at_most()
-        sizes, counts = rows.equal()
-        # A last column takes every load into its band, at a price.
-        loads = sparse.hstack([loads, np.full((len(limits), 1), -1.0)])
-        caps = sparse.hstack([caps, sparse.csr_array((len(most), 1))])
-        sizes = sparse.hstack([sizes, sparse.csr_array((len(counts), 1))])
-        copies = rows.costs() / self._scale if self._copy else np.zeros(len(rows))
-        found = linprog(
-            np.append(copies, FORCE if self._copy else 1.0),
-            A_ub=sparse.vstack([caps, loads]).tocsr(),
-            b_ub=np.concatenate([most, limits]),
-            A_eq=sizes.tocsr(),
-            b_eq=counts,
-            bounds=np.vstack([rows.bounds(), [0.0, np.inf]]),
-            method="highs-ds",
-        )
-        return found, place, len(most)
-
-    def _split(self, rows: Rows, columns: FloatArray) -> tuple[int, int, bool] | None:
+    def _split(self, columns: FloatArray) -> tuple[int, int, bool] | None:
         """Return the pair of group and bin that is least whole, items before roles."""
-        num_bins = self._problem.num_bins
+        rows, num_bins = self._rows, self._problem.num_bins
         pair = rows.groups * num_bins + rows.bins
         pairs, place = np.unique(pair, return_inverse=True)
         for is_role in (False, True):
@@ -192,26 +169,3 @@ class _Tree:
                 group, b = divmod(int(pairs[np.argmax(worth)]), num_bins)
                 return group, b, is_role
         return None
-
-
-def _fixed(tables: Tables, fixings: tuple[Fixing, ...]) -> Tables:
-    """Return what pairs may do in a case."""
-    fixed = replace(
-        tables,
-        may=tables.may.copy(),
-        may_lead=tables.may_lead.copy(),
-        may_follow=tables.may_follow.copy(),
-        is_kept=tables.is_kept.copy(),
-    )
-    for group, b, is_role, is_there in fixings:
-        if is_role and is_there:
-            fixed.may_lead[group, np.arange(fixed.may.shape[1]) != b] = False
-            fixed.may_follow[group, b] = False
-        elif is_role:
-            fixed.may_lead[group, b] = False
-        elif is_there:
-            fixed.is_kept[group, b] = True
-        else:
-            fixed.may[group, b] = False
-            fixed.may_lead[group, b] = fixed.may_follow[group, b] = False
-    return fixed

@@ -1,5 +1,6 @@
 """What is proven of an answer; each bound is worked out again from its witness."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from placement.core.arrangement import Arrangement
@@ -95,12 +96,16 @@ def _certify(
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_open = value.key[0] == 0 and cost < copied
+    checked = 0
     if is_open and not models.is_fitting:
         priced, prices = _priced(problem, at, bands, (copied, effort))
         if priced > cost:
             cost, proof = priced, prices
     elif is_open:
-        cost, proof = _by_cases(problem, bands, (copied, effort, models), (cost, proof))
+        checked, best = _by_cases(
+            problem, bands, (copied, effort, models), (cost, proof)
+        )
+        cost, proof = best
     moves, moves_proof = moves_bound(problem, bands, value.moves)
     is_met = value.key[0] == 0
     if is_met and moves < value.moves:
@@ -108,8 +113,9 @@ def _certify(
         moves, moves_proof = flow_bound(
             problem, bands, effort, known, counts_moves=True
         )
+    bounded = _checked(problem, bands, copied, cost, proof, (False, is_met))
     return Certificate(
-        cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
+        cost=replace(bounded, otherwise_proven=checked),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )
@@ -120,8 +126,12 @@ def _by_cases(
     bands: Bands,
     asked: tuple[int, Effort, ExactModels],
     known: tuple[int, Proof | None],
-) -> tuple[int, Proof | None]:
-    """Prove more by branch and bound: with a witness, or where HiGHS says more."""
+) -> tuple[int, tuple[int, Proof | None]]:
+    """
+    Prove more by branch and bound: with a witness, or where HiGHS says more.
+
+    Returns what is proven with a witness, and the best bound of all.
+    """
     from placement.core.branching import branched_cost
 
     copied, effort, models = asked
@@ -129,10 +139,11 @@ def _by_cases(
     if fits_prices(problem, MANY_CELLS):
         tree = branched_cost(problem, bands, copied, effort.leaves)
         best = max(known, tree, key=_first)
-    if best[0] < copied:
+    checked = best[0]
+    if checked < copied:
         dual = models.least_copied(bands, copied)
         best = max(best, (dual, _by_model(dual, models)), key=_first)
-    return best
+    return checked, best
 
 
 def _first(bound: tuple[float, Proof | None]) -> float:
@@ -165,6 +176,7 @@ def _deviation(
         known = (bound, proof)
         tree = branched_distance(problem, reached, effort.leaves)
         bound, proof = max(known, tree, key=_first)
+    checked = bound
     if bound < reached - CLOSE and models.is_fitting:
         dual = models.least_distance(reached)
         if dual > bound:
@@ -173,7 +185,12 @@ def _deviation(
         msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
         raise ProofContradictionError(msg)
     bound = min(bound, reached)
-    return Bounded(value=reached, lower_bound=bound, proof=proof if bound > 0 else None)
+    return Bounded(
+        value=reached,
+        lower_bound=bound,
+        proof=proof if bound > 0 else None,
+        otherwise_proven=checked,
+    )
 
 
 def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | None]:

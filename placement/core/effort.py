@@ -32,6 +32,9 @@ class Effort:
         Largest number of (group, bin) pairs that an exact model may have.
     milp_nodes
         Nodes that the exact model's branch and bound may open.
+    milp_looks
+        Times that HiGHS may look whether to go on, of one model; of all models of a
+        plan a third more.
     leaves
         Cases that branch and bound with a witness may tell apart.
     parts
@@ -69,6 +72,7 @@ class Effort:
     gap: float
     milp_cells: int
     milp_nodes: int
+    milp_looks: int = 0
     leaves: int = 0
     parts: int = 0
     part_nodes: int = 0
@@ -99,7 +103,8 @@ NORMAL = Effort(
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
-    leaves=10,
+    milp_looks=450,
+    leaves=30,
     flow_cells=2_000_000,
     proof_cells=20_000,
     near_cells=15_000,
@@ -113,7 +118,8 @@ THOROUGH = Effort(
     gap=0.0,
     milp_cells=2000,
     milp_nodes=50_000,
-    leaves=200,
+    milp_looks=20_000,
+    leaves=600,
     parts=6,
     part_nodes=100,
     flow_cells=4_000_000,

@@ -17,6 +17,7 @@ import numpy as np
 from placement.core.bounds import Bands
 from placement.core.effort import Effort
 from placement.core.exact_fit import fits_model, scale_of
+from placement.core.exact_work import ExactWork
 from placement.core.problem import NO_LIMIT, Problem
 from placement.core.value import evaluate
 
@@ -40,12 +41,17 @@ class ExactModels:
         holds for the problem of which this is a part.
     effort
         How large a model may be, and how many nodes each may open.
+    work
+        What all of them may take; `None`: what `effort` has for one problem.
     """
 
-    def __init__(self, problem: Problem, effort: Effort) -> None:
+    def __init__(
+        self, problem: Problem, effort: Effort, work: ExactWork | None = None
+    ) -> None:
         self._problem = problem
         self._max_cells = effort.milp_cells
         self.max_nodes = effort.milp_nodes
+        self._work = work or ExactWork.of(effort.milp_looks)
         self._known: dict[tuple[str, int, bytes, bytes, int], Exact] = {}
 
     @cached_property
@@ -125,7 +131,9 @@ class ExactModels:
         )
         if asked not in self._known:
             most = self.max_nodes
-            self._known[asked] = solve_model(problem, bands, objective, most, seed)
+            self._known[asked] = solve_model(
+                problem, bands, objective, most, seed, self._work
+            )
         return self._known[asked]
 
 

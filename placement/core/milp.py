@@ -24,6 +24,7 @@ import pulp
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
 from placement.core.exact_fit import scale_of
+from placement.core.exact_work import ExactWork, Watch
 from placement.core.nodes import limited_levels, usable_in_nodes
 from placement.core.problem import (
     NO_LIMIT,
@@ -224,20 +225,22 @@ class _Model:
         return Arrangement(bin_of, role_of)
 
 
-class _NodeLimited(pulp.HiGHS):  # type: ignore[misc] # PuLP has no types
-    """HiGHS with a status that PuLP 3.3 has no word for: out of nodes."""
+class _Limited(pulp.HiGHS):  # type: ignore[misc] # PuLP has no types
+    """HiGHS where it ends early: PuLP 3.3 has no word for that, or a wrong one."""
 
     def findSolutionValues(  # noqa: N802 - PuLP's name
         self, lp: pulp.LpProblem
     ) -> tuple[int, int]:
-        """Read values and status off, also where the limit of nodes was reached."""
+        """Read values and status off, also where a limit was reached."""
         try:
             found: tuple[int, int] = super().findSolutionValues(lp)
         except KeyError:
-            # The values are read before the status is looked up.
-            objective = lp.solverModel.getInfo().objective_function_value
-            if np.isfinite(objective):
-                return pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
+            # Out of nodes; the values are read before the status is looked up.
+            found = pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
+        objective = lp.solverModel.getInfo().objective_function_value
+        ended = pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
+        if found == ended and not np.isfinite(objective):
+            # Told to end before there was any answer.
             return pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound
         return found
 
@@ -247,7 +250,12 @@ def _is_one(variable: pulp.LpVariable | None) -> bool:
 
 
 def solve_model(
-    problem: Problem, bands: Bands, objective: str, max_nodes: int, seed: int = 1
+    problem: Problem,
+    bands: Bands,
+    objective: str,
+    max_nodes: int,
+    seed: int = 1,
+    work: ExactWork | None = None,
 ) -> Exact:
     """
     Solve one exact model.
@@ -264,12 +272,23 @@ def solve_model(
         Of branch and bound.
     seed
         Of the solver's random numbers.
+    work
+        What it may take, and is taken off there; `None`: as much as it needs.
     """
     built = _Model(problem, bands, objective)
-    solver = _NodeLimited(
-        msg=False, threads=1, mip_max_nodes=max_nodes, random_seed=seed, mip_rel_gap=0.0
+    watch = Watch(NO_LIMIT if work is None else work.for_one())
+    solver = _Limited(
+        msg=False,
+        threads=1,
+        mip_max_nodes=max_nodes,
+        random_seed=seed,
+        mip_rel_gap=0.0,
+        callbackTuple=(watch, None),
+        callbacksToActivate=[pulp.HiGHS.hscb.HighsCallbackType.kCallbackMipInterrupt],
     )
     built.model.solve(solver)
+    if work is not None:
+        work.left -= watch.looks
     status = built.model.status
     if status == pulp.LpStatusInfeasible:
         return Exact(None, float("inf"), is_infeasible=True)

@@ -157,6 +157,10 @@ class Rows:
             np.concatenate([*limits, np.ones(len(first))]),
         )
 
+    def pairs(self) -> tuple[Any, IntArray]:
+        """Return rows for pairs with two columns, and the first column of each."""
+        return self._sums(self._pair, self._has_two)
+
     @property
     def _pair(self) -> IntArray:
         return self.groups * self._problem.num_bins + self.bins

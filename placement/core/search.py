@@ -54,9 +54,11 @@ SMALL_ITEMS = 10_000
 PATIENCE = 3
 """Rounds over all bins without any gain before balancing ends."""
 FEW_ITEMS = 60
-"""Up to so many items nothing takes long enough for compiled kernels to save time."""
+"""Up to so many items compiled kernels save time only where bands are hard to meet."""
 PLAIN_STEPS = 400
 """After so many steps uncompiled, kernels that are compiled on disk are loaded."""
+FEW_STEPS = 2000
+"""The same of few items: most are done by then."""
 MANY_ROUNDS = 1000
 """From so many rounds of ruin on, kernels are compiled for them if they have to be."""
 DEAR_STEPS = 12
@@ -209,15 +211,21 @@ class Searcher:
         if self._is_compiled:
             return
         is_worth_it = is_long and self._effort.rounds >= MANY_ROUNDS
-        if not is_worth_it and self._problem.num_items > FEW_ITEMS:
-            is_late = is_long or self._worked > PLAIN_STEPS
-            is_worth_it = is_late and is_at_hand(STAGES)
-        if is_worth_it:
+        if is_worth_it or (self._is_late(is_long=is_long) and is_at_hand(STAGES)):
             self._is_compiled = True
             memory = self._laid_out
             assert memory is not None  # noqa: S101 - made before any stage
             memory.ints[:], memory.floats[:] = self._now
             self._live = memory
+
+    def _is_late(self, *, is_long: bool) -> bool:
+        """Tell whether so much is done, or to be done, that compiled is quicker."""
+        if self._problem.num_items > FEW_ITEMS:
+            return is_long or self._worked > PLAIN_STEPS
+        if is_running(STAGES):
+            # What is loaded already costs nothing more.
+            return is_long or self._worked > 0
+        return self._worked > FEW_STEPS
 
     def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """

@@ -20,6 +20,7 @@ from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
 from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
+from placement.core.exact_work import ExactWork
 from placement.core.moving import Moving
 from placement.core.narrowing import Narrower
 from placement.core.problem import Movability, Problem
@@ -71,6 +72,7 @@ def solve(
     seed: int = 1,
     deadline: Deadline | None = None,
     known: Arrangement | None = None,
+    work: ExactWork | None = None,
 ) -> Solution:
     """
     Find the best arrangement of the items, and prove how good it is.
@@ -89,6 +91,9 @@ def solve(
     known
         Where a search of the same problem with fewer means ended, so that it is not
         made again: what is sought is how near to its bands it can come.
+    work
+        What exact models may take, where this is one of several problems of a plan;
+        it gets less. `None`: what `effort` has.
 
     Returns
     -------
@@ -106,7 +111,7 @@ def solve(
     """
     clock = _Clock()
     moving = Moving.of(problem)
-    models = ExactModels(moving.problem, effort)
+    models = ExactModels(moving.problem, effort, work)
     how = _How(effort, seed, deadline or Deadline(), models)
     start = None if known is None else moving.part_of(known)
     answer, steps = _search(moving.problem, how, clock, start)

@@ -190,10 +190,16 @@ class ProofRecord(BaseModel):
 
 
 class BoundedRecord(Record):
-    """A value, and below what no plan within the bands reached can be."""
+    """
+    A value, and below what no plan within the bands reached can be.
+
+    `checked_bound`: the same by proofs alone that were worked out again; plans that
+    were written before there was one have none.
+    """
 
     value: float
     lower_bound: float
+    checked_bound: float | None = None
     gap: float | None
     proof: ProofRecord | None
 

@@ -9,6 +9,7 @@ from placement.core import milp
 from placement.core.bounds import Bands
 from placement.core.effort import NORMAL, QUICK
 from placement.core.exact_models import ExactModels
+from placement.core.exact_work import ExactWork
 from placement.core.solve import solve
 from placement.draft_problem import build_problem
 from placement.operations import AddBrokers, Rebalance
@@ -19,16 +20,20 @@ from support.clusters import make_state
 from support.plans import skewed_document
 
 
-def test_no_model_is_solved_twice(monkeypatch):
+def skewed_problem():
     document = skewed_document(num_brokers=6, num_partitions=23)
     state = Snapshot.from_document(document).to_state()
     placed = plan(state, Rebalance(), Settings(effort="quick"))
-    problem = build_problem(placed.draft, placed.targets, placed.balanced)
+    return build_problem(placed.draft, placed.targets, placed.balanced)
+
+
+def test_no_model_is_solved_twice(monkeypatch):
+    problem = skewed_problem()
     asked, plainly = [], milp.solve_model
 
-    def counted(problem, bands, objective, max_nodes, seed):
+    def counted(problem, bands, objective, *more):
         asked.append((objective, bands.lower.tobytes(), bands.upper.tobytes()))
-        return plainly(problem, bands, objective, max_nodes, seed)
+        return plainly(problem, bands, objective, *more)
 
     monkeypatch.setattr(milp, "solve_model", counted)
     solution = solve(problem, effort=replace(NORMAL, milp_nodes=20))
@@ -65,8 +70,8 @@ def test_a_bound_that_an_answer_refutes_is_not_believed(monkeypatch, wrong):
     problem, plainly = crowded_problem(), milp.solve_model
     reached = solve(problem).certificate.deviation.value
 
-    def mistaken(problem, bands, objective, max_nodes, seed):
-        exact = plainly(problem, bands, objective, max_nodes, seed)
+    def mistaken(problem, bands, objective, max_nodes, seed, work):
+        exact = plainly(problem, bands, objective, max_nodes, seed, work)
         bound = reached + 0.1 if seed <= wrong else 0.9 * reached
         return replace(exact, dual_bound=bound, at=None)
 
@@ -84,8 +89,8 @@ def test_a_bound_that_an_answer_refutes_is_not_believed(monkeypatch, wrong):
 def test_what_highs_itself_refutes_is_not_believed(monkeypatch):
     problem, plainly = crowded_problem(), milp.solve_model
 
-    def mistaken(problem, bands, objective, max_nodes, seed):
-        exact = plainly(problem, bands, objective, max_nodes, seed)
+    def mistaken(problem, bands, objective, max_nodes, seed, work):
+        exact = plainly(problem, bands, objective, max_nodes, seed, work)
         return replace(exact, dual_bound=10.0) if seed < 3 else exact
 
     monkeypatch.setattr(milp, "solve_model", mistaken)
@@ -99,3 +104,29 @@ def test_every_effort_comes_to_an_answer_where_highs_is_wrong():
     for effort in (QUICK, NORMAL):
         proven = solve(problem, effort=effort).certificate.deviation
         assert proven.lower_bound <= proven.value
+
+
+def test_what_only_highs_says_is_told_apart():
+    effort = replace(NORMAL, leaves=1)
+
+    cost = solve(skewed_problem(), effort=effort).certificate.cost
+
+    assert not cost.proof.is_checked
+    assert 0 < cost.checked_bound < cost.lower_bound <= cost.value
+    assert 0 <= cost.gap < cost.checked_gap
+
+
+def test_models_of_a_plan_share_what_they_may_take():
+    problem = skewed_problem()
+    bands = Bands(problem.bins.lower, problem.bins.upper)
+    alone = ExactWork(per_question=16, left=100)
+    ExactModels(problem, NORMAL, alone).cheapest(bands)
+    spent = 100 - alone.left
+
+    again, over = ExactWork(16, 100), ExactWork(16, 0)
+    ExactModels(problem, NORMAL, again).cheapest(bands)
+    ExactModels(problem, NORMAL, over).cheapest(bands)
+
+    assert 0 < spent <= 16
+    assert again.left == alone.left
+    assert 0 < -over.left <= 2

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from placement.core.bounds import Bands
 from placement.core.exact_fit import fits_model, scale_of
+from placement.core.exact_work import ExactWork
 from placement.core.milp import solve_model
 from placement.core.problem import (
     NO_LIMIT,
@@ -100,6 +101,38 @@ def test_a_model_cut_short_has_a_valid_bound(drawn: Problem, max_nodes: int):
         assert naive_value(problem, exact.at).cost >= least
 
 
+@settings(max_examples=40)
+@given(problems(is_plain=True), st.integers(1, 6))
+def test_a_model_told_to_end_has_a_valid_bound(drawn: Problem, most: int):
+    problem = free_of_release(drawn)
+    bands = aimed_bands(problem)
+    least = possible(problem, bands).least_cost
+    assume(np.isfinite(least))
+
+    exact = solve_model(
+        problem, bands, "cost", MAX_NODES, work=ExactWork(most, left=most)
+    )
+
+    scale = scale_of(problem)
+    assert not exact.is_infeasible
+    assert exact.dual_bound <= scale.of(int(least)) + scale.slack + 1e-6
+    if exact.at is not None:
+        assert illegal_moves(problem, exact.at) == []
+        assert naive_value(problem, exact.at).cost >= least
+
+
+@pytest.mark.parametrize("most", [1, 8])
+def test_a_hard_model_told_to_end_answers_with_what_it_has(most: int):
+    problem, work = subset_sums(), ExactWork(most, left=most)
+
+    exact = solve_model(problem, aimed_bands(problem), "cost", MAX_NODES, work=work)
+
+    assert work.left >= 0
+    assert not exact.is_infeasible
+    assert exact.dual_bound < float("inf")
+    assert exact.at is None or illegal_moves(problem, exact.at) == []
+
+
 @pytest.mark.parametrize("change", ["transient", "homeless", "two-in-a-bin", "prices"])
 def test_what_no_model_can_say_is_left_to_the_search(change: str):
     problem = make_problem([[0, 1], [1]], num_bins=3, racks=[0, 1, 1], target=1)
@@ -117,11 +150,11 @@ def test_what_no_model_can_say_is_left_to_the_search(change: str):
     assert not fits_model(changed[change], 100)
 
 
-def test_a_model_out_of_nodes_answers_with_what_it_has():
-    # Subset sums that branch and bound cannot settle in one node.
+def subset_sums() -> Problem:
+    """Return subset sums that branch and bound cannot settle in one node."""
     weight = [2**20 // 3 + 7919 * n * n for n in range(1, 13)]
     share = sum(weight) // 3
-    problem = make_problem(
+    return make_problem(
         [[0]] * 12,
         num_bins=3,
         weight=weight,
@@ -130,6 +163,10 @@ def test_a_model_out_of_nodes_answers_with_what_it_has():
         lower=share - 40_000,
         upper=share + 40_000,
     )
+
+
+def test_a_model_out_of_nodes_answers_with_what_it_has():
+    problem = subset_sums()
 
     exact = solve_model(problem, aimed_bands(problem), "cost", 1)
 

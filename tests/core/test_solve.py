@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from placement.core import effort as efforts
 from placement.core import search
-from placement.core.arrangement import home_arrangement
+from placement.core.arrangement import home_arrangement, loads
 from placement.core.bounds import reached_bands
 from placement.core.effort import NORMAL, QUICK, Effort
+from placement.core.kernels import touching
 from placement.core.problem import (
     NO_LIMIT,
     Movability,
@@ -415,3 +416,45 @@ def test_the_best_of_several_searches_counts():
     )
 
     assert evaluate(problem, together.best) <= evaluate(problem, alone.best)
+
+
+TERABYTES = 8 * 10**11
+
+
+@pytest.mark.parametrize("effort", [QUICK, NORMAL], ids=["quick", "normal"])
+def test_a_few_bytes_outside_the_band_of_terabytes_leave(effort: Effort):
+    # Once an eighth has left, bin 0 is 20 bytes over: 2.5e-11 of its target.
+    weight = [TERABYTES // 4] * 4 + [TERABYTES // 8, 60, 3 * TERABYTES // 4]
+    upper = TERABYTES + 40
+    problem = make_problem(
+        [[0]] * 6 + [[1]],
+        num_bins=2,
+        weight=weight,
+        cost=weight,
+        lower=7 * TERABYTES // 10,
+        upper=upper,
+        target=float(TERABYTES),
+    )
+
+    solution = solve(problem, effort=effort)
+
+    assert_sound(problem, solution)
+    assert loads(problem, solution.best).max() <= upper
+    assert solution.certificate.cost.value == TERABYTES // 8 + 60
+
+
+@pytest.mark.parametrize("effort", [QUICK, NORMAL], ids=["quick", "normal"])
+def test_rows_read_ahead_change_no_answer(
+    effort: Effort, monkeypatch: pytest.MonkeyPatch
+):
+    problem = spread_out(num_bins=12, num_groups=80, least=0.8)
+    plain = solve(problem, effort=replace(effort, rounds=min(effort.rounds, 5)))
+
+    monkeypatch.setattr(touching, "MANY_ITEMS", 0)
+    monkeypatch.setattr(touching, "AT_ONCE", 5)
+    touched = solve(problem, effort=replace(effort, rounds=min(effort.rounds, 5)))
+
+    assert touched.best.bin_of.tolist() == plain.best.bin_of.tolist()
+    assert touched.best.role_of.tolist() == plain.best.role_of.tolist()
+    assert touched.steps == plain.steps
+    assert (plain.certificate.moves.value or 0) > 0

@@ -69,7 +69,9 @@ BLOCK_WORST, BLOCK_IS_KNOWN = 62, 63
 CROSSED, MAX_CROSSING, ZONE_OF_BIN, SOURCE_ZONE = 67, 68, 69, 70
 # ... and whether a resource has a lower end in any bin.
 IS_SHARED = 71
-HEADER = 72
+# ... and what was read for no other end than to have it in the cache.
+TOUCHED = 72
+HEADER = 73
 # floats that are no column
 COST_UNIT, BASE_PRICE, FLOAT_HEADER = 0, 1, 2
 

@@ -4,6 +4,8 @@ What a move or a role change does to the penalty, and what it costs.
 The penalty of a node is the sum over its resources of the squared distance from the
 band, in targets; excess over a hard capacity weighs a thousand times more. It is zero
 inside the band, so a move costs O(resources) to judge and no second look at others.
+Outside it starts with `HAIR`: a few bytes too much of terabytes, squared, would be lost
+in the noise of floats, and stay.
 """
 
 from placement.core.kernels.access import (
@@ -52,6 +54,8 @@ from placement.core.kernels.layout import (
 from placement.core.kernels.memory import Memory
 
 CAPACITY_WEIGHT = 1000.0
+HAIR = 1e-7
+"""Targets that count on top of any distance; squared, far above `is_better`'s noise."""
 
 
 @inner
@@ -62,9 +66,9 @@ def distance(m: Memory, row: int, load: int) -> float:
         off = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER] - load
         if off <= 0:
             return 0.0
-        part = off * m.floats[m.ints[SCALE] + row]
+        part = off * m.floats[m.ints[SCALE] + row] + HAIR
         return part * part
-    part = off * m.floats[m.ints[SCALE] + row]
+    part = off * m.floats[m.ints[SCALE] + row] + HAIR
     over = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_CAPACITY]
     if over > 0:
         part += CAPACITY_WEIGHT * over * m.floats[m.ints[SCALE] + row]
@@ -140,10 +144,10 @@ def shift(
             if off <= 0:
                 off = m.ints[m.ints[LIMITS] + limit + ROW_LOWER] - load
                 if off > 0:
-                    part = off * m.floats[m.ints[SCALE] + row]
+                    part = off * m.floats[m.ints[SCALE] + row] + HAIR
                     change += part * part
             else:
-                part = off * m.floats[m.ints[SCALE] + row]
+                part = off * m.floats[m.ints[SCALE] + row] + HAIR
                 over = load - m.ints[m.ints[LIMITS] + limit + ROW_CAPACITY]
                 if over > 0:
                     part += CAPACITY_WEIGHT * over * m.floats[m.ints[SCALE] + row]
@@ -292,10 +296,10 @@ def arrival_score(m: Memory, item: int, target: int) -> float:
             if off <= 0:
                 off = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER] - load
                 if off > 0:
-                    change += (off * unit) * (off * unit)
+                    change += (off * unit + HAIR) * (off * unit + HAIR)
             else:
                 over = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_CAPACITY]
-                part = (off + CAPACITY_WEIGHT * max(over, 0)) * unit
+                part = (off + CAPACITY_WEIGHT * max(over, 0)) * unit + HAIR
                 change += part * part
     for level in range(1, m.ints[NUM_LOAD_LEVELS]):
         change += arrive_change_at(m, item, target, level)

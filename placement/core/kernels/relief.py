@@ -52,6 +52,7 @@ from placement.core.kernels.penalty import (
     price_at,
 )
 from placement.core.kernels.placing import ALL_BINS, SAMPLE
+from placement.core.kernels.touching import AT_ONCE, touch_items
 
 FINALISTS = 4
 """Items of a bin for which targets are looked at."""
@@ -59,6 +60,8 @@ FINALISTS = 4
 
 CHAIN_GAIN = 1e-3
 """Part of a bin's penalty that a pair of moves must gain: less would never end."""
+WIDE_SCAN = 256
+"""Items of a bin for which every other bin is looked at; the next time, others."""
 CHAIN_SCAN = 24
 """Items of a bin from which pairs of moves start."""
 
@@ -96,6 +99,8 @@ def short_list(m: Memory, place: int, scan: int) -> int:
     kept, count, cursor = 0, num_items_in(m, place), cursor_of(m, place)
     looked = min(scan, count)
     for step in range(looked):
+        if step % AT_ONCE == 0:
+            touch_items(m, place, cursor + step, min(AT_ONCE, looked - step))
         item = item_at(m, place, (cursor + step) % count)
         gain = -leave_change(m, item, -1)
         if gain > 0.0:
@@ -186,6 +191,8 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
         count, cursor = num_items_in(m, source), cursor_of(m, source)
         looked = min(share, count)
         for step in range(looked):
+            if step % AT_ONCE == 0:
+                touch_items(m, source, cursor + step, min(AT_ONCE, looked - step))
             item = item_at(m, source, (cursor + step) % count)
             gain = -arrive_change(m, item, place)
             if gain > 0.0:
@@ -243,7 +250,7 @@ def relieve_at_any_price(m: Memory, place: int, num_hungry: int, scan: int) -> b
     """Look at every bin for a move, then at pairs of moves."""
     if is_outside(m, place, ROW_UPPER):
         m.ints[IS_WIDE] = 1
-        item, target, _ = best_out(m, place, num_hungry, num_items_in(m, place))
+        item, target, _ = best_out(m, place, num_hungry, WIDE_SCAN)
         m.ints[IS_WIDE] = 0
         if item >= 0:
             apply_move(m, item, target)
@@ -266,6 +273,7 @@ def best_follower(
     scale = m.floats[m.ints[PENALTY] + load_node(m, 0, back)] - first
     count, cursor = num_items_in(m, target), cursor_of(m, target)
     slot, looked = 0, 0
+    touch_items(m, target, cursor, scan)
     while slot < count and looked < scan:
         other = item_at(m, target, (cursor + slot) % count)
         slot += 1

@@ -28,6 +28,7 @@ from placement.core.kernels.layout import (
 from placement.core.kernels.legal import may_take_role
 from placement.core.kernels.memory import Memory
 from placement.core.kernels.penalty import is_better, role_change
+from placement.core.kernels.touching import touch_roles
 
 
 @inner
@@ -84,6 +85,7 @@ def improve_roles_of(m: Memory, place: int, scan: int) -> bool:
         return False
     count, cursor = num_items_in(m, place), cursor_of(m, place)
     found = False
+    touch_roles(m, place, cursor, scan)
     for step in range(min(scan, count)):
         slot = (cursor + step) % count
         if improve_role(m, group_of(m, item_at(m, place, slot))):

@@ -58,11 +58,14 @@ from placement.core.kernels.relief import (
     worst_bin,
 )
 from placement.core.kernels.roles import improve_role, improve_roles_of, wants_roles
+from placement.core.kernels.touching import touch_listed
 from placement.core.kernels.trades import trade_roles_of
 from placement.core.kernels.trimming import go_home, replace_by_cheaper
 
 FEWER = 8
 """How many times fewer roles a sweep changes than the first one, to be the last."""
+FEW = 32
+"""How many times fewer bins gain in a round than are tried, to count as none."""
 TRIM_SWEEPS = 3
 """How often all that has moved is looked at again: what one frees may free another."""
 
@@ -187,25 +190,27 @@ def balance(
 
     Role changes go first, for they copy nothing; then moves out or in by gain per
     price; then pairs of moves. A bin without any is left until something has changed;
-    `patience` rounds over all bins without any are the end. Every step lowers the total
-    penalty. Returns the steps taken.
+    `patience` rounds over all bins with next to none are the end: of very many bins
+    some one always gains, and all others would be tried again for it. Every step lowers
+    the total penalty. Returns the steps taken.
     """
-    steps, gained, fruitless = 0, 0, 0
+    steps, tried, gained, fruitless = 0, 0, 0, 0
     unstick(m)
     num_hungry, num_fat = split_bins(m)
     while steps < max_steps and m.ints[LOGGED] <= LOG_SIZE // 8:
         now = worst_bin(m)
         if now < 0:
             # Targets are drawn, where there are many: other draws may find one.
-            fruitless = 0 if gained > 0 else fruitless + 1
+            fruitless = 0 if gained * FEW > tried else fruitless + 1
             if fruitless >= patience:
                 break
-            gained = 0
+            tried, gained = 0, 0
             unstick(m)
             num_hungry, num_fat = split_bins(m)
             continue
-        steps += 1
-        if steps % 64 == 0:
+        steps, tried = steps + 1, tried + 1
+        # Looking at all bins must not take more than the steps between.
+        if steps % max(64, m.ints[NUM_BINS] // 16) == 0:
             num_hungry, num_fat = split_bins(m)
         if (
             improve_roles_of(m, now, min(scan // 4, 16))
@@ -260,7 +265,9 @@ def trim(m: Memory, order: list[int], scan: int) -> int:
     sent = 0
     for _ in range(TRIM_SWEEPS):
         before = sent
-        for item in order:
+        for at in range(len(order)):
+            touch_listed(m, order, at)
+            item = order[at]
             if bin_of(m, item) == home_of(m, item) or kind_of(m, item) == MUST:
                 continue
             if go_home(m, item) or (scan > 0 and replace_by_cheaper(m, item, scan)):

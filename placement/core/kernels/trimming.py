@@ -32,6 +32,7 @@ from placement.core.kernels.layout import (
 from placement.core.kernels.legal import may_move
 from placement.core.kernels.memory import Memory
 from placement.core.kernels.penalty import arrive_change, leave_change, price_at
+from placement.core.kernels.touching import AT_ONCE, touch_items
 
 LEAST_SAVED = 0.01
 """Part of an item's cost that a replacement must be able to save."""
@@ -110,6 +111,8 @@ def replace_by_cheaper(m: Memory, item: int, scan: int) -> bool:
     count = num_items_in(m, home)
     cursor = cursor_of(m, home)
     for step in range(min(scan, count)):
+        if step % AT_ONCE == 0:
+            touch_items(m, home, cursor + step, min(AT_ONCE, scan - step))
         other = item_at(m, home, (cursor + step) % count)
         price = price_at(m, other, place)
         if price >= best_price or home_of(m, other) != home or kind_of(m, other) != MAY:
