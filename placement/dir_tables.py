@@ -317,7 +317,10 @@ class Tables:
         return int(self.size.sum()) // max(len(self.size), 1)
 
     def _level(self, rows: IntArray, targets: Targets) -> Level:
+        eased = self.draft.settings.eased
         has_band = self.is_member[rows] & (targets.target[rows, 0] > 0)
+        # While it is found out how far rules give way there are no bands.
+        has_band &= eased is None or not eased.is_measured
         target = np.where(has_band, targets.target[rows, 0], 0.0)
         slack = TOLERANCE * np.maximum(target, 1.0)
         lower = np.maximum(np.ceil(targets.lower[rows, 0] - slack), 0)

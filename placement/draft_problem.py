@@ -55,8 +55,8 @@ def build_problem(
     soft = draft.columns
     brokers = OneReplicaPerBroker().level(draft, with_columns(columns, soft))
     own = weights.own
-    higher = RackSpread().eased_level(draft), host_level(draft, keep, len(soft))
-    more = [level for level in higher if level is not None]
+    hosts = host_level(draft, keep, len(soft))
+    more = [*RackSpread().other_levels(draft), *([] if hosts is None else [hosts])]
     extra = np.zeros((len(own), len(keep) + len(soft)), dtype=np.int64)
     if len(own) and 0 in keep:
         extra[:, keep.tolist().index(0)] = own

@@ -55,9 +55,13 @@ def _cap_notes(found: "PlannedPlacement") -> list[Note]:
         return []
     crossing = int(crossing_copies(found.reassignment, draft.weights).sum())
     caps = {
-        "copies": (settings.max_moves, value.moves.value),
-        "bytes": (settings.max_bytes, value.cost.value),
-        "bytes between racks": (settings.max_cross_rack_bytes, crossing),
+        "max-moves": ("copies", settings.max_moves, value.moves.value),
+        "max-bytes": ("bytes", settings.max_bytes, value.cost.value),
+        "max-cross-rack-bytes": (
+            "bytes between racks",
+            settings.max_cross_rack_bytes,
+            crossing,
+        ),
     }
     return [
         Note(
@@ -67,8 +71,9 @@ def _cap_notes(found: "PlannedPlacement") -> list[Note]:
             have=float(used),
             need=float(cap),
         )
-        for unit, (cap, used) in caps.items()
-        if cap is not None
+        for name, (unit, cap, used) in caps.items()
+        # Of caps that give way it is told what was asked for, and how far they do.
+        if cap is not None and not settings.gives_way(name)
     ]
 
 

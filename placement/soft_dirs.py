@@ -1,15 +1,15 @@
 """
-The threshold of disks as a soft rule of log dirs: it gives way where it must.
+Soft rules of log dirs: the threshold of their disks, and caps on a whole plan of them.
 
-Log dirs are planned with it as hard as ever. Where that cannot be, they are planned
+Log dirs are planned with them as hard as ever. Where that cannot be, they are planned
 without bands, and how far a log dir is over the threshold is what counts: so it is
-broken by as little as the search can. What each holds then is its new limit, and the
-plan is made again with its bands.
+broken by as little as the search can. What each holds then is its new limit, what is
+copied that of the caps that give way, and the plan is made again with its bands.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from placement.core.problem import IntArray
 from placement.core.solution import Status
 from placement.dir_tables import DISK_RULE, Tables
 from placement.load import Resource
-from placement.rules.draft import Draft, Note
-from placement.rules.easing import Eased, rules_named
-from placement.softening import soft_note, used_text
+from placement.rules.draft import Draft, Note, Settings
+from placement.rules.easing import CAPS, Eased, rules_named
+from placement.soft_caps import cap_note, soft_note, without_caps
+from placement.soft_notes import used_text
 
 if TYPE_CHECKING:
     from placement.log_dirs import PlannedDirs
@@ -33,7 +34,7 @@ def soften_dirs(
     draft: Draft,
 ) -> "PlannedDirs":
     """
-    Plan log dirs, over the threshold of their disks where that is soft and cannot be.
+    Plan log dirs, beyond what soft rules say where they cannot be kept.
 
     Parameters
     ----------
@@ -45,27 +46,66 @@ def soften_dirs(
         What may move; the settings say what is soft.
     """
     found = planned(draft)
-    if found.status in MET or DISK_RULE not in rules_named(draft.settings.soft):
+    if found.status in MET:
         return found
-    measured = planned(_eased(draft, is_measured=True))
-    if measured.status not in MET:
+    eased, measured = _measured(planned, draft)
+    if measured is None:
         return found
     table = tables(draft)
-    room = _peak(table, measured)
-    final = planned(_eased(draft, is_measured=False, dir_capacity=room))
+    capped = _raised(draft.settings, eased, measured)
+    peak = _peak(table, measured) if DISK_RULE in eased.rules else None
+    room = replace(eased, is_measured=False, dir_capacity=peak)
+    final = planned(replace(draft, settings=replace(capped, eased=room)))
     if final.status not in MET:
         return found
-    return replace(final, notes=tuple(_notes(table, final)))
+    lacking = (*_notes(table, final, eased), *_cap_notes(draft.settings, final, eased))
+    return replace(final, notes=lacking)
 
 
-def _eased(
-    draft: Draft, *, is_measured: bool, dir_capacity: IntArray | None = None
-) -> Draft:
-    """Return a draft whose log dirs may hold more."""
-    eased = Eased(
-        rules=frozenset({DISK_RULE}), is_measured=is_measured, dir_capacity=dir_capacity
-    )
-    return replace(draft, settings=replace(draft.settings, eased=eased))
+def _measured(
+    planned: Callable[[Draft], "PlannedDirs"], draft: Draft
+) -> tuple[Eased, "PlannedDirs | None"]:
+    """Return a plan without bands in which the fewest rules give way, if there is."""
+    settings, nothing = draft.settings, Eased(rules=frozenset(), is_measured=True)
+    known = {DISK_RULE}
+    if draft.is_emptied_dir is not None:
+        # Beside moves between brokers it is these that count.
+        known |= {"max-moves", "max-bytes"}
+    tried = {nothing.rules}
+    for last in range(len(settings.soft)):
+        rules = rules_named(settings.soft[: last + 1]) & known
+        if rules in tried:
+            continue
+        tried.add(rules)
+        eased = replace(nothing, rules=rules)
+        wishes = without_caps(replace(settings, eased=eased))
+        found = planned(replace(draft, settings=wishes))
+        if found.status in MET:
+            return eased, found
+    return nothing, None
+
+
+def _used(found: "PlannedDirs") -> dict[str, int]:
+    return {"max-moves": int(found.is_moved.sum()), "max-bytes": int(found.cost.value)}
+
+
+def _raised(settings: Settings, eased: Eased, found: "PlannedDirs") -> Settings:
+    """Return settings whose caps that give way leave room for what a plan copies."""
+    caps: dict[str, Any] = {
+        CAPS[name]: max(getattr(settings, CAPS[name]), used)
+        for name, used in _used(found).items()
+        if name in eased.rules and getattr(settings, CAPS[name]) is not None
+    }
+    return replace(settings, **caps)
+
+
+def _cap_notes(
+    settings: Settings, found: "PlannedDirs", eased: Eased
+) -> Iterator[Note]:
+    for name, used in _used(found).items():
+        most = getattr(settings, CAPS[name])
+        if name in eased.rules and most is not None and used > most:
+            yield cap_note(name, used, most)
 
 
 def _peak(table: Tables, found: "PlannedDirs") -> IntArray:
@@ -77,7 +117,9 @@ def _peak(table: Tables, found: "PlannedDirs") -> IntArray:
     return peak
 
 
-def _notes(table: Tables, found: "PlannedDirs") -> Iterator[Note]:
+def _notes(table: Tables, found: "PlannedDirs", eased: Eased) -> Iterator[Note]:
+    if DISK_RULE not in eased.rules:
+        return
     dirs, most = table.dirs, table.ruled_capacity()
     threshold = table.draft.settings.capacity_thresholds.get(Resource.DISK, 1.0)
     for d in np.nonzero((found.after > most) & table.is_member)[0].tolist():

@@ -3,45 +3,70 @@ Rules that are soft: kept where a plan can keep all, and else as nearly as can b
 
 *Order.* Hard rules; soft ones; bands; bytes. A plan is made with every rule hard. Where
 that keeps them all, nothing else is done. Otherwise soft rules give way, the first one
-named first, then the first two, and so on until a plan keeps all others.
-*How far.* First without bands, those that give way being goals: so they are broken by
-as little as the search can. What that takes is then their new limit, and the plan is
-made again under these limits with its bands.
-*Racks.* Partitions that no plan could place get one more replica per rack than the
-rule admits; where that does not do, all partitions; then any number.
+named first, then the first two, and so on until a plan keeps all others; of those that
+gave way before the last one, what need not give way after all is kept again.
+*How far.* First without bands, those that give way being goals where they count
+something: so they are broken by as little as the search can. What that takes is then
+their new limit, and the plan is made again under these limits with its bands.
+*Step by step.* Racks, topics together and locality give way for partitions alone that
+no plan could place, then for more of them, then for all; topics apart share a broker
+more, then two, four, …, until a plan is found. Caps are lifted: what a plan that moves
+what it must needs is their new limit (`placement.soft_caps`).
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState
-from placement.core.problem import NO_LIMIT, IntArray
-from placement.load import (
-    RESOURCES,
-    UNITS,
-    Resource,
-    WeightArray,
-    broker_loads,
-    preferred_leaders,
-    weigh,
+from placement.cluster import BoolArray
+from placement.load import WeightArray
+from placement.rules.broker_sets import strays_of
+from placement.rules.draft import Note, Settings
+from placement.rules.easing import CAPS, GOALS, Eased, rules_named
+from placement.rules.hosts import host_loads
+from placement.rules.levels import ruled_capacities
+from placement.rules.racks import rack_changes
+from placement.rules.together import TopicsTogether, numbered
+from placement.soft_caps import (
+    Planner,
+    cap_notes,
+    dear_price,
+    least_caps,
+    with_caps_of,
+    without_caps,
 )
-from placement.racks import rack_broken
-from placement.rules.broker_sets import BrokerSets, strays_of
-from placement.rules.draft import Draft, Note, Settings
-from placement.rules.easing import GOALS, SOFT, Eased, rules_named
-from placement.rules.hosts import host_capacities, host_loads
-from placement.rules.levels import CAPACITY_RULES, RackSpread, ruled_capacities
+from placement.soft_notes import (
+    broker_sets,
+    fullest_of,
+    loads_after,
+    rack_broken,
+    rack_caps,
+    rules_of,
+    soft_notes,
+)
 
 if TYPE_CHECKING:
     from placement.planned import PlannedPlacement
 
-Planner = Callable[[Settings], "PlannedPlacement"]
+LOCALITY = "locality-scoped"
 ANY = 2**31 - 1
 """More replicas than a rack has."""
-_HOST = "host-"
+MOST_TRIES = 16
+"""Plans that are made to part fewer partitions."""
+MOST_ROUNDS = 8
+"""How often partitions that are in the way of a plan are added to those let go."""
+_FIELDS: Mapping[str, set[str]] = {
+    "rack": {"rack_most"},
+    "topics-apart": {"more_shared"},
+    "topics-together": {"parted"},
+    LOCALITY: {"far", "movers"},
+    **{name: set() for name in CAPS},
+}
+"""Rules that are kept again where that can be, and what says how they give way."""
+Room = dict[str, Any]
+"""Some fields of `Eased`."""
 
 
 def soften(
@@ -59,60 +84,185 @@ def soften(
     found
         The plan with every rule hard.
     """
-    tried, eased = _measure(planned, settings, found)
+    search = _Search(planned, settings, found)
+    tried, eased = search.run()
+    tried, capped = least_caps(planned, search.wished, settings, (tried, eased))
     room = _room(tried, eased)
-    final = planned(replace(settings, eased=room))
+    final = planned(replace(capped, eased=room))
     if tried.has_met_rules and not final.has_met_rules:
         message = "bands do not count: with soft rules that give way no plan had them"
         notes = (*tried.notes, Note(what="bands-left", message=message))
         final = replace(tried, notes=notes)
-    notes = tuple(soft_notes(final, eased.rules))
-    return replace(final, notes=(*final.notes, *notes))
+    lacking = (*soft_notes(final, eased.rules), *cap_notes(final, settings))
+    return replace(final, notes=(*final.notes, *lacking))
 
 
-def _measure(
-    planned: Planner, settings: Settings, found: "PlannedPlacement"
-) -> tuple["PlannedPlacement", Eased]:
-    """Return a plan of the fewest rules that have to give way, without bands."""
-    wishes = replace(
-        settings,
-        resources=(),
-        rules=tuple(rule for rule in settings.rules if rule.name not in GOALS),
-        names_log_dirs=False,
-    )
-    tried, eased = found, Eased(rules=frozenset(), is_measured=True)
-    for last in range(len(settings.soft)):
-        rules = rules_named(settings.soft[: last + 1])
-        for rack_most in _rack_steps(found, rules, SOFT[settings.soft[last]]):
-            eased = Eased(rules=rules, is_measured=True, rack_most=rack_most)
-            tried = planned(replace(wishes, eased=eased))
-            if tried.has_met_rules:
-                return tried, eased
-    return tried, eased
+class _Search:
+    """Looks for the fewest rules that have to give way; bands do not count."""
 
+    def __init__(
+        self, planned: Planner, settings: Settings, found: "PlannedPlacement"
+    ) -> None:
+        self.planned, self.found, self.tried = planned, found, found
+        self.soft = settings.soft
+        self.wishes = replace(
+            settings,
+            resources=(),
+            rules=tuple(rule for rule in settings.rules if rule.name not in GOALS),
+            names_log_dirs=False,
+        )
 
-def _rack_steps(
-    found: "PlannedPlacement", rules: frozenset[str], named: tuple[str, ...]
-) -> Iterator[WeightArray | None]:
-    """Yield how many replicas a rack may hold of each partition, ever more."""
-    if "rack" not in rules or found.draft.rack_cap is not None:
-        yield None
-        return
-    cap = _rack_caps(found.draft)
-    if "rack" in named:
-        chosen = _in_the_way(found)
+    def run(self) -> tuple["PlannedPlacement", Eased]:
+        """Return a plan in which the fewest rules give way, and which do so."""
+        eased = Eased(rules=frozenset(), is_measured=True)
+        for last, name in enumerate(self.soft):
+            given_way = self.soft[: last + 1]
+            loose = {
+                field: value
+                for before in self.soft[:last]
+                for field, value in self._loosest(before).items()
+            }
+            for room in self._steps(name):
+                eased = self._attempt(given_way, {**loose, **room})
+                if self.tried.has_met_rules:
+                    best, eased = self._kept_again(given_way, eased)
+                    return self._fewer_parted(best, eased)
+        return self.tried, eased
+
+    def wished(self, settings: Settings, eased: Eased) -> Settings:
+        """Return the wishes for a plan without bands, with the caps of settings."""
+        return with_caps_of(replace(self.wishes, eased=eased), settings)
+
+    def _attempt(self, names: Sequence[str], room: Room) -> Eased:
+        """Plan with some rules giving way so far; return how they do."""
+        eased = Eased(rules=rules_named(names), is_measured=True, **room)
+        self._plan(eased)
+        return eased
+
+    def _plan(self, eased: Eased) -> None:
+        price = dear_price(self.found.draft)
+        wishes = without_caps(replace(self.wishes, eased=eased), price)
+        self.tried = self.planned(wishes)
+
+    def _kept_again(
+        self, names: Sequence[str], eased: Eased
+    ) -> tuple["PlannedPlacement", Eased]:
+        """Return a plan that keeps those rules, or more of them, that it can keep."""
+        best, names = self.tried, list(names)
+        for name in reversed(names[:-1]):
+            if name not in _FIELDS:
+                continue
+            rest = [one for one in names if one != name]
+            room = {
+                field.name: getattr(eased, field.name)
+                for field in fields(eased)
+                if field.name not in {"rules", "is_measured", *_FIELDS[name]}
+            }
+            self.tried = self.found
+            for less in (None, *self._steps(name)):
+                kept = rest if less is None else names
+                found = self._attempt(kept, room if less is None else {**room, **less})
+                if self.tried.has_met_rules:
+                    best, eased, names = self.tried, found, list(kept)
+                    break
+        return best, eased
+
+    def _fewer_parted(
+        self, best: "PlannedPlacement", eased: Eased
+    ) -> tuple["PlannedPlacement", Eased]:
+        """Return a plan that parts fewer of those that belong together, if it can."""
+        if eased.parted is None:
+            return best, eased
+        numbers = _parted_numbers(best, eased.parted)
+        size, tries = len(numbers), 0
+        while size > 1 and tries < MOST_TRIES:
+            size = (size + 1) // 2
+            for part in range(0, len(numbers), size):
+                fewer = [*numbers[:part], *numbers[part + size :]]
+                parted = np.zeros_like(eased.parted)
+                parted[[row for rows in fewer for row in rows]] = True
+                less = replace(eased, parted=parted)
+                self._plan(less)
+                tries += 1
+                if self.tried.has_met_rules:
+                    best, eased = self.tried, less
+                    numbers = _parted_numbers(best, parted)
+                    break
+        return best, eased
+
+    def _steps(self, name: str) -> Iterator[Room]:
+        """Yield how a rule gives way, ever more; at least once."""
+        steps = {
+            "rack": self._rack_steps,
+            "topics-apart": self._apart_steps,
+            "topics-together": self._together_steps,
+            LOCALITY: self._far_steps,
+        }
+        yield from steps[name]() if name in steps else iter(({},))
+
+    def _loosest(self, name: str) -> Room:
+        """Return how a rule gives way altogether."""
+        count = self.found.draft.state.num_partitions
+        every = np.ones(count, dtype=np.bool_)
+        rooms: dict[str, Room] = {
+            "rack": {"rack_most": self._any_rack()},
+            "topics-apart": {"more_shared": self.found.draft.state.num_brokers},
+            "topics-together": {"parted": every},
+            LOCALITY: {"far": every, "movers": self._every_replica()},
+        }
+        return rooms.get(name, {})
+
+    def _any_rack(self) -> WeightArray | None:
+        cap = rack_caps(self.found.draft)
+        return np.where(cap > 0, ANY, 0)
+
+    def _every_replica(self) -> BoolArray:
+        return np.ones(len(self.found.draft.state.replicas), dtype=np.bool_)
+
+    def _rack_steps(self) -> Iterator[Room]:
+        if self.found.draft.rack_cap is not None and LOCALITY not in self.soft:
+            yield {}
+            return
+        cap = rack_caps(self.found.draft)
+        chosen = _in_the_way(self.found)
         if chosen.any():
-            yield np.where(chosen, cap + (cap > 0), 0)
-        yield cap + (cap > 0)
-    yield np.where(cap > 0, ANY, 0)
+            yield {"rack_most": np.where(chosen, cap + (cap > 0), 0)}
+        yield {"rack_most": cap + (cap > 0)}
+        yield {"rack_most": np.where(cap > 0, ANY, 0)}
 
+    def _apart_steps(self) -> Iterator[Room]:
+        count, more = self.found.draft.state.num_brokers, 0
+        while more < count:
+            yield {"more_shared": more}
+            more = max(2 * more, 1)
+        yield {"more_shared": count}
 
-def _rack_caps(draft: Draft) -> IntArray:
-    """Return ``(P,)`` the most replicas per rack as the rule says; 0: any."""
-    settings = replace(draft.settings, eased=None)
-    cap = RackSpread().level(replace(draft, settings=settings)).group_cap
-    assert cap is not None  # noqa: S101 - racks have caps
-    return cap.astype(np.int64)
+    def _together_steps(self) -> Iterator[Room]:
+        yield {"parted": np.zeros(self.found.draft.state.num_partitions, np.bool_)}
+        for chosen in self._ever_more():
+            yield {"parted": chosen}
+        yield self._loosest("topics-together")
+
+    def _far_steps(self) -> Iterator[Room]:
+        every = self._loosest(LOCALITY)
+        nothing_more = ~every["movers"]
+        for chosen in self._ever_more():
+            yield {"far": chosen, "movers": nothing_more}
+            yield {"far": chosen, "movers": every["movers"]}
+        yield {"far": every["far"], "movers": nothing_more}
+        yield every
+
+    def _ever_more(self) -> Iterator[BoolArray]:
+        """Yield ``(P,)`` partitions in the way of the last plan, with those before."""
+        chosen = _in_the_way(self.tried)
+        for _ in range(MOST_ROUNDS):
+            if not chosen.any():
+                return
+            yield chosen
+            more = chosen | _in_the_way(self.tried)
+            if np.array_equal(more, chosen):
+                return
+            chosen = more
 
 
 def _in_the_way(found: "PlannedPlacement") -> BoolArray:
@@ -122,155 +272,63 @@ def _in_the_way(found: "PlannedPlacement") -> BoolArray:
     for shortfall in found.solution.shortfalls:
         if shortfall.group >= 0:
             chosen[shortfall.group] = True
-    over = np.greater(_loads(after), ruled_capacities(found.draft))
+    over = np.greater(loads_after(after), ruled_capacities(found.draft))
     full: BoolArray = over.max(axis=1)
     on_full = full[after.replicas.broker_idx]
     chosen[after.replicas.partition_idx[on_full]] = True
     return chosen
 
 
-def _loads(after: ClusterState) -> WeightArray:
-    return broker_loads(after, weigh(after), preferred_leaders(after))
-
-
 def _room(tried: "PlannedPlacement", eased: Eased) -> Eased:
     """Return the room that the rules need which gave way in a plan."""
     draft, after = tried.draft, tried.reassignment.after()
-    load = _loads(after)
-    sets = _broker_sets(draft)
-    return Eased(
-        rules=eased.rules,
+    load = loads_after(after)
+    sets = broker_sets(draft)
+    return replace(
+        eased,
         is_measured=False,
         rack_most=None if eased.rack_most is None else _rack_most(tried),
         capacity=load,
         host_capacity=host_loads(draft, load),
         strays=None if sets is None else strays_of(after, sets.set_of_topic),
+        parted=None if eased.parted is None else eased.parted & _are_parted(tried),
+        **({} if eased.far is None else _changed_racks(tried, eased.far)),
     )
+
+
+def _parted_numbers(tried: "PlannedPlacement", parted: BoolArray) -> list[list[int]]:
+    """Return the partitions let go that lie apart, number by number."""
+    after = tried.reassignment.after()
+    return [
+        rows
+        for rule in rules_of(tried.draft, TopicsTogether)
+        for rows in numbered(after, rule.topics)
+        if parted[rows].any() and len({tuple(after.brokers_of(p)) for p in rows}) > 1
+    ]
+
+
+def _are_parted(tried: "PlannedPlacement") -> BoolArray:
+    """Return ``(P,)`` partitions with another list than some they belong with."""
+    after = tried.reassignment.after()
+    found = np.zeros(after.num_partitions, dtype=np.bool_)
+    for rule in rules_of(tried.draft, TopicsTogether):
+        for rows in numbered(after, rule.topics):
+            lists = [after.brokers_of(p) for p in rows]
+            found[rows] |= any(one != lists[0] for one in lists)
+    return found
+
+
+def _changed_racks(tried: "PlannedPlacement", far: BoolArray) -> Room:
+    """Return the partitions that had to change racks, and what moved of them."""
+    draft, after = tried.draft, tried.reassignment.after()
+    changed = far & (rack_changes(tried.reassignment.before, after) > 0)
+    home = draft.state.replicas.broker_idx
+    moved: BoolArray = np.not_equal(tried.solution.best.bin_of, home)
+    return {"far": changed, "movers": moved}
 
 
 def _rack_most(tried: "PlannedPlacement") -> WeightArray:
     """Return ``(P,)`` the most that a rack holds of partitions that break the rule."""
     after, draft = tried.reassignment.after(), tried.draft
-    fullest, broken = _fullest(after, draft), _rack_broken(after, draft)
+    fullest, broken = fullest_of(after, draft), rack_broken(after, draft)
     return np.where(broken, np.maximum(fullest, 1), 0)
-
-
-def _fullest(after: ClusterState, draft: Draft) -> IntArray:
-    replicas, brokers = after.replicas, after.brokers
-    counted = draft.holds[replicas.broker_idx]
-    width = after.num_racks
-    key = replicas.partition_idx[counted].astype(np.int64) * width
-    key += brokers.rack_idx[replicas.broker_idx[counted]]
-    keys, counts = np.unique(key, return_counts=True)
-    fullest = np.zeros(after.num_partitions, dtype=np.int64)
-    np.maximum.at(fullest, keys // width, counts)
-    return fullest
-
-
-def _rack_broken(after: ClusterState, draft: Draft) -> BoolArray:
-    cap = _rack_caps(draft)
-    broken: BoolArray = np.greater(_fullest(after, draft), cap) & (cap > 0)
-    if not draft.settings.is_rack_strict:
-        broken |= rack_broken(after, draft.holds) & (cap > 0)
-    return broken
-
-
-def _broker_sets(draft: Draft) -> BrokerSets | None:
-    for rule in draft.settings.rules:
-        if isinstance(rule, BrokerSets):
-            return rule
-    return None
-
-
-def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Note]:
-    """
-    Yield what soft rules lack in a plan.
-
-    Parameters
-    ----------
-    found
-        The plan.
-    rules
-        Names of those that gave way.
-    """
-    draft, after = found.draft, found.reassignment.after()
-    load = _loads(after)
-    yield from _broker_notes(draft, load, rules)
-    yield from _host_notes(draft, load, rules)
-    if "rack" in rules and draft.rack_cap is None:
-        broken = np.nonzero(_rack_broken(after, draft))[0]
-        if len(broken):
-            more = f" and {len(broken) - 1:,} more" if len(broken) > 1 else ""
-            yield soft_note(
-                "rack",
-                f"{after.name_of(int(broken[0]))}{more} not spread over racks as asked",
-                {},
-                (float(len(broken)), 0.0),
-            )
-    sets = _broker_sets(draft) if "broker-set" in rules else None
-    strays = 0 if sets is None else int(strays_of(after, sets.set_of_topic).sum())
-    if strays:
-        text = f"{strays:,} replicas on brokers of another set than their topic's"
-        yield soft_note("broker-set", text, {}, (float(strays), 0.0))
-
-
-def _broker_notes(
-    draft: Draft, load: WeightArray, rules: frozenset[str]
-) -> Iterator[Note]:
-    most = ruled_capacities(draft)
-    for b, r in np.argwhere((load > most) & draft.holds[:, None]):
-        rule, resource = CAPACITY_RULES[r], RESOURCES[r]
-        if rule not in rules:
-            continue
-        broker = int(draft.state.brokers.ids[b])
-        have, need = int(load[b, r]), int(most[b, r])
-        where: dict[str, str | int] = {"broker": broker, "resource": str(resource)}
-        text = f"broker {broker} holds {have:,} replicas, {need:,} are its most"
-        if resource is not Resource.REPLICAS:
-            threshold = draft.settings.capacity_thresholds[resource]
-            text = f"broker {broker} uses {used_text(have, need, threshold)} of its "
-            text += f"{resource}, {threshold:.0%} is the most"
-        amounts = have / UNITS[resource], need / UNITS[resource]
-        yield soft_note(rule, text, where, amounts)
-
-
-def _host_notes(
-    draft: Draft, load: WeightArray, rules: frozenset[str]
-) -> Iterator[Note]:
-    most = host_capacities(draft)
-    carried = host_loads(draft, load)
-    for host, r in np.argwhere((carried > most) & (most < NO_LIMIT)):
-        resource = RESOURCES[r]
-        rule = f"{_HOST}{resource}"
-        if rule not in rules:
-            continue
-        brokers = draft.state.brokers
-        have, need = int(carried[host, r]), int(most[host, r])
-        threshold = draft.settings.host_thresholds[resource]
-        rows = np.nonzero(np.equal(brokers.host_idx, host) & draft.holds)[0]
-        first = int(brokers.ids[rows[0]])
-        text = f"host {brokers.hosts[host] or f'of broker {first}'} uses "
-        text += f"{used_text(have, need, threshold)} of its {resource}, "
-        text += f"{threshold:.0%} is the most"
-        where: dict[str, str | int] = {"broker": first, "resource": str(resource)}
-        amounts = have / UNITS[resource], need / UNITS[resource]
-        yield soft_note(rule, text, where, amounts)
-
-
-def used_text(have: int, need: int, threshold: float) -> str:
-    """Return which part of a capacity is used, of which a threshold may be."""
-    return f"{threshold * have / need:.1%}" if need > 0 else "more than all"
-
-
-def soft_note(
-    rule: str, text: str, where: dict[str, str | int], amounts: tuple[float, float]
-) -> Note:
-    """Return a note that a soft rule gives way, by how much."""
-    have, need = amounts
-    return Note(
-        what="soft-rule",
-        message=f"{text}: {rule} is soft, and gives way",
-        where=where,
-        have=have,
-        need=need,
-    )

@@ -52,7 +52,10 @@ def rack(case: Case) -> Iterator[Finding]:
     most_of, fullest = _fullest(held, case.state.num_partitions)
     least_open = _least_open(held, in_rack, case.state.num_partitions)
     is_over, is_uneven = most_of > limit, most_of >= least_open + 2
-    for partition in np.flatnonzero(is_over | is_uneven).tolist():
+    is_broken = is_over | is_uneven
+    if case.settings.asks_racks_of_changed:
+        is_broken &= _changes_racks(case)
+    for partition in np.flatnonzero(is_broken).tolist():
         count, name = most_of[partition], brokers.racks[fullest[partition]]
         why = (
             f"{limit[partition]} at most at replication factor {factor[partition]}"
@@ -61,6 +64,24 @@ def rack(case: Case) -> Iterator[Finding]:
         )
         message = f"rack {name} holds {count} replicas; {why}"
         yield case.finding("rack", partition, message, rack=name)
+
+
+def _changes_racks(case: Case) -> BoolArray:
+    """Return ``(P,)`` true where a replica goes from one rack to another."""
+    racks, replicas = case.state.brokers.rack_idx, case.state.replicas
+    num_racks, count = max(len(case.state.brokers.racks), 1), case.state.num_partitions
+    new = case.after.partition_idx * num_racks + racks[case.after.broker_idx]
+    old = replicas.partition_idx.astype(np.int64) * num_racks
+    old += racks[replicas.broker_idx]
+    keys, cell = np.unique(np.concatenate([new, old]), return_inverse=True)
+    sign = np.repeat([1, -1], [len(new), len(old)])
+    gained = np.bincount(cell, weights=sign, minlength=len(keys))
+    wins, loses = (
+        np.bincount(keys[rows] // num_racks, minlength=count) > 0
+        for rows in (gained > 0, gained < 0)
+    )
+    changes: BoolArray = wins & loses
+    return changes
 
 
 def _is_used(case: Case) -> BoolArray:

@@ -108,6 +108,9 @@ class CheckSettings:
         Rules of the user's own.
     skipped
         Names of rules that are not looked at.
+    asks_racks_of_changed
+        Whether the rack rule is asked only of partitions that change their racks: in
+        the others each replica is to stay in its own.
 
     Raises
     ------
@@ -131,6 +134,7 @@ class CheckSettings:
     hard_goals: HardGoals | None = None
     custom: tuple[CustomRule, ...] = ()
     skipped: frozenset[str] = frozenset()
+    asks_racks_of_changed: bool = False
 
     def __post_init__(self) -> None:
         both = (*self.capacity_thresholds.items(), *self.host_thresholds.items())

@@ -12,6 +12,9 @@ the items of a need's group that node :math:`k` takes,
     y_{nk} \le \kappa_n, \; y_{nk} \le \sum_{b \in k} a_{nb} x_{b s(n)}, \;
     \sum_{b \in k} a_{nb} x_{b s(n)} \ge f_{nk}.
 
+A bin may stand on all sides at once, as it were on one more, :math:`x_{b*}`: it is then
+among those of every side.
+
 Rows are few, bins may be thousands: all but a few variables are whole in the linear
 relaxation, and the model is exact at any size met.
 """
@@ -27,6 +30,8 @@ from placement.core.problem import BoolArray, FloatArray, IndexArray, IntArray
 Model = Any
 """PuLP has no types, and is imported where it is needed: that takes its time."""
 Stands = dict[tuple[int, int], Any]
+Members = dict[int, list[Any]]
+"""Variables that say whether a bin is among those of a side."""
 MAX_NODES = 2000
 """Of branch and bound: a limit in steps, so that the answer is the same anywhere."""
 GAP = 1e-9
@@ -81,8 +86,29 @@ class Places:
     floor: IntArray
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """
+    How many bins stand on all sides at once.
+
+    Parameters
+    ----------
+    side
+        The side that stands for all of them.
+    least, most
+        Fewest and most such bins.
+    """
+
+    side: int
+    least: int
+    most: int
+
+
 def choose_sides(
-    cost: FloatArray, may_be: BoolArray, needs: Sequence[Room | Places]
+    cost: FloatArray,
+    may_be: BoolArray,
+    needs: Sequence[Room | Places],
+    shared: Shared | None = None,
 ) -> tuple[IndexArray | None, bool]:
     """
     Choose a side for every bin at the least cost.
@@ -95,6 +121,8 @@ def choose_sides(
         ``(N, S)`` sides that a bin may stand on; at least one each.
     needs
         What each side must have.
+    shared
+        Bins that may stand on all sides at once; `None`: none may.
 
     Returns
     -------
@@ -115,11 +143,16 @@ def choose_sides(
     for b in range(len(cost)):
         sides = [stands[b, s] for s in np.nonzero(may_be[b])[0].tolist()]
         model += pulp.lpSum(sides) == 1, f"one_{b}"
+    if shared is not None:
+        every = [one for (_, s), one in stands.items() if s == shared.side]
+        model += pulp.lpSum(every) >= shared.least, "least_shared"
+        model += pulp.lpSum(every) <= shared.most, "most_shared"
     for n, need in enumerate(needs):
+        of_side = _members(stands, need.side, shared)
         if isinstance(need, Room):
-            _add_room(model, stands, need, n)
+            _add_room(model, of_side, need, n)
         else:
-            _add_places(model, stands, need, n)
+            _add_places(model, of_side, need, n)
     solver = pulp.HiGHS(
         msg=False, threads=1, mip_max_nodes=MAX_NODES, random_seed=1, mip_rel_gap=GAP
     )
@@ -137,26 +170,37 @@ def choose_sides(
     return np.array(rows, dtype=np.int32), False
 
 
-def _add_room(model: Model, stands: Stands, need: Room, n: int) -> None:
+def _members(stands: Stands, side: int, shared: Shared | None) -> Members:
+    """Return what says that each bin is among those of a side, alone or with others."""
+    sides = {side} if shared is None else {side, shared.side}
+    found: Members = {}
+    for (b, s), one in stands.items():
+        if s in sides:
+            found.setdefault(b, []).append(one)
+    return found
+
+
+def _add_room(model: Model, of_side: Members, need: Room, n: int) -> None:
     import pulp
 
     unit = max(need.least, 1.0)
     terms = [
-        float(amount) / unit * stands[b, need.side]
+        float(amount) / unit * one
         for b, amount in enumerate(need.amount.tolist())
-        if amount > 0 and (b, need.side) in stands
+        if amount > 0
+        for one in of_side.get(b, ())
     ]
     # What is just enough must be, whatever the sum of floats comes to.
     model += pulp.lpSum(terms) >= need.least / unit * (1 - GAP), f"room_{n}"
 
 
-def _add_places(model: Model, stands: Stands, need: Places, n: int) -> None:
+def _add_places(model: Model, of_side: Members, need: Places, n: int) -> None:
     import pulp
 
     taken = []
     for k in range(len(need.floor)):
         inside = np.nonzero(need.may_take & np.equal(need.node_of_bin, k))[0].tolist()
-        members = [stands[b, need.side] for b in inside if (b, need.side) in stands]
+        members = [one for b in inside for one in of_side.get(b, ())]
         places = model.add_variable(f"places_{n}_{k}", lowBound=0, upBound=need.cap)
         model += places <= pulp.lpSum(members), f"inside_{n}_{k}"
         model += pulp.lpSum(members) >= int(need.floor[k]), f"floor_{n}_{k}"

@@ -58,17 +58,17 @@ class Replacing:
         )
         self.in_rack = in_rack
         self.rack_limit = rack_limit(state.replication_factor, in_rack)
-        self.is_even = not draft.settings.is_rack_strict
+        self.is_even = np.full(state.num_partitions, not draft.settings.is_rack_strict)
         self.minds_racks = "rack" not in draft.settings.lifted
-        if not self.is_even:
+        if draft.settings.is_rack_strict:
             self.rack_limit = np.minimum(self.rack_limit, 1)
+        self.eased = eased_racks(draft)
         self._ask_chosen_rules()
         self.hosts = hard_host_capacities(draft)
         settings = draft.settings
         caps = settings.max_moves, settings.max_bytes, settings.max_cross_rack_bytes
         self.left = np.array([NO_LIMIT if cap is None else cap for cap in caps])
         self.source_rack = source_racks(state)
-        self.eased = eased_racks(draft)
 
     def _ask_chosen_rules(self) -> None:
         """Keep what the rules of the user's choice say of partitions and brokers."""
@@ -83,7 +83,12 @@ class Replacing:
                 replace(self.draft, most_replicas=asked.most_replicas)
             )
         if asked.rack_cap is not None:
-            self.rack_limit, self.is_even = asked.rack_cap, False
+            has_own = asked.rack_cap > 0
+            self.eased = np.where(has_own, 0, self.eased)
+            if not self.minds_racks:
+                self.rack_limit = np.full_like(asked.rack_cap, NO_LIMIT)
+            self.rack_limit = np.where(has_own, asked.rack_cap, self.rack_limit)
+            self.is_even &= ~has_own & self.minds_racks
             self.minds_racks = True
 
     def _stands_for(self) -> IndexArray:
@@ -229,7 +234,7 @@ class Replacing:
         if self.eased[p]:
             return bool(held.max(initial=0) <= self.eased[p])
         is_few = held.max(initial=0) <= self.rack_limit[p]
-        return bool(is_few and (is_level or not self.is_even))
+        return bool(is_few and (is_level or not self.is_even[p]))
 
     def can_lead(self) -> BoolArray:
         """Return ``(R,)`` true for old replicas in sync where they may lead."""

@@ -1,15 +1,15 @@
 """Topics that share no broker (anti-affinity)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import BoolArray, IndexArray
+from placement.cluster import BoolArray, ClusterState, IndexArray
 from placement.core.problem import NO_LIMIT, NOWHERE, Movability
 from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.sides import Places, Room, choose_sides
+from placement.core.sides import Places, Room, Shared, choose_sides
 from placement.core.solution import Shortfall
 from placement.load import RESOURCES, Resource
 from placement.racks import broker_ranges
@@ -37,6 +37,9 @@ class TopicsApart:
     wants them; disks and other capacities hold what the side weighs. *Algorithm*: an
     exact model of brokers and sides (`core.sides`), before the search; what lies on a
     broker of another side must then leave it, and nothing else comes there.
+
+    Where the rule is soft and gives way, as few brokers as can be are shared by all
+    sides, chosen by the same model: first how few, then which, by the fewest bytes.
 
     Parameters
     ----------
@@ -69,7 +72,8 @@ class TopicsApart:
         may = np.equal(draft.movability, Movability.MAY)
         draft.movability[strays & may] = Movability.MUST
         self._say_what_stays(division, strays & ~may)
-        self._say_sides(draft, np.where(division.is_torn, NOWHERE, side))
+        is_closed = division.is_torn & (not division.is_soft)
+        self._say_sides(draft, np.where(is_closed, NOWHERE, side))
 
     def _undivided(self, is_proven: bool) -> Shortfall:
         """Say that the brokers cannot be shared out among the sides."""
@@ -97,7 +101,7 @@ class TopicsApart:
                 what="left-alone", message=f"broker {ids} keeps {what}", have=len(torn)
             )
         )
-        if not division.is_free:
+        if not division.is_free or division.is_soft:
             return
         rows = np.nonzero(strays & division.is_torn[state.replicas.broker_idx])[0]
         draft.shortfalls += [
@@ -118,9 +122,9 @@ class TopicsApart:
         ]
 
     def _say_sides(self, draft: Draft, side: IndexArray) -> None:
-        ids = draft.state.brokers.ids
+        ids, shared = draft.state.brokers.ids, np.equal(side, len(self.names))
         owned = [
-            broker_ranges(ids[draft.holds & np.equal(side, s)])
+            broker_ranges(ids[draft.holds & (np.equal(side, s) | shared)])
             for s in range(len(self.names))
         ]
         told = [
@@ -134,8 +138,9 @@ class _Division:
     """What decides which side a broker stands on."""
 
     def __init__(self, draft: Draft, side_of_topic: IndexArray, count: int) -> None:
-        state = draft.state
+        state, settings = draft.state, draft.settings
         self.draft, self.count = draft, count
+        self.is_soft = settings.gives_way(APART)
         self.side_of = side_of_topic[state.partitions.topic_idx].astype(np.int64)
         replicas = state.replicas
         self.of, self.on = replicas.partition_idx, replicas.broker_idx
@@ -154,6 +159,10 @@ class _Division:
         others = pinned & np.not_equal(np.arange(count), first[:, None])
         is_pinned = pinned.sum(axis=1, keepdims=True) > 0
         self.may_be = np.where(is_pinned, pinned & ~others, True)
+        if self.is_soft:
+            # One side more: all of them. What may not leave a broker makes it so.
+            may_be = self.may_be & ~self.is_torn[:, None]
+            self.may_be = np.column_stack([may_be, draft.holds])
 
     @property
     def concerns_anything(self) -> bool:
@@ -177,13 +186,29 @@ class _Division:
             cost[heir >= 0] += cost[heir[heir >= 0]]
         cost[~self.draft.holds] = 0.0
         needs: list[Room | Places] = [*self._places(), *self._rooms()]
+        shared = None
+        if self.is_soft:
+            cost = np.column_stack([cost, np.zeros(len(cost))])
+            shared = self._shared(needs)
         side, is_proven = None, False
         for part in BALANCES:
             wanted = [*needs, *self._balance(part)]
-            side, is_proven = choose_sides(cost, self.may_be, wanted)
+            side, is_proven = choose_sides(cost, self.may_be, wanted, shared)
             if side is not None:
                 break
         return side, is_proven
+
+    def _shared(self, needs: Sequence[Room | Places]) -> Shared:
+        """Return how many brokers sides share: as few as can be, and what is asked."""
+        count, eased = int(self.draft.holds.sum()), self.draft.settings.eased
+        more = 0 if eased is None else eased.more_shared
+        any_number = Shared(side=self.count, least=0, most=len(self.may_be))
+        is_shared = np.zeros(self.may_be.shape)
+        is_shared[:, self.count] = 1.0
+        side, _ = choose_sides(is_shared, self.may_be, needs, any_number)
+        fewest = count if side is None else int(np.equal(side, self.count).sum())
+        fewest = min(fewest + more, count)
+        return Shared(side=self.count, least=fewest, most=fewest)
 
     def _places(self) -> Iterator[Places]:
         """Yield what each kind of partition needs, each kind once."""
@@ -222,7 +247,7 @@ class _Division:
 
     def _may_take(self, side: int, classes: list[int]) -> BoolArray:
         draft = self.draft
-        may_take = draft.holds & ~self.is_torn
+        may_take = draft.holds & (~self.is_torn | self.is_soft)
         may_take &= draft.may_receive | (self.held[:, side] > 0)
         for rule, row in zip(draft.eligibility, classes, strict=True):
             may_take &= rule.allowed[row] | (self.held[:, side] > 0)
@@ -263,6 +288,8 @@ class _Division:
         classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
         sides = np.arange(self.count)[:, None]
         allowed = np.equal(side[None, :], sides) & ~self.is_torn[None, :]
+        if self.is_soft:
+            allowed |= np.equal(side, self.count)[None, :]
         anywhere = np.ones((1, len(side)), dtype=np.bool_)
         return Eligibility(classes, np.concatenate([allowed, anywhere]), APART)
 
@@ -279,4 +306,29 @@ class _Division:
 
     def strays(self, side: IndexArray) -> BoolArray:
         """Return ``(R,)`` true for replicas on brokers of another side."""
-        return self.sided & np.not_equal(side[self.on], self.side_of[self.of])
+        at = side[self.on]
+        is_other: BoolArray = (at != self.side_of[self.of]) & (at != self.count)
+        return self.sided & is_other
+
+
+def shared_brokers(
+    state: ClusterState, side_of_topic: IndexArray, count: int
+) -> BoolArray:
+    """
+    Return ``(B,)`` true for brokers that hold topics of two sides.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    side_of_topic
+        ``(T,)`` side of each topic, -1: of none.
+    count
+        Of the sides.
+    """
+    replicas = state.replicas
+    side = side_of_topic[state.partitions.topic_idx[replicas.partition_idx]]
+    held = np.zeros((state.num_brokers, count), dtype=np.bool_)
+    held[replicas.broker_idx[side >= 0], side[side >= 0]] = True
+    found: BoolArray = held.sum(axis=1) > 1
+    return found

@@ -88,7 +88,8 @@ class Draft:
     columns
         Loads besides the six resources.
     rack_cap
-        ``(P,)`` most replicas per rack, in place of the rack rule; `None`: that one.
+        ``(P,)`` most replicas per rack, in place of the rack rule; `None`, and 0: that
+        one.
     most_replicas
         ``(B,)`` most replicas that each broker may hold, besides the caps of the
         cluster; `None`: no more than these.

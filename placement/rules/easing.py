@@ -3,9 +3,17 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from placement.cluster import BoolArray
 from placement.load import RESOURCES, WeightArray
 
 _LIMITED = ("disk", "in", "out", "cpu")
+
+CAPS: Mapping[str, str] = {
+    "max-moves": "max_moves",
+    "max-bytes": "max_bytes",
+    "max-cross-rack-bytes": "max_cross_rack_bytes",
+}
+"""Caps on the plan as a whole, with the names that settings have for them."""
 
 SOFT: Mapping[str, tuple[str, ...]] = {
     "rack": ("rack",),
@@ -15,6 +23,10 @@ SOFT: Mapping[str, tuple[str, ...]] = {
     **{f"host-{name}": (f"host-{name}",) for name in _LIMITED},
     "max-replicas": ("max-replicas",),
     "broker-set": ("broker-set",),
+    "topics-apart": ("topics-apart",),
+    "topics-together": ("topics-together",),
+    "locality-scoped": ("locality-scoped",),
+    **{name: (name,) for name in CAPS},
 }
 """The hard rules that may be soft, by the names that users have for them."""
 
@@ -36,24 +48,16 @@ HARD: Mapping[str, tuple[str, ...]] = {
 """The goals that may be hard, by the names that users have for them."""
 
 _TOUCH = "says what a plan may touch, which is no goal"
-_WHERE = "says which topics share brokers, and none do by halves: leave it out"
-_CAP = "caps the plan as a whole: leave it out, or raise it"
 ALWAYS_HARD: Mapping[str, str] = {
     "one-per-broker": "is Kafka's own: a broker holds one replica of a partition",
     "log-dirs": "is Kafka's own: an offline or cordoned log dir takes nothing",
     "transient-disk": "guards disks while copies are made: leave it out, or cut waves",
-    "max-moves": _CAP,
-    "max-bytes": _CAP,
-    "max-cross-rack-bytes": _CAP,
-    "topics-apart": _WHERE,
-    "topics-together": _WHERE,
     **dict.fromkeys(
         (
             "topics",
             "exclude-topics",
             "keep-topics",
             "keep-leaders",
-            "locality-scoped",
             "only-over-threshold",
             "only-trades",
             "destination-broker-list",
@@ -90,6 +94,15 @@ class Eased:
     strays
         ``(B, sets)`` replicas of each broker set's topics that a broker of another
         set may hold.
+    more_shared
+        Brokers that topics kept apart may share besides those that they cannot do
+        without.
+    parted
+        ``(P,)`` partitions that need not lie with those they belong together with.
+    far
+        ``(P,)`` partitions whose replicas may change their racks.
+    movers
+        ``(R,)`` replicas of these that may move though they need not.
     """
 
     rules: frozenset[str]
@@ -99,6 +112,10 @@ class Eased:
     host_capacity: WeightArray | None = None
     dir_capacity: WeightArray | None = None
     strays: WeightArray | None = None
+    more_shared: int = 0
+    parted: BoolArray | None = None
+    far: BoolArray | None = None
+    movers: BoolArray | None = None
 
 
 def rules_named(names: Iterable[str]) -> frozenset[str]:

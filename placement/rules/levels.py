@@ -56,11 +56,13 @@ class RackSpread:
         is_even = not draft.settings.is_rack_strict
         if not is_even:
             cap = np.minimum(cap, 1)
-        if draft.rack_cap is not None:
-            cap, is_even = draft.rack_cap, False
+        is_kept = "rack" not in draft.settings.lifted
+        own = draft.rack_cap
+        if own is not None and has_one_rule(draft):
+            cap, is_even, is_kept = own, False, True
+        elif own is not None:
+            cap = np.where(own > 0, 0, cap)
         # Nothing can be done about partitions of which nothing may move.
-        is_asked = draft.rack_cap is not None
-        is_kept = is_asked or "rack" not in draft.settings.lifted
         cap = np.where(draft.is_left_alone | (not is_kept), 0, cap)
         cap = np.where(eased_racks(draft) > 0, 0, cap)
         return Level(
@@ -74,13 +76,22 @@ class RackSpread:
             open_bins=in_rack.astype(np.int32),
         )
 
-    def eased_level(self, draft: Draft) -> Level | None:
-        """Return the level of the racks for partitions whose rule gives way, if any."""
-        cap = eased_racks(draft)
-        if not (cap > 0).any():
-            return None
+    def other_levels(self, draft: Draft) -> list[Level]:
+        """Return the racks once more for partitions with a cap of another kind."""
+        caps = [eased_racks(draft)]
+        if draft.rack_cap is not None and not has_one_rule(draft):
+            caps.append(np.where(draft.is_left_alone, 0, draft.rack_cap))
         whole = self.level(draft)
-        return replace(whole, group_cap=cap.astype(np.int32), is_even=False)
+        return [
+            replace(whole, group_cap=cap.astype(np.int32), is_even=False)
+            for cap in caps
+            if (cap > 0).any()
+        ]
+
+
+def has_one_rule(draft: Draft) -> bool:
+    """Tell whether a cap of its own stands for the rack rule in every partition."""
+    return draft.rack_cap is not None and bool((draft.rack_cap > 0).all())
 
 
 def eased_racks(draft: Draft) -> WeightArray:
@@ -88,6 +99,8 @@ def eased_racks(draft: Draft) -> WeightArray:
     eased = draft.settings.eased
     if eased is None or eased.rack_most is None:
         return np.zeros(draft.state.num_partitions, dtype=np.int64)
+    if draft.rack_cap is not None:
+        return np.where(draft.rack_cap > 0, 0, eased.rack_most)
     return eased.rack_most
 
 

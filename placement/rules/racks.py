@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import ABSENT, BoolArray, ClusterState
-from placement.core.problem import Movability
+from placement.core.problem import IntArray, Movability
 from placement.core.shortfalls import MAX_SHORTFALLS
 from placement.core.solution import Shortfall
 from placement.load import first_true
@@ -25,6 +25,8 @@ class WithinRack:
     must go moves, and only in its own rack, since the core could trade one rack for
     the other; where it could do so even then, nothing of it has a legal place. Copies
     that a longer list gets may lie in any rack, as the rack rule wants it.
+
+    Where it is soft and gives way, chosen partitions go by the rack rule instead.
     """
 
     name: str = "locality-scoped"
@@ -32,11 +34,12 @@ class WithinRack:
     def fill(self, draft: Draft) -> None:
         """Allow each partition its own racks, with as many replicas each as now."""
         state = draft.state
-        _say_what_stays_uneven(draft)
+        far = _let_go(draft)
+        _say_what_stays_uneven(draft, far)
         counts = _replicas_per_rack(state)
         most = counts.max(axis=1, initial=0)
         is_even = np.equal(np.where(counts > 0, counts, most[:, None]), most[:, None])
-        is_uneven = ~is_even.all(axis=1)
+        is_uneven = ~is_even.all(axis=1) & ~far
         keep_still(draft, is_uneven[state.replicas.partition_idx])
         must = (
             _replicas_per_rack(state, np.equal(draft.movability, Movability.MUST)) > 0
@@ -55,6 +58,7 @@ class WithinRack:
             if draft.settings.is_rack_strict:
                 limit = np.minimum(limit, 1)
             most = np.where(grows, limit, most)
+        own[far] = True
         held, partition_class = np.unique(own, axis=0, return_inverse=True)
         if held.shape[0] * state.num_brokers > MOST_CELLS:
             keep_still(draft, np.equal(draft.movability, Movability.MAY))
@@ -63,10 +67,34 @@ class WithinRack:
             return
         allowed = held[:, state.brokers.rack_idx]
         draft.eligibility.append(Eligibility(partition_class.reshape(-1), allowed))
-        draft.rack_cap = most.astype(np.int64)
+        draft.rack_cap = np.where(far, 0, most).astype(np.int64)
 
 
-def _say_what_stays_uneven(draft: Draft) -> None:
+def _let_go(draft: Draft) -> BoolArray:
+    """
+    Return ``(P,)`` partitions that may change racks as the rule gives way.
+
+    Of these moves what must, and no more than that takes.
+    """
+    eased = draft.settings.eased
+    if eased is None or eased.far is None:
+        return np.zeros(draft.state.num_partitions, dtype=np.bool_)
+    stays = eased.far[draft.state.replicas.partition_idx]
+    if eased.movers is not None:
+        stays &= ~eased.movers
+    keep_still(draft, stays)
+    return eased.far
+
+
+def rack_changes(before: ClusterState, after: ClusterState) -> IntArray:
+    """Return ``(P,)`` replicas of each partition that are in another rack then."""
+    gained = _replicas_per_rack(after) - _replicas_per_rack(before)
+    lost, won = np.maximum(-gained, 0).sum(axis=1), np.maximum(gained, 0).sum(axis=1)
+    found: IntArray = np.minimum(lost, won).astype(np.int64)
+    return found
+
+
+def _say_what_stays_uneven(draft: Draft, far: BoolArray) -> None:
     """
     Tell of partitions that could move and break the rack rule inside their racks.
 
@@ -82,7 +110,8 @@ def _say_what_stays_uneven(draft: Draft) -> None:
     is_strict = settings.is_rack_strict and "rack" not in settings.soft
     broken = rack_broken(state, state.brokers.is_live)
     most = _replicas_per_rack(state).max(axis=1, initial=0)
-    stays = np.nonzero(concerned & (broken | (settings.is_rack_strict & (most > 1))))[0]
+    is_crowded = broken | (settings.is_rack_strict & (most > 1))
+    stays = np.nonzero(concerned & is_crowded & ~far)[0]
     if len(stays):
         draft.note(
             Note(

@@ -137,6 +137,10 @@ class Settings:
     low_utilization: Mapping[Resource, float] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
 
+    def gives_way(self, rule: str) -> bool:
+        """Tell whether a rule is soft, and gives way in this plan."""
+        return self.eased is not None and rule in self.eased.rules
+
     def is_measured(self, rule: str) -> bool:
         """Tell whether a rule is a goal, to find out how far it has to give way."""
         eased = self.eased

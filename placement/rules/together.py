@@ -26,6 +26,9 @@ class TopicsTogether:
     they lie apart, the bundle starts from the list of that one of them to which the
     others come by the fewest bytes.
 
+    Where the rule is soft and gives way, those that cannot be together, or that no plan
+    could place so, go their own ways; the rest of them lie together all the same.
+
     Parameters
     ----------
     topics
@@ -40,7 +43,7 @@ class TopicsTogether:
         lies = _Lies(draft)
         lacking = [
             shortfall
-            for rows in _numbered(draft.state, self.topics)
+            for rows in numbered(draft.state, self.topics)
             if (shortfall := lies.bundle(rows)) is not None
         ]
         draft.shortfalls += lacking[:MAX_SHORTFALLS]
@@ -57,7 +60,7 @@ class TopicsTogether:
             )
 
 
-def _numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
+def numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
     """Yield the partitions of one number of several topics."""
     of, numbers = state.partitions.topic_idx, state.partitions.partition
     rows_of: dict[int, list[int]] = {}
@@ -79,6 +82,9 @@ class _Lies:
         if self.unplaced is None:
             self.unplaced = np.zeros(len(draft.movability), dtype=np.bool_)
         settings = draft.settings
+        self.is_soft = settings.gives_way(TOGETHER)
+        parted = None if settings.eased is None else settings.eased.parted
+        self.parted = [] if parted is None else np.nonzero(parted)[0].tolist()
         caps = settings.max_moves, settings.max_bytes, settings.max_cross_rack_bytes
         # What an operation copies by itself leaves a share that nobody knows here.
         closed = draft.decided is not None and draft.decided.is_copied.any()
@@ -102,6 +108,8 @@ class _Lies:
 
     def bundle(self, rows: list[int]) -> Shortfall | None:
         """Bundle partitions that belong together; or say why they cannot be."""
+        if not set(rows).isdisjoint(self.parted):
+            return None
         if len({len(self._list(p)) for p in rows}) > 1:
             why = "have different replication factors"
         elif all(self._is_like(rows[0], p) for p in rows):
@@ -110,7 +118,26 @@ class _Lies:
             why = "are parted by what the operation decides"
         else:
             why = self._gather(rows)
+        if why and self.is_soft:
+            self._bundle_parts(rows)
+            return None
         return self._apart(rows, why) if why else None
+
+    def _bundle_parts(self, rows: list[int]) -> None:
+        """Bundle those of some partitions that can be together all the same."""
+        sizes = [len(self._list(p)) for p in rows]
+        if len(set(sizes)) > 1:
+            for size in sorted(set(sizes)):
+                own = [p for p, n in zip(rows, sizes, strict=True) if n == size]
+                if len(own) > 1:
+                    self.bundle(own)
+            return
+        left = list(rows)
+        while left:
+            alike = [p for p in left if self._is_like(left[0], p)]
+            left = [p for p in left if p not in alike]
+            if 1 < len(alike) < len(rows):
+                self._keep_together(alike)
 
     def _keep_together(self, rows: list[int]) -> str:
         """Bundle partitions with the same list; return what forbids it, if anything."""
@@ -258,6 +285,25 @@ class _Lies:
                 hit = np.isin(brokers, at[np.equal(own, kind)])
                 kinds[hit & np.not_equal(kinds, Movability.MUST)] = kind
         return kinds
+
+
+def parted_rows(state: ClusterState, topics: Sequence[int]) -> list[int]:
+    """
+    Return the partitions that lie apart from most of those they belong with.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    topics
+        Rows of topics that belong together.
+    """
+    found = []
+    for rows in numbered(state, topics):
+        lists = [tuple(state.brokers_of(p)) for p in rows]
+        most = max(lists, key=lists.count)
+        found += [p for p, own in zip(rows, lists, strict=True) if own != most]
+    return found
 
 
 def is_gathered(state: ClusterState, bundles: Sequence[Bundle]) -> BoolArray:

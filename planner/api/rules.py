@@ -51,7 +51,8 @@ class RuleOptions(TypedDict, total=False):
     min_topic_leaders
         Leaders of each topic on every broker, by the topics' regular expression.
     soft
-        Rules that give way where a plan cannot keep all, the first one first.
+        Rules that give way where a plan cannot keep all, the first one first:
+        ``rack``, ``capacity``, ``topics-apart``, ``locality-scoped``, ``max-bytes``, ….
     hard
         Goals without which there is no plan: ``bands``, ``band-disk``, ``leader-in``.
     cpu_weight

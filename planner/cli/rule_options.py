@@ -165,8 +165,9 @@ Soft = Annotated[
         "--soft",
         metavar="RULE",
         help="A rule that gives way where a plan cannot keep all: rack, capacity, "
-        "capacity-disk, host, max-replicas, broker-set, ... Repeatable, the first "
-        "gives way first.",
+        "host, max-replicas, broker-set, topics-apart, topics-together, "
+        "locality-scoped, max-moves, max-bytes, ... Repeatable, the first gives way "
+        "first.",
     ),
 ]
 Hard = Annotated[

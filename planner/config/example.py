@@ -41,7 +41,7 @@ EXAMPLES: Mapping[str, str] = {
     "keep_leaders": '["payments.*"]',
     "cpu_weight": "{ leader_in = 0.02, leader_out = 0.01, follower_in = 0.01 }",
     "hard": '["band-disk"]',
-    "soft": '["rack", "capacity-disk"]',
+    "soft": '["max-bytes", "rack", "capacity-disk"]',
     "spread_topics": '"orders[.].*"',
     "min_topic_leaders": '{ "__consumer_offsets" = 1 }',
     "host_capacity_threshold": "{ in = 0.8, out = 0.8 }",

@@ -54,12 +54,15 @@ def with_chosen_rules(
         Name of the operation.
     """
     is_off = document.get("rack_rule") == "off"
-    is_off |= bool(document.get("locality_scoped"))
+    is_local = bool(document.get("locality_scoped"))
+    may_change = "locality-scoped" in (document.get("soft") or ())
+    is_off |= is_local and not may_change
     skipped = {"rack"} if is_off else set()
     return replace(
         settings,
         custom=(*settings.custom, *_custom_rules(settings, document, state, goal)),
         skipped=settings.skipped | frozenset(skipped),
+        asks_racks_of_changed=is_local and may_change,
         soft=frozenset(document.get("soft") or ()),
         hard_goals=_hard_goals(document, state, goal),
         host_thresholds=document.get("host_capacity_threshold") or {},

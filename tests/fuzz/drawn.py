@@ -16,7 +16,12 @@ from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RuleRequest
 from support.clusters import clusters
 
-SOFT = (("rack",), ("capacity", "rack"), ("max-replicas", "host", "broker-set"))
+SOFT = (
+    ("rack",), ("capacity", "rack"), ("max-replicas", "host", "broker-set"),
+    ("topics-apart", "topics-together"), ("topics-together", "capacity"),
+    ("locality-scoped",), ("locality-scoped", "rack", "topics-apart"),
+    ("max-moves", "max-cross-rack-bytes", "max-bytes"), ("rack", "max-moves"),
+)  # fmt: skip
 RULES = st.builds(
     RuleRequest,
     rack_rule=st.sampled_from([None, None, "strict", "off"]),

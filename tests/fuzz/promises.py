@@ -63,13 +63,21 @@ def ids_of(text: str | None) -> set[int]:
 
 
 def caps_hold(case: Drawn, made: Planned) -> None:
-    """No more is copied than the caps allow."""
+    """No more is copied than the caps allow; of soft ones a plan tells what is."""
     request, state = case.request, made.plan.state
     sizes = [copy_bytes(state, p) for p, _ in copies(made)]
-    if request.max_moves is not None:
-        assert len(sizes) <= request.max_moves, f"{len(sizes)} copies"
-    if request.max_bytes is not None:
-        assert sum(sizes) <= int(request.max_bytes), f"{sum(sizes)} bytes"
+    told = {
+        str(note.message).split(": ")[1].split(" ")[0]: note.have
+        for note in made.plan.placed.notes
+        if note.what == "soft-rule"
+    }
+    for name, most, used in (
+        ("max-moves", request.max_moves, len(sizes)),
+        ("max-bytes", request.max_bytes, sum(sizes)),
+    ):
+        if most is not None and used > int(most):
+            assert name in request.rules.soft, f"{used}, and {name} is {most}"
+            assert told.get(name) == used, f"{used} of {name}, {told} are told"
 
 
 def copy_bytes(state: ClusterState, p: int) -> int:

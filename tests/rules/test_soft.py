@@ -19,7 +19,7 @@ from planner.errors import BadInputError
 from planner.plan.document import to_document
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.plan.rule_request import RULE_NAMES, RuleRequest
 from support.clusters import clusters, make_state
 from support.naive import lists_of, rack_of
 from support.operations import lists_after, newly_wrong
@@ -27,11 +27,13 @@ from support.operations import lists_after, newly_wrong
 MET = {"optimal", "feasible", "nothing-to-do"}
 TWO = {"racks": "ab"}
 HOST = {"hosts": {0: "h", 1: "h"}, "racks": "ab"}
+GONE = {0: BrokerState.DEAD}
 PAIRS = [[0], [0], [1], [1]]
 
 
-def planned(state, soft, goal="rebalance", **rules):
-    request = PlanRequest(goal=goal, rules=RuleRequest(soft=soft, **rules))
+def planned(state, soft, goal="rebalance", **options):
+    rules = {name: options.pop(name) for name in RULE_NAMES & options.keys()}
+    request = PlanRequest(goal=goal, rules=RuleRequest(soft=soft, **rules), **options)
     return make(state, request)
 
 
@@ -86,6 +88,27 @@ CASES = [
         make_state([[0], [1]], racks="abb", states={0: BrokerState.DEAD},
                    broker_sets={0: "gold", 1: "silver", 2: "silver"}),
         {"broker_set": [".*=gold"]}, "broker-set", id="broker-set",
+    ),
+    pytest.param(
+        make_state({"a": [[0, 1]], "b": [[0, 1]]}, **TWO), {"topics_apart": ["a=b"]},
+        "topics-apart", id="too-few-brokers-to-be-apart",
+    ),
+    pytest.param(
+        make_state({"a": [[0, 1]], "b": [[0]]}, **TWO), {"topics_together": ["a|b"]},
+        "topics-together", id="together-with-other-factors",
+    ),
+    pytest.param(
+        make_state([[0]], states=GONE, **TWO), {"locality_scoped": True},
+        "locality-scoped", id="a-rack-that-is-gone",
+    ),
+    *(
+        pytest.param(
+            make_state([[0, 1], [0, 1]], racks="aba", size_bytes=10, states=GONE),
+            {name.replace("-", "_"): cap}, name, id=name,
+        )
+        for name, cap in {
+            "max-moves": 1, "max-bytes": "15", "max-cross-rack-bytes": "10",
+        }.items()
     ),
 ]  # fmt: skip
 
