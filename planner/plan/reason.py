@@ -186,6 +186,10 @@ def amount_text(resource: str, value: float, digits: int = 4) -> str:
     return f"{readable:,.0f}"
 
 
+MOST_DIGITS = 15
+"""Digits that a float holds for certain."""
+
+
 def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
     """
     Return two amounts that differ with as many digits as tell them apart.
@@ -195,11 +199,12 @@ def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
     >>> amounts_text("disk", 800_000_000_000, 800_000_950_000)
     ('800 GB', '800.001 GB')
     """
-    for digits in range(4, 16):
+    digits = 4
+    while True:
         texts = amount_text(resource, have, digits), amount_text(resource, need, digits)
-        if texts[0] != texts[1]:
-            break
-    return texts
+        if texts[0] != texts[1] or digits == MOST_DIGITS:
+            return texts
+        digits += 1
 
 
 def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:

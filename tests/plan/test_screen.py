@@ -217,7 +217,8 @@ REASONS = [
     pytest.param(
         make_state([[0], [1]], racks="ab", size_bytes=[50_000_950_000, 750 * 10**9],
                    disk_bytes=10**12),
-        {"goal": "replace-broker", "own": OwnOptions(broker=("0",), with_broker=("1",))},
+        {"goal": "replace-broker",
+         "own": OwnOptions(broker=("0",), with_broker=("1",))},
         "t-0: broker 1 would carry 800.001 GB of disk and may carry 800 GB",
         "cannot be kept: no broker over 80% of its disk. It helps to raise "
         "--capacity-threshold disk=… or add disk",
