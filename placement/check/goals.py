@@ -30,7 +30,9 @@ def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
         # Its goal of leaders' in is as wide as its threshold; bands are 0.9 of that.
         yield from _leader_in(case, width / 0.9 if goals.is_cruise_control else width)
     if "spread-topics" in goals.names:
-        yield from _spread(case, goals.spread_topics)
+        yield from _spread_replicas(case, goals)
+    if "spread-topic-leaders" in goals.names:
+        yield from _spread_leaders(case, goals)
     if "min-topic-leaders" in goals.names:
         yield from _min_leaders(case, goals.topic_leaders)
 
@@ -76,19 +78,40 @@ def _led(case: Case, values: RateArray) -> RateArray:
     ).astype(np.float64)
 
 
-def _spread(case: Case, topics: frozenset[str]) -> Iterator[Finding]:
+def _spread_replicas(case: Case, goals: HardGoals) -> Iterator[Finding]:
     member = stays(case)
-    for topic, name, chosen in _topics(case, topics):
-        rows = np.equal(case.state.partitions.topic_idx, topic)
-        held = case.after.broker_idx[rows[case.after.partition_idx]]
+    for _, name, chosen in _topics(case, goals.spread_topics):
+        held = case.after.broker_idx[chosen[case.after.partition_idx]]
         counts = np.bincount(held, minlength=case.state.num_brokers)
         mean = float(case.after.replication_factor[chosen].sum()) / max(member.sum(), 1)
-        gap = min(max(1.8 * mean, 2.0), 40.0)
-        lower, upper = max(np.floor(mean - gap), 0), np.ceil(mean + gap)
-        off = ((counts < lower) | (counts > upper)) & member
-        for row in np.flatnonzero(off).tolist():
-            text = f"{counts[row]} replicas of topic {name}, {lower:.0f} to {upper:.0f}"
-            yield _finding(case, "spread-topics", row, f"{text} asked")
+        for row, asked in _uneven(counts, member, mean, goals):
+            text = f"{counts[row]} replicas of topic {name}, {asked} asked"
+            yield _finding(case, "spread-topics", row, text)
+
+
+def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Finding]:
+    member = leads(case)
+    for _, name, chosen in _topics(case, goals.spread_topic_leaders):
+        counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
+        mean = float(chosen.sum()) / max(member.sum(), 1)
+        for row, asked in _uneven(counts, member, mean, goals):
+            text = f"it leads {counts[row]} partitions of topic {name}, {asked} asked"
+            yield _finding(case, "spread-topic-leaders", row, text)
+
+
+def _uneven(
+    counts: Int64Array, member: BoolArray, mean: float, goals: HardGoals
+) -> Iterator[tuple[int, str]]:
+    """Yield the brokers outside the mean and its gap, and what is asked of them."""
+    band, (least, most) = goals.spread_band, goals.spread_gap
+    # From whole numbers outwards, as Cruise Control rounds.
+    down, up = np.floor(mean), np.ceil(mean)
+    lower = np.clip(np.floor(mean * max(0.0, 1 - band)), down - most, down - least)
+    upper = np.clip(np.ceil(mean * (1 + band)), up + least, up + most)
+    lower = max(lower, 0)
+    off = ((counts < lower) | (counts > upper)) & member
+    for row in np.flatnonzero(off).tolist():
+        yield row, f"{lower:.0f} to {upper:.0f}"
 
 
 def _min_leaders(case: Case, wanted: Mapping[str, int]) -> Iterator[Finding]:

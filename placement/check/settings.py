@@ -25,7 +25,7 @@ class HardGoals:
     ----------
     names
         ``band-disk``, …, ``potential-out``, ``leader-in``, ``spread-topics``,
-        ``min-topic-leaders``.
+        ``spread-topic-leaders``, ``min-topic-leaders``.
     bands
         Width of the band per resource.
     resources
@@ -46,8 +46,10 @@ class HardGoals:
         Whether brokers without a replica have no share of leaders.
     set_of_topic
         Name of each topic's broker set, ``""``: none; `None`: there are no sets.
-    spread_topics
-        Names of the topics that are spread.
+    spread_topics, spread_topic_leaders
+        Names of the topics of which the replicas, or the leaders, are spread.
+    spread_band, spread_gap
+        How far from the mean these may be: part of it, and the least and the most.
     topic_leaders
         Leaders on every broker by the name of the topic.
     is_inside
@@ -68,6 +70,9 @@ class HardGoals:
     is_order_only: bool = False
     set_of_topic: Mapping[str, str] | None = None
     spread_topics: frozenset[str] = frozenset()
+    spread_topic_leaders: frozenset[str] = frozenset()
+    spread_band: float = 1.8
+    spread_gap: tuple[int, int] = (2, 40)
     topic_leaders: Mapping[str, int] = field(default_factory=dict)
     is_inside: bool = False
     emptied: frozenset[tuple[int, str]] = frozenset()

@@ -81,40 +81,50 @@ class LeaderIn:
 @dataclass(frozen=True, slots=True, eq=False)
 class SpreadTopics:
     """
-    Replicas of each of some topics lie on all brokers in about equal numbers.
+    Replicas, or leaders, of some topics lie on all brokers in about equal numbers.
 
     Soft, and by count alone: the mean per broker ± `gap` of it, at least `least_gap`
-    and at most `most_gap` replicas. The defaults are those of Cruise Control's
+    and at most `most_gap` of them. The defaults are those of Cruise Control's
     ``TopicReplicaDistributionGoal``: a threshold of 3 less its margin of 0.9.
 
     Parameters
     ----------
     topics
         Rows of the topics; a column of the problem each.
+    gap
+        Part of the mean; above 0.
+    least_gap, most_gap
+        Replicas, or leaders.
+    counts_leaders
+        Whether leaders are counted, on brokers that may lead, instead of replicas.
+    name
+        Of the goal.
     """
 
     topics: tuple[int, ...]
     gap: float = 1.8
     least_gap: int = 2
     most_gap: int = 40
+    counts_leaders: bool = False
     name: str = "spread-topics"
 
     def fill(self, draft: Draft) -> None:
-        """Count the replicas of each topic."""
-        state = draft.state
-        count = max(int(draft.holds.sum()), 1)
+        """Count the replicas, or the leaders, of each topic."""
+        state, none = draft.state, np.zeros(draft.state.num_partitions, dtype=np.int64)
+        member = draft.holds & draft.leads if self.counts_leaders else draft.holds
+        counted = none + 1 if self.counts_leaders else state.num_replicas
         for topic in self.topics:
             weight = np.equal(state.partitions.topic_idx, topic).astype(np.int64)
-            mean = float((weight * state.num_replicas).sum()) / count
+            mean = float((weight * counted).sum()) / max(int(member.sum()), 1)
             lower, upper = self.ends(np.array(mean))
             draft.columns.append(
                 SoftColumn(
                     name=f"{self.name}:{state.topics.names[topic]}",
-                    weight=weight,
-                    role_weight=np.zeros_like(weight),
-                    lower=np.where(draft.holds, lower, 0).astype(np.int64),
-                    upper=np.where(draft.holds, upper, NO_LIMIT).astype(np.int64),
-                    unit=np.where(draft.holds, max(mean, 1.0), 0.0),
+                    weight=none if self.counts_leaders else weight,
+                    role_weight=weight if self.counts_leaders else none,
+                    lower=np.where(member, lower, 0).astype(np.int64),
+                    upper=np.where(member, upper, NO_LIMIT).astype(np.int64),
+                    unit=np.where(member, max(mean, 1.0), 0.0),
                 )
             )
 

@@ -35,6 +35,7 @@ GOALS = (
     "potential-out",
     "leader-in",
     "spread-topics",
+    "spread-topic-leaders",
     "min-topic-leaders",
     "even-positions",
 )

@@ -46,8 +46,10 @@ class RuleOptions(TypedDict, total=False):
         Whether these goals count.
     even_positions
         Whether brokers stand at each position of the lists equally often.
-    spread_topics
-        Regular expression of topics whose replicas are spread by count.
+    spread_topics, spread_topic_leaders
+        Regular expression of topics whose replicas, or leaders, are spread by count.
+    spread_band, spread_gap
+        How far from their mean: part of it, and ``LEAST-MOST``.
     min_topic_leaders
         Leaders of each topic on every broker, by the topics' regular expression.
     soft
@@ -78,6 +80,9 @@ class RuleOptions(TypedDict, total=False):
     leader_in: bool
     even_positions: bool
     spread_topics: str
+    spread_topic_leaders: str
+    spread_band: float
+    spread_gap: str
     min_topic_leaders: Mapping[str, int]
     soft: Sequence[str]
     hard: Sequence[str]

@@ -151,6 +151,30 @@ SpreadTopics = Annotated[
         help="Spread replicas of each over all brokers, by count; 32 at most; soft.",
     ),
 ]
+SpreadTopicLeaders = Annotated[
+    str | None,
+    typer.Option(
+        "--spread-topic-leaders",
+        metavar="REGEX",
+        help="The same of their leaders; soft.",
+    ),
+]
+SpreadBand = Annotated[
+    float | None,
+    typer.Option(
+        "--spread-band",
+        metavar="FRACTION",
+        help="How far from its mean a topic's number may be.  [default: 1.8]",
+    ),
+]
+SpreadGap = Annotated[
+    str | None,
+    typer.Option(
+        "--spread-gap",
+        metavar="LEAST-MOST",
+        help="Least and most replicas, or leaders, that this is.  [default: 2-40]",
+    ),
+]
 MinTopicLeaders = Annotated[
     list[str] | None,
     typer.Option(
@@ -210,6 +234,9 @@ def rule_options(
     leader_in: LeaderIn = False,
     even_positions: EvenPositions = False,
     spread_topics: SpreadTopics = None,
+    spread_topic_leaders: SpreadTopicLeaders = None,
+    spread_band: SpreadBand = None,
+    spread_gap: SpreadGap = None,
     min_topic_leaders: MinTopicLeaders = None,
     soft: Soft = None,
     hard: Hard = None,

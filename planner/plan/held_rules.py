@@ -23,6 +23,7 @@ from placement.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.plan.log_dirs import read_dirs
 from planner.plan.new_brokers import ids_to_come
+from planner.plan.topic_goals import BAND, GAP, gap_of
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
 """What an operation cannot balance."""
@@ -145,6 +146,9 @@ def _hard_goals(
         is_order_only=goal == "leaders",
         set_of_topic=document.get("broker_sets"),
         spread_topics=_matching(state, document.get("spread_topics")),
+        spread_topic_leaders=_matching(state, document.get("spread_topic_leaders")),
+        spread_band=document.get("spread_band") or BAND,
+        spread_gap=gap_of(document.get("spread_gap") or "") or GAP,
         topic_leaders=_topic_leaders(state, document.get("min_topic_leaders") or ()),
         is_inside=goal == "log-dirs",
         emptied=frozenset(_emptied(document, state)),

@@ -147,6 +147,9 @@ class SettingsRecord(Record):
     leader_in: bool
     even_positions: bool = False
     spread_topics: str | None
+    spread_topic_leaders: str | None = None
+    spread_band: float = 1.8
+    spread_gap: str = "2-40"
     min_topic_leaders: list[str]
     soft: list[str] = Field(default_factory=list)
     hard: list[str] = Field(default_factory=list)

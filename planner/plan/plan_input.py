@@ -49,6 +49,9 @@ class PlanSettings(BaseModel):
     resources: list[str] | None = None
     low_utilization: dict[str, float] = {}
     spread_topics: str | None = None
+    spread_topic_leaders: str | None = None
+    spread_band: float = 1.8
+    spread_gap: str = "2-40"
     min_topic_leaders: list[str] = []
     only_over_threshold: bool = False
     rebalance: bool = False

@@ -1,7 +1,7 @@
 """Rules that a plan keeps where they are asked for: read, recorded, and checked."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -13,9 +13,7 @@ from placement.load import Resource
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.columns import (
     LeaderIn,
-    MinTopicLeaders,
     PotentialOut,
-    SpreadTopics,
     uneven_topics,
 )
 from placement.rules.draft import Settings
@@ -41,12 +39,10 @@ from planner.plan.broker_sets import (
 from planner.plan.hardness import read_hard, read_soft
 from planner.plan.option_reader import OptionReader
 from planner.plan.seen_as import read_cpu_weights, read_rack_map
+from planner.plan.topic_goals import MOST_TOPICS, read_topic_goals
 from planner.plan.topic_groups import read_apart, read_together
 
 CRUISE_CONTROL = "cruise-control"
-MOST_TOPICS = 32
-"""Topics with goals of their own: each takes a column of the problem."""
-MOST_LEADERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +78,13 @@ class RuleRequest:
         ``RESOURCE=FRACTION`` texts.
     max_replicas_per_broker
         Most replicas of any broker.
-    spread_topics
-        Regular expression of topics whose replicas are spread over all brokers.
+    spread_topics, spread_topic_leaders
+        Regular expression of topics whose replicas, or whose leaders, are spread over
+        all brokers.
+    spread_band
+        Part of the mean by which their number may differ; `None`: 1.8.
+    spread_gap
+        ``LEAST-MOST``: bounds on that difference; `None`: 2-40.
     min_topic_leaders
         ``REGEX=N`` texts: every broker leads so many partitions of such a topic.
     soft
@@ -112,6 +113,9 @@ class RuleRequest:
     leader_in: bool = False
     even_positions: bool = False
     spread_topics: str | None = None
+    spread_topic_leaders: str | None = None
+    spread_band: float | None = None
+    spread_gap: str | None = None
     min_topic_leaders: Sequence[str] = ()
     soft: Sequence[str] = ()
     hard: Sequence[str] = ()
@@ -206,8 +210,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
     hard = read_hard(reader, request.hard, request.soft, _goals(request))
     low = reader.fractions("--low-utilization", request.low_utilization)
     most = reader.count("--max-replicas-per-broker", request.max_replicas_per_broker)
-    spread = reader.pattern("--spread-topics", request.spread_topics)
-    least = _read_leaders(reader, request.min_topic_leaders)
+    of_topics = read_topic_goals(reader, request)
     set_of_topic: dict[str, str] | None = None
     if state is not None and not reader.problems:
         if pattern is not None:
@@ -221,7 +224,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             if not sets:
                 chosen.append(kept_as_they_are(state))
         chosen += apart
-        chosen += _topic_columns(reader, state, spread, least)
+        chosen += of_topics.columns(reader, state)
     plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
         (request.locality_scoped, WithinRack),
         (request.potential_out, PotentialOut),
@@ -261,6 +264,9 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
             "leader_in": request.leader_in,
             "even_positions": request.even_positions,
             "spread_topics": request.spread_topics,
+            "spread_topic_leaders": request.spread_topic_leaders,
+            "spread_band": of_topics.band,
+            "spread_gap": "-".join(map(str, of_topics.gap)),
             "min_topic_leaders": list(request.min_topic_leaders),
             "soft": list(soft),
             "hard": sorted(hard),
@@ -280,6 +286,7 @@ def _goals(request: RuleRequest) -> dict[str, bool]:
         "potential-out": request.potential_out,
         "leader-in": request.leader_in,
         "spread-topics": request.spread_topics is not None,
+        "spread-topic-leaders": request.spread_topic_leaders is not None,
         "min-topic-leaders": bool(request.min_topic_leaders),
         "even-positions": request.even_positions,
     }
@@ -334,53 +341,6 @@ def preset_band(request: RuleRequest) -> float | None:
     Cruise Control's `*.balance.threshold` of 1.10 less its balance margin of 0.9.
     """
     return 0.09 if request.rules == CRUISE_CONTROL else None
-
-
-def _read_leaders(
-    reader: OptionReader, texts: Sequence[str]
-) -> list[tuple[re.Pattern[str], int]]:
-    """Return patterns of topics, and how many of each every broker shall lead."""
-    found = []
-    for text in texts:
-        regex, _, number = text.rpartition("=")
-        if not regex or not number.isdecimal() or not 0 < int(number) < MOST_LEADERS:
-            rule = f"must be REGEX=N, N from 1 to {MOST_LEADERS - 1}"
-            reader.refuse("--min-topic-leaders", text, rule, "write orders=1")
-            continue
-        pattern = reader.pattern("--min-topic-leaders", regex)
-        if pattern is not None:
-            found.append((pattern, int(number)))
-    return found
-
-
-def _topic_columns(
-    reader: OptionReader,
-    state: ClusterState,
-    spread: re.Pattern[str] | None,
-    least: Sequence[tuple[re.Pattern[str], int]],
-) -> Iterator[Rule]:
-    """Yield goals about single topics, of which there may be a few."""
-    names = list(enumerate(state.topics.names))
-    if spread is not None:
-        rows = tuple(row for row, name in names if spread.fullmatch(name))
-        if _are_few(reader, "--spread-topics", len(rows)):
-            yield SpreadTopics(rows)
-    wanted = {
-        row: number
-        for pattern, number in reversed(least)
-        for row, name in names
-        if pattern.fullmatch(name)
-    }
-    if wanted and _are_few(reader, "--min-topic-leaders", len(wanted)):
-        yield MinTopicLeaders(tuple(sorted(wanted.items())))
-
-
-def _are_few(reader: OptionReader, option: str, count: int) -> bool:
-    if count <= MOST_TOPICS:
-        return True
-    rule = f"may match {MOST_TOPICS} topics: each is a load to be balanced"
-    reader.refuse(option, f"{count} topics", rule, "choose those that matter most")
-    return False
 
 
 def _matching(state: ClusterState, pattern: re.Pattern[str]) -> BoolArray:

@@ -49,7 +49,8 @@ def are_bands_all(case: Drawn) -> bool:
     rules = case.request.rules
     others = (
         rules.potential_out, rules.leader_in, rules.even_positions,
-        rules.spread_topics, rules.min_topic_leaders, rules.rules, rules.soft,
+        rules.spread_topics, rules.spread_topic_leaders, rules.min_topic_leaders,
+        rules.rules, rules.soft,
         rules.hard, rules.only_over_threshold,
     )  # fmt: skip
     is_inside = case.request.goal in {"log-dirs", "leaders", "demote"}

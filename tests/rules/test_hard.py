@@ -28,6 +28,9 @@ GOALS = {
     "potential_out": True,
     "leader_in": True,
     "spread_topics": "t.*",
+    "spread_topic_leaders": "t.*",
+    "spread_band": 0.2,
+    "spread_gap": "1-40",
     "min_topic_leaders": ("t0=1",),
     "even_positions": True,
 }

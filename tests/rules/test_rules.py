@@ -17,7 +17,9 @@ from placement.check.chosen_rules import (
     strict_racks,
     within_rack,
 )
+from placement.check.goals import _uneven
 from placement.check.move_caps import move_caps
+from placement.check.settings import HardGoals
 from placement.core.solution import Status
 from placement.impossible import explain_impossible
 from placement.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
@@ -398,6 +400,60 @@ def test_a_topic_is_spread_over_all_brokers():
             if topic == "b"} == {1}  # fmt: skip
 
 
+def test_leaders_of_a_topic_are_spread_over_all_brokers():
+    state = make_state(
+        {"a": [[0, 1, 2]] * 12, "b": [[0, 1, 2]] * 3}, ids=[0, 1, 2], racks="abc"
+    )
+    rules = RuleRequest(spread_topic_leaders="a", spread_band=0.1, spread_gap="1-2")
+
+    made = make(state, PlanRequest(goal="rebalance", rules=rules, resources="disk"))
+
+    lists = lists_of(made.plan.placed.reassignment.after())
+    led = Counter(row[0] for (topic, _), row in lists.items() if topic == "a")
+    assert made.is_ok
+    assert all(3 <= led[broker] <= 5 for broker in range(3))
+    assert {row[0] for (topic, _), row in lists.items() if topic == "b"} == {0}
+    assert not made.plan.placed.reassignment.is_copied.any()
+    said = made.plan.settings
+    assert (said["spread_topic_leaders"], said["spread_band"]) == ("a", 0.1)
+    assert said["spread_gap"] == "1-2"
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [({}, 12), ({"spread_band": 0.25}, 8), ({"spread_gap": "1-3"}, 9)],
+    ids=["usual", "band", "gap"],
+)
+def test_how_far_topics_are_spread_can_be_set(options, most):
+    state = make_state([[0]] * 12, ids=[0, 1], racks="ab")
+    rules = RuleRequest(spread_topics="t", **options)
+
+    made = make(state, PlanRequest(goal="rebalance", rules=rules, resources="disk"))
+
+    held = Counter(
+        row[0] for row in lists_of(made.plan.placed.reassignment.after()).values()
+    )
+    assert made.is_ok
+    assert max(held.values()) == most
+
+
+@given(
+    st.integers(0, 500), st.integers(1, 20), st.floats(0.01, 3), st.integers(0, 9),
+    st.integers(0, 60),
+)  # fmt: skip
+def test_the_checker_has_the_limits_of_the_search(held, brokers, band, least, more):
+    goals = HardGoals(
+        names=frozenset(), spread_band=band, spread_gap=(least, least + more)
+    )
+    mean = held / brokers
+    lower, upper = SpreadTopics((), band, least, least + more).ends(np.array(mean))
+
+    counts = np.arange(2 * held + 100)
+    off = [row for row, _ in _uneven(counts, counts >= 0, mean, goals)]
+
+    assert off == [n for n in counts.tolist() if not lower <= n <= upper]
+
+
 def test_topics_within_the_usual_gap_stay():
     state = make_state({"a": [[0]] * 3 + [[1]]}, ids=[0, 1], racks="ab")
 
@@ -430,6 +486,9 @@ BAD_RULES = {
     "--low-utilization": ["disk", "leaders=0.1"],
     "--max-replicas-per-broker": [-1],
     "--spread-topics": ["["],
+    "--spread-topic-leaders": ["["],
+    "--spread-band": [0.0],
+    "--spread-gap": ["9-2"],
     "--min-topic-leaders": ["a", "a=0", "a=x", "[=1"],
     "--cpu-weight": ["leader_in", "leader_in=-1", "leadr_in=1", "x=nan"],
 }
@@ -445,6 +504,9 @@ def test_every_bad_rule_is_named_at_once():
         low_utilization=BAD_RULES["--low-utilization"],
         max_replicas_per_broker=-1,
         spread_topics="[",
+        spread_topic_leaders="[",
+        spread_band=0.0,
+        spread_gap="9-2",
         min_topic_leaders=BAD_RULES["--min-topic-leaders"],
         cpu_weight=BAD_RULES["--cpu-weight"],
     )
@@ -498,13 +560,15 @@ def test_what_is_given_goes_before_the_goals_of_cruise_control():
 def test_goals_for_too_many_topics_are_refused():
     topics = {f"t{n:02}": [[0]] for n in range(33)}
     state = make_state(topics, ids=[0, 1])
-    rules = RuleRequest(spread_topics=".*", min_topic_leaders=[".*=1"])
+    rules = RuleRequest(
+        spread_topics=".*", spread_topic_leaders=".*", min_topic_leaders=[".*=1"]
+    )
 
     with pytest.raises(BadInputError) as refused:
         make(state, PlanRequest(goal="rebalance", rules=rules))
 
     assert [problem.place for problem in refused.value.problems] == [
-        "--spread-topics", "--min-topic-leaders",
+        "--spread-topics", "--spread-topic-leaders", "--min-topic-leaders",
     ]  # fmt: skip
 
 
@@ -659,6 +723,9 @@ CHOICES = st.builds(
     rules=st.sampled_from([None, "cruise-control"]),
     spread_topics=st.sampled_from([None, "t0"]),
     min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
+    spread_topic_leaders=st.sampled_from([None, "t1"]),
+    spread_band=st.sampled_from([None, 0.1]),
+    spread_gap=st.sampled_from([None, "1-3"]),
 )
 
 

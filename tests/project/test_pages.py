@@ -1,4 +1,4 @@
-"""The page of questions shows what the commands print."""
+"""Pages with screens show what the commands print."""
 
 import os
 import re
@@ -12,7 +12,12 @@ import pytest
 from planner.demo import SNAPSHOT_FILE
 from support.commands import run
 
-PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
+DOCS = Path(__file__).parents[2] / "docs"
+QUESTIONS = DOCS / "questions.md"
+OPERATIONS = (
+    "rebalance", "add-brokers", "remove-brokers", "replace-broker", "demote", "fix",
+    "set-replication-factor",
+)  # fmt: skip
 BLOCK = re.compile(
     r"^```sh\n(?P<commands>.*?)^```\n(?:\n^```\n(?P<shown>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
@@ -36,13 +41,13 @@ def folder(tmp_path, monkeypatch):
     for module in ("what_if", "size", "failures", "score"):
         monkeypatch.setattr(f"planner.cli.{module}.datetime", TwoHoursLater)
     shutil.copy(SNAPSHOT_FILE, "orders.json.gz")
-    for name, text in FILE.findall(PAGE.read_text(encoding="utf-8")):
+    for name, text in FILE.findall(QUESTIONS.read_text(encoding="utf-8")):
         Path(name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
 def test_there_is_an_answer_to_every_question():
-    parts = QUESTION.split(PAGE.read_text(encoding="utf-8"))
+    parts = QUESTION.split(QUESTIONS.read_text(encoding="utf-8"))
 
     assert len(parts) == 16
     for part in parts[1:]:
@@ -50,8 +55,10 @@ def test_there_is_an_answer_to_every_question():
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_is_printed(folder, capsys):
-    text = PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["questions", *OPERATIONS])
+def test_a_page_shows_what_is_printed(name, folder, capsys):
+    page = DOCS / f"{name}.md"
+    text = page.read_text(encoding="utf-8")
 
     def told(block: re.Match[str]) -> str:
         commands = block["commands"].splitlines()
@@ -67,8 +74,18 @@ def test_the_page_shows_what_is_printed(folder, capsys):
     printed = BLOCK.sub(told, text)
     # To write the page anew: PLANNER_WRITE_PAGES=1 pytest tests/project
     if os.environ.get("PLANNER_WRITE_PAGES"):
-        PAGE.write_text(printed, encoding="utf-8")
+        page.write_text(printed, encoding="utf-8")
     assert printed == text
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_page_of_an_operation_shows_a_screen_of_it(name):
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+    shown = [block for block in BLOCK.finditer(text) if block["shown"]]
+
+    assert any(f"plan {name} " in block["commands"] for block in shown)
+    assert f"planner.{name.replace('-', '_')}(" in text
 
 
 def answer_to(capsys: pytest.CaptureFixture[str], command: str) -> str:
