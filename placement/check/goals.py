@@ -91,6 +91,10 @@ def _spread_replicas(case: Case, goals: HardGoals) -> Iterator[Finding]:
 
 def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Finding]:
     member = leads(case)
+    if goals.is_order_only:
+        # Who holds nothing and gets nothing can lead nothing.
+        held = np.bincount(case.after.broker_idx, minlength=case.state.num_brokers)
+        member = member & (held > 0)
     for _, name, chosen in _topics(case, goals.spread_topic_leaders):
         counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
         mean = float(chosen.sum()) / max(member.sum(), 1)

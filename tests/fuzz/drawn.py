@@ -43,9 +43,6 @@ RULES = st.builds(
     soft=st.sampled_from([*[()] * 12, *SOFT]),
     hard=st.sampled_from([*[()] * 14, ("bands",), ("band-leaders", "band-disk")]),
     spread_topics=st.sampled_from([None, "t0"]),
-    spread_topic_leaders=st.sampled_from([None, None, "t1"]),
-    spread_band=st.sampled_from([None, 0.2]),
-    spread_gap=st.sampled_from([None, "1-2"]),
     min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
 )
 SETS = (

@@ -28,9 +28,6 @@ GOALS = {
     "potential_out": True,
     "leader_in": True,
     "spread_topics": "t.*",
-    "spread_topic_leaders": "t.*",
-    "spread_band": 0.2,
-    "spread_gap": "1-40",
     "min_topic_leaders": ("t0=1",),
     "even_positions": True,
 }
@@ -130,7 +127,10 @@ def test_goals_in_the_way_of_a_hard_one_are_left_aside():
     assert "goals-left" in {note.what for note in found.notes}
 
 
-HARDS = st.sets(st.sampled_from(sorted(HARD)), min_size=1, max_size=3)
+LEADERS_SPREAD = "spread-topic-leaders"
+HARDS = st.sets(
+    st.sampled_from(sorted(HARD.keys() - {LEADERS_SPREAD})), min_size=1, max_size=3
+)
 GOAL = st.sampled_from(["rebalance", "rebalance", "leaders", "remove-brokers"])
 
 
@@ -170,6 +170,33 @@ def test_the_checker_finds_just_the_goals_that_are_missed(
     told = told_apart(state, hard, goal, options, preset)
 
     assert told is None or told[0] == told[1]
+
+
+@given(
+    st.lists(st.permutations(range(4)), min_size=1, max_size=12),
+    st.sampled_from([0.1, 0.5, 1.8]),
+    st.sampled_from(["0-1", "1-1", "2-40"]),
+    st.sets(st.integers(0, 3), max_size=3),
+)
+def test_leaders_of_topics_are_spread_or_the_checker_says_where_not(
+    lists, band, gap, barred
+):
+    state = make_state([row[:2] for row in lists], ids=[0, 1, 2, 3], racks="abcd")
+    request = PlanRequest(
+        goal="leaders", effort="quick",
+        exclude_brokers_for_leaders=",".join(map(str, sorted(barred))) or None,
+        rules=RuleRequest(
+            hard=(LEADERS_SPREAD,), spread_topic_leaders="t", spread_band=band,
+            spread_gap=gap,
+        ),
+    )  # fmt: skip
+
+    made = make(state, request)
+
+    wishes = read_request(request, state).settings
+    missed = {one.level for one in missed_goals(made.plan.placed, wishes)}
+    assert missed == wrong_goals(made)
+    assert (made.plan.status in MET) == (not missed)
 
 
 def test_every_band_is_named():
