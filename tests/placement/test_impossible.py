@@ -40,6 +40,7 @@ from placement.rules.together import TopicsTogether
 from support.clusters import Dir, clusters, make_state
 
 TWO = {"racks": "ab"}
+LEADERS_SPREAD = SpreadTopics((0,), counts_leaders=True, name="spread-topic-leaders")
 HOST = {"hosts": {0: "h", 1: "h"}}
 CORDONED = [Dir("/d", state=LogDirState.CORDONED)]
 
@@ -255,6 +256,15 @@ CASES = [
         {"spread-topics", "exclude-brokers-for-replicas"}, id="spread-topics",
     ),
     pytest.param(
+        make_state([[0]] * 8, ids=[0, 1, 2, 3], racks="aabb"), Rebalance(),
+        Settings(
+            rules=(LEADERS_SPREAD,), hard=frozenset({"spread-topic-leaders"}),
+            excluded_for_replicas=frozenset({1, 2, 3}),
+        ),
+        {"spread-topic-leaders", "exclude-brokers-for-replicas"},
+        id="spread-topic-leaders",
+    ),
+    pytest.param(
         make_state([[0], [0]], ids=[0, 1], **TWO), Rebalance(),
         Settings(
             rules=(MinTopicLeaders(((0, 1),)),), hard=frozenset({"min-topic-leaders"}),
@@ -275,6 +285,15 @@ CASES = [
             rules=(SpreadTopics((0,)),), hard=frozenset({"spread-topics"}),
         ),
         {"spread-topics"}, id="spread-topics-alone",
+    ),
+    pytest.param(
+        make_state({"t": [[0]] * 9, "u": [[0]]}, ids=[0, 1, 2, 3], racks="aabb",
+                   storage=[Storage.UNKNOWN, Storage.LOCAL]),
+        Rebalance(),
+        Settings(
+            rules=(LEADERS_SPREAD,), hard=frozenset({"spread-topic-leaders"}),
+        ),
+        {"spread-topic-leaders"}, id="spread-topic-leaders-alone",
     ),
     pytest.param(
         make_state({"t": [[0], [0]], "u": [[0]]}, ids=[0, 1],
