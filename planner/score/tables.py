@@ -11,14 +11,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from placement.cluster import IndexArray
 from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.levels import Level, TopicLevel
@@ -65,71 +66,65 @@ SCHEMA = pa.schema(
     ]
 )
 """The columns of every table of scores."""
+Columns = Mapping[str, Any]
+"""Columns of one level by name, each as long as the others."""
 
 
 def score_table(scored: Iterable[Scored]) -> ArrowTable:
     """Return the scores of snapshots, all levels, in the columns of `SCHEMA`."""
     tables = [
-        level_table(each.score, each.cluster_id, taken_at_time(each.taken_at), LEVELS)
+        level_rows(each.score, each.cluster_id, taken_at_time(each.taken_at), level)
         for each in scored
+        for level in LEVELS
     ]
-    return pa.concat_tables([SCHEMA.empty_table(), *tables])
+    return pa.concat_tables([SCHEMA.empty_table(), *tables], promote_options="default")
 
 
-def level_table(
-    score: ClusterScore,
-    cluster_id: str | None,
-    taken_at: datetime | None,
-    levels: Sequence[str],
+def level_rows(
+    score: ClusterScore, cluster_id: str | None, taken_at: datetime | None, level: str
 ) -> ArrowTable:
-    """Return some levels of one score, in the columns of `SCHEMA`."""
-    tables = [
-        whole_rows(MAKERS[level](score, r), cluster_id, taken_at, level, r)
-        for level in levels
-        for r in range(len(RESOURCES))
-    ]
-    return pa.concat_tables(tables)
+    """Return one level of one score, in the columns of `SCHEMA` that tell of it."""
+    maker = MAKERS[level]
+    by_resource = [maker.of_resource(score, r) for r in range(len(RESOURCES))]
+    return _rows(maker.of_all(score), by_resource, cluster_id, taken_at, level)
 
 
-def topic_table(
+def topic_rows(
     names: ArrowArray,
     topics: TopicLevel,
     cluster_id: str | None,
     taken_at: datetime | None,
 ) -> ArrowTable:
-    """Return the rows of some topics of a snapshot, in the columns of `SCHEMA`."""
-    tables = [
-        whole_rows(topic_columns(names, topics, r), cluster_id, taken_at, "topic", r)
-        for r in range(len(RESOURCES))
-    ]
-    return pa.concat_tables(tables)
+    """Return some topics, in the columns of `SCHEMA` that tell of them."""
+    by_resource = [_topic_figures(topics, r) for r in range(len(RESOURCES))]
+    shared = _topic_columns(names, topics)
+    return _rows(shared, by_resource, cluster_id, taken_at, "topic")
 
 
-def whole_rows(
-    columns: Mapping[str, Any],
+def _rows(
+    shared: Columns,
+    by_resource: Sequence[Columns],
     cluster_id: str | None,
     taken_at: datetime | None,
     level: str,
-    r: int,
 ) -> ArrowTable:
-    """Return the rows of one level and resource, absent columns null."""
-    count = len(next(iter(columns.values())))
-    fixed = {
-        "cluster_id": cluster_id,
-        "taken_at": taken_at,
-        "level": level,
-        "resource": str(RESOURCES[r]),
+    """Return the rows of one resource after those of the other."""
+    count = len(next(iter(shared.values())))
+    fixed = {"cluster_id": cluster_id, "taken_at": taken_at, "level": level}
+    parts: dict[str, list[Any]] = {
+        **{name: [value] * len(RESOURCES) for name, value in shared.items()},
+        **{name: [of[name] for of in by_resource] for name in by_resource[0]},
+        "resource": [pa.repeat(str(resource), count) for resource in RESOURCES],
     }
-    arrays = []
+    arrays = {}
     for field in SCHEMA:
         if field.name in fixed:
             value = pa.scalar(fixed[field.name], field.type)
-            arrays.append(pa.repeat(value, count))
-        elif field.name in columns:
-            arrays.append(pa.array(columns[field.name], field.type))
-        else:
-            arrays.append(pa.nulls(count, field.type))
-    return pa.Table.from_arrays(arrays, schema=SCHEMA)
+            arrays[field.name] = pa.repeat(value, count * len(RESOURCES))
+        elif field.name in parts:
+            each = [pa.array(part, field.type) for part in parts[field.name]]
+            arrays[field.name] = pa.concat_arrays(each)
+    return pa.table(arrays)
 
 
 def taken_at_time(taken_at: str | None) -> datetime | None:
@@ -139,31 +134,32 @@ def taken_at_time(taken_at: str | None) -> datetime | None:
     )
 
 
-def _cluster(score: ClusterScore, r: int) -> dict[str, Sequence[Any]]:
-    figures = score.placed.resources[RESOURCES[r]]
-    names = [
-        name
-        for name in SCHEMA.names[SCHEMA.names.index("total") :]
-        if name != "violations"
-    ]
+def _cluster(score: ClusterScore) -> Columns:
     return {
         "brokers": [score.state.num_brokers],
         "partitions": [score.state.num_partitions],
         "replicas": [len(score.state.replicas)],
         "violations": [dict(score.placed.violations)],
-        **{name: [getattr(figures, name)] for name in names},
     }
 
 
-def _loads(level: Level, r: int) -> dict[str, Any]:
+def _cluster_figures(score: ClusterScore, r: int) -> Columns:
+    figures = score.placed.resources[RESOURCES[r]]
+    names = SCHEMA.names[SCHEMA.names.index("total") : -1]
+    return {name: [getattr(figures, name)] for name in names}
+
+
+def _loads(level: Level, r: int) -> Columns:
     return {name: getattr(level, name)[:, r] for name in LOADS}
 
 
-def _racks(score: ClusterScore, r: int) -> dict[str, Any]:
+def _racks(score: ClusterScore) -> Columns:
+    return {"rack": list(score.state.brokers.racks), "broker": rack_brokers(score)}
+
+
+def _rack_figures(score: ClusterScore, r: int) -> Columns:
     racks, spread = score.racks, score.racks.spread[r]
     return {
-        "rack": list(score.state.brokers.racks),
-        "broker": rack_brokers(score),
         "brokers": racks.brokers[:, r],
         **_loads(racks.level, r),
         "total": racks.level.load[:, r],
@@ -180,13 +176,16 @@ def _racks(score: ClusterScore, r: int) -> dict[str, Any]:
     }
 
 
-def _brokers(score: ClusterScore, r: int) -> dict[str, Any]:
-    brokers, placed = score.state.brokers, score.placed
+def _brokers(score: ClusterScore) -> Columns:
+    brokers = score.state.brokers
+    return {"rack": _rack_names(score, brokers.rack_idx), "broker": brokers.ids}
+
+
+def _broker_figures(score: ClusterScore, r: int) -> Columns:
+    placed = score.placed
     capacity = placed.capacity[:, r]
     has = capacity > 0
     return {
-        "rack": [brokers.racks[k] for k in brokers.rack_idx.tolist()],
-        "broker": brokers.ids,
         "load": placed.load[:, r],
         "capacity": capacity,
         "use": np.where(has, placed.load[:, r] / np.where(has, capacity, 1.0), 0.0),
@@ -197,35 +196,45 @@ def _brokers(score: ClusterScore, r: int) -> dict[str, Any]:
     }
 
 
-def _log_dirs(score: ClusterScore, r: int) -> dict[str, Any]:
+def _log_dirs(score: ClusterScore) -> Columns:
     brokers, dirs = score.state.brokers, score.state.log_dirs
-    racks = brokers.rack_idx[dirs.broker_idx].tolist()
     return {
-        "rack": [brokers.racks[k] for k in racks],
+        "rack": _rack_names(score, brokers.rack_idx[dirs.broker_idx]),
         "broker": brokers.ids[dirs.broker_idx],
         "log_dir": list(dirs.paths),
-        **_loads(score.log_dirs, r),
     }
 
 
-def _topics(score: ClusterScore, r: int) -> dict[str, Any]:
+def _log_dir_figures(score: ClusterScore, r: int) -> Columns:
+    return _loads(score.log_dirs, r)
+
+
+def _rack_names(score: ClusterScore, rack_idx: IndexArray) -> ArrowArray:
+    return pa.array(score.state.brokers.racks, pa.string()).take(pa.array(rack_idx))
+
+
+def _topics(score: ClusterScore) -> Columns:
     names = pa.array(score.state.topics.names, pa.string())
-    return topic_columns(names, score.topics, r)
+    return _topic_columns(names, score.topics)
 
 
-def topic_columns(names: ArrowArray, topics: TopicLevel, r: int) -> dict[str, Any]:
-    """Return the figures of topics of one resource, by column."""
-    spread = topics.spread[r]
+def _topic_columns(names: ArrowArray, topics: TopicLevel) -> Columns:
+    nothing = pa.nulls(len(topics.partitions), pa.int64())
     broken = [
-        topics.broken[rule]
-        if rule in topics.broken
-        else pa.nulls(len(topics.partitions), pa.int64())
+        pa.array(topics.broken[rule]) if rule in topics.broken else nothing
         for rule in VIOLATIONS
     ]
     return {
         "topic": names,
         "partitions": topics.partitions,
         "replicas": topics.replicas,
+        "violations": pa.StructArray.from_arrays(broken, list(VIOLATIONS)),
+    }
+
+
+def _topic_figures(topics: TopicLevel, r: int) -> Columns:
+    spread = topics.spread[r]
+    return {
         "total": spread.total,
         "mean_use": spread.mean,
         "max_use": spread.max,
@@ -234,18 +243,22 @@ def topic_columns(names: ArrowArray, topics: TopicLevel, r: int) -> dict[str, An
         "cv": spread.cv,
         "jain": spread.jain,
         "known_fraction": topics.known_fraction[:, r],
-        "violations": pa.StructArray.from_arrays(
-            [pa.array(counts, pa.int64()) for counts in broken], list(VIOLATIONS)
-        ),
     }
 
 
+class _Maker(NamedTuple):
+    """What makes the columns of a level: those of all resources, and of each."""
+
+    of_all: Callable[[ClusterScore], Columns]
+    of_resource: Callable[[ClusterScore, int], Columns]
+
+
 MAKERS = {
-    "cluster": _cluster,
-    "rack": _racks,
-    "broker": _brokers,
-    "log_dir": _log_dirs,
-    "topic": _topics,
+    "cluster": _Maker(_cluster, _cluster_figures),
+    "rack": _Maker(_racks, _rack_figures),
+    "broker": _Maker(_brokers, _broker_figures),
+    "log_dir": _Maker(_log_dirs, _log_dir_figures),
+    "topic": _Maker(_topics, lambda score, r: _topic_figures(score.topics, r)),
 }
 
 

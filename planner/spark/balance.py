@@ -5,8 +5,7 @@ It is handed, one snapshot at a time, to the very functions that score one in me
 rows as many as brokers, log dirs and topics, never as replicas.
 """
 
-import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -43,7 +42,7 @@ from placement.targets import (
     rack_limit,
     share_capacities,
 )
-from planner.score.tables import LEVELS
+from planner.score.tables import LEVELS, SCHEMA, level_rows, topic_rows
 from planner.snapshot.columns import ArrowTable
 from planner.spark.arrays import HEAVIEST
 from planner.spark.chunk import LOADS, WRONG, Ground, bare_state
@@ -51,13 +50,10 @@ from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
 from planner.spark.kernels.tally import COUNTED, FIRSTS
 from planner.spark.lists import place_keys
-from planner.spark.parcels import Parcels
+from planner.spark.parcels import Key, Parcels
 from planner.spark.partial import places_once
 from planner.spark.topics import BROKEN_AS, TopicSums
-from planner.spark.wide import NAMES, WIDE, wide_levels, wide_topics
 
-HEAT = "heat"
-"""Level of the row that says how hot brokers are, and its column."""
 PLACED = tuple(level for level in LEVELS if level != "topic")
 """The levels that are of no topic."""
 
@@ -85,46 +81,45 @@ class ScoreSettings:
         return cls(bands={}, thresholds={})
 
 
-def score_tables(
+def scores_of_places(
     parcels: Parcels, grounds: Grounds, settings: ScoreSettings
-) -> Iterator[ArrowTable]:
+) -> tuple[dict[str, ArrowTable], Heat] | None:
     """
-    Yield the scores of a snapshot, as far as this task has what they are made of.
-
-    They are in the columns of `planner.spark.wide.WIDE`, but for one row, of the level
-    `HEAT`.
+    Score a snapshot but for its topics.
 
     Parameters
     ----------
     parcels
-        Of the snapshot; with the first bucket come all levels but that of topics.
+        Of the snapshot.
     grounds
         What is known of its brokers.
     settings
         Bands and thresholds.
+
+    Returns
+    -------
+    By level, the columns of `planner.score.tables.SCHEMA` that tell of it, and how hot
+    its brokers are; `None` where another task has what they are made of.
     """
-    cluster_id, micros = parcels.key
-    taken_at: datetime = pa.scalar(micros, pa.int64()).cast(TIME).as_py()
-    topics = TopicSums(parcels.tables["topic"], parcels.tables["listed"])
-    if len(topics.names):
-        yield wide_topics(topics.names, topics.level(), cluster_id, taken_at)
     totals = _totals(parcels.tables["count"])
     # What is wrong is told by the task that has its topic.
-    if parcels.has_first and not any(totals[name] for name in WRONG):
-        score, heat = _placed(parcels, grounds.of(parcels.key), totals, settings)
-        table = wide_levels(score, cluster_id, taken_at, PLACED)
-        yield _with_totals(table, totals)
-        yield _heat_row(heat, cluster_id, taken_at)
+    if not parcels.has_first or any(totals[name] for name in WRONG):
+        return None
+    score, heat = _placed(parcels, grounds.of(parcels.key), totals, settings)
+    cluster_id, taken_at = _named(parcels.key)
+    rows = {name: level_rows(score, cluster_id, taken_at, name) for name in PLACED}
+    return rows | {"cluster": _with_totals(rows["cluster"], totals)}, heat
 
 
-def _heat_row(heat: Heat, cluster_id: str | None, taken_at: datetime) -> ArrowTable:
-    row = {
-        "cluster_id": cluster_id,
-        "taken_at": taken_at,
-        "level": HEAT,
-        HEAT: pickle.dumps(heat),
-    }
-    return pa.Table.from_pylist([row])
+def scores_of_topics(parcels: Parcels) -> ArrowTable:
+    """Return the rows of the topics that a task has of a snapshot."""
+    topics = TopicSums(parcels.tables["topic"], parcels.tables["listed"])
+    return topic_rows(topics.names, topics.level(), *_named(parcels.key))
+
+
+def _named(key: Key) -> tuple[str | None, datetime]:
+    taken_at: datetime = pa.scalar(key[1], pa.int64()).cast(TIME).as_py()
+    return key[0], taken_at
 
 
 def _placed(
@@ -295,23 +290,21 @@ def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # no
 
 
 def _with_totals(table: ArrowTable, totals: Mapping[str, int]) -> ArrowTable:
-    """Put what only partitions tell on the row of the cluster."""
-    is_cluster = pc.equal(table.column("level"), "cluster")
+    """Put what only partitions tell on the rows of the cluster, a row per resource."""
     partitions = int(totals["partitions"])
     known = [
         float(totals[f"knows_{name}"]) / partitions
         if partitions and f"knows_{name}" in totals
         else 1.0
-        for name in NAMES
+        for name in LOADS
     ]
     values = {
-        "partitions": partitions,
-        "replicas": int(totals["replicas"]),
+        "partitions": [partitions] * len(LOADS),
+        "replicas": [int(totals["replicas"])] * len(LOADS),
         "known_fraction": known,
     }
     for name, value in values.items():
-        field = WIDE.field(name)
-        said = pa.scalar(value, field.type)
-        column = pc.if_else(is_cluster, said, table.column(name))
-        table = table.set_column(table.schema.get_field_index(name), field, column)
+        at = table.schema.get_field_index(name)
+        field = SCHEMA.field(name)
+        table = table.set_column(at, field, pa.array(value, field.type))
     return table

@@ -117,7 +117,7 @@ def score_snapshots(
     if problems:
         msg = "the snapshots cannot be scored"
         raise BadInputError(msg, problems)
-    by_name = cluster_documents(found.scores, datetime.now(UTC))
+    by_name = cluster_documents(found.of_levels(["cluster"]), datetime.now(UTC))
     heats = heats_of(found)
     documents = []
     for place, (_, name) in enumerate(opened):
@@ -202,7 +202,11 @@ def score_folder(
         }
         write_scores(found, output, done=done)
         scored = FleetScored(
-            documents=list(cluster_documents(found.scores, datetime.now(UTC)).values()),
+            documents=list(
+                cluster_documents(
+                    found.of_levels(["cluster"]), datetime.now(UTC)
+                ).values()
+            ),
             problems=problem_rows(found),
         )
         found.release()

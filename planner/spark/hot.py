@@ -135,7 +135,7 @@ def with_brokers(
     heats: dict[Key, Heat],
 ) -> Iterator[dict[str, Any]]:
     """Yield documents of snapshots with their brokers and hot spots."""
-    brokers = broker_documents(found.scores, heats.values())
+    brokers = broker_documents(found.of_levels(["broker"]), heats.values())
     for key, document in documents:
         spots = hot_spot_documents(fleet, key, heats[key])
         told = None if brokers is None else brokers.get(key, [])

@@ -5,7 +5,7 @@ Sums have many columns and few rows. Sent as rows of Spark they would cost more 
 and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -108,15 +108,38 @@ def packed(
     parts = [(0, table)]
     if buckets > 1 and "topic" in table.column_names:
         parts = _in_buckets(table, buckets)
-    sums = [(bucket, each) for bucket, part in parts for each in _parcels(part)]
+    sums = [
+        (bucket, batch.serialize().to_pybytes())
+        for bucket, part in parts
+        for batch in cut(part)
+    ]
+    buckets_of_each, each = zip(*sums, strict=True)
+    yield addressed(key, kind, each, buckets_of_each)
+
+
+def addressed(
+    key: Key, kind: str, sums: Sequence[bytes], buckets: Sequence[int] = ()
+) -> pa.RecordBatch:
+    """
+    Return parcels with their address, in the columns of `SCHEMA`.
+
+    Parameters
+    ----------
+    key, kind
+        Their snapshot, and what they are.
+    sums
+        What is in each.
+    buckets
+        The bucket of each; the first one where absent.
+    """
     count = len(sums)
-    yield pa.RecordBatch.from_arrays(
+    return pa.RecordBatch.from_arrays(
         [
             pa.repeat(pa.scalar(key[0], pa.string()), count),
             pa.repeat(pa.scalar(key[1], pa.int64()).cast(TIME), count),
-            pa.array([bucket for bucket, _ in sums], pa.int32()),
+            pa.array(buckets or [0] * count, pa.int32()),
             pa.repeat(pa.scalar(kind, pa.string()), count),
-            pa.array([each for _, each in sums], pa.binary()),
+            pa.array(sums, pa.binary()),
         ],
         schema=SCHEMA,
     )
@@ -133,10 +156,11 @@ def _in_buckets(table: ArrowTable, buckets: int) -> list[tuple[int, ArrowTable]]
     ]
 
 
-def _parcels(table: ArrowTable) -> list[bytes]:
+def cut(table: ArrowTable) -> list[pa.RecordBatch]:
+    """Cut a table into batches that are as large as a parcel may be."""
     rows = max(PARCEL_BYTES * len(table) // max(table.nbytes, 1), 1)
-    whole = table.combine_chunks().to_batches(max_chunksize=rows)
-    return [batch.serialize().to_pybytes() for batch in whole]
+    batches: list[pa.RecordBatch] = table.combine_chunks().to_batches(rows)
+    return batches
 
 
 def seeds(keys: Iterable[Key]) -> Batches:
@@ -182,7 +206,7 @@ def unpacked(key: Key, rows: ArrowTable) -> Parcels:
     found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     for row, kind in enumerate(kinds):
         if kind in found:
-            buffer = pa.py_buffer(sums[row].as_py())
+            buffer = sums[row].as_buffer()
             found[kind].append(pa.ipc.read_record_batch(buffer, KINDS[kind]))
     return Parcels(
         key=key,
@@ -207,7 +231,7 @@ def on_snapshots(
     """
 
     def run(batches: Batches) -> Batches:
-        for key, rows in _by_snapshot(batches):
+        for key, rows in by_snapshot(batches):
             for table in work(unpacked(key, rows)):
                 yield from table.to_batches()
         settle(work.__qualname__)
@@ -215,7 +239,8 @@ def on_snapshots(
     return run
 
 
-def _by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
+def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
+    """Yield what a task has of each snapshot: neighbouring rows of one."""
     waiting: list[ArrowTable] = []
     last: Key | None = None
     for batch in batches:

@@ -45,6 +45,8 @@ after each chunk, and cost more to get again than a chunk costs.
 """
 TASK_ROWS = 150_000
 """A task has as many rows to read at least, where there are."""
+SNAPSHOT_ROWS = 20_000
+"""A snapshot takes as long as so many rows, however few it has."""
 TOPICS_KEPT = 100_000
 """Topics, half a kilobyte each, that a task keeps until it sends them."""
 _KEPT = {
@@ -118,9 +120,15 @@ def dealt_files(files: FleetFiles, most: int) -> list[list[Piece]]:
         for place, file in enumerate(files.tables.get(table, ()))
         for group in range(len(file.row_groups))
     ]
-    sizes = [files.tables[t][place].row_groups[group] for t, place, group in pieces]
+    sizes = [_rows_worth(files.tables[t][place], group) for t, place, group in pieces]
     tasks = pack(sizes, least=max(TASK_ROWS, sum(sizes) // most))
     return [[pieces[n] for n in sorted(task)] for task in tasks] or [[]]
+
+
+def _rows_worth(file: TableFile, group: int) -> int:
+    """Return how many rows take as long as a row group."""
+    snapshots = len(file.snapshots) // len(file.row_groups)
+    return file.row_groups[group] + SNAPSHOT_ROWS * max(snapshots, 1)
 
 
 def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:

@@ -1,45 +1,29 @@
 """Scores of a whole fleet: DataFrames in, DataFrames out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.score.tables import SCHEMA
+from planner.score.tables import LEVELS, SCHEMA
 from planner.snapshot.columns import ArrowTable
-from planner.spark.balance import HEAT, ScoreSettings, score_tables
-from planner.spark.chunk import filled
+from planner.spark.balance import ScoreSettings
 from planner.spark.dealing import shuffled_tasks
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, open_fleet
-from planner.spark.grounds import Grounds, grounds_of
-from planner.spark.parcels import Parcels, on_snapshots
+from planner.spark.grounds import grounds_of
+from planner.spark.judged import HEAT, REFUSED, REFUSES, judging, kinds_of, scoring
+from planner.spark.judged import SCHEMA as JUDGED
+from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.partial import partial_sums
-from planner.spark.problems import PROBLEM, problem_tables
 from planner.spark.problems import SCHEMA as PROBLEMS
-from planner.spark.wide import WIDE, unfolded
 
-Work = Callable[[Parcels], Iterable[ArrowTable]]
-"""What is made of the parcels of a snapshot."""
-REFUSES = "refuses"
-HANDED = pa.schema(
-    [
-        *WIDE,
-        *((name, pa.string()) for name in PROBLEM),
-        (REFUSES, pa.bool_()),
-        (HEAT, pa.binary()),
-    ]
-)
+TASK_ROWS, TASK_SNAPSHOTS = 400_000, 10
 """
-Rows of scores, and of problems: these have no level. The first of the problems that a
-task finds refuses the snapshot.
+Partitions, and snapshots, whose parcels are worth a task of their own: 0.1 s.
 """
-TASK_ROWS = 400_000
-"""Partitions whose parcels are worth a task of their own; each costs 0.1 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +33,42 @@ class FleetScores:
 
     Parameters
     ----------
-    scores
-        A row per snapshot, level and resource, in the columns of
-        `planner.score.tables`.
-    problems
-        A row per thing that is wrong; the snapshots named here have no scores.
-    heats
-        A row per snapshot that is scored: `KEY`, and in bytes how hot its brokers are.
-    sums
-        What all are are made of, kept by the session until `release`.
+    judged
+        What all of it is made of, kept by the session until `release`: rows of
+        `planner.spark.judged.SCHEMA`.
+    refused
+        `KEY` of the snapshots that something is wrong with; they have no scores.
     """
 
-    scores: DataFrame
-    problems: DataFrame
-    heats: DataFrame
-    sums: tuple[DataFrame, ...]
+    judged: DataFrame
+    refused: ArrowTable
+
+    @property
+    def problems(self) -> DataFrame:
+        """A row per thing that is wrong: `planner.spark.problems.SCHEMA`."""
+        return self.judged.where(f"kind = '{REFUSED}'").select(*PROBLEMS.names)
+
+    @property
+    def scores(self) -> DataFrame:
+        """A row per snapshot, level and resource: `planner.score.tables.SCHEMA`."""
+        return self.of_levels(LEVELS)
+
+    def of_levels(self, levels: Collection[str]) -> DataFrame:
+        """Return the scores of some levels alone: the others are not even made."""
+        rows = self._sound(kinds_of(levels)).select(*PARCELS.names)
+        return rows.mapInArrow(scoring(levels), output_schema())
+
+    @property
+    def heats(self) -> DataFrame:
+        """A row per snapshot that is scored: `KEY`, and how hot its brokers are."""
+        return self._sound([HEAT]).select(*KEY, F.col("sums").alias(HEAT))
+
+    def _sound(self, kinds: Collection[str]) -> DataFrame:
+        return _without(self.judged.where(F.col("kind").isin(*kinds)), self.refused)
 
     def release(self) -> None:
         """Let the session forget the sums; what was written stays."""
-        for table in self.sums:
-            table.unpersist()
+        self.judged.unpersist()
 
 
 def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
@@ -92,35 +92,11 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     spark = tables.partitions.sparkSession
     grounds = grounds_of(tables)
     partial = partial_sums(spark, tables, grounds)
-    work = _worker(grounds, settings or ScoreSettings.defaults())
+    judge = judging(grounds, settings or ScoreSettings.defaults())
     dealt = _dealt(partial, _tasks(tables))
-    handed = kept(dealt.mapInArrow(on_snapshots(work), _as_spark(HANDED)))
-    problems = handed.where("level is null").select(*PROBLEMS.names)
-    refused = handed.where(REFUSES).select(*KEY).toArrow()
-    scores = _without(handed.where(f"level <> '{HEAT}'"), refused)
-    heats = _without(handed.where(f"level = '{HEAT}'"), refused)
-    return FleetScores(
-        scores=unfolded(scores),
-        problems=problems,
-        heats=heats.select(*KEY, HEAT),
-        sums=(handed,),
-    )
-
-
-def _worker(grounds: Grounds, settings: ScoreSettings) -> Work:
-    """Return what judges a snapshot, and scores it where a task finds nothing wrong."""
-
-    def work(parcels: Parcels) -> Iterable[ArrowTable]:
-        problems = [_refusing(each) for each in problem_tables(parcels, grounds)]
-        found = problems or score_tables(parcels, grounds, settings)
-        return (filled(table, HANDED) for table in found)
-
-    return work
-
-
-def _refusing(problems: ArrowTable) -> ArrowTable:
-    is_first = np.arange(len(problems)) == 0
-    return problems.append_column(REFUSES, pa.array(is_first))
+    judged = kept(dealt.mapInArrow(judge, _as_spark(JUDGED)))
+    refused = judged.where(REFUSES).select(*KEY).toArrow()
+    return FleetScores(judged=judged, refused=refused)
 
 
 def _without(scores: DataFrame, refused: ArrowTable) -> DataFrame:
@@ -137,9 +113,10 @@ def _tasks(fleet: Fleet) -> int | None:
     if fleet.files is None:
         return None
     files = fleet.files.tables.get("partitions", ())
-    total = sum(sum(file.row_groups) for file in files)
+    rows = sum(sum(file.row_groups) for file in files)
+    snapshots = {key for file in files for key in file.snapshots}
     most = shuffled_tasks(fleet.partitions.sparkSession)
-    return min(1 + total // TASK_ROWS, most)
+    return min(1 + rows // TASK_ROWS + len(snapshots) // TASK_SNAPSHOTS, most)
 
 
 def _dealt(partial: DataFrame, tasks: int | None) -> DataFrame:

@@ -215,6 +215,20 @@ def test_what_is_wrong_in_one_bucket_refuses_all_of_a_snapshot(spark, bucket):
     assert differences(in_memory([snapshot("tiny")]), found) == []
 
 
+def test_some_levels_are_made_without_the_others(spark):
+    snapshots = [wide_snapshot(), snapshot("tiny")]
+    found = score_fleet(fleet_of_snapshots(spark, snapshots))
+
+    broker = by_place(found.of_levels(["broker"]).toArrow())
+    ends = by_place(found.of_levels(["cluster", "topic"]).toArrow())
+    found.release()
+
+    whole = in_memory(snapshots)
+    for levels, rows in (({"broker"}, broker), ({"cluster", "topic"}, ends)):
+        wanted = {place: row for place, row in whole.items() if row["level"] in levels}
+        assert differences(wanted, rows) == []
+
+
 def test_parts_of_spark_without_a_row(spark):
     snapshots = [skewed_snapshot(), snapshot("tiny")]
     fleet = fleet_of_snapshots(spark, snapshots)

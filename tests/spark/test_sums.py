@@ -9,17 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.fleet.tables import EPOCH, snapshot_tables
+from planner.score.tables import LEVELS
 from planner.score.tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import PARTITIONS
-from planner.spark.balance import HEAT, ScoreSettings, score_tables
+from planner.spark.balance import ScoreSettings
 from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
+from planner.spark.judged import judging, scoring
 from planner.spark.parcels import buckets_of, on_snapshots, packed, seeds
 from planner.spark.partial import Adding
 from planner.spark.problems import problem_tables, twice_numbered
 from planner.spark.said import min_isr_of, said_of
-from planner.spark.wide import FIGURES, NAMES, WIDE
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents
 from support.spark import skewed_snapshot, snapshot, tamed
@@ -62,27 +63,16 @@ def scored_in_chunks(snapshot, size):
     grounds = grounds_in_memory(tables)
     parcels = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
 
-    def score(found):
-        assert list(problem_tables(found, grounds)) == []
-        tables = score_tables(found, grounds, DEFAULTS)
-        return (table for table in tables if HEAT not in table.column_names)
-
-    batches = list(on_snapshots(score)(iter(parcels)))
-    return by_place(narrow(pa.Table.from_batches(batches, WIDE)))
+    judged = judging(grounds, DEFAULTS)(iter(parcels))
+    batches = list(scoring(LEVELS)(in_one(judged)))
+    return by_place(pa.Table.from_batches(batches, SCORES))
 
 
-def narrow(wide):
-    """What Spark makes of the rows: one for each resource."""
-    rows = [
-        {
-            name: None if value is None else value[at] if name in FIGURES else value
-            for name, value in row.items()
-        }
-        | {"resource": resource}
-        for row in wide.to_pylist()
-        for at, resource in enumerate(NAMES)
-    ]
-    return pa.Table.from_pylist(rows, schema=SCORES)
+def in_one(batches):
+    """What Spark hands on, a task's rows together."""
+    table = pa.Table.from_batches(batches)
+    assert table.column("refuses").null_count == len(table)
+    yield from table.combine_chunks().to_batches()
 
 
 def other_parcels(tables, grounds):
