@@ -8,16 +8,28 @@ from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
 from integration.planner import run_here
-from integration.told import told_topics
+from integration.told import told_replicas, told_topics
 
 
 def create(cluster: Cluster, topic: str, replicas: list[list[int]]) -> None:
-    """Create a topic with its replicas where they are wanted."""
+    """Create a topic with its replicas where they are wanted, and wait for them."""
     assignments = dict(enumerate(replicas))
     with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
         admin.create_topics(
             {topic: {"assignments": assignments}}, wait_for_metadata=True
         )
+    wait_until_there(cluster, topic, sum(map(len, replicas)))
+
+
+def wait_until_there(cluster: Cluster, topic: str, num_replicas: int) -> None:
+    """Wait until every replica of a new topic lies in a log dir."""
+    of_topic = ("--topic-list", topic)
+    wait_until(
+        lambda: (
+            len(told_replicas(cluster.describe_log_dirs(*of_topic))) == num_replicas
+        ),
+        f"the replicas of {topic} to be there",
+    )
 
 
 def write_plan(path: Path, topic: str, replicas: dict[int, list[int]]) -> Path:

@@ -8,7 +8,7 @@ import pytest
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
 from integration.planner import partitions_of, run_here, take_snapshot
-from integration.steps import execute, replicas_of
+from integration.steps import execute, replicas_of, wait_until_there
 from integration.told import told_brokers, told_topics
 from placement.placers.brokers import PlacerBrokers
 from placement.placers.manual import (
@@ -35,6 +35,7 @@ def place(cluster: Cluster, topic: str, text: str) -> None:
     lists = check_new_topic(read_replica_assignment(text), registered(cluster))
     assert lists.checked()
     cluster.topics("--create", "--topic", topic, "--replica-assignment", text)
+    wait_until_there(cluster, topic, sum(map(len, lists.checked())))
 
 
 def registered(cluster: Cluster) -> PlacerBrokers:

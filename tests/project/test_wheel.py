@@ -75,9 +75,11 @@ def test_packages_under_test_are_the_installed_ones(package):
 @pytest.mark.slow
 def test_base_install_alone_runs_the_command(wheel, root, tmp_path):
     environment = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    make = [sys.executable, "-m", "venv", "--without-pip", environment]
+    subprocess.run(make, check=True)
     python = environment / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
+    pip = [sys.executable, "-m", "pip", "--python", python]
+    install = [*pip, "install", "--quiet", "--no-compile"]
     settings = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     subprocess.run(
         [*install, "--constraint", root / "constraints.txt", wheel],

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from integration.kafka.jars import java_environment
+from integration.kafka.tools import run_tool
 
 CONTROLLER = 100
 TEMPLATE = Path(__file__).with_name("server.properties")
@@ -166,7 +167,7 @@ class Cluster:
 
     def _spawn(self, node: int, *options: str) -> None:
         config = str(self.home(node) / "server.properties")
-        command = self._java("kafka.Kafka", [config], options)
+        command = [*self._java(*options), "kafka.Kafka", config]
         with (self.home(node) / "log").open("wb") as log:
             self._processes[node] = subprocess.Popen(
                 command,
@@ -251,16 +252,14 @@ class Cluster:
 
     # -- Kafka's own tools ---------------------------------------------------
 
-    def _java(
-        self, main: str, args: Sequence[str], options: Sequence[str] = ()
-    ) -> list[str]:
+    def _java(self, *options: str) -> list[str]:
         # One fixed order of jars: the archive holds only for the very same class path.
         jars = ":".join(str(jar) for jar in sorted(self.libs.glob("*.jar")))
         sharing = []
         if self.archive is not None and self.archive.exists():
             sharing = [f"-XX:SharedArchiveFile={self.archive}", "-Xshare:auto"]
         heap = f"-Xmx{self.heap_mb}m"
-        return ["java", *options, heap, *JVM, *sharing, "-cp", jars, main, *args]
+        return ["java", *options, heap, *JVM, *sharing, "-cp", jars]
 
     def run(self, main: str, *args: str, is_checked: bool = True) -> str:
         """
@@ -277,13 +276,7 @@ class Cluster:
             If it failed and `is_checked`.
         """
         quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
-        done = subprocess.run(
-            self._java(main, args, [quiet]),
-            check=False,
-            capture_output=True,
-            text=True,
-            env=java_environment(),
-        )
+        done = run_tool(tuple(self._java(quiet)), main, args)
         if is_checked and done.returncode:
             msg = f"{main} {args}: {done.returncode}\n{done.stdout}{done.stderr}"
             raise RuntimeError(msg)
@@ -331,7 +324,7 @@ class Cluster:
         main = f"{TOOLS}.consumer.{tool}"
         servers = ("--bootstrap-server", self.bootstrap)
         return subprocess.Popen(
-            self._java(main, [*servers, *self.tool_options, *args]),
+            [*self._java(), main, *servers, *self.tool_options, *args],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -405,7 +398,7 @@ def wait_until(
         if now > deadline:
             msg = f"waited {timeout_s:g} s for {what}"
             raise TimeoutError(msg)
-        # A tool that is asked is a JVM, which takes the processor from the brokers.
+        # Asking takes the processor from the brokers.
         time.sleep(max(0.05, now - asked))
 
 
