@@ -11,7 +11,7 @@ is found without a heap, and all paths of one length are filled before the next 
 
 from typing import Any, NamedTuple
 
-from placement.core.kernels.jit import inner
+from placement.core.kernels.jit import inlined, inner
 
 FAR = 2**40
 """Farther than any node."""
@@ -148,7 +148,7 @@ def _reach_from(t: Handing, node: int, size: int) -> int:
     return size
 
 
-@inner
+@inlined
 def _reach(t: Handing, node: int, head: int, change: int, size: int) -> int:
     """Note how near a node is; put it in the queue if it is no farther than this."""
     step = change + t.potential[node] - t.potential[head]
@@ -212,14 +212,14 @@ def _hand_on(t: Handing, depth: int) -> None:
     t.excess[t.queue[depth]] += 1
 
 
-@inner
+@inlined
 def _is_next(t: Handing, node: int, head: int, change: int, mark: int) -> bool:
     """Tell whether a shortest path leads on to a node that was not passed."""
     is_nearest = change + t.potential[node] == t.potential[head]
     return is_nearest and t.seen[head] != mark
 
 
-@inner
+@inlined
 def _look_on(t: Handing, node: int, mark: int) -> tuple[int, int, int]:
     """Return how a shortest path goes on from a node, where to, and with what group."""
     common = len(t.excess) - 1
