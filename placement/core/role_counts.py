@@ -13,7 +13,8 @@ whose marginals ascend in the same order [1]_, so the k-th role of a bin may cos
 *rank* of its worth, times more than the changes of any cycle: a flow of least cost,
 exact in both parts.
 
-Of many groups only the promising ones take part at first. Shortest distances in the
+Of many groups all take part where shares alone say how many roles bins get
+(`role_shares`); else only the promising ones do at first. Shortest distances in the
 residual network of *all* groups then prove the answer, or call for more groups; these
 distances are the dual prices that anybody can check it with.
 
@@ -36,6 +37,8 @@ from placement.core.problem import (
     IndexArray,
     IntArray,
 )
+from placement.core.role_shares import Places, hand_within
+from placement.core.role_steps import Steps, step_prices
 
 FIRST_WINDOW = 4
 """Counts around an even share that have a price of their own at first."""
@@ -45,8 +48,6 @@ BASE_GROUPS, PER_ROLE = 10, 1.5
 """Groups of a bin that take part, and more for every role it has too many or few."""
 PER_BIN = 10
 """Groups that join from and to each bin, where those that take part are too few."""
-DIGITS = 12
-"""Ratios are compared in so many digits: equal ones are equal on any machine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -125,6 +126,21 @@ class _Choices:
         degree = np.bincount(self.bin, minlength=tables.num_bins)
         self.most = self.held + degree
 
+    def steps(self, tables: RoleTables, width: int) -> Steps:
+        """Return what the next roles of the bins cost."""
+        roles = len(self.asking)
+        return Steps(tables.share, self.held, self.most, roles, width)
+
+    def places(self) -> Places:
+        """Return who could have each role that is asked about."""
+        return Places(
+            item=self.item,
+            bin=self.bin,
+            group=self.group,
+            is_change=self.is_change,
+            start=self.start[self.asking],
+        )
+
 
 def even_roles(tables: RoleTables) -> EvenRoles:
     """
@@ -143,11 +159,47 @@ def even_roles(tables: RoleTables) -> EvenRoles:
 
 
 def _solve(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArray]:
+    """Solve within what shares alone allow, or by prices of counts."""
+    if len(choices.asking) > FEW_GROUPS:
+        found = _within_shares(tables, choices)
+        if found is not None:
+            return found
+    return _by_prices(tables, choices)
+
+
+def _within_shares(
+    tables: RoleTables, choices: _Choices
+) -> tuple[IntArray, IntArray] | None:
+    """Solve over all groups within the counts that shares allow, where these can be."""
+    steps = choices.steps(tables, FIRST_WINDOW)
+    bounds = steps.bounds(len(choices.asking))
+    if bounds is None:
+        return None
+    counts = _counts(tables, choices.start)
+    least, most = counts.copy(), counts.copy()
+    least[steps.sharing], most[steps.sharing] = bounds
+    found = hand_within(choices.places(), counts, least, most)
+    if found is None:
+        return None
+    role_of = choices.start.copy()
+    role_of[choices.asking], distance = found
+    # What one more role costs where some bins of the same worth have one, some none.
+    counts = _counts(tables, role_of)
+    up, down = step_prices(tables.share, counts, len(role_of))
+    some = np.nonzero(most > least)[0][0]
+    price = up[some] if counts[some] < most[some] else down[some]
+    prices = distance[:-1] - distance[-1] - price
+    # Where all is held that could be, nobody asks what one more would cost.
+    is_full = (counts == choices.most) & (tables.share > 0)
+    return role_of, np.where(is_full, np.maximum(prices, -up), prices)
+
+
+def _by_prices(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArray]:
     """Solve over part of the groups, until a window and a proof hold for all."""
     width = FIRST_WINDOW
     some = _promising(tables, choices, _gains(tables, choices))
     while True:
-        steps = _Steps(tables, choices, width)
+        steps = choices.steps(tables, width)
         role_of = _flow(tables, choices, steps, some)
         if not steps.is_inside(_counts(tables, role_of)):
             width *= 4
@@ -196,61 +248,8 @@ def _counts(tables: RoleTables, role_of: IntArray) -> IntArray:
     return np.bincount(tables.bin_of[held], minlength=tables.num_bins)
 
 
-class _Steps:
-    """Arcs from the bins to a sink: what the next role of a bin costs."""
-
-    def __init__(self, tables: RoleTables, choices: _Choices, width: int) -> None:
-        self.sharing = np.nonzero(tables.share > 0)[0]
-        share = tables.share[self.sharing]
-        held, most = choices.held[self.sharing], choices.most[self.sharing]
-        level = (held.sum() + len(choices.asking)) / max(float(share.sum()), 1e-300)
-        middle = np.minimum(share * level, most.astype(np.float64))
-        self.low = np.clip(np.floor(middle).astype(np.int64) - width, held, most)
-        self.high = np.clip(np.ceil(middle).astype(np.int64) + width, held, most)
-        self.held, self.most = held, most
-        wide = int((self.high - self.low).max(initial=0))
-        steps = self.low[:, None] + 1 + np.arange(wide)
-        is_used = steps <= self.high[:, None]
-        rank = _ranks(
-            steps[is_used], np.broadcast_to(share[:, None], steps.shape)[is_used]
-        )
-        of = np.repeat(np.arange(len(share)), is_used.sum(axis=1))
-        self.dearest = int(rank.max(initial=0)) + 1
-        rows = np.arange(len(share))
-        self.tails = self.sharing[np.concatenate([rows, of, rows])]
-        ones = np.ones(len(rank), dtype=np.int64)
-        self.capacity = np.concatenate([self.low - held, ones, most - self.high])
-        flat = np.zeros(len(rows), dtype=np.int64)
-        self.rank = np.concatenate([flat, rank, flat + self.dearest])
-
-    def add_to(self, arcs: Arcs, first_bin: int, sink: int, price: int) -> None:
-        """Add the arcs to a network, each further rank dearer by `price`."""
-        is_there = self.capacity > 0
-        tails = first_bin + self.tails[is_there]
-        sinks = np.full(len(tails), sink)
-        arcs.add(tails, sinks, self.capacity[is_there], price * self.rank[is_there])
-
-    def is_inside(self, counts: IntArray) -> bool:
-        """Tell whether prices were told apart wherever it mattered."""
-        found = counts[self.sharing]
-        above = (found >= self.low) | (self.low == self.held)
-        below = (found <= self.high) | (self.high == self.most)
-        return bool((above & below).all())
-
-
-def _ranks(steps: IntArray, share: FloatArray) -> IntArray:
-    """Return the rank of each worth from 1, equal ones alike."""
-    if not len(steps):
-        return np.zeros(0, dtype=np.int64)
-    worth = np.stack([steps / share, (steps - 1) / share], axis=1)
-    scale = 10.0 ** (DIGITS - np.ceil(np.log10(max(float(worth.max()), 1e-300))))
-    rounded = np.round(worth * scale)
-    rank: IntArray = np.unique(rounded, axis=0, return_inverse=True)[1].ravel() + 1
-    return rank
-
-
 def _flow(
-    tables: RoleTables, choices: _Choices, steps: _Steps, some: IntArray
+    tables: RoleTables, choices: _Choices, steps: Steps, some: IntArray
 ) -> IntArray:
     """
     Solve over some groups and all bins; the others keep what they start with.
@@ -365,20 +364,3 @@ def _residual(tables: RoleTables, choices: _Choices, role_of: IntArray) -> _Resi
         np.concatenate([change, up[sharing], -down[may_lose]]),
         np.concatenate([choices.group[other], none]),
     )
-
-
-def step_prices(
-    share: FloatArray, counts: IntArray, num_groups: int
-) -> tuple[IntArray, IntArray]:
-    """
-    Return ``(N,)`` what one more role of each bin costs, and what its last one did.
-
-    Ranks of the ratios among all of these, times more than all changes together; the
-    order of the ratios alone decides what is even.
-    """
-    sharing = np.nonzero(share > 0)[0]
-    above, below = np.zeros((2, len(share)), dtype=np.int64)
-    steps = np.concatenate([counts[sharing] + 1, counts[sharing]])
-    rank = _ranks(steps, np.tile(share[sharing], 2)) * (num_groups + 1)
-    above[sharing], below[sharing] = np.split(rank, 2) if len(rank) else (0, 0)
-    return above, below

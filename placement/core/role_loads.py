@@ -24,7 +24,7 @@ from placement.core.kernels.cycles import (
     relieve,
 )
 from placement.core.kernels.jit import compiled, is_running
-from placement.core.problem import NO_LIMIT, IndexArray, IntArray, Problem
+from placement.core.problem import NO_LIMIT, FloatArray, IndexArray, IntArray, Problem
 from placement.core.verify_roles import may_take_role
 
 PLAIN_ITEMS = 4_000
@@ -72,7 +72,9 @@ class RoleBalancer:
         self._may_take = may_take_role(problem)
         self._items = _by_weight(problem)
         self._turn = 0.0
-        roles = _lay_out(problem, role_of, count_column)
+        self._columns = _columns(problem, count_column)
+        self._weight = np.ascontiguousarray(problem.role_weight[:, self._columns])
+        roles = _lay_out(problem, role_of, count_column, self._columns)
         self._roles = Roles(*(self._column(column) for column in roles))
         self._call(measure)
 
@@ -158,7 +160,7 @@ class RoleBalancer:
         some: IntArray = rows[start[of] + place + skipped.astype(np.int64)]
         return some
 
-    def _column(self, values: IntArray) -> Any:  # noqa: ANN401 - array or list
+    def _column(self, values: IntArray | FloatArray) -> Any:  # noqa: ANN401 - array or list
         return values if self._is_compiled else values.tolist()
 
     def _call(self, entry: Any, *arguments: Any) -> int:  # noqa: ANN401 - kernels
@@ -168,7 +170,13 @@ class RoleBalancer:
     def _relieve(self, hops: Hops, bins: IntArray, *, goes_home: bool) -> int:
         """Relieve bins one after the other; return how many exchanges there were."""
         none = np.zeros(len(hops.item), dtype=np.int64)
+        weight = (
+            self._weight[np.asarray(hops.group, dtype=np.int64)]
+            .astype(np.float64)
+            .ravel()
+        )
         self._roles = self._roles._replace(
+            weight=self._column(weight),
             next_into=self._column(none),
             goes_home=self._column(np.array([int(goes_home)])),
         )
@@ -182,15 +190,19 @@ class RoleBalancer:
         return done
 
 
-def _lay_out(problem: Problem, role_of: IntArray, count_column: int) -> Roles:
+def _columns(problem: Problem, count_column: int) -> IntArray:
+    """Return the resources that count beside the number of roles."""
+    has_limit = (problem.bins.target > 0) | (problem.bins.capacity < NO_LIMIT)
+    has_part = has_limit.any(axis=0) & problem.role_weight.any(axis=0)
+    return np.nonzero(has_part & (np.arange(problem.num_resources) != count_column))[0]
+
+
+def _lay_out(
+    problem: Problem, role_of: IntArray, count_column: int, columns: IntArray
+) -> Roles:
     """Return the problem as tables for the kernel, its lists of exchanges empty."""
     bins = problem.bins
     has_band = bins.target > 0
-    columns = np.nonzero(
-        (has_band | (bins.capacity < NO_LIMIT)).any(axis=0)
-        & problem.role_weight.any(axis=0)
-        & (np.arange(problem.num_resources) != count_column)
-    )[0]
 
     def flat(values: Any) -> Any:  # noqa: ANN401 - arrays of numbers
         return np.ascontiguousarray(values[:, columns], dtype=np.float64).ravel()
@@ -200,7 +212,7 @@ def _lay_out(problem: Problem, role_of: IntArray, count_column: int) -> Roles:
         share = bins.target[:, count_column].astype(np.float64)
     led_at = np.where(role_of >= 0, problem.home[role_of], NO_ITEM).astype(np.int64)
     return Roles(
-        weight=flat(problem.role_weight),
+        weight=np.zeros(0),
         lower=flat(np.where(has_band, bins.lower, 0)),
         upper=flat(np.where(has_band, bins.upper, NO_LIMIT)),
         capacity=flat(bins.capacity),

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core import role_loads
+from placement.core import role_counts, role_loads
 from placement.core.arrangement import Arrangement, loads
 from placement.core.deadline import Deadline
 from placement.core.role_bounds import distance_bound
@@ -88,28 +89,37 @@ def with_counts(state):
     return problem if count_column(problem) >= 0 else None
 
 
+FEW_OR_MANY = pytest.mark.parametrize(
+    "few_groups", [pytest.param(10**6, id="few"), pytest.param(-1, id="many")]
+)
+
+
+@FEW_OR_MANY
 @settings(max_examples=150)
 @given(SMALL)
-def test_counts_are_as_even_as_any_choice_by_the_fewest_changes(state):
+def test_counts_are_as_even_as_any_choice_by_the_fewest_changes(few_groups, state):
     problem = with_counts(state)
     if problem is None:
         return
     tables = tables_of(problem)
 
-    found = even_roles(tables)
+    with patch.object(role_counts, "FEW_GROUPS", few_groups):
+        found = even_roles(tables)
 
     best = min(unevenness(tables, choice) for choice in all_choices(tables))
     assert unevenness(tables, found.role_of) == best
 
 
+@FEW_OR_MANY
 @settings(max_examples=150)
 @given(SMALL, st.integers(0, 10**6))
-def test_prices_prove_the_best_choices_and_no_others(state, pick):
+def test_prices_prove_the_best_choices_and_no_others(few_groups, state, pick):
     problem = with_counts(state)
     if problem is None:
         return
     tables, column = tables_of(problem), count_column(problem)
-    found = even_roles(tables)
+    with patch.object(role_counts, "FEW_GROUPS", few_groups):
+        found = even_roles(tables)
     choices = all_choices(tables)
     other = choices[pick % len(choices)]
     is_best = unevenness(tables, other) == unevenness(tables, found.role_of)
@@ -119,19 +129,40 @@ def test_prices_prove_the_best_choices_and_no_others(state, pick):
         assert not proves_even_roles(problem, column, other, found.prices)
 
 
-def test_many_groups_are_proven_from_the_promising_ones_alone():
-    rng = np.random.default_rng(5)
+def many_groups(seed, capacities):
+    rng = np.random.default_rng(seed)
     bins, groups = 60, 30_000
     skewed = (rng.random((groups, 3)) ** 1.3 * 20).astype(np.int64)
     places = skewed + np.array([0, 20, 40])
-    share = rng.choice([1.0, 1.5, 2.0], size=bins) * 100
-    tables = RoleTables(
+    return RoleTables(
         group_start=np.arange(0, 3 * groups + 1, 3),
         bin_of=places.ravel().astype(np.int32),
         holder=np.arange(0, 3 * groups, 3),
-        may_hold=np.ones(3 * groups, dtype=np.bool_),
-        share=share,
+        may_hold=rng.random(3 * groups) < 0.97,
+        share=rng.choice(capacities, size=bins) * 100,
     )
+
+
+@pytest.mark.parametrize("capacities", [(1.0,), (1.0, 1.5, 2.0), (1.0, 4.0)])
+@pytest.mark.parametrize("seed", [5, 6])
+def test_many_groups_at_once_are_as_good_as_by_prices(seed, capacities, monkeypatch):
+    tables = many_groups(seed, capacities)
+
+    found = even_roles(tables)
+
+    monkeypatch.setattr(role_counts, "hand_within", lambda *_: None)
+    other = even_roles(tables)
+    assert unevenness(tables, found.role_of) == unevenness(tables, other.role_of)
+
+
+@pytest.mark.parametrize("is_at_once", [True, False])
+def test_many_groups_are_proven_together_or_from_the_promising_ones_alone(
+    is_at_once, monkeypatch
+):
+    tables = replace(many_groups(5, (1.0, 1.5, 2.0)), may_hold=np.ones(90_000, bool))
+    if not is_at_once:
+        monkeypatch.setattr(role_counts, "hand_within", lambda *_: None)
+    bins, share = tables.num_bins, tables.share
 
     found = even_roles(tables)
 

@@ -8,7 +8,7 @@ one. The best exchanges are then carried out one after the other, while they sti
 
 from typing import Any, NamedTuple
 
-from placement.core.kernels.jit import inner
+from placement.core.kernels.jit import inlined, inner
 
 MOST_TRIED = 64
 """Exchanges through a bin that are carried out, best first, while they still help."""
@@ -33,7 +33,8 @@ class Roles(NamedTuple):
     Parameters
     ----------
     weight
-        ``(G * C,)`` what the holder of the role adds to its bin.
+        ``(h * C,)`` what the role of each handover adds to the bin that has it. Beside
+        the handovers, and not by group: so one after the other lies in memory.
     lower, upper, capacity, scale
         ``(N * C,)`` band and capacity, and what distances are multiplied by.
     share
@@ -123,9 +124,9 @@ def measure(t: Roles) -> None:
         t.penalty[b] = _penalty(t, b, NO_ITEM, NO_ITEM)
 
 
-@inner
+@inlined
 def _penalty(t: Roles, b: int, comes: int, goes: int) -> float:
-    """Return what a bin's loads cost if one group's role comes and another's goes."""
+    """Return what a bin's loads cost if the roles of two handovers come and go."""
     total, width = 0.0, len(t.load) // len(t.penalty)
     for r in range(width):
         row = b * width + r
@@ -144,7 +145,7 @@ def _penalty(t: Roles, b: int, comes: int, goes: int) -> float:
     return total
 
 
-@inner
+@inlined
 def _change(t: Roles, b: int, comes: int, goes: int) -> float:
     return _penalty(t, b, comes, goes) - t.penalty[b]
 
@@ -159,7 +160,7 @@ def _may_exchange(t: Roles, tail: int, head: int) -> bool:
     return abs(t.share[tail] - t.share[head]) <= 1e-11 * t.share[head]
 
 
-@inner
+@inlined
 def _worth(
     t: Roles, hops: Hops, gain: float, first: int, second: int, third: int
 ) -> float:
@@ -174,7 +175,7 @@ def _worth(
     return gain / max(float(cost), FREE) if gain < 0.0 else WORTHLESS
 
 
-@inner
+@inlined
 def _note(
     t: Roles, found: int, worth: float, first: int, second: int, third: int
 ) -> int:
@@ -198,7 +199,7 @@ def _note(
     return min(found + 1, most)
 
 
-@inner
+@inlined
 def _is_open(t: Roles, hops: Hops, hop: int) -> bool:
     """Tell whether the role still is where it was when the handover was listed."""
     return t.led_at[hops.group[hop]] == hops.tail[hop]
@@ -225,9 +226,8 @@ def _collect(t: Roles, hops: Hops, b: int) -> int:
 @inner
 def _step_change(t: Roles, hops: Hops, hop: int) -> float:
     """Return how penalties change when one role changes hands."""
-    group = hops.group[hop]
-    gone = _change(t, hops.tail[hop], NO_ITEM, group)
-    return gone + _change(t, hops.head[hop], group, NO_ITEM)
+    gone = _change(t, hops.tail[hop], NO_ITEM, hop)
+    return gone + _change(t, hops.head[hop], hop, NO_ITEM)
 
 
 @inner
@@ -251,27 +251,24 @@ def _collect_steps(t: Roles, hops: Hops, b: int) -> int:
 @inner
 def _collect_cycles(t: Roles, hops: Hops, b: int, first: int, found: int) -> int:
     """Find the cycles of two and of three bins that begin with a handover."""
-    given, other = hops.group[first], hops.head[first]
+    other = hops.head[first]
     k = t.first_into[other]
     while k >= 0:
-        got = hops.group[k]
-        gain = _change(t, b, got, given) + _change(t, other, given, got)
+        gain = _change(t, b, k, first) + _change(t, other, first, k)
         worth = _worth(t, hops, gain, first, k, NO_ITEM)
         found = _note(t, found, worth, first, k, NO_ITEM)
         k = t.next_into[k]
     for second in range(hops.start[other], hops.start[other + 1]):
         last = hops.head[second]
         k = t.first_into[last]
-        if k < 0 or not _is_open(t, hops, second):
+        if k < 0:
             continue
-        passed = hops.group[second]
-        between = _change(t, other, given, passed)
+        between = _change(t, other, first, second)
         # At best the other two are out of their bands no more.
-        if between > t.penalty[b] + t.penalty[last]:
+        if between > t.penalty[b] + t.penalty[last] or not _is_open(t, hops, second):
             continue
         while k >= 0:
-            got = hops.group[k]
-            gain = between + _change(t, b, got, given) + _change(t, last, passed, got)
+            gain = between + _change(t, b, k, first) + _change(t, last, second, k)
             worth = _worth(t, hops, gain, first, second, k)
             found = _note(t, found, worth, first, second, k)
             k = t.next_into[k]
@@ -298,18 +295,17 @@ def _carry_out(t: Roles, hops: Hops, row: int) -> bool:
 def _total_change(t: Roles, hops: Hops, row: int) -> tuple[float, float]:
     """Return how the penalties of an exchange's bins change, and what they are."""
     first, second, third = t.best_hops[row], t.best_hops[row + 1], t.best_hops[row + 2]
-    start, middle, given = hops.tail[first], hops.head[first], hops.group[first]
+    start, middle = hops.tail[first], hops.head[first]
     before = t.penalty[start] + t.penalty[middle]
     if second < 0:
         if not _may_exchange(t, start, middle):
             return FORBIDDEN, before
         return _step_change(t, hops, first), before
-    passed = hops.group[second]
-    change = _change(t, middle, given, passed)
+    change = _change(t, middle, first, second)
     if third < 0:
-        return change + _change(t, start, passed, given), before
-    end, got = hops.head[second], hops.group[third]
-    change += _change(t, end, passed, got) + _change(t, start, got, given)
+        return change + _change(t, start, second, first), before
+    end = hops.head[second]
+    change += _change(t, end, second, third) + _change(t, start, third, first)
     return change, before + t.penalty[end]
 
 
@@ -319,8 +315,8 @@ def _hand_over(t: Roles, hops: Hops, hop: int) -> None:
     group, tail, head = hops.group[hop], hops.tail[hop], hops.head[hop]
     width = len(t.load) // len(t.penalty)
     for r in range(width):
-        t.load[tail * width + r] -= t.weight[group * width + r]
-        t.load[head * width + r] += t.weight[group * width + r]
+        t.load[tail * width + r] -= t.weight[hop * width + r]
+        t.load[head * width + r] += t.weight[hop * width + r]
     t.holder[group], t.led_at[group] = hops.item[hop], head
     t.count[tail] -= 1
     t.count[head] += 1

@@ -18,11 +18,23 @@ logger = logging.getLogger(__name__)
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _inner: list[Callable[..., Any]] = []
+_inlined: list[Callable[..., Any]] = []
 
 
 def inner(function: _Function) -> _Function:
     """Mark a function that kernels call: compiled with them, else left as it is."""
     _inner.append(function)
+    return function
+
+
+def inlined(function: _Function) -> _Function:
+    """
+    Mark a small function that kernels call often: compiled into its callers.
+
+    A call hands over all that every array of a table consists of, some hundred numbers
+    where there are twenty arrays; left to itself the compiler calls more than it ought.
+    """
+    _inlined.append(function)
     return function
 
 
@@ -32,6 +44,8 @@ def _register_inner() -> None:
 
     for function in _inner:
         register_jitable(function)
+    for function in _inlined:
+        register_jitable(forceinline=True)(function)
 
 
 @functools.cache
