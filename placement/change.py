@@ -27,6 +27,7 @@ from placement.load import (
     bytes_by_place,
     first_live_replica,
     first_true,
+    preferred_leaders,
 )
 
 RowArray = npt.NDArray[np.int64]
@@ -168,7 +169,7 @@ class Reassignment:
     def _made(self) -> ClusterState:
         before = self.before
         state = replace(before, replicas=self._replicas_after())
-        leader = state.replicas.broker_idx_at(led_by(state))
+        leader = preferred_leaders(state)
         return replace(
             state,
             partitions=replace(before.partitions, leader_idx=leader),
@@ -309,7 +310,7 @@ def _unless_same(before: ClusterState, start: RowArray) -> RowArray | None:
 
 def led_by(state: ClusterState) -> RowArray:
     """
-    Return ``(P,)`` the replica that leads once all elections are done.
+    Return ``(P,)`` the replica that an election now would make the leader.
 
     The first live one in sync, else the first live one, else `ABSENT`.
     """

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 MOST_LISTED = 20
 """Brokers that are named of each goal that is missed."""
 NEAR = 1e-9
+GOALS_LEFT = (
+    "goals that are not hard do not count: with them no plan met those that are"
+)
 
 
 def harden(
@@ -58,15 +61,14 @@ def harden(
     found
         The plan with all goals, which keeps every hard rule.
     """
-    missed = _all_missed(found, settings)
+    missed = all_missed(found, settings)
     if not missed:
         return found
     if found.draft.is_emptied_dir is not None:
         return _with_missed(found, missed, is_proven=dirs_are_out_of_reach(found))
-    alone = planned(_hard_alone(settings, found))
-    if alone.has_met_rules and not _all_missed(alone, settings):
-        message = "goals that are not hard do not count: with them no plan met those"
-        note = Note(what="goals-left", message=f"{message} that are")
+    alone = planned(hard_alone(settings, found))
+    if alone.has_met_rules and not all_missed(alone, settings):
+        note = Note(what="goals-left", message=GOALS_LEFT)
         return replace(alone, notes=(*alone.notes, note))
     is_proven = alone.has_met_rules and _is_out_of_reach(alone)
     return _with_missed(found, missed, is_proven=is_proven)
@@ -85,8 +87,17 @@ def _with_missed(
     return replace(found, solution=solution)
 
 
-def _hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
-    """Return settings without the goals that are not hard."""
+def hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
+    """
+    Return settings without the goals that are not hard.
+
+    Parameters
+    ----------
+    settings
+        What is wished for.
+    found
+        Any plan that was made for it.
+    """
     hard = settings.hard
     return replace(
         settings,
@@ -107,8 +118,17 @@ def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, 
     return replace(found.draft, settings=settings, notes=[]).balanced_resources()
 
 
-def _all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]:
-    """Return what a plan lacks for its hard goals, those it was made without too."""
+def all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]:
+    """
+    Return what a plan lacks for its hard goals, those it was made without too.
+
+    Parameters
+    ----------
+    found
+        The plan.
+    settings
+        What is wished for.
+    """
     return [*missed_goals(found, settings), *_goals_left_out(found, settings)]
 
 
@@ -141,7 +161,7 @@ def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shor
     yield from _missed_bands(
         replace(found, balanced=_balanced(found, settings)),
         _hard_targets(found, settings, after),
-        after,
+        hard,
     )
     for column in found.draft.columns:
         goal = column.name.partition(":")[0]
@@ -170,16 +190,16 @@ def _hard_targets(
 
 
 def _missed_bands(
-    found: "PlannedPlacement", targets: Targets, after: ClusterState
+    found: "PlannedPlacement", targets: Targets, hard: frozenset[str]
 ) -> Iterator[Shortfall]:
-    draft = found.draft
+    draft, after = found.draft, found.reassignment.after()
     load = broker_loads(after, weigh(after), preferred_leaders(after))
     outside = targets.outside(load)
     if draft.old_may_be_low:
         outside[(load < targets.lower) & ~draft.is_new[:, None]] = 0.0
     for r, resource in enumerate(RESOURCES):
         goal = f"{BAND}{resource}"
-        if resource not in found.balanced or goal not in draft.settings.hard:
+        if resource not in found.balanced or goal not in hard:
             continue
         for broker in np.nonzero(outside[:, r] > 0)[0][:MOST_LISTED].tolist():
             have = int(load[broker, r])

@@ -20,7 +20,7 @@ from placement.dir_parts import DirParts
 from placement.draft_problem import (
     leading_replicas,
 )
-from placement.hardening import harden
+from placement.hardening import all_missed, harden
 from placement.load import (
     RESOURCES,
     loads_of,
@@ -83,9 +83,15 @@ def plan(
         return found
 
     found = softened(wishes)
-    if wishes.hard and found.has_met_rules:
-        return harden(softened, wishes, found)
-    return found
+    if not wishes.hard or not found.has_met_rules:
+        return found
+    hardened = harden(softened, wishes, found)
+    if hardened.has_met_rules or not wishes.soft or found.log_dirs is not None:
+        return hardened
+    whole = once(wishes) if found.draft.settings.eased is not None else found
+    given_way = soften(once, wishes, whole, for_goals=True)
+    is_met = given_way.has_met_rules and not all_missed(given_way, wishes)
+    return given_way if is_met else hardened
 
 
 def _plan_once(

@@ -261,11 +261,12 @@ def _pools(
 ) -> Iterator[Pool]:
     """Yield a pool for each set of brokers that counts."""
     of_broker, of_partition = pools
-    fixed, factor = fixed_disk_bytes(state), state.replication_factor
+    # As many as weigh: those that are being added, too.
+    fixed, count = fixed_disk_bytes(state), state.num_replicas
     for pool in np.unique(of_broker[members.holds]).tolist():
         holds = members.holds & np.equal(of_broker, pool)
         chosen = np.equal(of_partition, pool)
-        total = (weights.replica[chosen] * factor[chosen, None]).sum(axis=0)
+        total = (weights.replica[chosen] * count[chosen, None]).sum(axis=0)
         total = (total + weights.leader[chosen].sum(axis=0)).astype(np.float64)
         total[0] += float(fixed[holds].sum())
         rack_most = _rack_most(state, weights, holds, chosen, limit)

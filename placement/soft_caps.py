@@ -1,15 +1,15 @@
 """
 Caps on a plan as a whole that are soft: exceeded as far as what must be copied takes.
 
-A plan that moves only what it must, without the caps that give way, copies the fewest
-bytes that the search finds, or makes the fewest copies where the cap on these gave way
-last. Which copies cross racks it does not mind: how few bytes of them do is found by
-halving what the cap is exceeded by.
+A plan that moves only what rules and hard goals ask for, without the caps that give
+way, copies the fewest bytes that the search finds, or makes the fewest copies where the
+cap on these gave way last. Which copies cross racks it does not mind: how few bytes of
+them do is found by halving what the cap is exceeded by.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from placement.crossing import crossing_copies
 from placement.rules.draft import Draft, Note, Settings
@@ -19,7 +19,22 @@ if TYPE_CHECKING:
     from placement.planned import PlannedPlacement
 
 Planner = Callable[[Settings], "PlannedPlacement"]
-Wished = Callable[[Settings, Eased], Settings]
+
+
+class Search(Protocol):
+    """Looks for plans in which rules give way."""
+
+    planned: Planner
+
+    def is_met(self, found: "PlannedPlacement") -> bool:
+        """Tell whether a plan keeps what it must."""
+        ...
+
+    def wished(self, settings: Settings, eased: Eased) -> Settings:
+        """Return wishes for a plan without soft goals, with the caps of settings."""
+        ...
+
+
 MOST_HALVINGS = 8
 """How often what a cap is exceeded by is halved: to less than a 250th of it."""
 MOST_COST = 2**62
@@ -94,8 +109,7 @@ def raised(settings: Settings, eased: Eased, found: "PlannedPlacement") -> Setti
 
 
 def least_caps(
-    planned: Planner,
-    wished: Wished,
+    search: Search,
     settings: Settings,
     tried: tuple["PlannedPlacement", Eased],
 ) -> tuple["PlannedPlacement", Settings]:
@@ -104,10 +118,8 @@ def least_caps(
 
     Parameters
     ----------
-    planned
-        Makes a plan under some settings.
-    wished
-        Returns wishes for a plan without bands, with the caps of some settings.
+    search
+        Makes plans and judges them.
     settings
         What is wished for.
     tried
@@ -116,7 +128,7 @@ def least_caps(
     best, eased = tried
     capped = raised(settings, eased, best)
     low, field = settings.max_cross_rack_bytes, CAPS[CROSSING]
-    if CROSSING not in eased.rules or low is None or not best.has_met_rules:
+    if CROSSING not in eased.rules or low is None or not search.is_met(best):
         return best, capped
     high = used_of(best)[CROSSING]
     # The cap itself first: another one may be all that had to give way.
@@ -125,8 +137,8 @@ def least_caps(
         if high <= low:
             break
         aimed: dict[str, Any] = {field: aims}
-        found = planned(wished(replace(capped, **aimed), eased))
-        if found.has_met_rules:
+        found = search.planned(search.wished(replace(capped, **aimed), eased))
+        if search.is_met(found):
             best, high = found, used_of(found)[CROSSING]
         else:
             low = aims + 1

@@ -5,6 +5,8 @@ Rules that are soft: kept where a plan can keep all, and else as nearly as can b
 that keeps them all, nothing else is done. Otherwise soft rules give way, the first one
 named first, then the first two, and so on until a plan keeps all others; of those that
 gave way before the last one, what need not give way after all is kept again.
+The same is done where a plan keeps all rules and misses goals that are hard: these go
+before soft rules, and no other goal counts meanwhile.
 *How far.* First without bands, those that give way being goals where they count
 something: so they are broken by as little as the search can. What that takes is then
 their new limit, and the plan is made again under these limits with its bands.
@@ -21,10 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.load import WeightArray
+from placement.core.problem import NO_LIMIT
+from placement.hardening import GOALS_LEFT, all_missed, hard_alone
+from placement.load import RESOURCES, WeightArray
 from placement.rules.broker_sets import strays_of
 from placement.rules.draft import Note, Settings
-from placement.rules.easing import CAPS, GOALS, Eased, rules_named
+from placement.rules.easing import CAPS, Eased, rules_named
 from placement.rules.hosts import host_loads
 from placement.rules.levels import ruled_capacities
 from placement.rules.racks import rack_changes
@@ -70,7 +74,11 @@ Room = dict[str, Any]
 
 
 def soften(
-    planned: Planner, settings: Settings, found: "PlannedPlacement"
+    planned: Planner,
+    settings: Settings,
+    found: "PlannedPlacement",
+    *,
+    for_goals: bool = False,
 ) -> "PlannedPlacement":
     """
     Plan again with soft rules that give way, as few and as little as can be.
@@ -83,34 +91,42 @@ def soften(
         What is wished for; its `soft` rules are not all met.
     found
         The plan with every rule hard.
+    for_goals
+        Whether hard goals are to be met, and not only the rules.
     """
-    search = _Search(planned, settings, found)
+    search = _Search(planned, settings, found, for_goals=for_goals)
     tried, eased = search.run()
-    tried, capped = least_caps(planned, search.wished, settings, (tried, eased))
+    tried, capped = least_caps(search, settings, (tried, eased))
     room = _room(tried, eased)
     final = planned(replace(capped, eased=room))
-    if tried.has_met_rules and not final.has_met_rules:
+    if search.is_met(tried) and not search.is_met(final):
         message = "bands do not count: with soft rules that give way no plan had them"
-        notes = (*tried.notes, Note(what="bands-left", message=message))
-        final = replace(tried, notes=notes)
+        left = Note(what="bands-left", message=message)
+        if for_goals:
+            left = Note(what="goals-left", message=GOALS_LEFT)
+        final = replace(tried, notes=(*tried.notes, left))
     lacking = (*soft_notes(final, eased.rules), *cap_notes(final, settings))
     return replace(final, notes=(*final.notes, *lacking))
 
 
 class _Search:
-    """Looks for the fewest rules that have to give way; bands do not count."""
+    """Looks for the fewest rules that have to give way; soft goals do not count."""
 
     def __init__(
-        self, planned: Planner, settings: Settings, found: "PlannedPlacement"
+        self,
+        planned: Planner,
+        settings: Settings,
+        found: "PlannedPlacement",
+        *,
+        for_goals: bool,
     ) -> None:
         self.planned, self.found, self.tried = planned, found, found
         self.soft = settings.soft
-        self.wishes = replace(
-            settings,
-            resources=(),
-            rules=tuple(rule for rule in settings.rules if rule.name not in GOALS),
-            names_log_dirs=False,
-        )
+        self.settings = settings
+        if not for_goals:
+            self.settings = replace(settings, hard=frozenset())
+        alone = hard_alone(self.settings, found)
+        self.wishes = replace(alone, hard=settings.hard, names_log_dirs=False)
 
     def run(self) -> tuple["PlannedPlacement", Eased]:
         """Return a plan in which the fewest rules give way, and which do so."""
@@ -124,10 +140,19 @@ class _Search:
             }
             for room in self._steps(name):
                 eased = self._attempt(given_way, {**loose, **room})
-                if self.tried.has_met_rules:
+                if self.is_met(self.tried):
                     best, eased = self._kept_again(given_way, eased)
                     return self._fewer_parted(best, eased)
+            if self.settings.hard:
+                loose |= self._loosest(name)
+                eased = self._without_limits(rules_named(given_way), loose)
+                if self.is_met(self.tried):
+                    break
         return self.tried, eased
+
+    def is_met(self, found: "PlannedPlacement") -> bool:
+        """Tell whether a plan keeps the rules that are hard so far, and hard goals."""
+        return found.has_met_rules and not all_missed(found, self.settings)
 
     def wished(self, settings: Settings, eased: Eased) -> Settings:
         """Return the wishes for a plan without bands, with the caps of settings."""
@@ -136,6 +161,23 @@ class _Search:
     def _attempt(self, names: Sequence[str], room: Room) -> Eased:
         """Plan with some rules giving way so far; return how they do."""
         eased = Eased(rules=rules_named(names), is_measured=True, **room)
+        self._plan(eased)
+        return eased
+
+    def _without_limits(self, rules: frozenset[str], room: Room) -> Eased:
+        """
+        Plan with no limits where rules give way; return what says so.
+
+        Limits that are goals for the while may be in the way of a goal that is hard.
+        """
+        state = self.found.draft.state
+        counts = state.num_brokers, len(state.brokers.hosts)
+        capacity, of_hosts = (np.full((n, len(RESOURCES)), NO_LIMIT) for n in counts)
+        strays = np.full((counts[0], len(state.brokers.broker_sets) + 1), NO_LIMIT)
+        eased = Eased(
+            rules=rules, is_measured=False, capacity=capacity, host_capacity=of_hosts,
+            strays=strays, **room,
+        )  # fmt: skip
         self._plan(eased)
         return eased
 
@@ -162,7 +204,7 @@ class _Search:
             for less in (None, *self._steps(name)):
                 kept = rest if less is None else names
                 found = self._attempt(kept, room if less is None else {**room, **less})
-                if self.tried.has_met_rules:
+                if self.is_met(self.tried):
                     best, eased, names = self.tried, found, list(kept)
                     break
         return best, eased
@@ -184,7 +226,7 @@ class _Search:
                 less = replace(eased, parted=parted)
                 self._plan(less)
                 tries += 1
-                if self.tried.has_met_rules:
+                if self.is_met(self.tried):
                     best, eased = self.tried, less
                     numbers = _parted_numbers(best, parted)
                     break

@@ -5,7 +5,9 @@ Formulas of interface.md, "Loads, targets, bands". With :math:`W` the load on th
 brokers that count (``A``), :math:`C_b` capacities and :math:`L_k` the most that rack
 ``k`` can hold, :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` and
 :math:`T_b = C_b \min(u, L_k / C_k)`: water poured into racks until those that are full
-by the rack rule take no more.
+by the rack rule take no more. Where no :math:`u` does, as what lies there is more than
+replication factors say (replicas being added, or larger than their leader), all racks
+are full and what is too much is spread over them in proportion.
 """
 
 from dataclasses import dataclass
@@ -168,15 +170,15 @@ def _targets_of(
     target = np.zeros(len(load))
     aside = np.zeros(len(load), dtype=np.bool_)
     for pool in shares.every_pool:
-        given = None if pool.total is None else float(pool.total[r])
         member = shares.members.of(r) & pool.holds
         kept = np.zeros_like(aside)
+        whole = float(load[member].sum()) + incoming
+        if pool.total is not None:
+            whole = float(pool.total[r])
+        most = _most_of_all(shares, pool, member, whole, r)
         while True:
-            if given is None:
-                total = float(load[member].sum()) + incoming
-            else:
-                total = max(given - float(load[kept].sum()), 0.0)
-            poured = _pour(shares, pool, load, total, (member, kept), r)
+            total = max(whole - float(load[kept].sum()), 0.0)
+            poured = _pour(shares, most, load, total, (member, kept), r)
             target[member] = poured[member]
             too_heavy = member & (load > 0)
             too_heavy &= heaviest > (1 + shares.bands[r]) * target
@@ -189,9 +191,19 @@ def _targets_of(
     return target, aside
 
 
+def _most_of_all(
+    shares: Shares, pool: Pool, member: BoolArray, total: float, r: int
+) -> RateArray:
+    """Return ``(K,)`` the most of each rack, which together hold what there is."""
+    most = pool.rack_most[:, r]
+    has_capacity = member & (shares.capacity[:, r] > 0)
+    held = float(most[np.unique(shares.rack_idx[has_capacity])].sum())
+    return most * (total / held) if 0 < held < total else most
+
+
 def _pour(
     shares: Shares,
-    pool: Pool,
+    most: RateArray,
     load: WeightArray,
     total: float,
     split: tuple[BoolArray, BoolArray],
@@ -199,13 +211,13 @@ def _pour(
 ) -> RateArray:
     """Fill racks with a load up to one level; return ``(B,)`` each broker's part."""
     member, aside = split
-    num_racks = len(pool.rack_most)
+    num_racks = len(most)
     capacity = np.where(member, shares.capacity[:, r], 0.0)
     in_rack = np.bincount(shares.rack_idx, weights=capacity, minlength=num_racks)
     taken = np.bincount(
         shares.rack_idx, weights=np.where(aside, load, 0), minlength=num_racks
     )
-    most = np.maximum(pool.rack_most[:, r] - taken, 0.0)
+    most = np.maximum(most - taken, 0.0)
     level = _level(in_rack.astype(np.float64), most, total)
     unit = np.where(in_rack > 0, in_rack, 1.0)
     rack_level = np.where(in_rack > 0, np.minimum(level, most / unit), 0.0)

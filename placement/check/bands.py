@@ -3,7 +3,8 @@ Targets and bands, computed anew from their definitions, for bands that are hard
 
 Load is shared out by capacities: :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W`
 over the racks, where rack ``k`` can hold :math:`L_k` at most, and a broker's target is
-:math:`C_b \min(u, L_k / C_k)`.
+:math:`C_b \min(u, L_k / C_k)`. Where the racks hold less than ``W`` together, replicas
+being added having no part in factors, each can hold as much more as all of them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -273,8 +274,9 @@ class _Shared:
             members, aside = self.members & holds, np.zeros_like(holds)
             most = self._most_in_racks(stays(self.case) & holds, chosen)
             total = self._total(holds, chosen, load[members].sum())
+            most = self._at_least(most, members, total)
             while True:
-                left = total - load[aside].sum()
+                left = max(total - load[aside].sum(), 0.0)
                 poured = self._pour(members, most - self._in_racks(load * aside), left)
                 target[members] = poured[members]
                 width = self.goals.bands.get(self.resource, 0.10)
@@ -305,12 +307,18 @@ class _Shared:
         if self.goals.set_of_topic is None:
             return float(carried)
         follower, leader = self._of_partitions()
-        factor = self.case.after.replication_factor
-        total = float((follower * factor)[chosen].sum() + leader[chosen].sum())
+        count = np.diff(self.case.after.start)
+        total = float((follower * count)[chosen].sum() + leader[chosen].sum())
         if self.resource == "disk":
             own = fixed_bytes(self.case.state)
             total += float(own[holds & stays(self.case)].sum())
         return total
+
+    def _at_least(self, most: RateArray, members: BoolArray, total: float) -> RateArray:
+        """Return ``(K,)`` what racks hold at most, in all no less than there is."""
+        in_use = self._in_racks(np.where(members, self.capacity, 0.0)) > 0
+        held = float(most[in_use].sum())
+        return most * (total / held) if 0 < held < total else most
 
     def _in_racks(self, values: RateArray) -> RateArray:
         brokers = self.case.state.brokers

@@ -43,8 +43,16 @@ RULES = st.builds(
     soft=st.sampled_from([*[()] * 12, *SOFT]),
     hard=st.sampled_from([*[()] * 14, ("bands",), ("band-leaders", "band-disk")]),
     spread_topics=st.sampled_from([None, "t0"]),
+    spread_topic_leaders=st.sampled_from([None, None, "t.*", "t0|t9"]),
+    spread_band=st.sampled_from([None, None, 0.1, 0.6]),
+    spread_gap=st.sampled_from([None, None, "0-1", "1-1", "0-40"]),
     min_topic_leaders=st.sampled_from([(), ("t1=1",)]),
 )
+MAY_BE_HARD = (
+    "spread_topic_leaders", "spread_topic_leaders", "spread_topics",
+    "min_topic_leaders", "potential_out", "leader_in", "even_positions",
+)  # fmt: skip
+"""Goals that are hard now and then, of those that are asked for."""
 SETS = (
     (), ("off",), (".*=gold",), ("t0=gold",), ("t0=gold", "t1=silver"), ("t1=",),
     (".*=",),
@@ -103,7 +111,9 @@ def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
     if rules != RuleRequest():
         has_sets = bool(state.brokers.broker_sets)
         rules = replace(
-            rules, broker_set=draw(st.sampled_from(SETS if has_sets else NO_SETS))
+            rules,
+            broker_set=draw(st.sampled_from(SETS if has_sets else NO_SETS)),
+            hard=(*rules.hard, *_hard_goal(draw, rules)),
         )
     if goal in {NEW_TOPIC, ADD_PARTITIONS}:
         return _new(draw, goal, state, rules)
@@ -133,6 +143,14 @@ def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
         **shared_options(draw, goal, state),
     )
     return Drawn(state, request)
+
+
+def _hard_goal(draw, rules: RuleRequest) -> tuple[str, ...]:
+    """Return now and then a goal that is asked for, to be hard."""
+    asked = [name for name in MAY_BE_HARD if getattr(rules, name)]
+    if not asked or draw(st.integers(0, 4)) < 4:
+        return ()
+    return (draw(st.sampled_from(asked)).replace("_", "-"),)
 
 
 def _names_dirs(draw, state: ClusterState) -> bool:

@@ -12,6 +12,7 @@ from fuzz.promises import dirs_of, judge_promises, lies_in, wanted_factors
 from fuzz.soft_goals import judge_soft_goals
 from placement.check import Finding, Target, check
 from placement.cluster import ABSENT, ClusterState, LogDirState, Storage
+from placement.rules.easing import HARD, goals_named
 from planner.errors import BadInputError
 from planner.plan.make import Planned, make, rules_of
 from planner.plan.request import PlanRequest, read_request
@@ -60,6 +61,7 @@ def judge(case: Drawn) -> str:
     assert not {key for key in caused if str(key[0]).startswith("wave-")}, caused
     assert status not in MET or not caused, caused
     judge_certificate(made)
+    judge_hard_goals(made)
     judge_copies(made)
     judge_promises(case, made)
     judge_emptied(case, made)
@@ -70,6 +72,17 @@ def judge(case: Drawn) -> str:
         judge_soft_goals(case, made)
         judge_again(case, made)
     return status
+
+
+def judge_hard_goals(made: Planned) -> None:
+    """Hard goals that are missed are named, whether that is the plan's doing or not."""
+    lacks = made.plan.placed.solution.shortfalls
+    if any(lack.what != "goal" for lack in lacks):
+        return
+    named = goals_named(HARD)
+    missed = {f.rule for f in made.findings if f.rule in named and not f.soft}
+    unsaid = missed - {lack.level for lack in lacks}
+    assert not unsaid, f"{unsaid} are missed, and the plan says {lacks}"
 
 
 def judge_copies(made: Planned) -> None:

@@ -194,6 +194,12 @@ def test_lists_hold_the_new_places_and_the_leader_first(case):
             assert not after.is_reassigning[partition]
 
 
+def test_the_first_live_replica_leads_once_it_is_in_sync():
+    state = make_state([[0, 1], [0, 1]], racks="ab", isr=[[1], [0, 1]])
+
+    assert as_it_is(state).after().partitions.leader_idx.tolist() == [0, 0]
+
+
 @settings(max_examples=80)
 @given(clusters())
 def test_a_plan_carried_out_leaves_the_cluster_sound(state: ClusterState):

@@ -118,6 +118,11 @@ def naive_targets(state, resource, load, heaviest, band: float):
     member = np.nonzero(live)[0].tolist()
     capacity = naive_capacity(state, resource, member)
     most = naive_rack_most(state, resource)
+    whole = Fraction(sum(int(load[b, r]) for b in member))
+    held = sum(most[k] for k in {racks[b] for b in member if capacity[b] > 0})
+    if 0 < held < whole:
+        # Replicas being added weigh, and no factor counts them.
+        most = [one * whole / held for one in most]
     aside: set[int] = set()
     while True:
         rest = [b for b in member if b not in aside]
@@ -292,6 +297,27 @@ def test_a_full_rack_takes_no_more_and_the_rest_is_poured_over_the_others():
 
     # 120 in all: 60 at most in rack a, the other 60 go to b and c.
     assert found.target[:, 0].tolist() == pytest.approx([30, 30, 30, 30])
+
+
+@pytest.mark.parametrize(
+    ("lists", "racks", "adding", "expected"),
+    [
+        pytest.param([[0], [0, 1]], "aa", [[], [1]], [1.5, 1.5], id="one-rack"),
+        pytest.param(
+            [[0, 1]] * 8 + [[0, 1, 2]], "abb", [[]] * 8 + [[2]],
+            [9.5, 4.75, 4.75], id="full-racks",
+        ),
+    ],
+)  # fmt: skip
+def test_a_replica_being_added_is_shared_out_like_any_other(
+    lists, racks, adding, expected
+):
+    state = make_state(lists, racks=racks, adding=adding)
+
+    _, _, _, found = targets_of(state)
+
+    replicas = RESOURCES.index(Resource.REPLICAS)
+    assert found.target[:, replicas].tolist() == pytest.approx(expected)
 
 
 def test_a_broker_with_one_replica_over_its_band_is_set_aside():

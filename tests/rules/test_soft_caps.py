@@ -1,7 +1,9 @@
 """Soft caps: exceeded as far as what must be copied takes, and no further."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -219,6 +221,106 @@ def test_caps_are_exceeded_by_no_more_than_what_must_go_takes(data):
         if all(set(old) - {0} <= set(new) for old, new in zip(lists, way, strict=True))
     ]  # fmt: skip
     least = min(map(amounts, ways))
+    used = made.plan.moves[MOVES[name]]
+    assert made.plan.status in MET
+    assert made.is_ok
+    assert used <= max(most, least)
+    assert [note.have for note in told(made)] == ([used] if used > most else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "used"),
+    [("max-moves", 1, 4), ("max-bytes", 5, 16), ("max-cross-rack-bytes", 3, 8)],
+)
+def test_a_cap_gives_way_for_a_hard_goal(name, most, used):
+    # Two of the six stay, two go to their own rack and two to the other.
+    state = make_state([[0]] * 6, racks="aab", ids=[0, 1, 2], size_bytes=4)
+    options = {"goal": "rebalance", "resources": "disk", "band": ["0.1"]}
+    hard = planned(state, hard=("band-disk",), **options, **capped(name, most))
+    assert hard.plan.status not in MET
+
+    made = planned(state, name, hard=("band-disk",), **options, **capped(name, most))
+
+    [note] = told(made)
+    assert (note.have, note.need) == (used, most)
+    assert made.plan.moves[MOVES[name]] == used
+    assert made.plan.status in MET
+    assert made.is_ok
+    assert {one.rule for one in made.findings} == {name}
+
+
+def test_a_cap_gives_way_for_a_hard_goal_and_not_for_a_soft_one():
+    # What is written must part for disks as well, and that is another matter.
+    state = make_state(
+        [[0], [0], [1], [1]], racks="ab", size_bytes=[4, 4, 4, 4],
+        in_rate=[90.0, 90.0, 10.0, 10.0],
+    )  # fmt: skip
+    options = {
+        "goal": "rebalance", "resources": "disk,in", "band": ["0.01"], "max_moves": 1,
+    }  # fmt: skip
+
+    soft = planned(state, "max-moves", hard=("band-disk",), **options)
+    hard = planned(state, "max-moves", hard=("band-in",), **options)
+
+    assert soft.plan.moves["replicas"] <= 1
+    assert not told(soft)
+    assert hard.plan.moves["replicas"] == 2
+    assert [note.have for note in told(hard)] == [2]
+    assert {soft.plan.status, hard.plan.status} <= MET
+
+
+def test_a_rule_gives_way_for_a_hard_goal():
+    state = make_state([[0]] * 4, racks="ab", max_replicas=[4, 1])
+    options = {"goal": "rebalance", "resources": "disk", "band": ["0.1"]}
+    state = replace(
+        state, partitions=replace(state.partitions, size_bytes=np.full(4, 5))
+    )
+
+    made = planned(state, "max-replicas", hard=("band-disk",), **options)
+
+    [note] = told(made)
+    assert (note.have, note.need) == (2, 1)
+    assert made.plan.status in MET
+    assert made.is_ok
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_caps_are_exceeded_by_no_more_than_a_hard_goal_takes(data):
+    count = data.draw(st.integers(2, 3))
+    racks = data.draw(st.text("ab", min_size=count, max_size=count))
+    lies = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=6))
+    sizes = data.draw(
+        st.lists(st.integers(1, 9), min_size=len(lies), max_size=len(lies))
+    )
+    name = data.draw(st.sampled_from(sorted(CAPS)))
+    most = data.draw(st.integers(1, 6))
+    lists = [[broker] for broker in lies]
+    state = make_state(lists, ids=list(range(count)), racks=racks, size_bytes=sizes)
+
+    made = planned(
+        state, name, goal="rebalance", resources="replicas", band=["0"],
+        hard=("band-replicas",), rack_rule="off", **capped(name, most),
+    )  # fmt: skip
+
+    def amount(way):
+        moved = [
+            (size, racks[old] != racks[new])
+            for old, new, size in zip(lies, way, sizes, strict=True)
+            if old != new
+        ]
+        return {
+            "max-moves": len(moved),
+            "max-bytes": sum(size for size, _ in moved),
+            "max-cross-rack-bytes": sum(size for size, far in moved if far),
+        }[name]
+
+    even = {len(lies) // count, -(-len(lies) // count)}
+    least = min(
+        amount(way)
+        for way in product(range(count), repeat=len(lies))
+        if {way.count(broker) for broker in range(count)} <= even
+    )
     used = made.plan.moves[MOVES[name]]
     assert made.plan.status in MET
     assert made.is_ok
