@@ -7,7 +7,8 @@ from assignment.classes import Classes, hand_out
 from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
 from placement.core.count_bounds import cost_bound, peak_bound
-from placement.core.counts import CountProblem, CountSolution, solve_evenly
+from placement.core.count_problem import CountProblem, CountSolution
+from placement.core.counts import solve_evenly
 from placement.core.solution import Bounded, Proof
 from placement.errors import ProofError
 

@@ -29,7 +29,7 @@ from assignment.outcome import Assignment
 from assignment.swaps import improve
 from placement.core.count_bounds import share_bound
 from placement.core.count_flow import share_evenly, shares
-from placement.core.counts import CountProblem
+from placement.core.count_problem import CountProblem
 from placement.core.kernels import deal
 from placement.core.kernels.jit import compiled
 from placement.core.solution import Bounded, Proof

@@ -7,7 +7,7 @@ Stands on `core.counts` alone, not on the flows that found them.
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.counts import CountProblem, CountProof, IntArray, sum_by
+from placement.core.count_problem import CountProblem, CountProof, IntArray, sum_by
 
 
 def peak_bound(problem: CountProblem, bins: IntArray) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.core.count_network import BoolArray, Network, fill, push, reach
-from placement.core.counts import (
+from placement.core.count_problem import (
     CountProblem,
     CountProof,
     CountSolution,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.counts import CountProblem, IntArray, sum_by
+from placement.core.count_problem import CountProblem, IntArray, sum_by
 from placement.core.kernels import counts as kernels
 from placement.core.kernels.jit import compiled
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from planner.spark.balance import ScoreSettings
-    from planner.spark.fleet import Fleet, open_fleet
+    from planner.spark.fleet import Fleet
     from planner.spark.ingest import ingest_dumps
+    from planner.spark.opening import open_fleet
     from planner.spark.plans import plan_fleet, play_fleet
     from planner.spark.scoring import FleetScores, score_fleet, scores
     from planner.spark.session import start_session
@@ -33,7 +34,7 @@ _HOMES = {
     "FleetScores": "scoring",
     "ScoreSettings": "balance",
     "ingest_dumps": "ingest",
-    "open_fleet": "fleet",
+    "open_fleet": "opening",
     "plan_fleet": "plans",
     "play_fleet": "plans",
     "score_fleet": "scoring",

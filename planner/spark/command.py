@@ -17,14 +17,14 @@ from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.balance import ScoreSettings
 from planner.spark.broken import Broken, around_broken
 from planner.spark.files import KEY
-from planner.spark.fleet import (
+from planner.spark.fleet import Fleet
+from planner.spark.hot import heats_of, with_brokers
+from planner.spark.opening import (
     CATALOG,
-    Fleet,
     fleet_of_snapshots,
     open_fleet,
     snapshot_folder,
 )
-from planner.spark.hot import heats_of, with_brokers
 from planner.spark.output import (
     Scored,
     cluster_documents,

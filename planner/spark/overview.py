@@ -15,8 +15,9 @@ from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
 from planner.spark.changes import CHANGES
 from planner.spark.each import Whole, on_each, row_schema, time_of
-from planner.spark.fleet import Fleet, open_fleet
+from planner.spark.fleet import Fleet
 from planner.spark.jobs import latest, sizes_of
+from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, writing
 from planner.spark.trends import TRENDS
 

@@ -12,10 +12,11 @@ from planner.snapshot.columns import ArrowTable
 from planner.spark.balance import ScoreSettings
 from planner.spark.dealing import shuffled_tasks
 from planner.spark.files import KEY
-from planner.spark.fleet import Fleet, open_fleet
+from planner.spark.fleet import Fleet
 from planner.spark.grounds import grounds_of
 from planner.spark.judged import HEAT, REFUSED, REFUSES, judging, kinds_of, scoring
 from planner.spark.judged import SCHEMA as JUDGED
+from planner.spark.opening import open_fleet
 from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.partial import partial_sums
 from planner.spark.problems import SCHEMA as PROBLEMS

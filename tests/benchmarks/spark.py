@@ -26,7 +26,7 @@ from benchmarks.processes import peak, peaks, spent
 from benchmarks.run import replace_between_markers, where_measured
 from benchmarks.spark_ingest import ingest_table, measure_ingest
 from benchmarks.spark_plans import measure_plans, plan_table
-from planner.spark.fleet import snapshot_folder
+from planner.spark.opening import snapshot_folder
 from planner.spark.scoring import score_fleet
 from planner.spark.session import start_session
 

@@ -17,8 +17,9 @@ from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot
 from planner.spark.each import read_whole
-from planner.spark.fleet import Fleet, fleet_of_snapshots, open_fleet
+from planner.spark.fleet import Fleet
 from planner.spark.jobs import SnapshotSize, sizes_of
+from planner.spark.opening import fleet_of_snapshots, open_fleet
 from planner.spark.plans import plan_fleet
 from planner.spark.snapshots import SnapshotReader
 

@@ -10,7 +10,7 @@ from planner.fleet.overview import FAILED
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot, write_snapshot
-from planner.spark.fleet import open_fleet
+from planner.spark.opening import open_fleet
 from planner.spark.plans import plan_fleet
 from planner.spark.scoring import score_fleet
 from support.broken_files import cut, spoil

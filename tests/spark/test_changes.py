@@ -15,8 +15,8 @@ from planner.plan.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
 from planner.spark.changes import changes, pairs_of
-from planner.spark.fleet import fleet_of_snapshots, open_fleet
 from planner.spark.jobs import sizes_of
+from planner.spark.opening import fleet_of_snapshots, open_fleet
 from planner.spark.overview import overview
 from support.commands import run
 from support.plans import skewed_document

@@ -17,8 +17,8 @@ from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RuleRequest
 from planner.snapshot import Snapshot
 from planner.spark.each import TASK_REPLICAS, on_each
-from planner.spark.fleet import fleet_of_snapshots
 from planner.spark.jobs import SnapshotSize, latest, sizes_of
+from planner.spark.opening import fleet_of_snapshots
 from planner.spark.plans import plan_fleet
 from support.commands import run
 from support.plans import skewed_document

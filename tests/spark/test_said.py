@@ -7,8 +7,8 @@ import pytest
 from planner.fleet.append import append, compact
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot
-from planner.spark.fleet import fleet_of_snapshots, open_fleet
 from planner.spark.grounds import grounds_of
+from planner.spark.opening import fleet_of_snapshots, open_fleet
 from planner.spark.scoring import score_fleet
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document

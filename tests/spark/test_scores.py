@@ -14,9 +14,9 @@ from planner.demo import SNAPSHOT_FILE
 from planner.fleet.append import append, compact
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.spark.fleet import fleet_of_snapshots, open_fleet, snapshot_folder
 from planner.spark.grounds import grounds_of
 from planner.spark.layout import micros_of
+from planner.spark.opening import fleet_of_snapshots, open_fleet, snapshot_folder
 from planner.spark.parcels import BUCKET_BROKERS, buckets_of, unpacked
 from planner.spark.partial import partial_sums
 from planner.spark.scoring import score_fleet, scores

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import planner.spark
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.spark.session import require_new_java, settings, start_session
@@ -122,3 +123,8 @@ def test_a_java_that_is_new_or_mute_is_tried(monkeypatch, tmp_path, said):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
 
     require_new_java()
+
+
+@pytest.mark.parametrize("name", planner.spark.__all__)
+def test_every_name_of_the_package_is_found(name):
+    assert getattr(planner.spark, name).__name__ == name
