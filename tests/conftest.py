@@ -21,7 +21,7 @@ settings.register_profile("steady", derandomize=True, **STEADY)
 settings.register_profile("quick", derandomize=True, **STEADY)
 settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
-MOST = {"steady": 40, "quick": 12}
+MOST = {"steady": 40, "quick": 6}
 """Examples of any property by profile; where there is none, what it asks for itself."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
@@ -52,6 +52,10 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
         setattr(item.obj, name, settings(asked, max_examples=most))
 
 
+# Nothing that is loaded and collected is garbage: see below.
+gc.disable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """
@@ -62,6 +66,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 COUNTED = 10
