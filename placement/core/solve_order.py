@@ -36,6 +36,8 @@ Exchanges through a bin that a small problem looks at together, one way after th
 
 Which way ends with the fewest changes is luck; one takes some hundredths of a second.
 """
+LARGE_LOOKS = (4_000,)
+"""The same of a large problem, whose exchanges are compiled."""
 
 
 def solve_order(
@@ -75,9 +77,9 @@ def solve_order(
         least, prices = Arrangement(problem.home, even.role_of), even.prices
     clock = deadline or Deadline()
     searcher = Searcher(problem, effort, seed, clock)
-    at = _with_loads(problem, least, column, searcher, clock)
+    at, value = _with_loads(problem, least, column, searcher, clock)
     solved = time.perf_counter()
-    solution = _conclude(problem, at, least, column, prices)
+    solution = _conclude(problem, at, value, least, column, prices)
     spent = {"solve": solved - began, "bound": time.perf_counter() - solved}
     return replace(solution, seconds=spent, is_cut=clock.has_cut)
 
@@ -130,35 +132,37 @@ def _with_loads(
     column: int,
     searcher: Searcher,
     deadline: Deadline,
-) -> Arrangement:
+) -> tuple[Arrangement, Value]:
     """Return the best of: as it is, counts even, and loads in their bands besides."""
-    before = home_arrangement(problem)
-    answers = [least]
-    if not evaluate(problem, least).is_in_band:
+    answers = [(least, evaluate(problem, least))]
+    if not answers[0][1].is_in_band:
         answers.append(_exchanged(problem, least, column, deadline))
-        is_done = evaluate(problem, answers[-1]).is_in_band
+        is_done = answers[-1][1].is_in_band
         if not is_done and not deadline.is_over():
             searched = _searched(problem, least, column, searcher)
             answers.append(_exchanged(problem, searched, column, deadline))
-    best = min(answers, key=lambda at: evaluate(problem, at).key)
+    best = min(answers, key=lambda answer: answer[1].key)
+    if best[1].key[0] == 0:
+        return best
     # Hard rules are never worse than they were.
-    if evaluate(problem, best).key[0] > evaluate(problem, before).key[0]:
-        return before
-    return best
+    before = home_arrangement(problem)
+    value = evaluate(problem, before)
+    return best if best[1].key[0] <= value.key[0] else (before, value)
 
 
 def _exchanged(
     problem: Problem, at: Arrangement, column: int, deadline: Deadline
-) -> Arrangement:
+) -> tuple[Arrangement, Value]:
     """Exchange roles, of a small problem several times: the best answer counts."""
     is_small = problem.num_items <= PLAIN_ITEMS
     found = []
-    for few in SMALL_LOOKS if is_small else SMALL_LOOKS[:1]:
+    for few in SMALL_LOOKS if is_small else LARGE_LOOKS:
         balancer = RoleBalancer(problem, at.role_of, column, deadline)
         balancer.improve(few)
         balancer.hand_back()
-        found.append(Arrangement(problem.home, balancer.role_of()))
-    return min(found, key=lambda one: evaluate(problem, one).key)
+        one = Arrangement(problem.home, balancer.role_of())
+        found.append((one, evaluate(problem, one)))
+    return min(found, key=lambda answer: answer[1].key)
 
 
 def _searched(
@@ -176,11 +180,11 @@ def _searched(
 def _conclude(
     problem: Problem,
     at: Arrangement,
+    value: Value,
     least: Arrangement,
     column: int,
     prices: IntArray | None,
 ) -> Solution:
-    value = evaluate(problem, at)
     shortfalls = find_shortfalls(problem, at)
     certificate = Certificate(
         cost=Bounded(value=0, lower_bound=0),
