@@ -29,7 +29,13 @@ from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
 from placement.core.transport import flow_bound, is_counts_alone, solve_counts
-from placement.core.value import Value, evaluate, misplaced_roles, refills
+from placement.core.value import (
+    Value,
+    evaluate,
+    keeps_caps,
+    misplaced_roles,
+    refills,
+)
 
 SEED_STEP = 1_000_003
 """Between the seeds of searches that run at once: far from those people choose."""
@@ -327,7 +333,7 @@ def _polish(
         at, value = _recreate(problem, at, value, how)
     if how.deadline.is_over():
         return at, value
-    if how.models.is_fitting and not problem.has_caps:
+    if how.models.is_fitting:
         return _exact(problem, at, value, how.models)
     if effort.parts and fits_sub_problems(problem):
         return improve_by_parts(
@@ -371,6 +377,9 @@ def _better(
     problem: Problem, at: Arrangement, value: Value, other: Arrangement | None
 ) -> tuple[Arrangement, Value]:
     if other is None or misplaced_roles(problem, other).any():
+        return at, value
+    if not keeps_caps(problem, other):
+        # HiGHS keeps to rows but for a millionth.
         return at, value
     worth = evaluate(problem, other)
     return (other, worth) if worth < value else (at, value)
