@@ -355,8 +355,7 @@ def _recreate(
         seed = how.seed + number * SEED_STEP
         return Searcher(problem, how.effort, seed, how.deadline).recreate(at, value)
 
-    searches = how.effort.searches
-    if searches == 1:
+    if (searches := how.effort.searches) == 1:
         return search(0)
     # Compiled kernels do without Python's lock. How many run at once decides nothing.
     with ThreadPoolExecutor(min(searches, os.cpu_count() or 1)) as pool:
@@ -378,11 +377,10 @@ def _better(
 ) -> tuple[Arrangement, Value]:
     if other is None or misplaced_roles(problem, other).any():
         return at, value
-    if not keeps_caps(problem, other):
-        # HiGHS keeps to rows but for a millionth.
-        return at, value
     worth = evaluate(problem, other)
-    return (other, worth) if worth < value else (at, value)
+    # HiGHS keeps to rows, those of caps too, but for a millionth.
+    is_better = worth < value and keeps_caps(problem, other)
+    return (other, worth) if is_better else (at, value)
 
 
 def _rebased(problem: Problem, at: Arrangement) -> Problem:
