@@ -10,9 +10,10 @@ With :math:`y_{gb} = 1` iff group :math:`g` has an item in bin :math:`b` and
     \sum_b y_{gb} = n_g, \quad \sum_b \ell_{gb} = 1, \quad \ell_{gb} \le y_{gb}, \quad
     l_{br} \le f_{br} + \sum_g (w_{gr} y_{gb} + v_{gr} \ell_{gb}) \le u_{br},
 
-with the group caps of every level. Items of a group are interchangeable, so the model
-places groups; who stays is read off afterwards. HiGHS runs on one thread with a limit
-of nodes, never of seconds: the answer and its dual bound are the same anywhere.
+with the group caps of every level, and a row for each cap on all moves. Items of a
+group are interchangeable, so the model places groups; who stays is read off afterwards.
+HiGHS runs on one thread with a limit of nodes, never of seconds: the answer and its
+dual bound are the same anywhere.
 """
 
 from collections import defaultdict
@@ -74,6 +75,7 @@ class _Model:
         self._add_bands(bands, is_free=objective == "deviation")
         self._add_caps()
         self._add_nodes()
+        self._add_move_caps()
         self.model += self._cost() if objective == "cost" else 1 * self.peak
 
     def _may_be_at(self, group: int, b: int) -> bool:
@@ -188,6 +190,27 @@ class _Model:
                 floor = min(cap - 1, int(free[node]))
                 if level.is_even and floor > 0:
                     self.model += pulp.lpSum(members) >= floor, f"even_{name}"
+
+    def _add_move_caps(self) -> None:
+        """Keep moves, their cost, and that of those between zones within their caps."""
+        problem = self.problem
+        moves = {pair: here for pair, here in self.at.items() if pair not in self.home}
+        costs = problem.cost * problem.price_across
+        for name, most, price in (
+            ("moves", problem.max_moves, lambda *_: 1),
+            ("cost", problem.max_cost, lambda group, _: int(costs[group])),
+            ("crossing", problem.max_crossing, self._crossing),
+        ):
+            if most < NO_LIMIT:
+                unit = max(float(most), 1.0)
+                terms = [price(*pair) / unit * here for pair, here in moves.items()]
+                self.model += pulp.lpSum(terms) <= most / unit, f"most_{name}"
+
+    def _crossing(self, group: int, b: int) -> int:
+        """Return what a move to a bin costs between zones; 0 inside one."""
+        source = int(self.problem.source_zone[group])
+        crosses = source >= 0 and source != self.problem.zone_of_bin[b]
+        return int(self.problem.cost[group]) if crosses else 0
 
     def _cost(self) -> pulp.LpAffineExpression:
         """Cost, then moves, then role changes, each far below one of the former."""

@@ -29,7 +29,13 @@ from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
 from placement.core.transport import flow_bound, is_counts_alone, solve_counts
-from placement.core.value import Value, evaluate, misplaced_roles, refills
+from placement.core.value import (
+    Value,
+    evaluate,
+    keeps_caps,
+    misplaced_roles,
+    refills,
+)
 
 SEED_STEP = 1_000_003
 """Between the seeds of searches that run at once: far from those people choose."""
@@ -327,7 +333,7 @@ def _polish(
         at, value = _recreate(problem, at, value, how)
     if how.deadline.is_over():
         return at, value
-    if how.models.is_fitting and not problem.has_caps:
+    if how.models.is_fitting:
         return _exact(problem, at, value, how.models)
     if effort.parts and fits_sub_problems(problem):
         return improve_by_parts(
@@ -349,8 +355,7 @@ def _recreate(
         seed = how.seed + number * SEED_STEP
         return Searcher(problem, how.effort, seed, how.deadline).recreate(at, value)
 
-    searches = how.effort.searches
-    if searches == 1:
+    if (searches := how.effort.searches) == 1:
         return search(0)
     # Compiled kernels do without Python's lock. How many run at once decides nothing.
     with ThreadPoolExecutor(min(searches, os.cpu_count() or 1)) as pool:
@@ -373,7 +378,9 @@ def _better(
     if other is None or misplaced_roles(problem, other).any():
         return at, value
     worth = evaluate(problem, other)
-    return (other, worth) if worth < value else (at, value)
+    # HiGHS keeps to rows, those of caps too, but for a millionth.
+    is_better = worth < value and keeps_caps(problem, other)
+    return (other, worth) if is_better else (at, value)
 
 
 def _rebased(problem: Problem, at: Arrangement) -> Problem:

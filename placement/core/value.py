@@ -268,6 +268,18 @@ def crossing_costs(problem: Problem, at: Arrangement) -> IntArray:
     return costs
 
 
+def keeps_caps(problem: Problem, at: Arrangement) -> bool:
+    """Tell whether moves are within the caps on all of them."""
+    if not problem.has_caps:
+        return True
+    moved = int(is_moved(problem, at).sum())
+    cost = int(move_costs(problem, at).sum()) - problem.price_per_move * moved
+    crossing = int(crossing_costs(problem, at).sum())
+    used = (moved, cost, crossing)
+    most = (problem.max_moves, problem.max_cost, problem.max_crossing)
+    return all(have <= cap for have, cap in zip(used, most, strict=True))
+
+
 def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
     """Return ``(G,)`` true for groups that break a cap or lie unevenly."""
     broken = np.zeros(problem.num_groups, dtype=np.bool_)

@@ -15,6 +15,7 @@ from placement.core.problem import (
     NO_LIMIT,
     Problem,
 )
+from placement.core.value import keeps_caps
 from support.oracles import (
     Everything,
     everything,
@@ -62,6 +63,23 @@ def test_the_cost_model_finds_the_least_cost(drawn: Problem):
     assert naive_value(problem, exact.at).cost == least
     scale = scale_of(problem)
     assert exact.dual_bound <= scale.of(int(least)) + scale.slack + 1e-6
+
+
+@settings(max_examples=100)
+@given(problems(is_plain=True), st.integers(0, 6), st.integers(0, 30))
+def test_the_cost_model_keeps_to_caps_on_all_moves(drawn: Problem, moves, copied):
+    problem = replace(free_of_release(drawn), max_moves=moves, max_cost=copied)
+    bands = aimed_bands(problem)
+    every = possible(problem, bands)
+    kept = (every.moves <= moves) & (every.copied <= copied)
+    least = every.cost[kept].min() if kept.any() else np.inf
+
+    exact = solve_model(problem, bands, "cost", MAX_NODES)
+
+    assert exact.is_infeasible == np.isinf(least)
+    if exact.at is not None:
+        assert naive_value(problem, exact.at).cost == least
+        assert keeps_caps(problem, exact.at)
 
 
 @settings(max_examples=100)
