@@ -8,7 +8,7 @@ many at a time. It changes no answer.
 """
 
 from placement.core.kernels.access import first_item, group_of, item_at, num_items_in
-from placement.core.kernels.jit import inner
+from placement.core.kernels.jit import inlined, inner
 from placement.core.kernels.layout import (
     BIN_OF,
     GROUP_COST,
@@ -29,6 +29,16 @@ MANY_ITEMS = 100_000
 """Up to so many items tables are in the cache as it is."""
 
 
+@inlined
+def _read_group(m: Memory, item: int) -> int:
+    """Read the row of an item's group, and who has its role."""
+    group = group_of(m, item)
+    row = m.ints[GROUPS] + group * m.ints[GROUP_WIDTH]
+    read = m.ints[row + GROUP_COST] ^ m.ints[m.ints[ROLE_OF] + group]
+    # A row of a group lies in two lines of the cache or three.
+    return int(read ^ m.ints[row + GROUP_WEIGHTS + m.ints[NUM_RESOURCES]])
+
+
 @inner
 def touch_items(m: Memory, place: int, first: int, num: int) -> None:
     """Read what leaving and arriving of `num` items of a bin's list is judged by."""
@@ -40,11 +50,7 @@ def touch_items(m: Memory, place: int, first: int, num: int) -> None:
     for step in range(min(num, count)):
         read ^= m.ints[m.ints[ITEMS] + item_at(m, place, (first + step) % count)]
     for step in range(min(num, count)):
-        group = group_of(m, item_at(m, place, (first + step) % count))
-        row = m.ints[GROUPS] + group * m.ints[GROUP_WIDTH]
-        read ^= m.ints[row + GROUP_COST] ^ m.ints[m.ints[ROLE_OF] + group]
-        # A row of a group lies in two lines of the cache or three.
-        read ^= m.ints[row + GROUP_WEIGHTS + m.ints[NUM_RESOURCES]]
+        read ^= _read_group(m, item_at(m, place, (first + step) % count))
     m.ints[TOUCHED] = read
 
 
@@ -71,8 +77,5 @@ def touch_listed(m: Memory, order: list[int], first: int) -> None:
     for at in range(first, stop):
         read ^= m.ints[m.ints[ITEMS] + order[at]] ^ m.ints[m.ints[BIN_OF] + order[at]]
     for at in range(first, stop):
-        group = group_of(m, order[at])
-        row = m.ints[GROUPS] + group * m.ints[GROUP_WIDTH]
-        read ^= m.ints[row + GROUP_COST] ^ m.ints[m.ints[ROLE_OF] + group]
-        read ^= m.ints[row + GROUP_WEIGHTS + m.ints[NUM_RESOURCES]]
+        read ^= _read_group(m, order[at])
     m.ints[TOUCHED] = read
