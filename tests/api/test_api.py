@@ -129,6 +129,7 @@ def test_every_name_is_there_when_asked_for():
             lambda s: planner.add_brokers(s, with_log_dirs=True),
             "add-brokers --with-log-dirs",
             id="add-brokers-with-log-dirs",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             lambda s: planner.remove_brokers(s, [2], with_log_dirs=True),
