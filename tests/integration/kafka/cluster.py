@@ -22,6 +22,8 @@ from integration.kafka.jars import java_environment
 from integration.kafka.tools import run_tool
 
 CONTROLLER = 100
+UNKNOWN = "does not exist as expected"
+"""What `kafka-topics` says of a topic that the broker it asks has yet to hear of."""
 TEMPLATE = Path(__file__).with_name("server.properties")
 # A broker says so only after the controller has unfenced it.
 STARTED = "[KafkaRaftServer nodeId={}] Kafka Server started"
@@ -289,8 +291,15 @@ class Cluster:
         )
 
     def topics(self, *args: str) -> str:
-        """Run `kafka-topics`."""
-        return self._tool(f"{TOOLS}.TopicCommand", args)
+        """Run `kafka-topics`; where it describes a topic, once its broker knows it."""
+        main = f"{TOOLS}.TopicCommand"
+        if {"--describe", "--topic"} <= set(args):
+            wait_until(
+                lambda: UNKNOWN not in self._tool(main, args, is_checked=False),
+                f"the brokers to know what {args} name",
+                timeout_s=20,
+            )
+        return self._tool(main, args)
 
     def reassign(self, *args: str, is_checked: bool = True) -> str:
         """Run `kafka-reassign-partitions`."""
