@@ -12,19 +12,16 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement
 from placement.core.deadline import Deadline
-from placement.core.effort import Effort
+from placement.core.effort import NORMAL, Effort
 from placement.core.exact_work import ExactWork
 from placement.core.problem import NO_LIMIT, Level, Problem
-from placement.core.solution import Solution, Status
+from placement.core.solution import MET, Solution, Status
 from placement.core.solve import solve
 
 EXACT_CELLS = 2000
 """Pairs of group and bin up to which an exact model looks for places."""
 EXACT_NODES = 2000
 """Nodes that it may open for that."""
-EXACT_LOOKS = 675
-"""What HiGHS may take for it, as `NORMAL` effort has it."""
-MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 CAPPED_CELLS = 3600
 """The same pairs where moves are capped: 12 brokers and 300 partitions."""
 
@@ -97,7 +94,7 @@ def solve_bare(
         effort,
         milp_cells=max(effort.milp_cells, EXACT_CELLS),
         milp_nodes=max(effort.milp_nodes, EXACT_NODES),
-        milp_looks=max(effort.milp_looks, EXACT_LOOKS),
+        milp_looks=max(effort.milp_looks, NORMAL.milp_looks),
     )
     bare = without_bands(problem)
     return solve(bare, effort=exact, seed=seed, deadline=deadline)

@@ -21,6 +21,10 @@ class Status(StrEnum):
     """Some hard rule is not met, and none can meet it: see the shortfalls."""
 
 
+MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
+"""What is said of answers that keep every hard rule."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """

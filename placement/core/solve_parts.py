@@ -8,10 +8,8 @@ from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
 from placement.core.parts import Parts, divide, gather
 from placement.core.problem import Problem
-from placement.core.solution import Solution, Status
+from placement.core.solution import MET, Solution, Status
 from placement.core.solve import prove, solve
-
-MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 
 
 def solve_in_parts(

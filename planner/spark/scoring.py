@@ -22,9 +22,7 @@ from planner.spark.partial import partial_sums
 from planner.spark.problems import SCHEMA as PROBLEMS
 
 TASK_ROWS, TASK_SNAPSHOTS = 400_000, 10
-"""
-Partitions, and snapshots, whose parcels are worth a task of their own: 0.1 s.
-"""
+"""Partitions, and snapshots, whose parcels are worth a task of their own: 0.1 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
