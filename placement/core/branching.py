@@ -13,22 +13,28 @@ from typing import Any
 import numpy as np
 
 from placement.core.bounds import Bands, aimed_bands
-from placement.core.leaf_program import LeafProgram
+from placement.core.leaf_program import LeafProgram, Vertex
 from placement.core.problem import BoolArray, FloatArray, Movability, Problem
 from placement.core.relaxation import Rows, Tables, duals_of, whole_prices
+from placement.core.rounding import Cut, separated
 from placement.core.solution import Proof
 from placement.core.verify_prices import (
     Fixing,
+    Known,
     is_impossible,
+    most_in,
     verify_distance,
     verify_prices,
 )
+from placement.core.verify_rounding import RoundedRow, rounded_rows
 
 FORCE = 1e5
 """Price of a target outside a band, in dearest copies: dearer than any answer."""
 WHOLE = 1e-6
 """How far from 0 and 1 a column may be and count as whole."""
 CLOSE = 1e-9
+ROUNDS = 10
+"""How often the answer of all cases is cut off, before cases are told apart."""
 NO_PRICES = {"denominator": 1, "above": [], "below": []}
 
 
@@ -69,6 +75,7 @@ class _Case:
     value: float
     leaf: dict[str, Any]
     split: tuple[int, int, bool] | None
+    vertex: Vertex | None = None
 
 
 def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
@@ -79,6 +86,18 @@ def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
         (*case.fixings, Fixing(group, b, is_role, is_there))
         for is_there in (True, False)
     )
+
+
+def _told(cut: Cut) -> dict[str, Any]:
+    """Return a cut as the witness tells it."""
+    return {
+        "bin": cut.bin,
+        "resource": cut.resource,
+        "side": "lower" if cut.is_lower else "upper",
+        "divisor": cut.divisor,
+        "items": list(cut.items),
+        "roles": list(cut.roles),
+    }
 
 
 class _Tree:
@@ -92,10 +111,12 @@ class _Tree:
         copies = self._rows.costs() / self._scale if copy else np.zeros(len(self._rows))
         force = FORCE if copy else 1.0
         self._program = LeafProgram(self._rows, bands, self._unit, copies, force)
+        self._cuts: list[Cut] = []
+        self._rounded: list[RoundedRow] = []
 
     def grown(self, enough: float, most_leaves: int) -> tuple[float, Proof | None]:
         """Tell cases apart until each proves enough; return the least, and a proof."""
-        first = self._case((), NO_PRICES)
+        first = self._root(enough)
         cases, nodes = [first], [first.leaf]
         waiting = [(first.value, 0)]
         while waiting[0][0] < enough - CLOSE and len(nodes) < 2 * most_leaves:
@@ -112,9 +133,44 @@ class _Tree:
         value = waiting[0][0]
         if not 0 < value < float("inf"):
             return 0, None
-        if len(nodes) == 1:
+        if len(nodes) == 1 and not self._cuts:
             return value, Proof(kind="lambda", witness=nodes[0])
-        return value, Proof(kind="milp-dual", witness={"nodes": nodes})
+        cuts = {"cuts": [_told(cut) for cut in self._cuts]} if self._cuts else {}
+        return value, Proof(kind="milp-dual", witness={"nodes": nodes, **cuts})
+
+    def _root(self, enough: float) -> _Case:
+        """Solve the case of all, and cut its answers off as long as that proves more."""
+        case = self._case((), NO_PRICES)
+        for _ in range(ROUNDS):
+            if case.vertex is None or case.value >= enough - CLOSE:
+                break
+            if not self._cut(case.vertex):
+                break
+            case = self._case((), case.leaf)
+        return case
+
+    def _cut(self, vertex: Vertex) -> bool:
+        """Add cuts that cut an answer off; tell whether there were any."""
+        if len(self._problem.extra):
+            return False
+        known = set(self._cuts)
+        made = [
+            row
+            for row in separated(
+                self._problem, self._rows, self._bands, vertex.columns, vertex.outside
+            )
+            if row.cut not in known
+        ]
+        for row in made:
+            self._program.add(row)
+        self._cuts += [row.cut for row in made]
+        self._rounded += rounded_rows(
+            self._problem,
+            self._bands.lower,
+            self._bands.upper,
+            [_told(row.cut) for row in made],
+        )
+        return bool(made)
 
     def _branch(self, case: _Case, row: int) -> dict[str, Any]:
         assert case.split is not None  # noqa: S101 - as the caller made sure
@@ -133,19 +189,28 @@ class _Tree:
         inherited, found = self._proven(above, fixings), self._program.solved(fixings)
         if found is None:
             return _Case(fixings, inherited, above, None)
-        marginals = found.marginals * (self._scale if self._copy else 1.0)
-        prices = duals_of(marginals, self._program.place, self._unit)
-        leaf = whole_prices(self._problem, prices, self._copy)
+        leaf = self._priced(found)
         value, split = self._proven(leaf, fixings), self._split(found.columns)
         if value < inherited:
-            return _Case(fixings, inherited, above, split)
-        return _Case(fixings, value, leaf, split)
+            return _Case(fixings, inherited, above, split, found)
+        return _Case(fixings, value, leaf, split, found)
+
+    def _priced(self, found: Vertex) -> dict[str, Any]:
+        """Return a vertex's duals as whole prices."""
+        scale = self._scale if self._copy else 1.0
+        prices = duals_of(found.marginals * scale, self._program.place, self._unit)
+        rounded = [
+            (max(-marginal, 0.0) * scale / self._unit[row.bin, row.resource], most_in(row))
+            for marginal, row in zip(found.of_cuts.tolist(), self._rounded, strict=True)
+        ]
+        return whole_prices(self._problem, prices, self._copy, rounded)
 
     def _proven(self, leaf: dict[str, Any], fixings: tuple[Fixing, ...]) -> float:
+        known = Known(fixings, self._rounded)
         if not self._copy:
-            return verify_distance(self._problem, leaf, fixings)
+            return verify_distance(self._problem, leaf, known)
         lower, upper = self._bands.lower, self._bands.upper
-        return verify_prices(self._problem, lower, upper, leaf, fixings=fixings)
+        return verify_prices(self._problem, lower, upper, leaf, known=known)
 
     def _columns(self, tables: Tables) -> BoolArray:
         """Return ``(G, N)`` the pairs that matter: of what stays, where it is."""

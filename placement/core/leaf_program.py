@@ -14,6 +14,7 @@ import numpy as np
 from placement.core.bounds import Bands
 from placement.core.problem import BoolArray, FloatArray, IntArray
 from placement.core.relaxation import Rows
+from placement.core.rounding import Row
 from placement.core.verify_prices import Fixing
 
 INFINITE = highspy.kHighsInf
@@ -27,12 +28,17 @@ class Vertex(NamedTuple):
     ----------
     columns
         ``(columns,)`` of `Rows`, by how much each is used.
-    marginals
-        ``(rows,)`` of `Rows.banded`: what the objective gains by one more of the limit.
+    outside
+        How far outside the bands it is, in units of load.
+    marginals, of_cuts
+        ``(rows,)`` of `Rows.banded`, and of cuts in the order in which they were added:
+        what the objective gains by one more of the limit.
     """
 
     columns: FloatArray
+    outside: float
     marginals: FloatArray
+    of_cuts: FloatArray
 
 
 class LeafProgram:
@@ -59,6 +65,7 @@ class LeafProgram:
     ) -> None:
         self._rows = rows
         loads, limits, self.place = rows.banded(bands, unit)
+        self._unit = unit
         table, lower, upper = self._table(loads, limits)
         columns = np.vstack([rows.bounds(), [0.0, INFINITE]])
         self._columns, self._pair_bounds = columns, (lower, upper)
@@ -98,6 +105,14 @@ class LeafProgram:
         forced = sparse.hstack([loads, np.full((len(limits), 1), -1.0)])
         return sparse.vstack([without, forced]).tocsr(), lower, upper
 
+    def add(self, cut: Row) -> None:
+        """Add a row that holds in every case."""
+        unit = float(self._unit[cut.cut.bin, cut.cut.resource])
+        columns = np.append(cut.columns, len(self._rows)).astype(np.int32)
+        weights = np.append(cut.weights / unit, -1.0)
+        limit = cut.limit / unit
+        self._solver.addRow(-INFINITE, limit, len(columns), columns, weights)
+
     def solved(self, fixings: tuple[Fixing, ...]) -> Vertex | None:
         """Return the best vertex of a case; `None` where it has none."""
         columns, lower = self._columns.copy(), self._pair_bounds[0].copy()
@@ -116,9 +131,11 @@ class LeafProgram:
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         found = self._solver.getSolution()
+        columns, marginals = np.array(found.col_value), np.array(found.row_dual)
+        marginals = marginals[self._first_load :]
+        loads = len(self.place)
         return Vertex(
-            np.array(found.col_value)[:-1],
-            np.array(found.row_dual)[self._first_load :],
+            columns[:-1], float(columns[-1]), marginals[:loads], marginals[loads:]
         )
 
     def _fix(self, fixing: Fixing, columns: FloatArray, lower: FloatArray) -> None:

@@ -5,6 +5,7 @@ A column stands for an item of a group in a bin, with the group's role or withou
 `core.prices` and `core.nearest` choose which columns there are and what they are worth.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +23,11 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
+from placement.core.verify_prices import WIDE_CELLS
 
 HALF = 0.5
-BITS = 60
-"""Of what one group may cost, in the units of the multipliers."""
+BITS, MORE_BITS = 60, 110
+"""Of what one group may cost, in the units of the multipliers; and where it is small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,7 +252,10 @@ def duals_of(
 
 
 def whole_prices(
-    problem: Problem, prices: tuple[FloatArray, FloatArray], copy: int
+    problem: Problem,
+    prices: tuple[FloatArray, FloatArray],
+    copy: int,
+    rounded: Sequence[tuple[float, int]] = (),
 ) -> dict[str, Any]:
     """
     Round prices to fractions of one denominator: a witness for `verify_prices`.
@@ -263,6 +268,8 @@ def whole_prices(
         ``(N, R)`` above and below the bands.
     copy
         What a unit of cost costs.
+    rounded
+        Of each row that rounding proves its price, and the most a group has in it.
     """
     above, below = prices
     heaviest = problem.weight.max(axis=0, initial=0).astype(np.float64)
@@ -272,17 +279,20 @@ def whole_prices(
     steepest = np.maximum(above, below).max(axis=0, initial=0.0)
     largest = float(problem.cost.max(initial=0)) * copy
     largest += float((steepest * heaviest).sum())
+    largest += sum(price * most for price, most in rounded)
     largest *= float(np.diff(problem.group_start).max(initial=0)) + 2
-    bits = BITS - int(np.ceil(np.log2(largest))) if largest > 0 else 0
+    is_small = problem.num_groups * problem.num_bins <= WIDE_CELLS
+    most = MORE_BITS if is_small and copy else BITS
+    bits = most - int(np.ceil(np.log2(largest))) if largest > 0 else 0
     # Where copies cost nothing it only matters how prices compare.
     bits = max(0, bits) if copy else bits
+    sold = [(row, int(price * 2.0**bits)) for row, (price, _) in enumerate(rounded)]
     return {
         "denominator": 1 << bits if copy else 1,
         "above": _listed(above * 2.0**bits),
         "below": _listed(below * 2.0**bits),
-    }
+    } | ({"rounded": [[row, p] for row, p in sold if p > 0]} if rounded else {})
 
 
 def _listed(price: FloatArray) -> list[list[int]]:
-    whole = np.floor(price).astype(np.int64)
-    return [[b, r, int(whole[b, r])] for b, r in np.argwhere(whole > 0).tolist()]
+    return [[b, r, int(price[b, r])] for b, r in np.argwhere(price >= 1).tolist()]

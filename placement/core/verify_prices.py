@@ -13,10 +13,12 @@ and below its band, with :math:`\mu = \lambda^+ - \lambda^-`,
 is at most the cost of any arrangement within the bands: the Lagrangian dual of the
 exact model. :math:`S_g` are bins enough for the items of a group, at most
 :math:`\kappa_g` in each node; the cheapest by the greedy, for these sets are bases of a
-matroid. This module imports the problem alone.
+matroid. Rows that rounding proves (`core.verify_rounding`) have prices as well: what an
+item, or its role, has in a row adds to its price. This module imports the problem and
+these rows alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -28,13 +30,19 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
+from placement.core.verify_rounding import RoundedRow
 
 IntArray = npt.NDArray[np.int64]
 SAFE = 1 << 61
 """Sums below this fit into 64 bits, whatever is added to them next."""
+WIDE_CELLS = 5_000
+"""Pairs of group and bin up to which integers of any length are used where 64 bits are
+too few."""
 GROUPS_AT_ONCE = 4096
 FORBIDDEN = 1 << 62
-"""Price of a bin that a group may not use."""
+"""Price of a bin that a group may not use; less than nothing: of what cannot give way."""
+WIDE_FORBIDDEN = 1 << 600
+"""The same among integers of any length."""
 
 
 class Fixing(NamedTuple):
@@ -46,12 +54,30 @@ class Fixing(NamedTuple):
     is_there: bool
 
 
+class Known(NamedTuple):
+    """What is known of the arrangements that a bound is about, besides the problem."""
+
+    fixings: tuple[Fixing, ...] = ()
+    rows: Sequence[RoundedRow] = ()
+
+
+NOTHING_KNOWN = Known()
+
+
+class _Priced(NamedTuple):
+    """A rounded row and the numerator of its price."""
+
+    row: RoundedRow
+    price: int
+
+
 class _Prices(NamedTuple):
     """
     ``(N, R)`` numerators of prices above and below the bands, over `denominator`.
 
-    `copy` is ``(G,)`` what a move of an item of each group costs, in these units, and
-    `fixings` what is known of arrangements besides.
+    `copy` is ``(G,)`` what a move of an item of each group costs, in these units,
+    `fixings` what is known of arrangements besides, `rounded` the rows with prices, and
+    `forbidden` a price above all others.
     """
 
     above: IntArray
@@ -59,6 +85,8 @@ class _Prices(NamedTuple):
     denominator: int
     copy: IntArray
     fixings: tuple[Fixing, ...]
+    rounded: tuple[_Priced, ...]
+    forbidden: int = FORBIDDEN
 
     @property
     def net(self) -> IntArray:
@@ -73,7 +101,7 @@ def verify_prices(
     witness: Mapping[str, Any],
     *,
     counts_moves: bool = False,
-    fixings: tuple[Fixing, ...] = (),
+    known: Known = NOTHING_KNOWN,
 ) -> int:
     """
     Return the cost that prices of load prove, or the number of moves.
@@ -85,10 +113,11 @@ def verify_prices(
     lower, upper
         ``(N, R)`` the bands for which it is claimed.
     witness
-        ``denominator``, and ``above`` and ``below``: rows of bin, resource, numerator.
+        ``denominator``, and ``above`` and ``below``: rows of bin, resource, numerator;
+        ``rounded``: rows of a place in `known.rows` and a numerator, if any have one.
     counts_moves
         Whether every move costs one, whatever its group.
-    fixings
+    known
         Of the arrangements that the bound is about.
 
     Returns
@@ -98,7 +127,7 @@ def verify_prices(
     """
     cost = problem.cost * problem.least_price
     cost = np.ones_like(cost) if counts_moves else cost
-    prices = _read(problem, witness, cost, fixings)
+    prices = _read(problem, witness, cost, known)
     if prices is None:
         return 0
     total = _total(problem, prices, lower, upper)
@@ -108,14 +137,14 @@ def verify_prices(
 def is_impossible(problem: Problem, fixings: tuple[Fixing, ...]) -> bool:
     """Tell whether no arrangement has these fixings, whatever the loads."""
     free = {"denominator": 1, "above": (), "below": ()}
-    prices = _read(problem, free, np.zeros_like(problem.cost), fixings)
+    prices = _read(problem, free, np.zeros_like(problem.cost), Known(fixings))
     if prices is None:
         return False
     return _total(problem, prices, problem.bins.lower, problem.bins.upper) is None
 
 
 def verify_distance(
-    problem: Problem, witness: Mapping[str, Any], fixings: tuple[Fixing, ...] = ()
+    problem: Problem, witness: Mapping[str, Any], known: Known = NOTHING_KNOWN
 ) -> float:
     """
     Return the distance outside the bands that prices of load prove.
@@ -130,35 +159,36 @@ def verify_distance(
         What the bound is about; one item of a group in a bin.
     witness
         As for `verify_prices`, of bins and resources that have a target.
-    fixings
+    known
         As there.
 
     Returns
     -------
     Distance in targets, rounded downwards; 0 if the witness proves nothing.
     """
-    prices = _read(problem, witness, np.zeros_like(problem.cost), fixings)
+    prices = _read(problem, witness, np.zeros_like(problem.cost), known)
     if prices is None:
         return 0.0
     bins = problem.bins
-    rows = np.argwhere((prices.above > 0) | (prices.below > 0)).tolist()
-    if not rows or any(bins.target[b, r] <= 0 for b, r in rows):
+    sold = _sold(prices)
+    if not sold or any(bins.target[b, r] <= 0 for b, r, _ in sold):
         return 0.0
     total = _total(problem, prices, bins.lower, bins.upper)
-    unit = sum(
-        Fraction(float(bins.target[b, r]))
-        * int(prices.above[b, r] + prices.below[b, r])
-        for b, r in rows
-    )
+    unit = sum(Fraction(float(bins.target[b, r])) * price for b, r, price in sold)
     return max(0.0, float(Fraction(total or 0) / unit) * (1 - 2**-50))
+
+
+def _sold(prices: _Prices) -> list[tuple[int, int, int]]:
+    """Return bin, resource and numerator of each price of load outside a band."""
+    both = prices.above + prices.below
+    loads = [(b, r, int(both[b, r])) for b, r in np.argwhere(both > 0).tolist()]
+    return loads + [(row.bin, row.resource, p) for row, p in prices.rounded]
 
 
 def _total(
     problem: Problem, prices: _Prices, lower: IntArray, upper: IntArray
 ) -> int | None:
     """Return what prices come to; `None` where they prove nothing."""
-    if _may_overflow(problem, prices):
-        return None
     if (prices.above[upper >= NO_LIMIT] > 0).any():
         return None
     total = _of_bands(problem, prices, lower, upper)
@@ -175,39 +205,71 @@ def _read(
     problem: Problem,
     witness: Mapping[str, Any],
     cost: IntArray,
-    fixings: tuple[Fixing, ...],
+    known: Known,
 ) -> _Prices | None:
+    """Return the prices of a witness; `None` where they prove nothing."""
     denominator = int(witness["denominator"])
-    tables: list[IntArray] = []
-    for side in ("above", "below"):
-        table = np.zeros((problem.num_bins, problem.num_resources), dtype=np.int64)
+    shape = (problem.num_bins, problem.num_resources)
+    # Integers of any length first, until it is known how large they are.
+    above, below = np.zeros(shape, dtype=object), np.zeros(shape, dtype=object)
+    for side, table in (("above", above), ("below", below)):
         for b, r, numerator in witness[side]:
-            table[b, r] = numerator
-        tables.append(table)
-    if denominator < 1 or any((table < 0).any() for table in tables):
+            table[b, r] = int(numerator)
+    rounded = tuple(
+        _Priced(known.rows[row], int(price)) for row, price in witness.get("rounded", ())
+    )
+    least = min([0, *above.flat, *below.flat, *(one.price for one in rounded)])
+    if denominator < 1 or least < 0:
         return None
-    above, below = tables
-    if denominator * int(cost.max(initial=0)) >= SAFE:
-        return None
-    return _Prices(above, below, denominator, denominator * cost, fixings)
+    copy = denominator * cost.astype(object)
+    prices = _Prices(above, below, denominator, copy, known.fixings, rounded)
+    return _fitted(problem, prices)
 
 
-def _may_overflow(problem: Problem, prices: _Prices) -> bool:
-    """Tell whether the price of one group might not fit into 64 bits."""
-    steepest = np.abs(prices.net).max(axis=0, initial=0).tolist()
+def _fitted(problem: Problem, prices: _Prices) -> _Prices | None:
+    """Return the prices in 64 bits where they fit; `None` where there are too many."""
+    largest = _largest(problem, prices)
+    if largest < SAFE:
+        above, below, copy = (
+            table.astype(np.int64)
+            for table in (prices.above, prices.below, prices.copy)
+        )
+        return prices._replace(above=above, below=below, copy=copy)
+    is_small = problem.num_groups * problem.num_bins <= WIDE_CELLS
+    if not is_small or largest >= WIDE_FORBIDDEN >> 1:
+        return None
+    rounded = tuple(_Priced(_widened(row), price) for row, price in prices.rounded)
+    return prices._replace(rounded=rounded, forbidden=WIDE_FORBIDDEN)
+
+
+def _widened(row: RoundedRow) -> RoundedRow:
+    return row._replace(item=row.item.astype(object), role=row.role.astype(object))
+
+
+def _largest(problem: Problem, prices: _Prices) -> int:
+    """Return more than what one group can cost."""
+    steepest = np.maximum(prices.above, prices.below).max(axis=0, initial=0).tolist()
     heaviest = problem.weight.max(axis=0, initial=0) + np.abs(problem.role_weight).max(
         axis=0, initial=0
     )
     if len(problem.extra):
         heaviest = heaviest + np.abs(problem.extra).max(axis=0, initial=0)
     load = sum(p * int(w) for p, w in zip(steepest, heaviest, strict=True))
+    load += sum(price * most_in(row) for row, price in prices.rounded)
     copy = int(prices.copy.max(initial=0))
-    largest = int(np.diff(problem.group_start).max(initial=0)) + 2
-    return bool((load + copy) * largest >= SAFE)
+    return (load + copy) * (int(np.diff(problem.group_start).max(initial=0)) + 2)
+
+
+def most_in(row: RoundedRow) -> int:
+    """Return the most that one group can have in a row, in size."""
+    sizes = [int(np.abs(part).max(initial=0)) for part in (row.item, row.role)]
+    return sum(sizes)
 
 
 def _exact_sum(values: IntArray) -> int:
     """Sum integers of either sign, past 2^63 too."""
+    if values.dtype == object:
+        return int(values.sum())
     return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 
@@ -222,23 +284,32 @@ def _of_bands(
         total += (above - below) * fixed
         total += below * int(lower[b, r])
         total -= above * int(upper[b, r])
-    return total
+    return total - sum(price * row.limit for row, price in prices.rounded)
 
 
 def _of_groups(problem: Problem, prices: _Prices, groups: IntArray) -> int | None:
     """Return what the cheapest bins for each group come to; `None`: too few of them."""
     price, is_kept = _bin_prices(problem, prices, groups)
-    size = np.diff(problem.group_start)[groups]
-    chosen = _cheapest(problem, price, is_kept, groups)
-    if ((chosen < FORBIDDEN).sum(axis=1) < size).any():
+    open_price = np.where(is_kept, prices.forbidden, price)
+    others, dearest = _cheapest_of_nodes(
+        problem, (open_price, prices.forbidden), is_kept, groups
+    )
+    wanted = np.diff(problem.group_start)[groups] - is_kept.sum(axis=1)
+    taken = np.arange(others.shape[1])[None, :] < wanted[:, None]
+    if (wanted > others.shape[1]).any() or (others[taken] >= prices.forbidden).any():
         return None
-    is_taken = np.arange(chosen.shape[1])[None, :] < size[:, None]
-    base = np.where(is_taken, chosen, 0)
-    last = np.where(is_taken, chosen, -FORBIDDEN).max(axis=1, initial=-FORBIDDEN)
-    more = np.where(is_kept, 0, np.maximum(price - last[:, None], 0))
-    more[price >= FORBIDDEN] = FORBIDDEN
+    base = np.where(taken, others, 0)
+    kept = np.where(is_kept, price, 0)
+    if (kept >= prices.forbidden).any():
+        return None
+    none = -prices.forbidden
+    last = np.where(taken, others, none).max(axis=1, initial=none)
+    replaced = np.minimum(last[:, None], dearest)
+    more = np.maximum(price - replaced, 0)
+    more[(price >= prices.forbidden) | (replaced <= none)] = prices.forbidden
+    more[is_kept] = 0
     roles = _of_roles(problem, prices, groups, more)
-    return None if roles is None else _exact_sum(base) + roles
+    return None if roles is None else _exact_sum(base) + _exact_sum(kept) + roles
 
 
 def _bin_prices(
@@ -264,7 +335,9 @@ def _bin_prices(
         # Or another item of the group is there, which was copied.
         more = np.minimum(more, copy[row])
         price[row[stays], home[stays]] += more[stays]
-    price[~can] = FORBIDDEN
+    for rounded, sold in prices.rounded:
+        price[:, rounded.bin] += sold * rounded.item[groups]
+    price[~can] = prices.forbidden
     is_kept = np.zeros(price.shape, dtype=np.bool_)
     never = at_home & np.equal(problem.movability[items], Movability.NEVER)
     is_kept[row[never], home[never]] = True
@@ -272,39 +345,28 @@ def _bin_prices(
         if fixing.group in groups and not fixing.is_role:
             place = fixing.group - first, fixing.bin
             is_kept[place] = fixing.is_there
-            price[place] = price[place] if fixing.is_there else FORBIDDEN
+            price[place] = price[place] if fixing.is_there else prices.forbidden
     return price, is_kept
 
 
-def _cheapest(
+def _cheapest_of_nodes(
     problem: Problem,
-    price: IntArray,
+    open_price: tuple[IntArray, int],
     is_kept: npt.NDArray[np.bool_],
     groups: IntArray,
-) -> IntArray:
-    """Return ``(g, n)`` prices of bins, the cheapest first, no more than caps admit."""
-    others = _cheapest_others(problem, price, is_kept, groups)
-    if not is_kept.any():
-        return others
-    # What must stay comes before all others, whatever it costs; it is added later.
-    kept = np.sort(np.where(is_kept, price, FORBIDDEN), axis=1)
-    width = int(is_kept.sum(axis=1).max())
-    both = np.concatenate([kept[:, :width], others], axis=1)
-    order = np.argsort(both == FORBIDDEN, axis=1, kind="stable")
-    return np.take_along_axis(both, order, axis=1)
+) -> tuple[IntArray, IntArray]:
+    """
+    Return ``(g, n)`` sorted prices, of each node as many as its cap leaves.
 
-
-def _cheapest_others(
-    problem: Problem,
-    price: IntArray,
-    is_kept: npt.NDArray[np.bool_],
-    groups: IntArray,
-) -> IntArray:
-    """Return the same for what need not stay, as many of a node as its cap leaves."""
-    price = np.where(is_kept, FORBIDDEN, price)
+    With these ``(g, N)`` the dearest that a bin's node may have: no other of the node
+    can be taken unless one of those gives way. `open_price` are those of what need not
+    stay, and what is above all of them.
+    """
+    price, forbidden = open_price
     level = next((one for one in problem.levels[1:] if one.group_cap is not None), None)
+    dearest = np.full_like(price, forbidden)
     if level is None or level.group_cap is None:
-        return np.sort(price, axis=1)
+        return np.sort(price, axis=1), dearest
     cap = level.group_cap[groups]
     cap = np.where(cap > 0, cap, problem.num_bins)
     nodes = level.node_of_bin
@@ -315,9 +377,19 @@ def _cheapest_others(
         kept = is_kept[:, is_inside].sum(axis=1)
         # Where more stay than there may be, no cap can be kept to.
         left = np.where(kept > cap, problem.num_bins, cap - kept)
-        inside[np.arange(inside.shape[1])[None, :] >= left[:, None]] = FORBIDDEN
+        inside[np.arange(inside.shape[1])[None, :] >= left[:, None]] = forbidden
         parts.append(inside)
-    return np.sort(np.concatenate(parts, axis=1), axis=1)
+        dearest[:, is_inside] = _last_of(inside, left, forbidden)[:, None]
+    return np.sort(np.concatenate(parts, axis=1), axis=1), dearest
+
+
+def _last_of(inside: IntArray, left: IntArray, forbidden: int) -> IntArray:
+    """Return ``(g,)`` the last that a node has room for; none where it has no room."""
+    width = inside.shape[1]
+    place = np.clip(left - 1, 0, width - 1)[:, None]
+    last = np.take_along_axis(inside, place, axis=1)[:, 0]
+    last = np.where(left > width, forbidden, last)
+    return np.where(left > 0, last, -forbidden)
 
 
 def _of_roles(
@@ -332,6 +404,8 @@ def _of_roles(
     if not len(held):
         return 0
     role = problem.role_weight[groups[held]] @ prices.net.T
+    for row, price in prices.rounded:
+        role[:, row.bin] += price * row.role[groups[held]]
     may = np.repeat(problem.may_hold_role[None, :], len(held), axis=0)
     holder = problem.home[problem.role_home[groups[held]]]
     at_home = np.nonzero(holder >= 0)[0]
@@ -342,9 +416,10 @@ def _of_roles(
     may[at_home, holder[at_home]] = True
     for fixing in prices.fixings:
         if fixing.is_role and fixing.group in groups[held]:
-            row = int(np.searchsorted(held, fixing.group - int(groups[0])))
+            place = int(np.searchsorted(held, fixing.group - int(groups[0])))
             is_here = np.arange(problem.num_bins) == fixing.bin
-            may[row] &= is_here if fixing.is_there else ~is_here
-    total = np.where(may & (more[held] < FORBIDDEN), role + more[held], FORBIDDEN)
-    best = total.min(axis=1, initial=FORBIDDEN)
-    return None if (best >= FORBIDDEN).any() else _exact_sum(best)
+            may[place] &= is_here if fixing.is_there else ~is_here
+    forbidden = prices.forbidden
+    total = np.where(may & (more[held] < forbidden), role + more[held], forbidden)
+    best = total.min(axis=1, initial=forbidden)
+    return None if (best >= forbidden).any() else _exact_sum(best)

@@ -2,8 +2,9 @@
 Re-check a bound of branch and bound: prices of load at every leaf of its tree.
 
 At a node two cases are told apart: an item of a group, or its role, lies in a bin, or
-it does not. What every leaf proves of its cases all arrangements have in common. This
-module imports the problem and `core.verify_prices`, and nothing else of the core.
+it does not. What every leaf proves of its cases all arrangements have in common; rows
+that rounding proves hold in all cases. This module imports the problem, and what checks
+prices and such rows, and nothing else of the core.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +16,12 @@ import numpy.typing as npt
 from placement.core.problem import Problem
 from placement.core.verify_prices import (
     Fixing,
+    Known,
     is_impossible,
     verify_distance,
     verify_prices,
 )
+from placement.core.verify_rounding import rounded_rows
 
 IntArray = npt.NDArray[np.int64]
 Leaf = Mapping[str, Any]
@@ -41,11 +44,13 @@ def verify_tree(
         ``nodes``, the root first. A branch has ``group``, ``bin``, ``role`` (whether it
         is about the group's role), and ``there`` and ``elsewhere``: rows of nodes that
         come later. A leaf has prices as `verify_prices` takes them, or is empty where
-        its cases cannot be.
+        its cases cannot be. ``cuts``, if there are any: rows that may have prices, as
+        `verify_rounding.rounded_rows` takes them.
     """
+    rows = rounded_rows(problem, lower, upper, witness.get("cuts", ()))
 
     def proven(leaf: Leaf, fixings: tuple[Fixing, ...]) -> float:
-        return verify_prices(problem, lower, upper, leaf, fixings=fixings)
+        return verify_prices(problem, lower, upper, leaf, known=Known(fixings, rows))
 
     least = _least(problem, witness["nodes"], proven)
     return 0 if least == NO_ARRANGEMENT else int(least)
@@ -53,9 +58,11 @@ def verify_tree(
 
 def verify_distance_tree(problem: Problem, witness: Mapping[str, Any]) -> float:
     """Return the distance outside the bands that a tree of cases proves."""
+    bins = problem.bins
+    rows = rounded_rows(problem, bins.lower, bins.upper, witness.get("cuts", ()))
 
     def proven(leaf: Leaf, fixings: tuple[Fixing, ...]) -> float:
-        return verify_distance(problem, leaf, fixings)
+        return verify_distance(problem, leaf, Known(fixings, rows))
 
     least = _least(problem, witness["nodes"], proven)
     return 0.0 if least == NO_ARRANGEMENT else least
