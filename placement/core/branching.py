@@ -27,12 +27,19 @@ from placement.core.verify_prices import (
     verify_prices,
 )
 from placement.core.verify_rounding import RoundedRow, rounded_rows
+from placement.core.verify_tree import widened_ends
 
 FORCE = 1e5
 """Price of a target outside a band, in dearest copies: dearer than any answer."""
 WHOLE = 1e-6
 """How far from 0 and 1 a column may be and count as whole."""
 CLOSE = 1e-9
+NEARLY = 1 - 1e-9
+"""Part of the distance of an answer that is as good as all of it."""
+WIDTHS = 4
+"""How many widths of the bands are tried."""
+ANYTHING = 1e-12
+"""A distance that is more than none."""
 ROUNDS = 10
 """How often the answer of all cases is cut off, before cases are told apart."""
 NO_PRICES = {"denominator": 1, "above": [], "below": []}
@@ -63,8 +70,49 @@ def branched_cost(
 def branched_distance(
     problem: Problem, enough: float, most_leaves: int
 ) -> tuple[float, Proof | None]:
-    """Return the same for the distance outside the bands."""
-    return _Tree(problem, aimed_bands(problem), copy=0).grown(enough, most_leaves)
+    """
+    Return the same for the distance outside the bands.
+
+    That something stays outside of bands that are wider proves more than the least
+    distance of a relaxation, of which cuts know little: that is asked of bands as wide
+    as the answer needs, then of narrower ones.
+    """
+    tree = _Tree(problem, aimed_bands(problem), copy=0)
+    best, proof = tree.grown(enough, most_leaves)
+    least, most = best, enough * NEARLY
+    tried = most
+    for _ in range(WIDTHS if np.isfinite(enough) else 0):
+        if tried <= best:
+            break
+        beyond = _proven_beyond(problem, tried, most_leaves)
+        if beyond is not None:
+            best, proof, least = tried, beyond, tried
+        else:
+            most = tried
+        if least == enough * NEARLY:
+            break
+        tried = (least + most) / 2
+    return best, proof
+
+
+def _proven_beyond(
+    problem: Problem, distance: float, most_leaves: int
+) -> Proof | None:
+    """Prove that no arrangement comes as near to the bands; `None`: not proven."""
+    ends = widened_ends(problem, distance)
+    aimed = aimed_bands(problem)
+    has_band = problem.bins.target > 0
+    bands = Bands(
+        np.where(has_band, ends[0], aimed.lower),
+        np.where(has_band, ends[1], aimed.upper),
+    )
+    value, proof = _Tree(problem, bands, copy=0).grown(ANYTHING, most_leaves)
+    if proof is None or value <= 0:
+        return None
+    nodes = proof.witness.get("nodes", [proof.witness])
+    cuts = {"cuts": proof.witness["cuts"]} if "cuts" in proof.witness else {}
+    witness = {"nodes": nodes, **cuts, "distance": distance}
+    return Proof(kind="milp-dual", witness=witness)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +167,7 @@ class _Tree:
         first = self._root(enough)
         cases, nodes = [first], [first.leaf]
         waiting = [(first.value, 0)]
-        while waiting[0][0] < enough - CLOSE and len(nodes) < 2 * most_leaves:
+        while waiting[0][0] < enough * (1 - CLOSE) and len(nodes) < 2 * most_leaves:
             row = waiting[0][1]
             if cases[row].split is None:
                 break
@@ -142,7 +190,7 @@ class _Tree:
         """Solve the case of all, and cut its answers off as long as that proves more."""
         case = self._case((), NO_PRICES)
         for _ in range(ROUNDS):
-            if case.vertex is None or case.value >= enough - CLOSE:
+            if case.vertex is None or case.value >= enough * (1 - CLOSE):
                 break
             if not self._cut(case.vertex):
                 break
@@ -208,7 +256,8 @@ class _Tree:
     def _proven(self, leaf: dict[str, Any], fixings: tuple[Fixing, ...]) -> float:
         known = Known(fixings, self._rounded)
         if not self._copy:
-            return verify_distance(self._problem, leaf, known)
+            bands = self._bands.lower, self._bands.upper
+            return verify_distance(self._problem, leaf, known, bands)
         lower, upper = self._bands.lower, self._bands.upper
         return verify_prices(self._problem, lower, upper, leaf, known=known)
 

@@ -144,7 +144,10 @@ def is_impossible(problem: Problem, fixings: tuple[Fixing, ...]) -> bool:
 
 
 def verify_distance(
-    problem: Problem, witness: Mapping[str, Any], known: Known = NOTHING_KNOWN
+    problem: Problem,
+    witness: Mapping[str, Any],
+    known: Known = NOTHING_KNOWN,
+    bands: tuple[IntArray, IntArray] | None = None,
 ) -> float:
     """
     Return the distance outside the bands that prices of load prove.
@@ -161,6 +164,8 @@ def verify_distance(
         As for `verify_prices`, of bins and resources that have a target.
     known
         As there.
+    bands
+        ``(N, R)`` lower and upper ends; `None`: those of the problem.
 
     Returns
     -------
@@ -173,7 +178,7 @@ def verify_distance(
     sold = _sold(prices)
     if not sold or any(bins.target[b, r] <= 0 for b, r, _ in sold):
         return 0.0
-    total = _total(problem, prices, bins.lower, bins.upper)
+    total = _total(problem, prices, *(bands or (bins.lower, bins.upper)))
     unit = sum(Fraction(float(bins.target[b, r])) * price for b, r, price in sold)
     return max(0.0, float(Fraction(total or 0) / unit) * (1 - 2**-50))
 

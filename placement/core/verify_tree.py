@@ -8,12 +8,13 @@ prices and such rows, and nothing else of the core.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.problem import Problem
+from placement.core.problem import NO_LIMIT, Problem
 from placement.core.verify_prices import (
     Fixing,
     Known,
@@ -57,15 +58,36 @@ def verify_tree(
 
 
 def verify_distance_tree(problem: Problem, witness: Mapping[str, Any]) -> float:
-    """Return the distance outside the bands that a tree of cases proves."""
-    bins = problem.bins
-    rows = rounded_rows(problem, bins.lower, bins.upper, witness.get("cuts", ()))
+    """
+    Return the distance outside the bands that a tree of cases proves.
+
+    Where the witness has a ``distance``, its prices are about bands that are wider by
+    that much: if something stays outside of these, nothing comes as near.
+    """
+    beyond = witness.get("distance")
+    bands = widened_ends(problem, beyond or 0.0)
+    rows = rounded_rows(problem, *bands, witness.get("cuts", ()))
 
     def proven(leaf: Leaf, fixings: tuple[Fixing, ...]) -> float:
-        return verify_distance(problem, leaf, Known(fixings, rows))
+        return verify_distance(problem, leaf, Known(fixings, rows), bands)
 
     least = _least(problem, witness["nodes"], proven)
-    return 0.0 if least == NO_ARRANGEMENT else least
+    if least == NO_ARRANGEMENT:
+        return 0.0
+    if beyond is None:
+        return least
+    return float(beyond) if least > 0 else 0.0
+
+
+def widened_ends(problem: Problem, distance: float) -> tuple[IntArray, IntArray]:
+    """Return ``(N, R)`` ends of bands, so many targets further; loads are whole."""
+    bins = problem.bins
+    lower, upper = bins.lower.copy(), bins.upper.copy()
+    for b, r in np.argwhere(bins.target > 0).tolist():
+        more = int(Fraction(distance) * Fraction(float(bins.target[b, r])))
+        lower[b, r] = max(0, int(lower[b, r]) - more)
+        upper[b, r] = min(NO_LIMIT, int(upper[b, r]) + more)
+    return lower, upper
 
 
 def _least(
