@@ -6,7 +6,7 @@ each is solved, and so on, the case of least cost first, until each costs as muc
 answer in hand. What the leaves prove is worked out from their duals, in integers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -195,7 +195,23 @@ class _Tree:
             if not self._cut(case.vertex):
                 break
             case = self._case((), case.leaf)
-        return case
+        return self._without_loose(case)
+
+    def _without_loose(self, case: _Case) -> _Case:
+        """Drop cuts that prove nothing in the case of all: every case takes them along."""
+        sold = dict(case.leaf.get("rounded", ()))
+        kept = np.zeros(len(self._cuts), dtype=np.bool_)
+        kept[list(sold)] = True
+        if case.vertex is not None:
+            kept[: len(case.vertex.of_cuts)] |= case.vertex.of_cuts != 0
+        if kept.all():
+            return case
+        self._program.keep(kept)
+        places = np.nonzero(kept)[0].tolist()
+        self._cuts = [self._cuts[place] for place in places]
+        self._rounded = [self._rounded[place] for place in places]
+        prices = [[row, sold[p]] for row, p in enumerate(places) if p in sold]
+        return replace(case, leaf={**case.leaf, "rounded": prices})
 
     def _cut(self, vertex: Vertex) -> bool:
         """Add cuts that cut an answer off; tell whether there were any."""

@@ -113,6 +113,12 @@ class LeafProgram:
         limit = cut.limit / unit
         self._solver.addRow(-INFINITE, limit, len(columns), columns, weights)
 
+    def keep(self, kept: BoolArray) -> None:
+        """Drop cuts: `kept`, one for each that was added, says which stay."""
+        first = self._first_load + len(self.place)
+        gone = (first + np.nonzero(~kept)[0]).astype(np.int32)
+        self._solver.deleteRows(len(gone), gone)
+
     def solved(self, fixings: tuple[Fixing, ...]) -> Vertex | None:
         """Return the best vertex of a case; `None` where it has none."""
         columns, lower = self._columns.copy(), self._pair_bounds[0].copy()

@@ -20,14 +20,13 @@ A cut is told by its row, divisor and what is written otherwise; `core.verify_ro
 works its numbers out again.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from placement.core.bounds import Bands
 from placement.core.problem import NO_LIMIT, BoolArray, FloatArray, IntArray, Problem
-from placement.core.relaxation import Rows
+from placement.core.relaxation import HALF, Rows
 
 NOTHING, ITEM, ROLE = 0, 1, 2
 """What is written as one less the others: that a group has nothing there, or …"""
@@ -95,27 +94,24 @@ class _Load(NamedTuple):
     def written(self) -> IntArray:
         """Return ``(g,)`` which of three to write as one less the others."""
         there = self.plain + self.led
-        nothing = 1 - there
-        of_three = np.argmax([nothing, self.plain, self.led], axis=0)
-        with_item = np.where(there > nothing, ITEM, NOTHING)
-        of_role = np.where(self.led > 1 - self.led, ROLE, NOTHING)
-        has_role, has_item = self.role_weight != 0, self.weight != 0
-        return np.select([~has_role, ~has_item], [with_item, of_role], of_three)
+        of_three = np.argmax([1 - there, self.plain, self.led], axis=0)
+        with_item = np.where(there > HALF, ITEM, NOTHING)
+        of_role = np.where(self.led > HALF, ROLE, NOTHING)
+        either = np.where(self.weight == 0, of_role, of_three)
+        written: IntArray = np.where(self.role_weight == 0, with_item, either)
+        return written
 
     def whole(self, written: IntArray) -> tuple[IntArray, FloatArray, int]:
         """Return ``(2, g)`` factors and values of the columns left, and a constant."""
         item, role = self.weight, self.weight + self.role_weight
         nothing = 1 - self.plain - self.led
+        factors = np.stack([item, role])
+        values = np.stack([self.plain, self.led])
         is_item, is_role = written == ITEM, written == ROLE
-        choices = [is_item, is_role]
-        factors = np.stack([
-            np.select(choices, [-item, -self.role_weight], item),
-            np.select(choices, [self.role_weight, -role], role),
-        ])
-        values = np.stack([
-            np.select(choices, [nothing, self.plain], self.plain),
-            np.select(choices, [self.led, nothing], self.led),
-        ])
+        # The third column takes the place of the one that is written otherwise.
+        values[0, is_item], values[1, is_role] = nothing[is_item], nothing[is_role]
+        factors[0, is_item], factors[1, is_item] = -item[is_item], (role - item)[is_item]
+        factors[0, is_role], factors[1, is_role] = (item - role)[is_role], -role[is_role]
         return factors, values, int(item[is_item].sum() + role[is_role].sum())
 
 
@@ -175,52 +171,52 @@ def _deepest(
     """Return the deepest cut of a row; `None` where none cuts the answer off."""
     written = load.written()
     factors, values, constant = load.whole(written)
-    sign = -1 if key[2] else 1
-    factors, limit = sign * factors, sign * (room - constant)
-    best, depth = None, LEAST_DEPTH
-    for divisor in _divisors(factors, values):
-        rounded, right = rounded_row(factors, limit, divisor)
-        length = float(np.sqrt((rounded.astype(np.float64) ** 2).sum())) or 1.0
-        beyond = float((rounded * values).sum()) - slack - right
-        if beyond / length > depth:
-            best, depth = (divisor, rounded, right), beyond / length
-    if best is None:
+    factors, limit = (-factors, constant - room) if key[2] else (factors, room - constant)
+    divisors = _divisors(factors, values)
+    if not len(divisors):
         return None
-    divisor, (first, second), right = best
+    rounded, right = rounded_rows(factors.reshape(-1), limit, divisors)
+    used = values.reshape(-1)
+    length = np.sqrt((rounded.astype(np.float64) ** 2).sum(axis=1))
+    beyond = (rounded * used).sum(axis=1) - slack - right
+    depth = beyond / np.maximum(length, 1.0)
+    best = int(np.argmax(depth))
+    if depth[best] <= LEAST_DEPTH:
+        return None
+    first, second = rounded[best].reshape(2, -1)
     is_item, is_role = written == ITEM, written == ROLE
-    choices = [is_item, is_role]
-    item = np.select(choices, [-first, first - second], first)
-    role = np.select(choices, [second - first, -second], second)
-    right -= int(first[is_item].sum() + second[is_role].sum())
     cut = Cut(
         *key,
-        divisor,
+        int(divisors[best]),
         tuple(load.groups[is_item].tolist()),
         tuple(load.groups[is_role].tolist()),
     )
-    return _Made(cut, item, role, right)
+    less = np.where(is_item, first, np.where(is_role, second, 0))
+    item, role = np.where(is_item, 0, first) - less, np.where(is_role, 0, second) - less
+    return _Made(cut, item, role, int(right[best]) - int(less.sum()))
 
 
-def rounded_row(
-    factors: IntArray, limit: int, divisor: int
-) -> tuple[IntArray, int]:
-    """Round a row of whole numbers that are not negative; see the module's formula."""
-    rest = limit % divisor
-    above = np.maximum(factors % divisor - rest, 0)
-    return (
-        factors // divisor * (divisor - rest) + above,
-        limit // divisor * (divisor - rest),
+def rounded_rows(
+    factors: IntArray, limit: int, divisors: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return ``(d, k)`` factors rounded by each divisor, and ``(d,)`` the limits."""
+    rest = limit % divisors
+    over, more = np.divmod(factors[None, :], divisors[:, None])
+    above = np.maximum(more - rest[:, None], 0)
+    return over * (divisors - rest)[:, None] + above, limit // divisors * (
+        divisors - rest
     )
 
 
-def _divisors(factors: IntArray, values: FloatArray) -> Iterator[int]:
-    """Yield loads of columns that are not whole, nearest to a half first; their parts."""
+def _divisors(factors: IntArray, values: FloatArray) -> IntArray:
+    """Return loads of columns that are not whole, nearest to a half first; their parts."""
     is_open = (values > WHOLE) & (values < 1 - WHOLE) & (factors != 0)
-    distance = np.abs(values[is_open] - 0.5)
+    distance = np.abs(values[is_open] - HALF)
     loads = np.abs(factors[is_open])[np.argsort(distance, kind="stable")]
-    tried = list(dict.fromkeys(loads.tolist()))[:DIVISORS]
-    parts = [load >> k for k in range(HALVINGS + 1) for load in tried]
-    yield from (part for part in dict.fromkeys(parts) if part > 1)
+    tried = np.array(list(dict.fromkeys(loads.tolist()))[:DIVISORS], dtype=np.int64)
+    parts = np.unique(tried[:, None] >> np.arange(HALVINGS + 1))
+    found: IntArray = parts[parts > 1]
+    return found
 
 
 def _as_row(made: _Made, groups: IntArray, rows: Rows, here: IntArray) -> Row:
