@@ -228,14 +228,7 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
     proof = bounded.proof
     if proof is None and least:
         proof = Proof(kind="forced", witness={"side": "leave", "bins": []})
-    checked = min(bounded.otherwise_proven + forced, value)
-    return replace(
-        bounded,
-        value=value,
-        lower_bound=least,
-        proof=proof,
-        otherwise_proven=checked,
-    )
+    return replace(bounded, value=value, lower_bound=least, proof=proof)
 
 
 def kept_on_removed(draft: Draft) -> list[Shortfall]:

@@ -34,8 +34,10 @@ FORCE = 1e5
 WHOLE = 1e-6
 """How far from 0 and 1 a column may be and count as whole."""
 CLOSE = 1e-9
-NEARLY = 1 - 1e-9
-"""Part of the distance of an answer that is as good as all of it."""
+NEARLY = 1 - 1e-6
+"""Part of an answer's distance that is as good as all: relaxations are that exact."""
+FEWER = 4
+"""Part of all cases that are told apart before wider bands are tried."""
 WIDTHS = 4
 """How many widths of the bands are tried."""
 ANYTHING = 1e-12
@@ -78,26 +80,24 @@ def branched_distance(
     as the answer needs, then of narrower ones.
     """
     tree = _Tree(problem, aimed_bands(problem), copy=0)
-    best, proof = tree.grown(enough, most_leaves)
-    least, most = best, enough * NEARLY
-    tried = most
-    for _ in range(WIDTHS if np.isfinite(enough) else 0):
+    if not np.isfinite(enough):
+        return tree.grown(enough, most_leaves)
+    best, proof = tree.grown(enough, most_leaves // FEWER)
+    nearest, furthest = best, enough * NEARLY
+    tried = furthest
+    for _ in range(WIDTHS):
         if tried <= best:
             break
         beyond = _proven_beyond(problem, tried, most_leaves)
-        if beyond is not None:
-            best, proof, least = tried, beyond, tried
+        if beyond is None:
+            furthest = tried
         else:
-            most = tried
-        if least == enough * NEARLY:
-            break
-        tried = (least + most) / 2
+            best, proof, nearest = tried, beyond, tried
+        tried = (nearest + furthest) / 2
     return best, proof
 
 
-def _proven_beyond(
-    problem: Problem, distance: float, most_leaves: int
-) -> Proof | None:
+def _proven_beyond(problem: Problem, distance: float, most_leaves: int) -> Proof | None:
     """Prove that no arrangement comes as near to the bands; `None`: not proven."""
     ends = widened_ends(problem, distance)
     aimed = aimed_bands(problem)
@@ -187,7 +187,7 @@ class _Tree:
         return value, Proof(kind="milp-dual", witness={"nodes": nodes, **cuts})
 
     def _root(self, enough: float) -> _Case:
-        """Solve the case of all, and cut its answers off as long as that proves more."""
+        """Solve the case of all, and cut its answers off for some rounds."""
         case = self._case((), NO_PRICES)
         for _ in range(ROUNDS):
             if case.vertex is None or case.value >= enough * (1 - CLOSE):
@@ -198,7 +198,7 @@ class _Tree:
         return self._without_loose(case)
 
     def _without_loose(self, case: _Case) -> _Case:
-        """Drop cuts that prove nothing in the case of all: every case takes them along."""
+        """Drop cuts that prove nothing here, for every case would take them along."""
         sold = dict(case.leaf.get("rounded", ()))
         kept = np.zeros(len(self._cuts), dtype=np.bool_)
         kept[list(sold)] = True
@@ -264,7 +264,10 @@ class _Tree:
         scale = self._scale if self._copy else 1.0
         prices = duals_of(found.marginals * scale, self._program.place, self._unit)
         rounded = [
-            (max(-marginal, 0.0) * scale / self._unit[row.bin, row.resource], most_in(row))
+            (
+                max(-marginal, 0.0) * scale / self._unit[row.bin, row.resource],
+                most_in(row),
+            )
             for marginal, row in zip(found.of_cuts.tolist(), self._rounded, strict=True)
         ]
         return whole_prices(self._problem, prices, self._copy, rounded)

@@ -1,6 +1,5 @@
 """What is proven of an answer; each bound is worked out again from its witness."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from placement.core.arrangement import Arrangement
@@ -95,55 +94,38 @@ def _certify(
     at, value, cost, proof, _ = answer
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
-    is_open = value.key[0] == 0 and cost < copied
-    checked = 0
-    if is_open and not models.is_fitting:
-        priced, prices = _priced(problem, at, bands, (copied, effort))
-        if priced > cost:
-            cost, proof = priced, prices
-    elif is_open:
-        checked, best = _by_cases(
-            problem, bands, (copied, effort, models), (cost, proof)
-        )
-        cost, proof = best
-    moves, moves_proof = moves_bound(problem, bands, value.moves)
     is_met = value.key[0] == 0
+    if is_met and cost < copied:
+        more = _more_cost(problem, (at, bands), copied, (effort, models))
+        cost, proof = max((cost, proof), more, key=_first)
+    moves, moves_proof = moves_bound(problem, bands, value.moves)
     if is_met and moves < value.moves:
         known = (moves, moves_proof)
         moves, moves_proof = flow_bound(
             problem, bands, effort, known, counts_moves=True
         )
-    bounded = _checked(problem, bands, copied, cost, proof, (False, is_met))
     return Certificate(
-        cost=replace(bounded, otherwise_proven=checked),
+        cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )
 
 
-def _by_cases(
+def _more_cost(
     problem: Problem,
-    bands: Bands,
-    asked: tuple[int, Effort, ExactModels],
-    known: tuple[int, Proof | None],
-) -> tuple[int, tuple[int, Proof | None]]:
-    """
-    Prove more by branch and bound: with a witness, or where HiGHS says more.
-
-    Returns what is proven with a witness, and the best bound of all.
-    """
+    reached: tuple[Arrangement, Bands],
+    copied: int,
+    work: tuple[Effort, ExactModels],
+) -> tuple[int, Proof | None]:
+    """Prove more of small problems by cases, else by prices of load."""
+    effort, models = work
+    if not models.is_fitting:
+        return _priced(problem, *reached, (copied, effort))
+    if not fits_prices(problem, MANY_CELLS):
+        return 0, None
     from placement.core.branching import branched_cost
 
-    copied, effort, models = asked
-    best = known
-    if fits_prices(problem, MANY_CELLS):
-        tree = branched_cost(problem, bands, copied, effort.leaves)
-        best = max(known, tree, key=_first)
-    checked = best[0]
-    if checked < copied:
-        dual = models.least_copied(bands, copied)
-        best = max(best, (dual, _by_model(dual, models)), key=_first)
-    return checked, best
+    return branched_cost(problem, reached[1], copied, effort.leaves)
 
 
 def _first(bound: tuple[float, Proof | None]) -> float:
@@ -176,21 +158,11 @@ def _deviation(
         known = (bound, proof)
         tree = branched_distance(problem, reached, effort.leaves)
         bound, proof = max(known, tree, key=_first)
-    checked = bound
-    if bound < reached - CLOSE and models.is_fitting:
-        dual = models.least_distance(reached)
-        if dual > bound:
-            bound, proof = dual, _by_model(dual, models)
     if reached < bound - CLOSE:
         msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
         raise ProofContradictionError(msg)
     bound = min(bound, reached)
-    return Bounded(
-        value=reached,
-        lower_bound=bound,
-        proof=proof if bound > 0 else None,
-        otherwise_proven=checked,
-    )
+    return Bounded(value=reached, lower_bound=bound, proof=proof if bound > 0 else None)
 
 
 def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | None]:
@@ -200,11 +172,6 @@ def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | N
     by_cut = 0.0 if cut is None else verify_cut(problem, cut.witness)
     by_prices = 0.0 if prices is None else verify_distance(problem, prices.witness)
     return (by_prices, prices) if by_prices > by_cut else (by_cut, cut)
-
-
-def _by_model(bound: float, models: ExactModels) -> Proof:
-    witness = {"bound": bound, "max_nodes": models.max_nodes}
-    return Proof(kind="milp-dual", witness=witness)
 
 
 def _checked(

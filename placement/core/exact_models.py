@@ -1,14 +1,11 @@
 """
-The exact models of one problem: solved for an answer, asked again for its proof.
+The exact models of one problem: asked for answers, each question once.
 
 HiGHS's cuts take the best answer away at times, and what it then calls a bound is none
-(its issues 2664 and 3273). Nothing here can check a bound of branch and bound; but one
-that an answer in hand refutes is not believed. The model is then solved with other
-random numbers, and if those are refuted as well nothing is proven.
+(its issues 2664 and 3273): what it says of bounds proves nothing here.
+`core.branching` proves what it finds.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,18 +13,12 @@ import numpy as np
 
 from placement.core.bounds import Bands
 from placement.core.effort import Effort
-from placement.core.exact_fit import fits_model, scale_of
+from placement.core.exact_fit import fits_model
 from placement.core.exact_work import ExactWork
 from placement.core.problem import NO_LIMIT, Problem
-from placement.core.value import evaluate
 
 if TYPE_CHECKING:
     from placement.core.milp import Exact
-
-
-SEEDS = (1, 2, 3)
-"""Random numbers with which a model is solved until no answer refutes its bound."""
-CLOSE = 1e-9
 
 
 class ExactModels:
@@ -50,9 +41,9 @@ class ExactModels:
     ) -> None:
         self._problem = problem
         self._max_cells = effort.milp_cells
-        self.max_nodes = effort.milp_nodes
+        self._max_nodes = effort.milp_nodes
         self._work = work or ExactWork.of(effort.milp_looks)
-        self._known: dict[tuple[str, int, bytes, bytes, int], Exact] = {}
+        self._known: dict[tuple[str, bytes, bytes], Exact] = {}
 
     @cached_property
     def is_fitting(self) -> bool:
@@ -61,11 +52,11 @@ class ExactModels:
 
     def cheapest(self, bands: Bands) -> "Exact":
         """Return what costs least within bands, the prices of moves included."""
-        return self._solved(self._problem, bands, "cost")
+        return self._solved(bands, "cost")
 
     def nearest(self) -> "Exact":
         """Return what comes nearest to the bands of the problem."""
-        return self._solved(self._problem, self._bands_used(), "deviation")
+        return self._solved(self._bands_used(), "deviation")
 
     def _bands_used(self) -> Bands:
         """Return the bands; of what nobody uses there is none to be outside of."""
@@ -73,72 +64,12 @@ class ExactModels:
         upper = np.where(bins.target > 0, bins.upper, NO_LIMIT)
         return Bands(bins.lower, upper)
 
-    def least_copied(self, bands: Bands, copied: int) -> int:
-        """Return a cost below which nothing within bands is copied; `copied` is."""
-        copies = self._problem
-        if copies.price_per_move:
-            copies = replace(copies, price_per_move=0)
-
-        def bound_of(exact: "Exact") -> int:
-            return copied_at_least(copies, exact.dual_bound)
-
-        found = self._believed(copies, bands, "cost", lambda e: bound_of(e) > copied)
-        return 0 if found is None else bound_of(found)
-
-    def least_distance(self, reached: float) -> float:
-        """Return a distance nearer than which nothing comes; `reached` is one."""
-
-        def bound_of(exact: "Exact") -> float:
-            # HiGHS keeps to rows by 1e-6.
-            return exact.dual_bound - 1e-5
-
-        def is_refuted(exact: "Exact") -> bool:
-            own = np.inf
-            if exact.at is not None:
-                own = evaluate(self._problem, exact.at).deviation
-            return bound_of(exact) > min(reached, own) + CLOSE
-
-        found = self._believed(
-            self._problem, self._bands_used(), "deviation", is_refuted
-        )
-        return 0.0 if found is None else bound_of(found)
-
-    def _believed(
-        self,
-        problem: Problem,
-        bands: Bands,
-        objective: str,
-        is_refuted: Callable[["Exact"], bool],
-    ) -> "Exact | None":
-        """Return what HiGHS says, unless an answer in hand refutes it each time."""
-        for seed in SEEDS:
-            exact = self._solved(problem, bands, objective, seed)
-            if not exact.is_infeasible and not is_refuted(exact):
-                return exact
-        return None
-
-    def _solved(
-        self, problem: Problem, bands: Bands, objective: str, seed: int = SEEDS[0]
-    ) -> "Exact":
+    def _solved(self, bands: Bands, objective: str) -> "Exact":
         from placement.core.milp import solve_model
 
-        asked = (
-            objective,
-            problem.price_per_move,
-            bands.lower.tobytes(),
-            bands.upper.tobytes(),
-            seed,
-        )
+        asked = (objective, bands.lower.tobytes(), bands.upper.tobytes())
         if asked not in self._known:
-            most = self.max_nodes
             self._known[asked] = solve_model(
-                problem, bands, objective, most, seed, self._work
+                self._problem, bands, objective, self._max_nodes, work=self._work
             )
         return self._known[asked]
-
-
-def copied_at_least(problem: Problem, dual_bound: float) -> int:
-    """Turn a model's dual bound into a cost: ties and tolerance are taken off."""
-    scale = scale_of(problem)
-    bound = (dual_bound - scale.slack) * scale.cost
-    return int(np.ceil(bound - 1e-6 * max(1.0, abs(bound)))) if bound > 0 else 0

@@ -27,7 +27,7 @@ from placement.core.verify_prices import WIDE_CELLS
 
 HALF = 0.5
 BITS, MORE_BITS = 60, 110
-"""Of what one group may cost, in the units of the multipliers; and where it is small."""
+"""Of what one group may cost, in units of the multipliers; and in small problems."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

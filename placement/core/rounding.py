@@ -20,6 +20,7 @@ A cut is told by its row, divisor and what is written otherwise; `core.verify_ro
 works its numbers out again.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +30,11 @@ from placement.core.problem import NO_LIMIT, BoolArray, FloatArray, IntArray, Pr
 from placement.core.relaxation import HALF, Rows
 
 NOTHING, ITEM, ROLE = 0, 1, 2
-"""What is written as one less the others: that a group has nothing there, or …"""
+"""What a group has in a bin, the second without its role."""
 DIVISORS = 8
-"""Loads of columns that are tried as divisors of one row, and how often each is halved."""
+"""Loads of columns that are tried as divisors of one row."""
 HALVINGS = 3
+"""How often each of these is halved."""
 WHOLE = 1e-6
 """How far from 0 and 1 a column may be and count as whole."""
 LEAST_DEPTH = 1e-3
@@ -103,16 +105,32 @@ class _Load(NamedTuple):
 
     def whole(self, written: IntArray) -> tuple[IntArray, FloatArray, int]:
         """Return ``(2, g)`` factors and values of the columns left, and a constant."""
-        item, role = self.weight, self.weight + self.role_weight
-        nothing = 1 - self.plain - self.led
-        factors = np.stack([item, role])
+        item, more = self.weight, self.role_weight
+        factors = np.stack([item, item + more])
         values = np.stack([self.plain, self.led])
-        is_item, is_role = written == ITEM, written == ROLE
-        # The third column takes the place of the one that is written otherwise.
-        values[0, is_item], values[1, is_role] = nothing[is_item], nothing[is_role]
-        factors[0, is_item], factors[1, is_item] = -item[is_item], (role - item)[is_item]
-        factors[0, is_role], factors[1, is_role] = (item - role)[is_role], -role[is_role]
-        return factors, values, int(item[is_item].sum() + role[is_role].sum())
+        # The third column takes the place of the one that is written as one less.
+        nothing = 1 - self.plain - self.led
+        for kind, row, pair in (
+            (ITEM, 0, np.stack([-item, more])),
+            (ROLE, 1, np.stack([-more, -item - more])),
+        ):
+            at = written == kind
+            values[row, at] = nothing[at]
+            factors[:, at] = pair[:, at]
+        less = np.where(written == NOTHING, 0, item) + np.where(
+            written == ROLE, more, 0
+        )
+        return factors, values, int(less.sum())
+
+
+class _Side(NamedTuple):
+    """One end of a band: where, and what the groups may bring and pass it by."""
+
+    bin: int
+    resource: int
+    is_lower: bool
+    room: int
+    slack: float
 
 
 def separated(
@@ -129,21 +147,28 @@ def separated(
         ``(columns,)`` the answer, and how far outside the bands it is, in targets.
     """
     found = []
-    fixed, target = problem.bins.fixed, problem.bins.target
     for b in range(problem.num_bins):
         here = np.nonzero(rows.bins == b)[0]
         for r in range(problem.num_resources):
             load = _load_of(problem, rows, here, columns, r)
-            for is_lower in (False, True):
-                end = int((bands.lower if is_lower else bands.upper)[b, r])
-                if end <= 0 if is_lower else end >= NO_LIMIT:
-                    continue
-                slack = outside * (float(target[b, r]) or 1.0)
-                key = b, r, is_lower
-                made = _deepest(load, end - int(fixed[b, r]), slack, key)
+            for side in _sides(problem, bands, (b, r), outside):
+                made = _deepest(load, side)
                 if made is not None:
                     found.append(_as_row(made, load.groups, rows, here))
     return found
+
+
+def _sides(
+    problem: Problem, bands: Bands, place: tuple[int, int], outside: float
+) -> Iterator[_Side]:
+    """Yield the ends of a band that anything can be beyond."""
+    fixed = int(problem.bins.fixed[place])
+    slack = outside * (float(problem.bins.target[place]) or 1.0)
+    lower, upper = int(bands.lower[place]), int(bands.upper[place])
+    if upper < NO_LIMIT:
+        yield _Side(*place, is_lower=False, room=upper - fixed, slack=slack)
+    if lower > 0:
+        yield _Side(*place, is_lower=True, room=lower - fixed, slack=slack)
 
 
 def _load_of(
@@ -151,49 +176,51 @@ def _load_of(
 ) -> _Load:
     groups, place = np.unique(rows.groups[here], return_inverse=True)
     leads, share = rows.leads[here], columns[here]
-    plain = np.bincount(place[~leads], share[~leads], len(groups))
-    led = np.bincount(place[leads], share[leads], len(groups))
-    return _Load(
-        groups, problem.weight[groups, r], problem.role_weight[groups, r], plain, led
-    )
+    plain, led = np.zeros(len(groups)), np.zeros(len(groups))
+    plain[place[~leads]], led[place[leads]] = share[~leads], share[leads]
+    weight, role_weight = problem.weight[groups, r], problem.role_weight[groups, r]
+    return _Load(groups, weight, role_weight, plain, led)
 
 
 class _Made(NamedTuple):
+    """A cut, what an item without and one with its role has in it, and its limit."""
+
     cut: Cut
     item: IntArray
     role: IntArray
     limit: int
 
 
-def _deepest(
-    load: _Load, room: int, slack: float, key: tuple[int, int, bool]
-) -> _Made | None:
+def _deepest(load: _Load, side: _Side) -> _Made | None:
     """Return the deepest cut of a row; `None` where none cuts the answer off."""
     written = load.written()
     factors, values, constant = load.whole(written)
-    factors, limit = (-factors, constant - room) if key[2] else (factors, room - constant)
+    sign = -1 if side.is_lower else 1
     divisors = _divisors(factors, values)
     if not len(divisors):
         return None
-    rounded, right = rounded_rows(factors.reshape(-1), limit, divisors)
-    used = values.reshape(-1)
+    limit = sign * (side.room - constant)
+    rounded, limits = rounded_rows(sign * factors.reshape(-1), limit, divisors)
+    beyond = (rounded * values.reshape(-1)).sum(axis=1) - side.slack - limits
     length = np.sqrt((rounded.astype(np.float64) ** 2).sum(axis=1))
-    beyond = (rounded * used).sum(axis=1) - slack - right
     depth = beyond / np.maximum(length, 1.0)
     best = int(np.argmax(depth))
     if depth[best] <= LEAST_DEPTH:
         return None
-    first, second = rounded[best].reshape(2, -1)
     is_item, is_role = written == ITEM, written == ROLE
     cut = Cut(
-        *key,
+        side.bin,
+        side.resource,
+        side.is_lower,
         int(divisors[best]),
         tuple(load.groups[is_item].tolist()),
         tuple(load.groups[is_role].tolist()),
     )
+    first, second = rounded[best].reshape(2, -1)
+    # As sums of items without and with the role again.
     less = np.where(is_item, first, np.where(is_role, second, 0))
     item, role = np.where(is_item, 0, first) - less, np.where(is_role, 0, second) - less
-    return _Made(cut, item, role, int(right[best]) - int(less.sum()))
+    return _Made(cut, item, role, int(limits[best]) - int(less.sum()))
 
 
 def rounded_rows(
@@ -201,15 +228,14 @@ def rounded_rows(
 ) -> tuple[IntArray, IntArray]:
     """Return ``(d, k)`` factors rounded by each divisor, and ``(d,)`` the limits."""
     rest = limit % divisors
+    left = divisors - rest
     over, more = np.divmod(factors[None, :], divisors[:, None])
     above = np.maximum(more - rest[:, None], 0)
-    return over * (divisors - rest)[:, None] + above, limit // divisors * (
-        divisors - rest
-    )
+    return over * left[:, None] + above, limit // divisors * left
 
 
 def _divisors(factors: IntArray, values: FloatArray) -> IntArray:
-    """Return loads of columns that are not whole, nearest to a half first; their parts."""
+    """Return loads of columns that are not whole, nearest to a half, and parts."""
     is_open = (values > WHOLE) & (values < 1 - WHOLE) & (factors != 0)
     distance = np.abs(values[is_open] - HALF)
     loads = np.abs(factors[is_open])[np.argsort(distance, kind="stable")]

@@ -42,11 +42,6 @@ class Proof:
     kind: str
     witness: Mapping[str, Any]
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether the bound was worked out again: one that HiGHS states is not."""
-        return not (self.kind == "milp-dual" and "bound" in self.witness)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
@@ -61,36 +56,18 @@ class Bounded:
         No answer within the bands reached, by the moves allowed, is below it.
     proof
         The witness, or `None` where nothing but 0 is proven.
-    otherwise_proven
-        Where the proof is one that nobody checks, what one that was checked proves.
     """
 
     value: float
     lower_bound: float
     proof: Proof | None = None
-    otherwise_proven: float = 0
-
-    @property
-    def checked_bound(self) -> float:
-        """The lower bound by proofs alone that were worked out again from a witness."""
-        if self.proof is None or self.proof.is_checked:
-            return self.lower_bound
-        return min(self.otherwise_proven, self.lower_bound)
 
     @property
     def gap(self) -> float | None:
         """``value / lower_bound - 1``; 0 when both are 0, `None` if only the bound."""
-        return self._gap_to(self.lower_bound)
-
-    @property
-    def checked_gap(self) -> float | None:
-        """The same to the bound by proofs that were worked out again."""
-        return self._gap_to(self.checked_bound)
-
-    def _gap_to(self, bound: float) -> float | None:
-        if bound == 0:
+        if self.lower_bound == 0:
             return 0.0 if self.value == 0 else None
-        return self.value / bound - 1
+        return self.value / self.lower_bound - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

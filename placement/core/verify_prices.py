@@ -36,11 +36,10 @@ IntArray = npt.NDArray[np.int64]
 SAFE = 1 << 61
 """Sums below this fit into 64 bits, whatever is added to them next."""
 WIDE_CELLS = 5_000
-"""Pairs of group and bin up to which integers of any length are used where 64 bits are
-too few."""
+"""Pairs of group and bin up to which integers may be of any length."""
 GROUPS_AT_ONCE = 4096
 FORBIDDEN = 1 << 62
-"""Price of a bin that a group may not use; less than nothing: of what cannot give way."""
+"""Price of a bin that a group may not use; with a minus, of what cannot give way."""
 WIDE_FORBIDDEN = 1 << 600
 """The same among integers of any length."""
 
@@ -221,7 +220,8 @@ def _read(
         for b, r, numerator in witness[side]:
             table[b, r] = int(numerator)
     rounded = tuple(
-        _Priced(known.rows[row], int(price)) for row, price in witness.get("rounded", ())
+        _Priced(known.rows[row], int(price))
+        for row, price in witness.get("rounded", ())
     )
     least = min([0, *above.flat, *below.flat, *(one.price for one in rounded)])
     if denominator < 1 or least < 0:
@@ -262,7 +262,8 @@ def _largest(problem: Problem, prices: _Prices) -> int:
     load = sum(p * int(w) for p, w in zip(steepest, heaviest, strict=True))
     load += sum(price * most_in(row) for row, price in prices.rounded)
     copy = int(prices.copy.max(initial=0))
-    return (load + copy) * (int(np.diff(problem.group_start).max(initial=0)) + 2)
+    most_items = int(np.diff(problem.group_start).max(initial=0))
+    return int(load + copy) * (most_items + 2)
 
 
 def most_in(row: RoundedRow) -> int:

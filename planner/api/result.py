@@ -77,8 +77,7 @@ class PlanResult:
         What is proven, by `bytes`, `replicas` and `deviation`.
 
         Each has the plan's `value`, the `lower_bound` that no plan can beat, the
-        `gap` between the two, and the `proof`; `checked_bound` is the lower bound by
-        proofs alone that were worked out again from their witness.
+        `gap` between the two, and the `proof`, from which it was worked out again.
         """
         certificate: Mapping[str, Mapping[str, Any]] = self.document["certificate"]
         return certificate
@@ -187,7 +186,7 @@ class PlanResult:
         return [
             ("plan", f"{counts['goal']}: {counts['status']}"),
             ("copies", f"{counts['replicas']:,} replicas, {counts['bytes']:,} bytes"),
-            ("proven", f"no plan copies under {proven['checked_bound']:,} bytes"),
+            ("proven", f"no plan copies under {proven['lower_bound']:,} bytes"),
             ("leaders", f"{counts['leaders']:,} change"),
             ("checked", "ok" if self.planned.is_ok else "findings: do not run it"),
         ]

@@ -229,7 +229,6 @@ def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
     return {
         "value": rounded(bounded.value),
         "lower_bound": rounded(bounded.lower_bound),
-        "checked_bound": rounded(bounded.checked_bound),
         "gap": None if gap is None else rounded(gap),
         "proof": proof_document(placed, bounded.proof),
     }

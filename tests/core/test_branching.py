@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
+from placement.core import branching
 from placement.core.bounds import Bands, aimed_bands
 from placement.core.branching import branched_cost, branched_distance
 from placement.core.exact_fit import fits_prices
@@ -24,6 +25,16 @@ def least_cost(problem: Problem, bands: Bands) -> float:
     return float(
         everything(problem).within(bands.lower, bands.upper, anything).least_cost
     )
+
+
+def least_distance(problem: Problem) -> float:
+    """Return the least distance of all arrangements; infinite: there is none."""
+    bins = problem.bins
+    anything = np.full_like(bins.upper, NO_LIMIT)
+    every = everything(problem).within(-anything, anything, anything)
+    unit = np.where(bins.target > 0, bins.target, np.inf)
+    off = np.maximum(every.loads - bins.upper, bins.lower - every.loads)
+    return float(np.maximum(off / unit, 0).max(axis=(1, 2)).min(initial=np.inf))
 
 
 def tree_of(proof):
@@ -62,12 +73,7 @@ def test_a_tree_proves_no_more_than_is_true(drawn: Problem):
 def test_a_tree_proves_no_distance_that_is_not_there(drawn: Problem):
     problem = free_of_prices(drawn)
     assume(problem.num_groups)
-    bins = problem.bins
-    anything = np.full_like(bins.upper, NO_LIMIT)
-    every = everything(problem).within(-anything, anything, anything)
-    unit = np.where(bins.target > 0, bins.target, np.inf)
-    off = np.maximum(every.loads - bins.upper, bins.lower - every.loads)
-    least = np.maximum(off / unit, 0).max(axis=(1, 2)).min(initial=np.inf)
+    least = least_distance(problem)
 
     value, proof = branched_distance(problem, np.inf, MOST_LEAVES)
 
@@ -76,11 +82,16 @@ def test_a_tree_proves_no_distance_that_is_not_there(drawn: Problem):
         assert verify_distance_tree(problem, tree_of(proof)) == value
 
 
-def test_cases_prove_what_no_prices_alone_do():
-    # Five must leave the first bin, in parts of four: two of these.
-    problem = make_problem(
+def packed_problem() -> Problem:
+    """Five must leave the first bin, in parts of four: two of these."""
+    return make_problem(
         [[0], [0], [0]], num_bins=3, weight=4, cost=4, target=7.0, upper=7
     )
+
+
+def test_cases_prove_what_no_prices_alone_do(monkeypatch):
+    monkeypatch.setattr(branching, "ROUNDS", 0)
+    problem = packed_problem()
     bands = aimed_bands(problem)
     least = least_cost(problem, bands)
 
@@ -91,6 +102,53 @@ def test_cases_prove_what_no_prices_alone_do():
     assert proof is not None
     nodes = proof.witness["nodes"]
     assert verify_tree(problem, bands.lower, bands.upper, {"nodes": nodes}) == least
+
+
+def test_rounded_rows_prove_it_without_cases():
+    problem = packed_problem()
+    bands = aimed_bands(problem)
+    least = least_cost(problem, bands)
+
+    value, proof = branched_cost(problem, bands, ANY_COST, most_leaves=1)
+
+    assert value == least
+    assert proof is not None
+    assert len(proof.witness["nodes"]) == 1
+    assert verify_tree(problem, bands.lower, bands.upper, proof.witness) == least
+    without = {**proof.witness, "cuts": []}
+    with pytest.raises(IndexError):
+        verify_tree(problem, bands.lower, bands.upper, without)
+
+
+@settings(max_examples=80)
+@given(problems(is_plain=True))
+def test_bands_just_too_narrow_prove_the_distance_of_an_answer(drawn: Problem):
+    problem = free_of_prices(drawn)
+    assume(problem.num_groups)
+    least = least_distance(problem)
+    assume(0 < least < np.inf)
+
+    value, proof = branched_distance(problem, least, MOST_LEAVES)
+
+    assert value <= least + 1e-9
+    assert (proof is not None) == (value > 0)
+    if proof is not None:
+        assert verify_distance_tree(problem, tree_of(proof)) == value
+
+
+def test_what_no_relaxation_knows_is_proven_of_narrower_bands():
+    # Three of four for two bins: one has eight, two more than its band.
+    problem = make_problem([[0], [0], [0]], num_bins=2, weight=4, target=6.0, upper=6)
+    least = least_distance(problem)
+
+    value, proof = branched_distance(problem, least, most_leaves=1)
+
+    assert least == pytest.approx(2 / 6)
+    assert value == pytest.approx(least)
+    assert proof is not None
+    assert verify_distance_tree(problem, proof.witness) == value
+    wider = {**proof.witness, "distance": 1.01 * least}
+    assert verify_distance_tree(problem, wider) == 0
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.core import prices as prices_module
+from placement.core import verify_prices as verify_prices_module
 from placement.core.arrangement import Arrangement, home_arrangement
 from placement.core.bounds import Bands
 from placement.core.effort import QUICK, THOROUGH, Effort
@@ -52,6 +53,41 @@ def witnesses(draw, problem: Problem):
         "above": draw(unique),
         "below": draw(unique),
     }
+
+
+@settings(max_examples=200)
+@given(problems(is_plain=True), st.data(), st.booleans())
+def test_groups_cost_what_their_cheapest_bins_do(drawn: Problem, data, is_wide):
+    must_not = np.zeros(drawn.num_bins, dtype=bool)
+    no_extra = np.zeros((0, drawn.num_resources), dtype=np.int64)
+    problem = replace(
+        drawn, price_per_move=0, must_release_role=must_not, extra=no_extra
+    )
+    # More levels of caps are left out of account.
+    levels = [level for level in problem.levels[1:] if level.group_cap is not None]
+    assume(problem.num_groups and len(levels) < 2)
+    assume(not any(level.is_even for level in levels))
+    bins = problem.bins
+    witness = data.draw(witnesses(problem))
+    net, banded = np.zeros(bins.target.shape, dtype=np.int64), 0
+    for b, r, price in witness["above"]:
+        net[b, r] += price
+        banded -= price * int(bins.upper[b, r])
+    for b, r, price in witness["below"]:
+        net[b, r] -= price
+        banded += price * int(bins.lower[b, r])
+    assume(all(bins.upper[b, r] < NO_LIMIT for b, r, p in witness["above"] if p))
+
+    with pytest.MonkeyPatch.context() as patched:
+        if is_wide:
+            patched.setattr(verify_prices_module, "SAFE", 0)
+        proven = verify_prices(problem, bins.lower, bins.upper, witness)
+
+    every = everything(problem)
+    costs = witness["denominator"] * every.cost + (every.loads * net).sum(axis=(1, 2))
+    least = min(costs.tolist(), default=None)
+    if least is not None:
+        assert proven == max(0, -(-(least + banded) // witness["denominator"]))
 
 
 @settings(max_examples=100)

@@ -1,5 +1,6 @@
 """Proofs as plans have them: brokers, resources and partitions by name."""
 
+from placement.core import branching
 from placement.synthetic import Size, make_instance
 from planner.plan.document import to_document
 from planner.plan.make import make
@@ -15,15 +16,31 @@ def planned(state, **options):
     return to_document(made.plan)
 
 
-def test_cases_name_partitions_and_brokers():
+def packed():
+    """The bytes of a plan of a cluster in which two of three partitions must move."""
     state = make_state(
         [[3], [3], [3]], ids=[3, 5, 9], racks="abc", size_bytes=[4, 4, 4]
     )
-
     proof = planned(state, resources="disk", band=["0.75"])["certificate"]["bytes"]
-
     assert proof["value"] == proof["lower_bound"] == 8
     assert proof["proof"]["kind"] == "milp-dual"
+    return proof
+
+
+def test_rounded_rows_name_partitions_and_brokers():
+    proof = packed()
+
+    [cut] = proof["proof"]["cuts"]
+    assert cut["broker"] == 3
+    assert (cut["resource"], cut["side"]) == ("disk", "upper")
+    assert {"t-0", "t-1", "t-2"} >= {*cut["followers"], *cut["leaders"]}
+    assert [len(node["rounded"]) for node in proof["proof"]["nodes"]] == [1]
+
+
+def test_cases_name_partitions_and_brokers(monkeypatch):
+    monkeypatch.setattr(branching, "ROUNDS", 0)
+    proof = packed()
+
     nodes = proof["proof"]["nodes"]
     branches = [node for node in nodes if "there" in node]
     assert {node["broker"] for node in branches} <= {3, 5, 9}
