@@ -9,9 +9,9 @@ from planner.plan.request import PlanRequest, read_request
 from support.clusters import make_state
 
 
-def judge_of(rows, new, goal="rebalance", **options) -> SoftGoals:
+def judge_of(rows, new, goal="rebalance", sets=None, **options) -> SoftGoals:
     """Return the judge of a plan that is taken to end in other lists."""
-    state = make_state(rows, racks="abc")
+    state = make_state(rows, racks="abc", broker_sets=sets)
     request = PlanRequest(goal=goal, resources="replicas", **options)
     made = make(state, request)
     case = Drawn(state, request)
@@ -57,6 +57,32 @@ def test_what_has_to_leave_its_broker_moves_for_a_reason():
     judge = judge_of(EVEN, [[0], [0], [1], [1], [0], [1]], **options)
 
     judge.parts()
+
+
+SETS = {0: "gold", 1: "gold", 2: "silver"}
+
+
+def test_what_lies_in_another_set_than_its_topic_moves_for_a_reason():
+    apart = {"g": [[0], [0], [1], [2]], "s": [[2], [2]]}
+    left, joined = [[0], [0], [1], [0], [2], [2]], [[0], [0], [0], [1], [2], [2]]
+
+    # Which makes the gold ones no more even, and nobody has to weigh that.
+    judge_of(apart, left, sets=SETS).whole()
+    judge_of(apart, left, sets=SETS).parts()
+    # What lies in its own set has no such reason.
+    with pytest.raises(AssertionError, match="g-2 moves for nothing"):
+        judge_of(apart, joined, sets=SETS).parts()
+
+
+def test_a_plan_that_is_met_leaves_nothing_in_another_set():
+    apart = {"g": [[0], [0], [1], [2]], "s": [[2], [2]]}
+    judge = judge_of(apart, [[0], [0], [1], [1], [2], [2]], sets=SETS)
+    judge.sets()
+
+    judge.new = judge.old
+
+    with pytest.raises(AssertionError, match="g-3 stays in another set"):
+        judge.sets()
 
 
 def test_what_is_told_is_worked_out_anew():
