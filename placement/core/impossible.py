@@ -38,6 +38,8 @@ from placement.core.problem import (
 from placement.core.solution import Shortfall
 from placement.core.value import broken_groups, usable_capacity
 
+CAPS = ("moves", "cost", "crossing")
+"""What caps on all moves are about."""
 MOST_GROUPS = 2000
 """Groups whose places are counted one by one."""
 OPEN = "open"
@@ -68,14 +70,15 @@ def is_impossible(problem: Problem) -> bool:
 
 
 def _proofs(problem: Problem) -> Iterator[Shortfall]:
-    yield from _beyond_caps(problem)
+    yield from beyond_caps(problem)
     yield from _without_places(problem)
     yield from _without_holders(problem)
     yield from _too_heavy(problem)
     yield from _overfull_sets(problem)
 
 
-def _beyond_caps(problem: Problem) -> Iterator[Shortfall]:
+def beyond_caps(problem: Problem) -> Iterator[Shortfall]:
+    """Yield the caps on all moves that what must move goes beyond by itself."""
     must = np.equal(problem.movability, Movability.MUST) | (problem.home < 0)
     count = int(must.sum())
     cost = int(problem.cost[problem.group_of[must]].sum())

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
 from support.clusters import make_state
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -37,6 +38,31 @@ def test_what_leaves_a_full_disk_is_chosen_to_fit_the_cap(effort):
     assert made.plan.status in MET
     assert made.plan.moves["bytes"] == 7
     assert made.is_ok
+
+
+@pytest.mark.parametrize(
+    ("lists", "most", "is_proven"),
+    [
+        # A bundle of two and one more have to leave, which makes three copies.
+        pytest.param({"a": [[0]], "b": [[0]], "c": [[0]]}, 3, False, id="enough"),
+        pytest.param({"a": [[0]], "b": [[0]], "c": [[0]]}, 2, True, id="too-few"),
+        # Both come from elsewhere to where they may stay.
+        pytest.param({"a": [[0]], "b": [[1]], "c": [[0]]}, 2, False, id="one-comes"),
+    ],
+)
+def test_what_a_bundle_takes_of_a_cap_is_no_proof(lists, most, is_proven):
+    state = make_state(lists, ids=[0, 1, 2], racks="abc", size_bytes=1)
+    together = RuleRequest(topics_together=("a|b",))
+
+    made = make(
+        state,
+        PlanRequest(
+            goal="remove-brokers", broker_list="0", max_moves=most, rules=together,
+            effort="quick",
+        ),
+    )  # fmt: skip
+
+    assert (made.plan.status == "infeasible") == is_proven
 
 
 @settings(max_examples=40)
