@@ -208,7 +208,10 @@ class SoftGoals:
         }
 
     def _target(self, lists: Lists) -> Target:
-        return as_lists(self.state, lists)
+        # Lists of what is being reassigned name copies that do not count yet.
+        still = self.state.is_reassigning
+        same = [new == old for new, old in zip(lists, self.old, strict=True)]
+        return as_lists(self.state, lists, np.flatnonzero(~(still & same)).tolist())
 
 
 def _in_units(band: Band) -> Band:
@@ -219,10 +222,11 @@ def _in_units(band: Band) -> Band:
     return replace(band, lower=lower, upper=upper)
 
 
-def as_lists(state: ClusterState, lists: Lists) -> Target:
-    """Return lists of all partitions as the checker takes them."""
-    names = [state.topics.names[t] for t in state.partitions.topic_idx]
-    return Target.from_lists(names, state.partitions.partition.tolist(), lists)
+def as_lists(state: ClusterState, lists: Lists, rows: list[int]) -> Target:
+    """Return lists of some partitions as the checker takes them."""
+    names = [state.topics.names[t] for t in state.partitions.topic_idx[rows]]
+    numbers = state.partitions.partition[rows].tolist()
+    return Target.from_lists(names, numbers, [lists[p] for p in rows])
 
 
 def is_less(one: Key, other: Key) -> bool:

@@ -11,8 +11,11 @@ from support.clusters import make_state
 
 def judge_of(rows, new, goal="rebalance", sets=None, **options) -> SoftGoals:
     """Return the judge of a plan that is taken to end in other lists."""
-    state = make_state(rows, racks="abc", broker_sets=sets)
-    request = PlanRequest(goal=goal, resources="replicas", **options)
+    return judge_in(make_state(rows, racks="abc", broker_sets=sets), new, goal, options)
+
+
+def judge_in(state, new, goal, options) -> SoftGoals:
+    request = PlanRequest(goal=goal, **({"resources": "replicas"} | options))
     made = make(state, request)
     case = Drawn(state, request)
     judge = SoftGoals(case, made, rules_of(made.plan, read_request(request, state)))
@@ -90,3 +93,16 @@ def test_what_is_told_is_worked_out_anew():
 
     with pytest.raises(AssertionError, match=r"0\.0 told"):
         judge.told()
+
+
+def test_copies_still_to_come_have_no_part_in_factors():
+    # With them racks could hold more of it, and shares would be others.
+    rows = [[0, 2, 1]]
+    state = make_state(
+        rows, racks="abca", ids=[0, 1, 2, 3], broker_sets=SETS | {3: "gold"},
+        adding=[[1]],
+    )  # fmt: skip
+
+    judge = judge_in(state, rows, "fix", {})
+
+    judge.told()
