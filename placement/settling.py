@@ -14,8 +14,8 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.core.arrangement import Arrangement
-from placement.core.bare import solve_within_caps
 from placement.core.bundles import bundle_groups
+from placement.core.capped import solve_within_caps
 from placement.core.deadline import Deadline
 from placement.core.effort import EFFORTS, Effort
 from placement.core.exact_work import ExactWork

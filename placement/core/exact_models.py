@@ -16,7 +16,7 @@ import numpy as np
 
 from placement.core.bounds import Bands
 from placement.core.effort import Effort
-from placement.core.exact_fit import fits_model, scale_of
+from placement.core.exact_fit import LEAST, cap_unit, caps_of, fits_model, scale_of
 from placement.core.exact_work import ExactWork
 from placement.core.problem import NO_LIMIT, Problem
 from placement.core.value import evaluate
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SEEDS = (1, 2, 3)
 """Random numbers with which a model is solved until no answer refutes its bound."""
 CLOSE = 1e-9
+CAP_TOLERANCE = 1e-6
+"""Part of a cap by which HiGHS may be off."""
 
 
 class ExactModels:
@@ -102,6 +104,32 @@ class ExactModels:
             self._problem, self._bands_used(), "deviation", is_refuted
         )
         return 0.0 if found is None else bound_of(found)
+
+    def least_spent(self, what: str) -> int:
+        """
+        Return how much of a cap on all moves is spent at the least, as HiGHS says.
+
+        The other caps hold, and all hard rules. What it says with any random numbers
+        counts, as no answer is in hand that could refute it; 0 where it says nothing.
+        """
+        bounds = [self._spent(what, seed) for seed in SEEDS[:1]]
+        if bounds[0] > caps_of(self._problem)[what]:
+            bounds += [self._spent(what, seed) for seed in SEEDS[1:]]
+        return min(bounds)
+
+    def can_do_without(self, what: str) -> bool:
+        """Tell whether HiGHS leaves open that all but one cap can be kept."""
+        return not self._least(what, SEEDS[0]).is_infeasible
+
+    def _spent(self, what: str, seed: int) -> int:
+        bound = self._least(what, seed).dual_bound
+        if not np.isfinite(bound):
+            return 0
+        least = bound - CAP_TOLERANCE * max(1.0, bound)
+        return int(np.ceil(least * cap_unit(caps_of(self._problem)[what])))
+
+    def _least(self, what: str, seed: int) -> "Exact":
+        return self._solved(self._problem, self._bands_used(), LEAST + what, seed)
 
     def _believed(
         self,
