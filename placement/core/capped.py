@@ -63,7 +63,8 @@ def solve_within_caps(
         return _both(again, found, bare, again)
     if deadline.is_over():
         return _both(found, found, bare)
-    return _both(_disproved(problem, found, able), found, bare)
+    told = _disproved(problem, found, able)
+    return _both(told, told, bare)
 
 
 def _both(best: Solution, *spent: Solution) -> Solution:

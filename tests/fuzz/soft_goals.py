@@ -209,9 +209,12 @@ class SoftGoals:
 
     def _target(self, lists: Lists) -> Target:
         # Lists of what is being reassigned name copies that do not count yet.
-        still = self.state.is_reassigning
-        same = [new == old for new, old in zip(lists, self.old, strict=True)]
-        return as_lists(self.state, lists, np.flatnonzero(~(still & same)).tolist())
+        rows = [
+            p
+            for p, is_left in enumerate(self.state.is_reassigning.tolist())
+            if not (is_left and lists[p] == self.old[p])
+        ]
+        return as_lists(self.state, lists, rows)
 
 
 def _in_units(band: Band) -> Band:

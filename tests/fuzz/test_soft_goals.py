@@ -26,8 +26,9 @@ def judge_in(state, new, goal, options) -> SoftGoals:
 EVEN = [[0], [0], [1], [1], [2], [2]]
 
 
-def test_what_is_even_stays_as_it_is():
-    judge = judge_of(EVEN, EVEN)
+@pytest.mark.parametrize("rows", [EVEN, []])
+def test_what_is_even_stays_as_it_is(rows):
+    judge = judge_of(rows, rows)
 
     judge.told()
     judge.whole()
