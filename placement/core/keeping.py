@@ -1,20 +1,22 @@
 """
-Problems with caps on all moves: plans within them, and that there is none.
+What keeps every hard rule, and the caps on all moves, or that nothing keeps the caps.
 
-The search makes moves one by one and does not see which of them fit a cap together.
-What it leaves broken an exact model of the hard rules looks at, if the problem is
-small. Where there is nothing within the caps, the same model without one of them says
-how much of that any plan takes: "13 GB must be copied, and 10 GB may be".
+The search makes moves one by one: it does not see which of them fit a cap together, nor
+which items fill bins to the brim. What it leaves broken an exact model of the hard
+rules looks at, if the problem is small. Where there is nothing within the caps, the
+same model without one of them says how much of that any plan takes: "13 GB must be
+copied, and 10 GB may be".
 """
 
 import time
 from dataclasses import replace
+from typing import Any
 
 from placement.core.arrangement import Arrangement
 from placement.core.bare import for_exact, solve_bare, without_bands
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
-from placement.core.exact_fit import caps_of
+from placement.core.exact_fit import caps_of, fits_model
 from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
 from placement.core.moving import Moving
@@ -28,7 +30,7 @@ FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossing"}
 """What a cap is about, and where a problem has it."""
 
 
-def solve_within_caps(
+def solve_keeping_rules(
     problem: Problem,
     *,
     effort: Effort,
@@ -38,10 +40,10 @@ def solve_within_caps(
     work: ExactWork | None = None,
 ) -> Solution:
     """
-    Find the best arrangement within the caps on all moves, as `solve` does.
+    Find the best arrangement, as `solve` does, and where hard rules can be kept one.
 
     From what an exact model of the hard rules finds the search comes nearer to the
-    bands; that there is nothing to be found is said by a shortfall, which is proven.
+    bands. That there is nothing within the caps is said by a proven shortfall.
 
     Parameters
     ----------
@@ -51,10 +53,11 @@ def solve_within_caps(
     found = solve(
         problem, effort=effort, seed=seed, deadline=deadline, known=known, work=work
     )
-    is_open = found.status is Status.PARTIAL and problem.has_caps
-    if not is_open or deadline.is_over():
+    if found.status is not Status.PARTIAL or deadline.is_over():
         return found
-    able = replace(effort, milp_cells=max(effort.milp_cells, CAPPED_CELLS))
+    able = _able(problem, effort)
+    if able is None:
+        return found
     bare = solve_bare(problem, effort=able, seed=seed, deadline=deadline)
     if bare.status in MET:
         again = solve(
@@ -65,6 +68,14 @@ def solve_within_caps(
         return _both(found, found, bare)
     told = _disproved(problem, found, able)
     return _both(told, told, bare)
+
+
+def _able(problem: Problem, effort: Effort) -> Effort | None:
+    """Return an effort that has an exact model, or where moves are capped may have."""
+    if problem.has_caps:
+        return replace(effort, milp_cells=max(effort.milp_cells, CAPPED_CELLS))
+    able = for_exact(effort)
+    return able if fits_model(without_bands(problem), able.milp_cells) else None
 
 
 def _both(best: Solution, *spent: Solution) -> Solution:
@@ -103,5 +114,6 @@ def _beyond(problem: Problem, effort: Effort) -> Shortfall | None:
             return Shortfall(what=what, have=most, need=need, is_proven=True)
         if not models.can_do_without(what):
             # The others cannot be kept either: of which one is that to be said?
-            bare = replace(bare, **{FIELDS[what]: NO_LIMIT})
+            free: dict[str, Any] = {FIELDS[what]: NO_LIMIT}
+            bare = replace(bare, **free)
     return None

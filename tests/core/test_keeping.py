@@ -1,4 +1,4 @@
-"""Caps on all moves: what keeps to them is found, or that nothing does is proven."""
+"""What keeps hard rules and caps is found, or that nothing keeps caps is proven."""
 
 from dataclasses import replace
 
@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.core.bare import without_bands
-from placement.core.capped import solve_within_caps
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, QUICK
 from placement.core.exact_models import ExactModels
-from placement.core.problem import NO_LIMIT, Problem
+from placement.core.keeping import solve_keeping_rules
+from placement.core.problem import NO_LIMIT, Movability, Problem
 from placement.core.solution import MET, Status
 from placement.core.value import evaluate, keeps_caps
 from support.oracles import everything, usable_capacity
@@ -62,7 +62,7 @@ def test_there_is_a_plan_within_the_cap_or_it_is_proven_that_there_is_none(drawn
     least = every.fewest_moves if what == "moves" else every.least_copied
     most = problem.max_moves if what == "moves" else problem.max_cost
 
-    found = solve_within_caps(
+    found = solve_keeping_rules(
         problem, effort=EFFORTS[name], seed=1, deadline=Deadline()
     )
 
@@ -75,6 +75,36 @@ def test_there_is_a_plan_within_the_cap_or_it_is_proven_that_there_is_none(drawn
         told = {one.what: (one.have, one.need) for one in found.shortfalls}
         assert told[what][0] == most
         assert most < told[what][1] <= least
+
+
+@settings(max_examples=100)
+@given(capped(), st.sampled_from(sorted(EFFORTS)))
+def test_what_keeps_all_hard_rules_is_found(drawn, name):
+    problem = replace(drawn[0], max_moves=NO_LIMIT, max_cost=NO_LIMIT)
+
+    found = solve_keeping_rules(
+        problem, effort=EFFORTS[name], seed=1, deadline=Deadline()
+    )
+
+    assert (found.status in MET) == bool(len(possible(problem).cost))
+
+
+def test_quick_effort_packs_what_fits_in_one_way_alone():
+    # Largest first, 50 goes to bin 3 and leaves no room for 15 anywhere.
+    problem = make_problem(
+        [[0], [0], [1], [2]], num_bins=4, weight=[50, 15, 15, 50],
+        capacity=[0, 80, 60, 60], upper=[0, 40, 60, 60], target=[0, 40, 60, 60],
+        movability=[Movability.MUST] * 2 + [Movability.NEVER] * 2,
+        may_receive=[False, True, True, True],
+        group_class=np.array([0, 1, 0, 0], dtype=np.int32),
+        bin_class=np.array([0, 1, 2, 3], dtype=np.int32),
+        is_eligible=np.array([[1, 1, 0, 1], [1, 0, 1, 1]], dtype=bool),
+    )  # fmt: skip
+
+    found = solve_keeping_rules(problem, effort=QUICK, seed=1, deadline=Deadline())
+
+    assert found.status in MET
+    assert found.best.bin_of.tolist() == [1, 3, 1, 2]
 
 
 # Of 8, 5, 4 and 3 at least 7 have to leave: 4 and 3, which takes two moves.
@@ -109,7 +139,7 @@ FULL = {"homes": [[0]] * 4, "num_bins": 2, "weight": [8, 5, 4, 3]}
 def test_which_cap_is_too_low_by_how_much(limits, caps, wanted):
     problem = make_problem(**(FULL | limits | caps))
 
-    found = solve_within_caps(problem, effort=QUICK, seed=1, deadline=Deadline())
+    found = solve_keeping_rules(problem, effort=QUICK, seed=1, deadline=Deadline())
 
     assert found.status is Status.INFEASIBLE
     assert wanted in {(one.what, one.have, one.need) for one in found.shortfalls}
