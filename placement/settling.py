@@ -14,11 +14,11 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.core.arrangement import Arrangement
-from placement.core.bare import solve_within_caps
 from placement.core.bundles import bundle_groups
 from placement.core.deadline import Deadline
 from placement.core.effort import EFFORTS, Effort
 from placement.core.exact_work import ExactWork
+from placement.core.keeping import solve_keeping_rules
 from placement.core.problem import Problem
 from placement.core.solution import Solution
 from placement.core.solve import solve
@@ -208,7 +208,7 @@ def _solver(
         )
     # What goes together is arranged as one group.
     start = None if draft.bundles else known
-    searched = partial(solve_within_caps, known=start, work=work)
+    searched = partial(solve_keeping_rules, known=start, work=work)
     to_solve = solve_order if draft.is_order_only else searched
     return partial(to_solve, effort=effort, seed=seed, deadline=deadline)
 

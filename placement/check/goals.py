@@ -28,13 +28,14 @@ def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
     if "leader-in" in goals.names:
         width = goals.bands.get("in", 0.10)
         # Its goal of leaders' in is as wide as its threshold; bands are 0.9 of that.
-        yield from _leader_in(case, width / 0.9 if goals.is_cruise_control else width)
+        width = width / 0.9 if goals.is_cruise_control else width
+        yield from _leader_in(case, _leading(case, goals), width)
     if "spread-topics" in goals.names:
         yield from _spread_replicas(case, goals)
     if "spread-topic-leaders" in goals.names:
         yield from _spread_leaders(case, goals)
     if "min-topic-leaders" in goals.names:
-        yield from _min_leaders(case, goals.topic_leaders)
+        yield from _min_leaders(case, _leading(case, goals), goals.topic_leaders)
 
 
 def _finding(case: Case, goal: str, row: int, text: str) -> Finding:
@@ -57,10 +58,19 @@ def _potential_out(case: Case) -> Iterator[Finding]:
         yield _finding(case, "potential-out", row, text)
 
 
-def _leader_in(case: Case, width: float) -> Iterator[Finding]:
+def _leading(case: Case, goals: HardGoals) -> BoolArray:
+    """Return ``(B,)`` brokers that share leaders out among them."""
+    member = leads(case)
+    if goals.is_order_only:
+        # Who holds nothing and gets nothing can lead nothing.
+        held = np.bincount(case.after.broker_idx, minlength=case.state.num_brokers)
+        member = member & (held > 0)
+    return member
+
+
+def _leader_in(case: Case, member: BoolArray, width: float) -> Iterator[Finding]:
     into = np.nan_to_num(case.state.partitions.in_bytes_per_s)
     load = _led(case, into)
-    member = leads(case)
     most = into.sum() / max(int(member.sum()), 1) * (1 + width)
     # Rates are held in thousandths, each of them rounded.
     slack = SLACK * most + 1e-3 * (1 + case.after.is_leader.sum())
@@ -90,11 +100,7 @@ def _spread_replicas(case: Case, goals: HardGoals) -> Iterator[Finding]:
 
 
 def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Finding]:
-    member = leads(case)
-    if goals.is_order_only:
-        # Who holds nothing and gets nothing can lead nothing.
-        held = np.bincount(case.after.broker_idx, minlength=case.state.num_brokers)
-        member = member & (held > 0)
+    member = _leading(case, goals)
     for _, name, chosen in _topics(case, goals.spread_topic_leaders):
         counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
         mean = float(chosen.sum()) / max(member.sum(), 1)
@@ -118,8 +124,9 @@ def _uneven(
         yield row, f"{lower:.0f} to {upper:.0f}"
 
 
-def _min_leaders(case: Case, wanted: Mapping[str, int]) -> Iterator[Finding]:
-    member = leads(case)
+def _min_leaders(
+    case: Case, member: BoolArray, wanted: Mapping[str, int]
+) -> Iterator[Finding]:
     for _, name, chosen in _topics(case, frozenset(wanted)):
         counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
         least = min(wanted[name], int(chosen.sum()) // max(int(member.sum()), 1))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from placement.core.arrangement import Arrangement
+from placement.core.impossible import CAPS, beyond_caps
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -58,19 +59,34 @@ class Bundled:
         Bounds on cost and moves hold where all of a bundle were together before; what
         has to be brought together is bounded by itself alone.
         """
-        found = replace(
-            solution,
-            best=self._spread(solution.best),
-            shortfalls=tuple(
-                replace(
-                    one,
-                    group=int(self.groups[one.group]) if one.group >= 0 else one.group,
-                    item=int(self.items[one.item]) if one.item >= 0 else one.item,
-                )
-                for one in solution.shortfalls
-            ),
+        lacks = tuple(
+            replace(
+                one,
+                group=int(self.groups[one.group]) if one.group >= 0 else one.group,
+                item=int(self.items[one.item]) if one.item >= 0 else one.item,
+            )
+            for one in solution.shortfalls
         )
-        return self._without_bounds(found) if self._are_gathered() else found
+        found = replace(solution, best=self._spread(solution.best), shortfalls=lacks)
+        are_gathered = self._are_gathered()
+        if any(one.what in CAPS for one in lacks):
+            found = self._by_own_caps(found, are_gathered=are_gathered)
+        return self._without_bounds(found) if are_gathered else found
+
+    def _by_own_caps(self, solution: Solution, *, are_gathered: bool) -> Solution:
+        """
+        Return a solution with what is short of the caps of the whole problem.
+
+        Those of the smaller one are lower than these, which disproves nothing.
+        """
+        # Where a bundle is brought together, who must leave says nothing of each.
+        own = [] if are_gathered else list(beyond_caps(self.whole))
+        others = [one for one in solution.shortfalls if one.what not in CAPS]
+        lacks = (*own, *others)
+        status = solution.status
+        if status is Status.INFEASIBLE and not any(one.is_proven for one in lacks):
+            status = Status.PARTIAL
+        return replace(solution, status=status, shortfalls=lacks)
 
     def _spread(self, at: Arrangement) -> Arrangement:
         """Put the items of each bundle where those of its first group are."""

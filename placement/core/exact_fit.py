@@ -11,6 +11,9 @@ import numpy as np
 from placement.core.nodes import limited_levels
 from placement.core.problem import Movability, Problem
 
+LEAST = "least_"
+"""Stands before what a cap is about where the least of that is the objective."""
+
 
 def fits_model(problem: Problem, max_cells: int) -> bool:
     """Tell whether a problem is small and plain enough for an exact model."""
@@ -77,3 +80,17 @@ def scale_of(problem: Problem) -> Scale:
     role = move / (2 * problem.num_groups + 2)
     slack = move * problem.num_items + role * problem.num_groups
     return Scale(cost, move, role, slack)
+
+
+def caps_of(problem: Problem) -> dict[str, int]:
+    """Return the caps on all moves by what each is about."""
+    return {
+        "moves": problem.max_moves,
+        "cost": problem.max_cost,
+        "crossing": problem.max_crossing,
+    }
+
+
+def cap_unit(most: int) -> float:
+    """Return the unit in which HiGHS reckons what a cap is about."""
+    return max(float(most), 1.0)

@@ -1,9 +1,10 @@
 r"""
 Proofs that no arrangement at all keeps the hard rules, with what is short by how much.
 
-* *Caps.* The items that must move, or lie nowhere, are more, or cost more, than all
-  moves may; those that find no place in the zone they are copied from cost more than
-  may cross zones.
+* *Caps.* The items that must move, or lie nowhere, with those that have to leave bins
+  over a capacity (the covers of `core.bounds`), are more, or cost more, than all moves
+  may; those that find no place in the zone they are copied from cost more than may
+  cross zones.
 * *Places.* A group has fewer places than items: bins that may take them, no more per
   node of a level than its cap.
 * *Roles.* The item that holds a group's role must move, and no bin where one of the
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from placement.core.arrangement import home_arrangement, home_loads
+from placement.core.bounds import Bands, cost_bound, moves_bound
 from placement.core.cuts import least_load
 from placement.core.nodes import limited_levels, node_room, set_capacity
 from placement.core.problem import (
@@ -35,9 +37,12 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
-from placement.core.solution import Shortfall
+from placement.core.solution import Proof, Shortfall
 from placement.core.value import broken_groups, usable_capacity
+from placement.core.verify import verify_cover
 
+CAPS = ("moves", "cost", "crossing")
+"""What caps on all moves are about."""
 MOST_GROUPS = 2000
 """Groups whose places are counted one by one."""
 OPEN = "open"
@@ -68,24 +73,63 @@ def is_impossible(problem: Problem) -> bool:
 
 
 def _proofs(problem: Problem) -> Iterator[Shortfall]:
-    yield from _beyond_caps(problem)
+    yield from beyond_caps(problem)
     yield from _without_places(problem)
     yield from _without_holders(problem)
     yield from _too_heavy(problem)
     yield from _overfull_sets(problem)
 
 
-def _beyond_caps(problem: Problem) -> Iterator[Shortfall]:
-    must = np.equal(problem.movability, Movability.MUST) | (problem.home < 0)
-    count = int(must.sum())
-    cost = int(problem.cost[problem.group_of[must]].sum())
-    for what, most, need in (
-        ("moves", problem.max_moves, count),
-        ("cost", problem.max_cost, cost),
-        ("crossing", problem.max_crossing, _least_crossing(problem)),
+def beyond_caps(problem: Problem) -> Iterator[Shortfall]:
+    """Yield the caps on all moves that are less than what has to move."""
+    if not problem.has_caps:
+        return
+    for what, most, least in (
+        ("moves", problem.max_moves, _least_moves),
+        ("cost", problem.max_cost, _least_cost),
+        ("crossing", problem.max_crossing, _least_crossing),
     ):
+        need = least(problem) if most < NO_LIMIT else 0
         if need > most:
             yield Shortfall(what=what, have=most, need=need, is_proven=True)
+
+
+def _least_moves(problem: Problem) -> int:
+    """Return how many items must move, or leave bins that are over a capacity."""
+    bound, proof = moves_bound(problem, _capacity_bands(problem))
+    return max(_proven(problem, bound, proof, counts_moves=True), len(_going(problem)))
+
+
+def _least_cost(problem: Problem) -> int:
+    """Return what these cost at the least."""
+    bound, proof = cost_bound(problem, _capacity_bands(problem))
+    cost = int(problem.cost[problem.group_of[_going(problem)]].sum())
+    proven = _proven(problem, bound, proof, counts_moves=False)
+    return max(proven, cost * problem.least_price)
+
+
+def _going(problem: Problem) -> IntArray:
+    """Return the items that must move, or lie nowhere."""
+    must = np.equal(problem.movability, Movability.MUST)
+    return np.nonzero(must | (problem.home < 0))[0]
+
+
+def _capacity_bands(problem: Problem) -> Bands:
+    """Return what any arrangement that keeps the capacities is within."""
+    capacity = usable_capacity(problem)
+    return Bands(np.zeros_like(capacity), capacity)
+
+
+def _proven(
+    problem: Problem, bound: int, proof: Proof | None, *, counts_moves: bool
+) -> int:
+    """Return what a witness proves, worked out again."""
+    if proof is None:
+        return bound
+    bands = _capacity_bands(problem)
+    return verify_cover(
+        problem, bands.lower, bands.upper, proof.witness, counts_moves=counts_moves
+    )
 
 
 def _least_crossing(problem: Problem) -> int:

@@ -17,6 +17,7 @@ dual bound are the same anywhere.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ import pulp
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
-from placement.core.exact_fit import scale_of
+from placement.core.exact_fit import LEAST, cap_unit, caps_of, scale_of
 from placement.core.exact_work import ExactWork, Watch
 from placement.core.nodes import limited_levels, usable_in_nodes
 from placement.core.problem import (
@@ -75,8 +76,8 @@ class _Model:
         self._add_bands(bands, is_free=objective == "deviation")
         self._add_caps()
         self._add_nodes()
-        self._add_move_caps()
-        self.model += self._cost() if objective == "cost" else 1 * self.peak
+        self._add_move_caps(objective)
+        self.model += self._objective(objective)
 
     def _may_be_at(self, group: int, b: int) -> bool:
         item = self.home.get((group, b))
@@ -191,20 +192,28 @@ class _Model:
                 if level.is_even and floor > 0:
                     self.model += pulp.lpSum(members) >= floor, f"even_{name}"
 
-    def _add_move_caps(self) -> None:
+    def _add_move_caps(self, objective: str) -> None:
         """Keep moves, their cost, and that of those between zones within their caps."""
-        problem = self.problem
+        for what, most in caps_of(self.problem).items():
+            if most < NO_LIMIT and objective != LEAST + what:
+                self.model += self._spent(what) <= most / cap_unit(most), f"most_{what}"
+
+    def _spent(self, what: str) -> pulp.LpAffineExpression:
+        """Return what moves take of one of these caps, in its unit."""
+        costs = self.problem.cost * self.problem.price_across
+        price: Callable[[int, int], int] = {
+            "moves": lambda *_: 1,
+            "cost": lambda group, _: int(costs[group]),
+            "crossing": self._crossing,
+        }[what]
+        unit = cap_unit(caps_of(self.problem)[what])
         moves = {pair: here for pair, here in self.at.items() if pair not in self.home}
-        costs = problem.cost * problem.price_across
-        for name, most, price in (
-            ("moves", problem.max_moves, lambda *_: 1),
-            ("cost", problem.max_cost, lambda group, _: int(costs[group])),
-            ("crossing", problem.max_crossing, self._crossing),
-        ):
-            if most < NO_LIMIT:
-                unit = max(float(most), 1.0)
-                terms = [price(*pair) / unit * here for pair, here in moves.items()]
-                self.model += pulp.lpSum(terms) <= most / unit, f"most_{name}"
+        return pulp.lpSum(price(*pair) / unit * here for pair, here in moves.items())
+
+    def _objective(self, objective: str) -> pulp.LpAffineExpression:
+        if objective.startswith(LEAST):
+            return self._spent(objective.removeprefix(LEAST))
+        return self._cost() if objective == "cost" else 1 * self.peak
 
     def _crossing(self, group: int, b: int) -> int:
         """Return what a move to a bin costs between zones; 0 inside one."""
@@ -290,7 +299,9 @@ def solve_model(
     bands
         The bands to keep; ignored as hard rules for the objective "deviation".
     objective
-        ``cost`` within the bands, or ``deviation``: the largest distance outside.
+        ``cost`` within the bands, or ``deviation``: the largest distance outside; or
+        `LEAST` and what one of `caps_of` is about: that in units of the cap, which does
+        not hold then.
     max_nodes
         Of branch and bound.
     seed

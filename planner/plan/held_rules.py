@@ -59,6 +59,10 @@ def with_chosen_rules(
     may_change = "locality-scoped" in (document.get("soft") or ())
     is_off |= is_local and not may_change
     skipped = {"rack"} if is_off else set()
+    if goal == "demote":
+        demoted = frozenset(document.get("broker_list") or ())
+        barred = settings.excluded_for_leaders | demoted
+        settings = replace(settings, excluded_for_leaders=barred)
     return replace(
         settings,
         custom=(*settings.custom, *_custom_rules(settings, document, state, goal)),

@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.placing_cases import PLACINGS, Placing
 from placement.core import milp
 from placement.core.bounds import Bands
-from placement.core.exact_models import copied_at_least
-from placement.core.problem import NO_LIMIT
+from placement.core.exact_fit import scale_of
+from placement.core.problem import NO_LIMIT, Problem
 from placement.draft_problem import build_problem
 from placement.load import RESOURCES
 from placement.planning import plan
@@ -58,7 +58,7 @@ def find(row: Placing, seed: int, seconds: float) -> dict[str, Any]:
     limits = problem.bins
     upper = np.where(limits.target > 0, limits.upper, NO_LIMIT)
     model = milp._Model(problem, Bands(limits.lower, upper), "cost")
-    solver = milp._NodeLimited(msg=False, threads=1, timeLimit=seconds, random_seed=1)
+    solver = milp._Limited(msg=False, threads=1, timeLimit=seconds, random_seed=1)
     model.model.solve(solver)
     dual = float(model.model.solverModel.getInfo().mip_dual_bound)
     return {
@@ -66,6 +66,13 @@ def find(row: Placing, seed: int, seconds: float) -> dict[str, Any]:
         "seconds": seconds,
         "highs": highspy.Highs().version(),
     }
+
+
+def copied_at_least(problem: Problem, dual_bound: float) -> int:
+    """Turn a model's dual bound into a cost: ties and tolerance are taken off."""
+    scale = scale_of(problem)
+    bound = (dual_bound - scale.slack) * scale.cost
+    return int(np.ceil(bound - 1e-6 * max(1.0, abs(bound)))) if bound > 0 else 0
 
 
 def main() -> None:

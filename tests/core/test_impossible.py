@@ -1,11 +1,14 @@
 """What is proven to be impossible is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from placement.core.cuts import least_load
-from placement.core.impossible import prove_impossible
+from placement.core.impossible import beyond_caps, prove_impossible
 from placement.core.problem import NO_LIMIT, NOWHERE, Movability
 from support.oracles import everything, least_crossing, usable_capacity
 from support.problems import make_problem, problems, zoned
@@ -45,6 +48,18 @@ def test_no_arrangement_crosses_less_than_the_least(problem):
     assert all(one.need <= least_crossing(problem) for one in proven)
 
 
+@settings(max_examples=200)
+@given(problems(has_loaded_racks=False, has_transient=True), st.integers(0, 3))
+def test_no_arrangement_moves_less_than_what_is_proven_of_caps(problem, most):
+    capped = replace(problem, max_moves=most, max_cost=2 * most)
+    every = possible(problem)
+
+    needs = {one.what: one.need for one in beyond_caps(capped)}
+
+    assert needs.get("moves", 0) <= every.fewest_moves
+    assert needs.get("cost", 0) <= every.least_copied
+
+
 MUST = Movability.MUST
 CASES = [
     pytest.param(
@@ -61,6 +76,17 @@ CASES = [
         # What lies nowhere has to be brought somewhere.
         {"homes": [[0, NOWHERE], [0, NOWHERE]], "num_bins": 2, "max_moves": 1},
         ("moves", 1, 2), id="more-without-a-place-than-the-cap",
+    ),
+    pytest.param(
+        # 7 of 20 have to leave, which takes two.
+        {"homes": [[0]] * 4, "num_bins": 2, "weight": 5, "capacity": [13, 40],
+         "max_moves": 1},
+        ("moves", 1, 2), id="more-moves-off-a-full-bin-than-the-cap",
+    ),
+    pytest.param(
+        {"homes": [[0]] * 4, "num_bins": 2, "weight": 5, "capacity": [13, 40],
+         "cost": 5, "max_cost": 6},
+        ("cost", 6, 7), id="more-cost-off-a-full-bin-than-the-cap",
     ),
     pytest.param(
         {"homes": [[0, 1]], "num_bins": 3, "movability": [MUST, Movability.MAY],

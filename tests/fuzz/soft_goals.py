@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.drawn import Drawn
+from fuzz.left_alone import why_left_alone
 from placement.check import CheckSettings, Target, check
 from placement.check.bands import Band, banded
 from placement.check.case import look_up
@@ -42,6 +43,7 @@ def judge_soft_goals(case: Drawn, made: Planned) -> None:
     judge.told()
     judge.whole()
     judge.parts()
+    judge.sets()
 
 
 def are_bands_all(case: Drawn) -> bool:
@@ -132,6 +134,8 @@ class SoftGoals:
 
     def _must_leave(self, p: int) -> bool:
         """Tell whether a replica of a partition lies where it may not stay."""
+        if self._in_other_sets(p, self.old):
+            return True
         start, stop = self.state.replicas.start[p : p + 2].tolist()
         brokers, replicas = self.state.brokers, self.state.replicas
         leaving = set(self.rules.leaving_brokers)
@@ -142,6 +146,32 @@ class SoftGoals:
         known = lies[lies != ABSENT]
         is_gone = self.state.log_dirs.state[known] == LogDirState.OFFLINE
         return bool(is_gone.any()) or not bool(brokers.is_live[on].all())
+
+    def sets(self) -> None:
+        """No replica stays in another broker set than its topic's if it may move."""
+        if self.case.request.goal not in FREE or self.case.request.rules.keep_topics:
+            return
+        for p in range(self.state.num_partitions):
+            stays = self._in_other_sets(p, self.new) & self._in_other_sets(p, self.old)
+            why = why_left_alone(self.case, self.state, p, set()) if stays else None
+            told = f"{self.state.name_of(p)} stays in another set: {stays}"
+            assert why or not stays, told
+
+    def _in_other_sets(self, p: int, lists: Lists) -> set[int]:
+        """
+        Return brokers of a partition in another set than its topic's.
+
+        The checker lets replicas stay there that nobody moves, and finds nothing wrong.
+        """
+        told = self.made.plan.settings["broker_sets"]
+        if told is None:
+            return set()
+        brokers = self.state.brokers
+        names = [*brokers.broker_sets, ""]
+        rows = zip(brokers.ids.tolist(), brokers.broker_set_idx.tolist(), strict=True)
+        own = {broker: names[row] for broker, row in rows}
+        topic = self.state.topics.names[int(self.state.partitions.topic_idx[p])]
+        return {broker for broker in lists[p] if own[broker] != told[topic]}
 
     def distance(self, lists: Lists, ends: Lists | None = None) -> Key:
         """
@@ -178,7 +208,13 @@ class SoftGoals:
         }
 
     def _target(self, lists: Lists) -> Target:
-        return as_lists(self.state, lists)
+        # Lists of what is being reassigned name copies that do not count yet.
+        rows = [
+            p
+            for p, is_left in enumerate(self.state.is_reassigning.tolist())
+            if not (is_left and lists[p] == self.old[p])
+        ]
+        return as_lists(self.state, lists, rows)
 
 
 def _in_units(band: Band) -> Band:
@@ -189,10 +225,11 @@ def _in_units(band: Band) -> Band:
     return replace(band, lower=lower, upper=upper)
 
 
-def as_lists(state: ClusterState, lists: Lists) -> Target:
-    """Return lists of all partitions as the checker takes them."""
-    names = [state.topics.names[t] for t in state.partitions.topic_idx]
-    return Target.from_lists(names, state.partitions.partition.tolist(), lists)
+def as_lists(state: ClusterState, lists: Lists, rows: list[int]) -> Target:
+    """Return lists of some partitions as the checker takes them."""
+    names = [state.topics.names[t] for t in state.partitions.topic_idx[rows]]
+    numbers = state.partitions.partition[rows].tolist()
+    return Target.from_lists(names, numbers, [lists[p] for p in rows])
 
 
 def is_less(one: Key, other: Key) -> bool:

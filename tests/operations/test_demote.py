@@ -10,6 +10,9 @@ from placement.core.solution import Status
 from placement.operations import Demote
 from placement.rules.draft import Settings
 from planner.plan.document import elections, make_plan
+from planner.plan.make import make
+from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after, lists_of, plan_checked, planned
 
@@ -206,3 +209,29 @@ def test_new_leaders_are_in_sync_and_may_lead(case):
     first = after.origin[after.start[:-1][changed]]
     assert state.replicas.is_in_sync[first].all()
     assert not set(state.brokers.ids[state.replicas.broker_idx[first]]) & barred
+
+
+@pytest.mark.parametrize(
+    ("rows", "demoted", "options", "goal"),
+    [
+        pytest.param(
+            [[0, 2], [0, 2], [0, 1]], "0", {"min_topic_leaders": ("t=1",)},
+            "min-topic-leaders", id="fewer-brokers-share-leaders",
+        ),
+        pytest.param(
+            [[0, 1], [1, 2]], "1", {"even_positions": True}, "even-positions",
+            id="lists-that-end-with-it-do-not-count",
+        ),
+    ],
+)  # fmt: skip
+def test_a_demoted_broker_has_no_part_in_goals_of_leaders(rows, demoted, options, goal):
+    rules = RuleRequest(**options, hard=(goal,))
+
+    made = make(
+        make_state(rows, racks="abc"),
+        PlanRequest(goal="demote", broker_list=demoted, rules=rules),
+    )
+
+    assert made.plan.status in {"optimal", "feasible"}
+    assert made.is_ok
+    assert goal not in {finding.rule for finding in made.findings}

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, check, is_ok
@@ -252,11 +252,23 @@ def copied(case: Case, way: tuple[Way, ...]) -> int:
 
 
 @settings(max_examples=120, deadline=None)
-@given(cases(), st.booleans(), st.sampled_from([(), (Resource.DISK,)]))
-def test_a_plan_is_found_just_where_there_is_one(case, is_free, balanced):
+@given(
+    case=cases(),
+    is_free=st.booleans(),
+    balanced=st.sampled_from([(), (Resource.DISK,)]),
+    effort=st.sampled_from(["quick", "normal"]),
+)
+# Whatever has room in the fullest broker but one leaves none for the other.
+@example(
+    case=Case(
+        [50, 15], [[0, 2], [0, 1]], [[0, 0], [1, 0]], [[60, 60], [80], [60], [60]]
+    ),
+    is_free=False, balanced=(Resource.DISK,), effort="quick",
+)  # fmt: skip
+def test_a_plan_is_found_just_where_there_is_one(case, is_free, balanced, effort):
     state = case.state()
 
-    placed = planned(state, frees_the_rest=is_free, resources=balanced)
+    placed = planned(state, frees_the_rest=is_free, resources=balanced, effort=effort)
 
     least = min(
         (copied(case, w) for w in full_plans(case, is_free=is_free)), default=None

@@ -333,6 +333,19 @@ CASES = [
         id="max-moves-for-more-replicas",
     ),
     pytest.param(
+        # 15 have to leave, and no replica has less than 40.
+        make_state([[0]] * 3, ids=[0, 1], size_bytes=40, disk_bytes=[131, 200], **TWO),
+        Rebalance(), Settings(max_bytes=39), {"capacity-disk", "max-bytes"},
+        id="a-full-disk-and-max-bytes",
+    ),
+    pytest.param(
+        # 40 and 70 have to leave, and 50 to come: three moves.
+        make_state({"t": [[0], [0], [0], [1]]}, ids=[0, 1],
+                   size_bytes=[40, 40, 70, 50], disk_bytes=[125, 140], **TWO),
+        Rebalance(), Settings(max_moves=2), {"capacity-disk", "max-moves"},
+        id="full-disks-and-max-moves",
+    ),
+    pytest.param(
         make_state([[0, 1]], **TWO), RemoveBrokers((1,)), Settings(), set(),
         id="too-few-brokers-and-no-option-helps",
     ),
@@ -450,9 +463,9 @@ def test_of_a_large_cluster_nothing_is_said_that_is_not_proven(monkeypatch):
     monkeypatch.setattr("placement.impossible.MOST_SOLVED", 1)
     # Each disk may hold 80; 90 must go on one, and no sum is over its limit.
     state = make_state(
-        [[0], [0], [1], [1]], racks="ab", size_bytes=[50, 40, 30, 30], disk_bytes=100
+        [[0], [0], [1], [1]], racks="ab", size_bytes=[45, 45, 45, 20], disk_bytes=100
     )
-    wishes = Settings(max_moves=0)
+    wishes = Settings(max_moves=5)
 
     found, why = because(state, Rebalance(), wishes)
 

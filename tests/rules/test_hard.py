@@ -215,6 +215,24 @@ def test_leaders_of_topics_are_spread_or_the_checker_says_where_not(
     assert (made.plan.status in MET) == (not missed)
 
 
+@pytest.mark.parametrize(
+    ("goal", "rules"),
+    [
+        ("leader-in", {"leader_in": True}),
+        ("min-topic-leaders", {"min_topic_leaders": ("t=1",)}),
+        ("spread-topic-leaders", {"spread_topic_leaders": "t"}),
+    ],
+)
+def test_who_holds_nothing_has_no_part_in_goals_of_leaders(goal, rules):
+    rows = [[0, 1], [1, 0], [0, 1], [1, 0]]
+    state = make_state(rows, ids=[0, 1, 2], racks="abc", in_rate=3.0, out_rate=1.0)
+
+    made = planned(state, (goal,), goal="leaders", **rules)
+
+    assert made.plan.status in MET
+    assert wrong_goals(made) == set()
+
+
 def test_every_band_is_named():
     assert HARD["bands"] == tuple(f"band-{resource}" for resource in RESOURCES)
 

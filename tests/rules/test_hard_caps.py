@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.plan.make import make
+from planner.plan.reason import reason_text, shortfall_text
 from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
 from support.clusters import make_state
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -37,6 +39,31 @@ def test_what_leaves_a_full_disk_is_chosen_to_fit_the_cap(effort):
     assert made.plan.status in MET
     assert made.plan.moves["bytes"] == 7
     assert made.is_ok
+
+
+@pytest.mark.parametrize(
+    ("lists", "most", "is_proven"),
+    [
+        # A bundle of two and one more have to leave, which makes three copies.
+        pytest.param({"a": [[0]], "b": [[0]], "c": [[0]]}, 3, False, id="enough"),
+        pytest.param({"a": [[0]], "b": [[0]], "c": [[0]]}, 2, True, id="too-few"),
+        # Both come from elsewhere to where they may stay.
+        pytest.param({"a": [[0]], "b": [[1]], "c": [[0]]}, 2, False, id="one-comes"),
+    ],
+)
+def test_what_a_bundle_takes_of_a_cap_is_no_proof(lists, most, is_proven):
+    state = make_state(lists, ids=[0, 1, 2], racks="abc", size_bytes=1)
+    together = RuleRequest(topics_together=("a|b",))
+
+    made = make(
+        state,
+        PlanRequest(
+            goal="remove-brokers", broker_list="0", max_moves=most, rules=together,
+            effort="quick",
+        ),
+    )  # fmt: skip
+
+    assert (made.plan.status == "infeasible") == is_proven
 
 
 @settings(max_examples=40)
@@ -81,6 +108,47 @@ def test_a_plan_within_a_cap_is_found_where_there_is_one(data):
         }[name]
         return used <= most and all(h <= n + 1 for h, n in zip(held, room, strict=True))
 
-    exists = any(map(is_within, product(range(count), repeat=len(sizes))))
+    ways = list(product(range(count), repeat=len(sizes)))
+    exists = any(map(is_within, ways))
     assert (made.plan.status in MET) == exists
     assert made.is_ok or not exists
+    if not exists:
+        most = 10**6
+        would_exist = any(map(is_within, ways))
+        judge_reason(made, name, would_exist=would_exist)
+
+
+def judge_reason(made, cap, *, would_exist):
+    """A cap and a capacity are named where both stand in the way, and neither alone."""
+    because = made.plan.because
+    if not would_exist:
+        # What fits nowhere whatever is copied may be more than is proven.
+        needs_cap = cap.replace("_", "-") in because.rules
+        assert not (needs_cap and because.is_irreducible)
+        return
+    assert made.plan.status == "infeasible"
+    assert set(because.rules) == {"capacity-disk", cap.replace("_", "-")}
+    assert because.helps == (True, True)
+    assert because.is_proven
+    assert because.is_irreducible
+
+
+def test_what_a_cap_and_a_capacity_leave_is_said():
+    # 5 bytes have to go, and no replica has fewer than 6.
+    state = make_state([[0]] * 3, racks="ab", size_bytes=6, disk_bytes=[13, 40])
+
+    made = planned(
+        state, resources="replicas", band=["9"], max_bytes="5",
+        capacity_threshold=("disk=1",),
+    )  # fmt: skip
+
+    assert made.plan.status == "infeasible"
+    [lack, *_] = made.plan.placed.solution.shortfalls
+    assert shortfall_text(made.plan.placed, lack) == (
+        "6 B must be copied, and --max-bytes allows 5 B"
+    )
+    assert reason_text(made.plan.placed, made.plan.because) == (
+        "cannot be kept together: no broker over 100% of its disk; at most 5 B copied. "
+        "It helps to raise --capacity-threshold disk=… or add disk, "
+        "or to raise --max-bytes"
+    )

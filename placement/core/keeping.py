@@ -1,0 +1,119 @@
+"""
+What keeps every hard rule, and the caps on all moves, or that nothing keeps the caps.
+
+The search makes moves one by one: it does not see which of them fit a cap together, nor
+which items fill bins to the brim. What it leaves broken an exact model of the hard
+rules looks at, if the problem is small. Where there is nothing within the caps, the
+same model without one of them says how much of that any plan takes: "13 GB must be
+copied, and 10 GB may be".
+"""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from placement.core.arrangement import Arrangement
+from placement.core.bare import for_exact, solve_bare, without_bands
+from placement.core.deadline import Deadline
+from placement.core.effort import Effort
+from placement.core.exact_fit import caps_of, fits_model
+from placement.core.exact_models import ExactModels
+from placement.core.exact_work import ExactWork
+from placement.core.moving import Moving
+from placement.core.problem import NO_LIMIT, Problem
+from placement.core.solution import MET, Shortfall, Solution, Status
+from placement.core.solve import solve
+
+CAPPED_CELLS = 3600
+"""Pairs of group and bin of an exact model with caps: 12 brokers, 300 partitions."""
+FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossing"}
+"""What a cap is about, and where a problem has it."""
+
+
+def solve_keeping_rules(
+    problem: Problem,
+    *,
+    effort: Effort,
+    seed: int,
+    deadline: Deadline,
+    known: Arrangement | None = None,
+    work: ExactWork | None = None,
+) -> Solution:
+    """
+    Find the best arrangement, as `solve` does, and where hard rules can be kept one.
+
+    From what an exact model of the hard rules finds the search comes nearer to the
+    bands. That there is nothing within the caps is said by a proven shortfall.
+
+    Parameters
+    ----------
+    problem, effort, seed, deadline, known, work
+        As in `solve`.
+    """
+    found = solve(
+        problem, effort=effort, seed=seed, deadline=deadline, known=known, work=work
+    )
+    if found.status is not Status.PARTIAL or deadline.is_over():
+        return found
+    able = _able(problem, effort)
+    if able is None:
+        return found
+    bare = solve_bare(problem, effort=able, seed=seed, deadline=deadline)
+    if bare.status in MET:
+        again = solve(
+            problem, effort=effort, seed=seed, deadline=deadline, known=bare.best
+        )
+        return _both(again, found, bare, again)
+    if deadline.is_over():
+        return _both(found, found, bare)
+    told = _disproved(problem, found, able)
+    return _both(told, told, bare)
+
+
+def _able(problem: Problem, effort: Effort) -> Effort | None:
+    """Return an effort that has an exact model, or where moves are capped may have."""
+    if problem.has_caps:
+        return replace(effort, milp_cells=max(effort.milp_cells, CAPPED_CELLS))
+    able = for_exact(effort)
+    return able if fits_model(without_bands(problem), able.milp_cells) else None
+
+
+def _both(best: Solution, *spent: Solution) -> Solution:
+    """Return a solution with the steps and seconds that all took."""
+    return replace(
+        best,
+        steps=sum(one.steps for one in spent),
+        seconds={
+            name: sum(one.seconds[name] for one in spent) for name in best.seconds
+        },
+        is_cut=any(one.is_cut for one in spent),
+    )
+
+
+def _disproved(problem: Problem, found: Solution, effort: Effort) -> Solution:
+    """Return a solution that says what is beyond a cap, if anything is."""
+    began = time.perf_counter()
+    lack = _beyond(problem, effort)
+    bound = found.seconds["bound"] + time.perf_counter() - began
+    found = replace(found, seconds={**found.seconds, "bound": bound})
+    if lack is None:
+        return found
+    lacks = (lack, *found.shortfalls)
+    return replace(found, status=Status.INFEASIBLE, shortfalls=lacks)
+
+
+def _beyond(problem: Problem, effort: Effort) -> Shortfall | None:
+    """Return which cap is less than what any arrangement takes, and that."""
+    bare = Moving.of(without_bands(problem)).problem
+    for what, most in caps_of(bare).items():
+        models = ExactModels(bare, for_exact(effort))
+        if most >= NO_LIMIT or not models.is_fitting:
+            continue
+        need = models.least_spent(what)
+        if need > most:
+            return Shortfall(what=what, have=most, need=need, is_proven=True)
+        if not models.can_do_without(what):
+            # The others cannot be kept either: of which one is that to be said?
+            free: dict[str, Any] = {FIELDS[what]: NO_LIMIT}
+            bare = replace(bare, **free)
+    return None
