@@ -69,7 +69,7 @@ def test_a_band_that_cannot_be_met_is_no_plan():
 
 @pytest.mark.slow
 def test_a_soft_rule_that_gives_way_makes_no_hard_goal_soft():
-    # Three replicas a broker are too few, and no plan with more has the bands.
+    # Three replicas a broker are too few, and no plan with more is found in the bands.
     rows = [[0, 4], [0, 8], [0, 4], [0, 8], [4, 0], [0, 4], [0, 8], [0, 4]]
     state = make_state(
         rows, ids=[0, 4, 8, 11], racks="aaaa", states={11: BrokerState.NEW},
@@ -87,7 +87,7 @@ def test_a_soft_rule_that_gives_way_makes_no_hard_goal_soft():
     )
 
     assert soft.plan.status in MET
-    assert "bands-left" in {note.what for note in hard.plan.placed.notes}
+    assert "soft-rule" in {note.what for note in hard.plan.placed.notes}
     assert wrong_goals(hard)
     for made in (hard, positions):
         missed = {short.level for short in made.plan.placed.solution.shortfalls}
