@@ -17,11 +17,13 @@ from placement.core.arrangement import Arrangement
 from placement.core.bundles import bundle_groups
 from placement.core.deadline import Deadline
 from placement.core.effort import EFFORTS, Effort
+from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
 from placement.core.keeping import solve_keeping_rules
+from placement.core.moving import Moving
 from placement.core.problem import Problem
-from placement.core.solution import Solution
-from placement.core.solve import solve
+from placement.core.solution import Solution, Status
+from placement.core.solve import prove, solve
 from placement.core.solve_order import solve_order
 from placement.core.solve_parts import solve_in_parts
 from placement.dir_parts import DirParts
@@ -74,12 +76,10 @@ def settle(
     load = load - unplaced_load(draft)
     incoming = evacuated_load(draft, leader)
     best: PlannedPlacement | None = None
-    is_settled = False
+    is_settled = is_proven = False
     spent = {"solve": 0.0, "bound": 0.0}
     effort = EFFORTS[draft.settings.effort]
-    # How near to its bands a cluster can come is asked once these are settled.
-    is_asked_at_once = draft.is_order_only or log_dirs is not None
-    hasty = effort if is_asked_at_once else replace(effort, near_cells=0)
+    hasty = _hasty(draft, effort, log_dirs)
     # However often it is solved, what exact models take is what one plan may.
     work = ExactWork.of(effort.milp_looks)
     for _ in range(MAX_BAND_ROUNDS):
@@ -96,7 +96,7 @@ def settle(
             is_same = _same_bands(targets, found.targets)
         spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
-            best, is_settled = found, is_same
+            best, is_settled, is_proven = found, is_same, hasty.leaves == effort.leaves
         if is_same or deadline.is_over():
             break
         # Bands go by the heaviest replica where it ends, not where it was.
@@ -108,8 +108,21 @@ def settle(
         solver = _solver(draft, effort, deadline, work, best.solution.best)
         best = _by_bands_reached(best, solver if is_asked else None)
         spent = _added(spent, best)
+    if not is_proven:
+        best, more = _proven_by_cases(best, effort)
+        spent["bound"] += more
     notes = plan_notes(best, is_cut=deadline.has_cut)
     return replace(best, notes=notes, seconds=spent)
+
+
+def _hasty(draft: Draft, effort: Effort, log_dirs: DirParts | None) -> Effort:
+    """Return the effort of all rounds but the last, which asks more of its answer."""
+    if draft.is_order_only or log_dirs is not None:
+        return effort
+    # How near to its bands a cluster can come is asked once these are settled, and
+    # small problems are proven by cases once it is known which answer counts.
+    leaves = effort.leaves if draft.bundles else 0
+    return replace(effort, near_cells=0, leaves=leaves)
 
 
 def _by_bands_reached(
@@ -138,6 +151,33 @@ def _by_bands_reached(
         solution=replace(solution, certificate=certificate),
         seconds=found.seconds,
     )
+
+
+def _proven_by_cases(
+    best: PlannedPlacement, effort: Effort
+) -> tuple[PlannedPlacement, float]:
+    """Return an answer with a bound on its cost by cases, and the seconds it took."""
+    known = best.solution.best
+    problem = build_problem(best.draft, best.targets, best.balanced)
+    models = ExactModels(Moving.of(problem).problem, effort)
+    if not (best.has_met_rules and has_choice(problem) and models.is_fitting):
+        return best, 0.0
+    if best.solution.certificate.cost.gap == 0:
+        return best, 0.0
+
+    def prover(problem: Problem) -> Solution:
+        return prove(problem, known, effort=effort)
+
+    found = _solve(best.draft, best.shares, best.targets, best.balanced, prover)
+    old, new = (one.solution.certificate.cost for one in (best, found))
+    seconds = found.seconds["bound"]
+    if new.value != old.value or new.lower_bound <= old.lower_bound:
+        return best, seconds
+    certificate = replace(best.solution.certificate, cost=new)
+    is_least = best.solution.status is Status.FEASIBLE and new.gap == 0
+    status = Status.OPTIMAL if is_least else best.solution.status
+    solution = replace(best.solution, certificate=certificate, status=status)
+    return replace(best, solution=solution), seconds
 
 
 def _added(spent: dict[str, float], found: PlannedPlacement) -> dict[str, float]:

@@ -121,7 +121,7 @@ def _more_cost(
     effort, models = work
     if not models.is_fitting:
         return _priced(problem, *reached, (copied, effort))
-    if not fits_prices(problem, MANY_CELLS):
+    if not (effort.leaves and fits_prices(problem, MANY_CELLS)):
         return 0, None
     from placement.core.branching import branched_cost
 
@@ -152,7 +152,8 @@ def _deviation(
     if not answer.value.is_outside or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
     bound, proof = _proven_distance(problem, answer)
-    if bound < reached and models.is_fitting and fits_prices(problem, MANY_CELLS):
+    is_small = models.is_fitting and fits_prices(problem, MANY_CELLS)
+    if bound < reached and is_small and effort.leaves:
         from placement.core.branching import branched_distance
 
         known = (bound, proof)
