@@ -8,6 +8,7 @@ what need not have moved is sent home. Limits are counted in steps, never in sec
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
@@ -59,6 +60,11 @@ PLAIN_STEPS = 400
 """After so many steps uncompiled, kernels that are compiled on disk are loaded."""
 FEW_STEPS = 2000
 """The same of few items: most are done by then."""
+LOADING_STEPS = 1000
+"""
+Steps uncompiled of all searches of a process that take as long as loading kernels does:
+where so many small clusters were planned, more are likely to follow.
+"""
 MANY_ROUNDS = 1000
 """From so many rounds of ruin on, kernels are compiled for them if they have to be."""
 DEAR_STEPS = 12
@@ -72,6 +78,23 @@ STAGES = (
     stages.shake,
 )
 """Stages that any search may need."""
+STAGES_WITHOUT_ROUNDS = tuple(each for each in STAGES if each is not stages.shake)
+"""The same of one that makes no rounds of ruin."""
+
+
+@dataclass(slots=True)
+class PlainSteps:
+    """Steps that all searches of a process made uncompiled."""
+
+    made: int = 0
+
+
+_plain = PlainSteps()
+
+
+def stages_of(effort: Effort) -> tuple[Callable[..., int], ...]:
+    """Return the stages that a search of some effort may need."""
+    return STAGES if effort.rounds else STAGES_WITHOUT_ROUNDS
 
 
 def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
@@ -139,11 +162,12 @@ class Searcher:
         self._effort = effort
         self._seed = seed
         self._deadline = deadline or Deadline()
+        self._stages = stages_of(effort)
         self._is_compiled = (
             is_compiled
             or problem.num_items > PLAIN_ITEMS
             or (self._is_priced and effort.more_rounds >= MANY_ROUNDS)
-            or (problem.num_items > FEW_ITEMS and is_running(STAGES))
+            or (problem.num_items > FEW_ITEMS and is_running(self._stages))
         )
         self._laid_out: Memory | None = None
         self._live: Memory | None = None
@@ -211,7 +235,8 @@ class Searcher:
         if self._is_compiled:
             return
         is_worth_it = is_long and self._effort.rounds >= MANY_ROUNDS
-        if is_worth_it or (self._is_late(is_long=is_long) and is_at_hand(STAGES)):
+        is_late = self._is_late(is_long=is_long)
+        if is_worth_it or (is_late and is_at_hand(self._stages)):
             self._is_compiled = True
             memory = self._laid_out
             assert memory is not None  # noqa: S101 - made before any stage
@@ -221,8 +246,9 @@ class Searcher:
     def _is_late(self, *, is_long: bool) -> bool:
         """Tell whether so much is done, or to be done, that compiled is quicker."""
         if self._problem.num_items > FEW_ITEMS:
-            return is_long or self._worked > PLAIN_STEPS
-        if is_running(STAGES):
+            is_due = self._worked > PLAIN_STEPS or _plain.made > LOADING_STEPS
+            return is_long or is_due
+        if is_running(self._stages):
             # What is loaded already costs nothing more.
             return is_long or self._worked > 0
         return self._worked > FEW_STEPS
@@ -415,7 +441,9 @@ class Searcher:
         more = (scan, int(is_thorough), self._patience)
         made = self._in_turns(stages.balance_all, (), limit, *more)
         self.steps += made
-        self._worked += made * (DEAR_STEPS if is_thorough else 1)
+        worked = made * (DEAR_STEPS if is_thorough else 1)
+        self._worked += worked
+        _plain.made += 0 if self._is_compiled else worked
 
     def _in_turns(
         self,

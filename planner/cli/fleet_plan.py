@@ -91,7 +91,7 @@ def plan(
         wanted = _requests(goal, options, sweep)
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
-    session = session_of(master, conf)
+    session = session_of(master, conf, in_python=True)
     from planner.spark.plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(

@@ -25,9 +25,13 @@ Conf = Annotated[
 ]
 
 
-def session_of(master: str | None, conf: Sequence[str] | None) -> "SparkSession":
+def session_of(
+    master: str | None, conf: Sequence[str] | None, *, in_python: bool = False
+) -> "SparkSession":
     """
     Return the Spark session that the options ask for.
+
+    `in_python`: for work that is done in Python, nearly all of it.
 
     Raises
     ------
@@ -36,7 +40,8 @@ def session_of(master: str | None, conf: Sequence[str] | None) -> "SparkSession"
     """
     from planner.spark.session import parse_conf, start_session
 
-    return start_session(master=master, conf=parse_conf(conf or []))
+    asked = parse_conf(conf or [])
+    return start_session(master=master, conf=asked, in_python=in_python)
 
 
 def print_clusters(documents: Sequence[dict[str, Any]]) -> None:

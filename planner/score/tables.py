@@ -66,6 +66,9 @@ SCHEMA = pa.schema(
     ]
 )
 """The columns of every table of scores."""
+_TYPES = {field.name: field.type for field in SCHEMA}
+_RESOURCES = np.array([str(resource) for resource in RESOURCES], dtype=np.object_)
+_WIDTH = len(RESOURCES)
 Columns = Mapping[str, Any]
 """Columns of one level by name, each as long as the others."""
 
@@ -111,19 +114,17 @@ def _rows(
     """Return the rows of one resource after those of the other."""
     count = len(next(iter(shared.values())))
     fixed = {"cluster_id": cluster_id, "taken_at": taken_at, "level": level}
-    parts: dict[str, list[Any]] = {
-        **{name: [value] * len(RESOURCES) for name, value in shared.items()},
-        **{name: [of[name] for of in by_resource] for name in by_resource[0]},
-        "resource": [pa.repeat(str(resource), count) for resource in RESOURCES],
-    }
     arrays = {}
-    for field in SCHEMA:
-        if field.name in fixed:
-            value = pa.scalar(fixed[field.name], field.type)
-            arrays[field.name] = pa.repeat(value, count * len(RESOURCES))
-        elif field.name in parts:
-            each = [pa.array(part, field.type) for part in parts[field.name]]
-            arrays[field.name] = pa.concat_arrays(each)
+    for name, kind in _TYPES.items():
+        if name in fixed:
+            arrays[name] = pa.repeat(pa.scalar(fixed[name], kind), count * _WIDTH)
+        elif name == "resource":
+            arrays[name] = pa.array(np.repeat(_RESOURCES, count), kind)
+        elif name in shared:
+            arrays[name] = pa.concat_arrays([pa.array(shared[name], kind)] * _WIDTH)
+        elif name in by_resource[0]:
+            each = np.concatenate([of[name] for of in by_resource])
+            arrays[name] = pa.array(each, kind)
     return pa.table(arrays)
 
 

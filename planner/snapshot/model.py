@@ -1,6 +1,8 @@
 """From the tables of a snapshot to the columns that plans are made on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +43,8 @@ from planner.snapshot.rows import Rows, as_array, find_in_rows
 if TYPE_CHECKING:
     from planner.snapshot.document import Snapshot
 
+_DIR_COLUMNS = ("log_dirs", "future_log_dirs")
+"""Columns of partitions that name log dirs."""
 _NO_CONFIGS: Mapping[str, str] = {}
 """Shared by all topics without: a state goes to other processes, proxies do not."""
 
@@ -63,7 +67,8 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
     brokers = _brokers(snapshot.brokers, dir_totals(facts, facts.broker_ids))
     rows = facts.replicas
     broker_idx = _rows_of(brokers, rows.values)
-    dirs = _Dirs(snapshot, brokers, rows, broker_idx)
+    named = {name: facts.column("partitions", name) for name in _DIR_COLUMNS}
+    dirs = _Dirs(snapshot.log_dirs, brokers, named, rows, broker_idx)
     replicas = _replicas(facts, brokers, broker_idx, dirs)
     return ClusterState(
         cluster_id=snapshot.cluster_id,
@@ -73,6 +78,31 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
         partitions=_partitions(snapshot, _leader_idx(facts, brokers, replicas)),
         replicas=replicas,
     )
+
+
+def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
+    """
+    Build a cluster of brokers and log dirs alone, as `state_of` would.
+
+    Parameters
+    ----------
+    brokers, log_dirs
+        Tables of a snapshot, rows in canonical order.
+    """
+    nothing = _of_nothing()
+    facts = Facts({}, (), {"brokers": brokers, "log_dirs": log_dirs})
+    found = _brokers(brokers, dir_totals(facts, facts.broker_ids))
+    none = Rows.of_ids(pa.array([], pa.list_(pa.int32())))
+    dirs = _Dirs(log_dirs, found, {}, none, nothing.replicas.broker_idx)
+    return replace(nothing, brokers=found, log_dirs=dirs.log_dirs())
+
+
+@cache
+def _of_nothing() -> ClusterState:
+    """Return a cluster of no brokers: what partitions say takes most of the time."""
+    from planner.snapshot.document import Snapshot
+
+    return state_of(Snapshot())
 
 
 def _rows_of(brokers: Brokers, ids: npt.NDArray[Any]) -> IndexArray:
@@ -278,18 +308,16 @@ class _Dirs:
 
     def __init__(
         self,
-        snapshot: "Snapshot",
+        table: ArrowTable,
         brokers: Brokers,
+        named: Mapping[str, ArrowArray],
         replicas: Rows,
         broker_idx: IndexArray,
     ) -> None:
         self._replicas = replicas
         self._broker_idx = broker_idx
-        self._table = snapshot.log_dirs
-        self._named = {
-            name: Rows.from_arrow(snapshot.partitions.column(name))
-            for name in ("log_dirs", "future_log_dirs")
-        }
+        self._table = table
+        self._named = {name: Rows.from_arrow(lists) for name, lists in named.items()}
         encoded = {
             name: rows.values.dictionary_encode() for name, rows in self._named.items()
         }
@@ -303,8 +331,8 @@ class _Dirs:
             name: self._keys_of(name, array) for name, array in encoded.items()
         }
         # Those that brokers list and those that replicas name, each once.
-        named = [distinct(keys[keys >= 0]) for keys in self._replica_keys.values()]
-        self._keys = np.unique(np.concatenate([self._listed_keys, *named]))
+        used = [distinct(keys[keys >= 0]) for keys in self._replica_keys.values()]
+        self._keys = np.unique(np.concatenate([self._listed_keys, *used]))
 
     def _numbers(self, paths: ArrowArray) -> OffsetArray:
         numbers = pc.index_in(paths, value_set=pa.array(self._paths, pa.string()))

@@ -50,7 +50,7 @@ from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
 from planner.spark.kernels.tally import COUNTED, FIRSTS
 from planner.spark.lists import place_keys
-from planner.spark.parcels import Key, Parcels
+from planner.spark.parcels import Key, Unpacked
 from planner.spark.partial import places_once
 from planner.spark.topics import BROKEN_AS, TopicSums
 
@@ -82,7 +82,7 @@ class ScoreSettings:
 
 
 def scores_of_places(
-    parcels: Parcels, grounds: Grounds, settings: ScoreSettings
+    parcels: Unpacked, grounds: Grounds, settings: ScoreSettings
 ) -> tuple[dict[str, ArrowTable], Heat] | None:
     """
     Score a snapshot but for its topics.
@@ -111,7 +111,7 @@ def scores_of_places(
     return rows | {"cluster": _with_totals(rows["cluster"], totals)}, heat
 
 
-def scores_of_topics(parcels: Parcels) -> ArrowTable:
+def scores_of_topics(parcels: Unpacked) -> ArrowTable:
     """Return the rows of the topics that a task has of a snapshot."""
     topics = TopicSums(parcels.tables["topic"], parcels.tables["listed"])
     return topic_rows(topics.names, topics.level(), *_named(parcels.key))
@@ -123,7 +123,10 @@ def _named(key: Key) -> tuple[str | None, datetime]:
 
 
 def _placed(
-    parcels: Parcels, ground: Ground, totals: Mapping[str, int], settings: ScoreSettings
+    parcels: Unpacked,
+    ground: Ground,
+    totals: Mapping[str, int],
+    settings: ScoreSettings,
 ) -> tuple[ClusterScore, Heat]:
     """Score a snapshot but for its topics; return how hot its brokers are besides."""
     places = places_once([parcels.tables["place"]])

@@ -131,21 +131,17 @@ class Ground:
         return np.bincount(racks, minlength=self.state.num_racks).astype(np.int64)
 
 
-def bare_state(
-    brokers: ArrowTable, log_dirs: ArrowTable, topics: ArrowTable | None = None
-) -> ClusterState:
+def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     """Return a cluster without partitions; log dirs of strangers are left out."""
-    from planner.snapshot import Snapshot
+    from planner.snapshot.model import bare_state_of
 
     owned = pc.is_in(log_dirs.column("broker_id"), as_array(brokers.column("id")))
     dirs = filled(log_dirs.filter(owned), LOG_DIRS.schema)
     order = [("broker_id", "ascending"), ("path", "ascending")]
-    tables = {} if topics is None else {"topics": topics}
-    return Snapshot(
-        brokers=filled(brokers, BROKERS.schema).sort_by("id").combine_chunks(),
-        log_dirs=dirs.sort_by(order).combine_chunks(),
-        **tables,
-    ).to_state()
+    return bare_state_of(
+        filled(brokers, BROKERS.schema).sort_by("id").combine_chunks(),
+        dirs.sort_by(order).combine_chunks(),
+    )
 
 
 def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow schema

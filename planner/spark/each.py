@@ -6,7 +6,14 @@ nothing of its size ever comes to the driver.
 """
 
 import pickle
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -37,6 +44,9 @@ TASK_REPLICAS = 150_000
 Smaller jobs share a task until they cost that together: half a second. What a task
 itself costs is a tenth of it.
 """
+
+SENT_BYTES = 2**20
+"""Rows wait until they are so large together: Spark takes each batch in by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -143,16 +153,44 @@ def _from_files(
         for batch in batches:
             for task in batch.column("id").to_pylist():
                 own, own_files = pickle.loads(dealt[task])  # noqa: S301 - our own
-                reader = SnapshotReader(own_files)
-                for job in own:
-                    read = [read_whole(reader, job.cluster_id, t) for t in job.times]
-                    found = work(read, job.name)
-                    key = (job.cluster_id, job.times[-1])
-                    yield from _with_key(found, *key, schema).to_batches()
+                yield from sent(_worked(own, own_files, work, schema))
         settle("each")
 
     numbers = spark.range(0, len(dealt), 1, len(dealt))
     return numbers.mapInArrow(run, from_arrow_schema(schema))
+
+
+def _worked(
+    jobs: Sequence[Job],
+    files: FleetFiles,
+    work: Work,
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> Iterator[ArrowTable]:
+    """Yield the rows of one job after the other."""
+    reader = SnapshotReader(files)
+    for job in jobs:
+        read = [read_whole(reader, job.cluster_id, micros) for micros in job.times]
+        found = work(read, job.name)
+        yield _with_key(found, job.cluster_id, job.times[-1], schema)
+
+
+def sent(tables: Iterable[ArrowTable]) -> Iterator[pa.RecordBatch]:
+    """
+    Yield rows in batches that are large enough to be worth handing over.
+
+    Parameters
+    ----------
+    tables
+        Of one schema.
+    """
+    waiting: list[ArrowTable] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(each.nbytes for each in waiting) >= SENT_BYTES:
+            yield from pa.concat_tables(waiting).combine_chunks().to_batches()
+            waiting = []
+    if waiting:
+        yield from pa.concat_tables(waiting).combine_chunks().to_batches()
 
 
 def _dealt_files(files: FleetFiles, tasks: Sequence[Sequence[Job]]) -> list[bytes]:

@@ -63,6 +63,13 @@ class TableFile:
         """Where it is."""
         return f"{self.root}/{self.name}"
 
+    @property
+    def alone(self) -> Self:
+        """The same with its key, where it is of one snapshot: no column need say it."""
+        if self.key is None and len(self.snapshots) == 1 and not self.hidden:
+            return replace(self, key=self.snapshots[0])
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetFiles:

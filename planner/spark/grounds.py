@@ -124,7 +124,7 @@ def _of_files(
         tables = [clean(table) for table in files.rows_given(name, kinds)]
         for file in files.tables.get(name, ()):
             try:
-                tables += [] if file.flaw else map(clean, read_file(file, kinds))
+                tables += [] if file.flaw else map(clean, read_file(file.alone, kinds))
             except UnreadableFileError as error:
                 _note(flaws, name, file, str(error))
         every = [_EMPTY[name], *tables]

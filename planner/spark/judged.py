@@ -28,11 +28,11 @@ from planner.spark.parcels import (
     Batches,
     Key,
     Parcels,
-    addressed,
+    Unpacked,
     by_snapshot,
     cut,
-    on_snapshots,
     packed,
+    sent,
     unpacked,
 )
 from planner.spark.problems import PROBLEM, problem_tables
@@ -66,12 +66,30 @@ def judging(grounds: Grounds, settings: ScoreSettings) -> Callable[[Batches], Ba
         Bands and thresholds.
     """
 
-    def judge(parcels: Parcels) -> Iterator[ArrowTable]:
-        problems = [_refusing(each) for each in problem_tables(parcels, grounds)]
-        found = problems or _scored(parcels, grounds, settings)
-        return (filled(table, SCHEMA) for table in found)
+    def judge(batches: Batches) -> Batches:
+        problems: list[ArrowTable] = []
+        for batch in sent(_judged(batches, grounds, settings, problems)):
+            yield from filled(pa.table(batch), SCHEMA).to_batches()
+        for table in problems:
+            yield from filled(_refusing(table), SCHEMA).to_batches()
+        settle("judge")
 
-    return on_snapshots(judge)
+    return judge
+
+
+def _judged(
+    batches: Batches,
+    grounds: Grounds,
+    settings: ScoreSettings,
+    problems: list[ArrowTable],
+) -> Parcels:
+    """Yield what is known of snapshots that nothing is wrong with; note the others."""
+    for key, rows in by_snapshot(batches):
+        parcels = unpacked(key, rows)
+        found = list(problem_tables(parcels, grounds))
+        problems += found
+        if not found:
+            yield from _scored(parcels, grounds, settings)
 
 
 def _refusing(problems: ArrowTable) -> ArrowTable:
@@ -80,21 +98,16 @@ def _refusing(problems: ArrowTable) -> ArrowTable:
     return problems.append_column(REFUSES, is_first).append_column("kind", kinds)
 
 
-def _scored(
-    parcels: Parcels, grounds: Grounds, settings: ScoreSettings
-) -> Iterator[ArrowTable]:
+def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Parcels:
     for kind in TOPICS:
-        yield from map(_table, packed(parcels.key, kind, parcels.tables[kind]))
+        yield from packed(parcels.key, kind, parcels.tables[kind])
     found = scores_of_places(parcels, grounds, settings)
     if found is not None:
         rows, heat = found
         for level, table in rows.items():
-            yield _table(addressed(parcels.key, level, [*_streams(table)]))
-        yield _table(addressed(parcels.key, HEAT, [pickle.dumps(heat)]))
-
-
-def _table(batch: pa.RecordBatch) -> ArrowTable:
-    return pa.Table.from_batches([batch])
+            for stream in _streams(table):
+                yield parcels.key, 0, level, stream
+        yield parcels.key, 0, HEAT, pickle.dumps(heat)
 
 
 def _streams(table: ArrowTable) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ Sums have many columns and few rows. Sent as rows of Spark they would cost more 
 and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -19,11 +19,13 @@ from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import as_array
 from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, PLACES, TOPICS
 from planner.spark.files import TIME
-from planner.spark.workers import settle
 
 Key = tuple[str | None, int]
 """A snapshot: its cluster, and its time in microseconds since 1970."""
 Batches = Iterator[pa.RecordBatch]
+Parcel = tuple[Key, int, str, bytes | None]
+"""Its snapshot, its bucket, what kind it is, and what is in it: a row of `SCHEMA`."""
+Parcels = Iterator[Parcel]
 LISTED = pa.schema([("topic", pa.string())])
 """Topics that the table of topics names, as often as it does."""
 SEED = "seed"
@@ -50,6 +52,8 @@ SCHEMA = pa.schema(
 )
 PARCEL_BYTES = 1 << 17
 """Ten thousand of them, a batch of Spark's, must stay below what Arrow can address."""
+SENT_BYTES, SENT_PARCELS = 1 << 22, 10_000
+"""Parcels that are handed to Spark together; each batch costs as much as many do."""
 BUCKET_BROKERS, MOST_BUCKETS = 128, 32
 _FNV_BASIS, _FNV_PRIME = np.uint32(0x811C9DC5), np.uint32(0x01000193)
 
@@ -86,9 +90,7 @@ def buckets_of(topics: ArrowArray, count: int) -> npt.NDArray[np.int64]:
     return hashed.astype(np.int64) % count
 
 
-def packed(
-    key: Key, kind: str, table: ArrowTable, *, buckets: int = 1
-) -> Iterator[pa.RecordBatch]:
+def packed(key: Key, kind: str, table: ArrowTable, *, buckets: int = 1) -> Parcels:
     """
     Put a table into parcels.
 
@@ -108,37 +110,34 @@ def packed(
     parts = [(0, table)]
     if buckets > 1 and "topic" in table.column_names:
         parts = _in_buckets(table, buckets)
-    sums = [
-        (bucket, batch.serialize().to_pybytes())
-        for bucket, part in parts
-        for batch in cut(part)
-    ]
-    buckets_of_each, each = zip(*sums, strict=True)
-    yield addressed(key, kind, each, buckets_of_each)
+    for bucket, part in parts:
+        for batch in cut(part):
+            yield key, bucket, kind, batch.serialize().to_pybytes()
 
 
-def addressed(
-    key: Key, kind: str, sums: Sequence[bytes], buckets: Sequence[int] = ()
-) -> pa.RecordBatch:
-    """
-    Return parcels with their address, in the columns of `SCHEMA`.
+def sent(parcels: Iterable[Parcel]) -> Batches:
+    """Yield parcels in the columns of `SCHEMA`, many together."""
+    waiting: list[Parcel] = []
+    size = 0
+    for parcel in parcels:
+        waiting.append(parcel)
+        size += len(parcel[-1] or b"")
+        if size >= SENT_BYTES or len(waiting) >= SENT_PARCELS:
+            yield _batch(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting)
 
-    Parameters
-    ----------
-    key, kind
-        Their snapshot, and what they are.
-    sums
-        What is in each.
-    buckets
-        The bucket of each; the first one where absent.
-    """
-    count = len(sums)
+
+def _batch(parcels: Sequence[Parcel]) -> pa.RecordBatch:
+    keys, buckets, kinds, sums = zip(*parcels, strict=True)
+    names, micros = zip(*keys, strict=True)
     return pa.RecordBatch.from_arrays(
         [
-            pa.repeat(pa.scalar(key[0], pa.string()), count),
-            pa.repeat(pa.scalar(key[1], pa.int64()).cast(TIME), count),
-            pa.array(buckets or [0] * count, pa.int32()),
-            pa.repeat(pa.scalar(kind, pa.string()), count),
+            pa.array(names, pa.string()),
+            pa.array(micros, pa.int64()).cast(TIME),
+            pa.array(buckets, pa.int32()),
+            pa.array(kinds, pa.string()),
             pa.array(sums, pa.binary()),
         ],
         schema=SCHEMA,
@@ -163,24 +162,14 @@ def cut(table: ArrowTable) -> list[pa.RecordBatch]:
     return batches
 
 
-def seeds(keys: Iterable[Key]) -> Batches:
-    """Yield a row per snapshot, so that each is looked at, partitions or not."""
-    rows = list(keys)
-    micros = pa.array([micros for _, micros in rows], pa.int64())
-    yield pa.RecordBatch.from_arrays(
-        [
-            pa.array([name for name, _ in rows], pa.string()),
-            micros.cast(TIME),
-            pa.repeat(pa.scalar(0, pa.int32()), len(rows)),
-            pa.repeat(pa.scalar(SEED, pa.string()), len(rows)),
-            pa.nulls(len(rows), pa.binary()),
-        ],
-        schema=SCHEMA,
-    )
+def seeds(keys: Iterable[Key]) -> Parcels:
+    """Yield an empty one per snapshot, so that each is looked at, partitions or not."""
+    for key in keys:
+        yield key, 0, SEED, None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parcels:
+class Unpacked:
     """
     What one task has of one snapshot.
 
@@ -199,7 +188,7 @@ class Parcels:
     tables: Mapping[str, ArrowTable]
 
 
-def unpacked(key: Key, rows: ArrowTable) -> Parcels:
+def unpacked(key: Key, rows: ArrowTable) -> Unpacked:
     """Take the parcels of one snapshot apart."""
     kinds = rows.column("kind").to_pylist()
     sums = rows.column("sums")
@@ -208,7 +197,7 @@ def unpacked(key: Key, rows: ArrowTable) -> Parcels:
         if kind in found:
             buffer = sums[row].as_buffer()
             found[kind].append(pa.ipc.read_record_batch(buffer, KINDS[kind]))
-    return Parcels(
+    return Unpacked(
         key=key,
         has_first=0 in rows.column("bucket").to_pylist(),
         tables={
@@ -216,27 +205,6 @@ def unpacked(key: Key, rows: ArrowTable) -> Parcels:
             for kind, schema in KINDS.items()
         },
     )
-
-
-def on_snapshots(
-    work: Callable[[Parcels], Iterable[ArrowTable]],
-) -> Callable[[Batches], Batches]:
-    """
-    Return what works on parcels, all that a task has of a snapshot at a time.
-
-    Parameters
-    ----------
-    work
-        Tables come out. Rows must come in by cluster and time.
-    """
-
-    def run(batches: Batches) -> Batches:
-        for key, rows in by_snapshot(batches):
-            for table in work(unpacked(key, rows)):
-                yield from table.to_batches()
-        settle(work.__qualname__)
-
-    return run
 
 
 def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:

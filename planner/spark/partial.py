@@ -8,6 +8,7 @@ themselves, column by column; others come from Spark as Arrow.
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
@@ -34,7 +35,18 @@ from planner.spark.files import (
 )
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import Grounds, flaws_of
-from planner.spark.parcels import LISTED, SCHEMA, Batches, Key, by_key, packed, seeds
+from planner.spark.lists import place_keys
+from planner.spark.parcels import (
+    LISTED,
+    SCHEMA,
+    Batches,
+    Key,
+    Parcels,
+    by_key,
+    packed,
+    seeds,
+    sent,
+)
 from planner.spark.said import Said, SaidInFiles, said_beside, with_said
 from planner.spark.workers import settle
 
@@ -134,7 +146,7 @@ def _rows_worth(file: TableFile, group: int) -> int:
 def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:
     def seed(batches: Batches) -> Batches:
         for _ in batches:
-            yield from seeds(grounds.keys)
+            yield from sent(seeds(grounds.keys))
 
     return seed
 
@@ -142,12 +154,12 @@ def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:
 def _lister(grounds: Grounds) -> Callable[[Batches], Batches]:
     def list_topics(batches: Batches) -> Batches:
         for batch in batches:
-            yield from _listed(pa.table(batch), grounds)
+            yield from sent(_listed(pa.table(batch), grounds))
 
     return list_topics
 
 
-def _listed(topics: ArrowTable, grounds: Grounds) -> Batches:
+def _listed(topics: ArrowTable, grounds: Grounds) -> Parcels:
     """Send the names that a table of topics has."""
     for key, rows in by_key(topics):
         names = rows.column("topic").cast(pa.string()).drop_null()
@@ -157,14 +169,17 @@ def _listed(topics: ArrowTable, grounds: Grounds) -> Batches:
 
 def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
     def add(batches: Batches) -> Batches:
-        adding = Adding(grounds, said_beside)
-        for batch in batches:
-            for key, rows in by_key(pa.table(batch)):
-                yield from adding.take(key, rows)
-        yield from adding.end()
+        yield from sent(_added(batches, Adding(grounds, said_beside)))
         settle("add")
 
     return add
+
+
+def _added(batches: Batches, adding: "Adding") -> Parcels:
+    for batch in batches:
+        for key, rows in by_key(pa.table(batch)):
+            yield from adding.take(key, rows)
+    yield from adding.end()
 
 
 def _reader(
@@ -175,8 +190,8 @@ def _reader(
         for batch in batches:
             for task in batch.column("id").to_pylist():
                 if task == 0:
-                    yield from seeds(grounds.keys)
-                yield from _of_pieces(tasks[task], files, grounds, said)
+                    yield from sent(seeds(grounds.keys))
+                yield from sent(_of_pieces(tasks[task], files, grounds, said))
         settle("read")
 
     return read
@@ -184,7 +199,7 @@ def _reader(
 
 def _of_pieces(
     pieces: Sequence[Piece], files: FleetFiles, grounds: Grounds, said: Said
-) -> Batches:
+) -> Parcels:
     adding = Adding(grounds, said)
     for table, place, group in pieces:
         file = files.tables[table][place]
@@ -197,7 +212,8 @@ def _of_pieces(
 
 def _of_piece(
     table: str, file: TableFile, group: int, adding: "Adding", grounds: Grounds
-) -> Batches:
+) -> Parcels:
+    file = file.alone
     kinds = _TYPES if table == "partitions" else _NAMES
     for rows in read_batches(file, group, kinds, _CODED, CHUNK_ROWS):
         if table == "topics":
@@ -209,7 +225,7 @@ def _of_piece(
                 yield from adding.take(key, of_key)
 
 
-def _unreadable(table: str, file: TableFile, reason: str) -> Batches:
+def _unreadable(table: str, file: TableFile, reason: str) -> Parcels:
     """Send what is wrong with a file to the snapshots that it has."""
     for key, flaw in flaws_of(table, file, reason):
         yield from packed(key, "found", pa.Table.from_pylist([flaw], schema=FOUND))
@@ -237,19 +253,19 @@ class Adding:
         self._rows = self._topics = 0
         self._kept: dict[Key, list[tuple[ArrowTable, ...]]] = {}
 
-    def take(self, key: Key, table: ArrowTable) -> Batches:
+    def take(self, key: Key, table: ArrowTable) -> Parcels:
         """Take rows of a snapshot."""
         self._waiting.setdefault(key, []).append(table)
         self._rows += len(table)
         if self._rows >= CHUNK_ROWS:
             yield from self._add()
 
-    def end(self) -> Batches:
+    def end(self) -> Parcels:
         """Add up what waits, and send all that was kept."""
         yield from self._add()
         yield from self._send()
 
-    def _send(self) -> Batches:
+    def _send(self) -> Parcels:
         for key, parts in self._kept.items():
             places, *others = zip(*parts, strict=True)
             once = places_once(places) if len(places) > 1 else places[0]
@@ -259,7 +275,7 @@ class Adding:
                 yield from packed(key, kind, pa.concat_tables(tables), buckets=buckets)
         self._kept, self._topics = {}, 0
 
-    def _add(self) -> Batches:
+    def _add(self) -> Parcels:
         is_compiled = self._rows >= WORTH_COMPILING
         for key, tables in self._waiting.items():
             rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
@@ -282,6 +298,9 @@ def places_once(parts: Sequence[ArrowTable]) -> ArrowTable:
     figures = [(name, "sum") for name in (*LOADS, "copied")]
     figures += [(name, "max") for name in HEAVIEST]
     together = pa.concat_tables(parts)
+    (keys,) = place_keys(together.select(["broker_id", "log_dir"]))
+    if len(np.unique(keys)) == len(keys):
+        return together.select(PLACES.names)
     found = together.group_by(["broker_id", "log_dir"]).aggregate(figures)
     plain = {f"{name}_{how}": name for name, how in figures}
     named = found.rename_columns([plain.get(n, n) for n in found.column_names])

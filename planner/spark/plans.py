@@ -102,7 +102,9 @@ def _of_fleet(
     *,
     history: bool,
 ) -> DataFrame:
-    tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet.canonical()
+    tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet
+    if tables.files is None:
+        tables = tables.canonical()
     sizes = sizes_of(tables)
     wanted = sizes if history else latest(sizes)
     jobs = [size.job(each.name) for size in wanted for each in asked]

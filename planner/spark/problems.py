@@ -13,7 +13,7 @@ from planner.snapshot.columns import ArrowTable
 from planner.spark.chunk import LOADS, WRONG
 from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
-from planner.spark.parcels import Key, Parcels
+from planner.spark.parcels import Key, Unpacked
 
 PROBLEM = ("table", "place", "value", "rule")
 """Which table, where in it, what stands there, what must hold."""
@@ -34,7 +34,7 @@ _RULES = {
 Row = dict[str, str]
 
 
-def problem_tables(parcels: Parcels, grounds: Grounds) -> Iterator[ArrowTable]:
+def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
     """
     Yield a row per thing that is wrong with one snapshot, as far as this task knows.
 
@@ -52,7 +52,7 @@ def problem_tables(parcels: Parcels, grounds: Grounds) -> Iterator[ArrowTable]:
         yield _table(parcels.key, rows)
 
 
-def _in_all(parcels: Parcels, grounds: Grounds) -> list[Row]:
+def _in_all(parcels: Unpacked, grounds: Grounds) -> list[Row]:
     rows = [*_in_topics(parcels)]
     if parcels.has_first:
         rows += _once_each(parcels.tables["found"])
@@ -113,16 +113,19 @@ def _twice(table: str, names: Iterable[str]) -> Iterator[Row]:
             yield _row(table, name, times, ONCE)
 
 
-def _in_topics(parcels: Parcels) -> Iterator[Row]:
+def _in_topics(parcels: Unpacked) -> Iterator[Row]:
     numbers = parcels.tables["number"]
     for name in WRONG:
         is_wrong = pc.greater(numbers.column(name), 0)
+        # Mostly nothing is, and to group nothing takes as long as to group a little.
+        if not pc.any(is_wrong).as_py():
+            continue
         wrong = numbers.select(["topic", name]).filter(is_wrong).group_by("topic")
         for row in wrong.aggregate([(name, "sum")]).sort_by("topic").to_pylist():
             yield _row("partitions", row["topic"], row[f"{name}_sum"], _RULES[name])
-    for row in parcels.tables["listed"].column("topic").value_counts().to_pylist():
-        if row["counts"] > 1:
-            yield _row("topics", row["values"], row["counts"], ONCE)
+    counted = parcels.tables["listed"].column("topic").value_counts()
+    for row in counted.filter(pc.greater(counted.field("counts"), 1)).to_pylist():
+        yield _row("topics", row["values"], row["counts"], ONCE)
     for (topic, number), times in twice_numbered(numbers).items():
         yield _row("partitions", f"{topic}-{number}", times, ONCE)
 

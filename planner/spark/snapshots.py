@@ -1,7 +1,6 @@
 """Whole snapshots put together from the files of a fleet, where tasks can read them."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -72,8 +71,7 @@ class SnapshotReader:
         found = [pa.schema(list(kinds.items())).empty_table()]
         for file in self._files.get(name, {}).get(key, ()):
             if len(file.snapshots) == 1 and not file.hidden:
-                # The key is known: its columns need not be read.
-                found.append(read_group(replace(file, key=key), None, kinds))
+                found.append(read_group(file.alone, None, kinds))
                 continue
             for group in _groups_with(file, key):
                 rows = self._group(name, file, group)

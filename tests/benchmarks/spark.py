@@ -13,19 +13,21 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from benchmarks.processes import peak, peaks, spent
 from benchmarks.run import replace_between_markers, where_measured
 from benchmarks.spark_ingest import ingest_table, measure_ingest
-from benchmarks.spark_plans import measure_plans, plan_table
+from benchmarks.spark_plans import FleetPlanned, measure_plans, plan_table
 from planner.spark.opening import snapshot_folder
 from planner.spark.scoring import score_fleet
 from planner.spark.session import start_session
@@ -36,6 +38,7 @@ WARM_RUNS = 5
 """The JVM compiles as it goes: by then, most of what runs."""
 ONCE_REPLICAS = 50_000_000
 """So many are scored once."""
+T = TypeVar("T")
 SMOKE_REPLICAS, SMOKE_CLUSTERS, SMOKE_BYTES = 3_000, 3, 1_000_000
 MOST_BROKERS = 10_000
 
@@ -229,7 +232,7 @@ def _tables(spark: Any, base: Path, given: argparse.Namespace) -> Iterator[str]:
         if clusters:
             how = {"with_million": with_million}
             with _folder(base) as folder:
-                found = measure_plans(spark, folder, clusters, given.cores, **how)
+                found = _apart(plans_apart, folder, clusters, given, **how)
             planned.append(_told(found))
     if planned:
         yield plan_table(planned)
@@ -238,6 +241,24 @@ def _tables(spark: Any, base: Path, given: argparse.Namespace) -> Iterator[str]:
         with _folder(base) as folder:
             taken = measure_ingest(spark, folder, given.ingest_mb * 10**6, **how)
         yield ingest_table([_told(taken)])
+
+
+def plans_apart(
+    folder: Path, clusters: int, given: argparse.Namespace, *, with_million: bool
+) -> FleetPlanned:
+    """Plan a fleet in a session of its own, as ``fleet plan`` starts it."""
+    conf = {"spark.driver.memory": given.memory}
+    spark = start_session(master=f"local[{given.cores}]", conf=conf, in_python=True)
+    how = {"with_million": with_million}
+    found = measure_plans(spark, folder, clusters, given.cores, **how)
+    spark.stop()
+    return found
+
+
+def _apart(work: Callable[..., T], *given: Any, **more: Any) -> T:
+    """Work in a process of its own: Java's options hold for all of a process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        return apart.submit(work, *given, **more).result()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from placement.core import search
 from placement.core.arrangement import home_arrangement, loads
 from placement.core.bounds import reached_bands
 from placement.core.effort import NORMAL, QUICK, Effort
-from placement.core.kernels import touching
+from placement.core.kernels import stages, touching
 from placement.core.problem import (
     NO_LIMIT,
     Movability,
@@ -226,6 +226,28 @@ def test_compiled_kernels_answer_as_plain_ones_do(
         assert one.best.role_of.tolist() == other.best.role_of.tolist()
         assert one.steps == other.steps
         assert (one.certificate.moves.value or 0) > 0
+
+
+def test_small_searches_of_one_process_load_kernels_together(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    called = []
+    monkeypatch.setattr(search, "compiled", lambda entry: called.append(1) or entry)
+    monkeypatch.setattr(search, "is_running", lambda _: bool(called))
+    # Quick effort makes no rounds of ruin, and waits for no kernel of theirs.
+    monkeypatch.setattr(search, "is_at_hand", lambda needed: stages.shake not in needed)
+    monkeypatch.setattr(search, "LOADING_STEPS", 40)
+    monkeypatch.setattr(search, "_plain", search.PlainSteps())
+    problem = spread_out(9, 60)
+
+    found, loaded = [], []
+    for _ in range(8):
+        found.append(solve(problem, effort=QUICK))
+        loaded.append(bool(called))
+
+    assert not loaded[0]
+    assert loaded[-1]
+    assert len({tuple(each.best.bin_of.tolist()) for each in found}) == 1
 
 
 @pytest.mark.slow

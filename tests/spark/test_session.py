@@ -58,6 +58,18 @@ def test_what_is_given_comes_before_our_defaults(monkeypatch):
     assert chosen["spark.master"] == "local[*]"
 
 
+@pytest.mark.parametrize("in_python", [False, True])
+def test_java_compiles_once_where_the_work_is_done_in_python(monkeypatch, in_python):
+    monkeypatch.delenv("SPARK_ENV_LOADED", raising=False)
+
+    chosen = settings(master="local[2]", conf={}, in_python=in_python)
+    afar = settings(master="spark://h:7077", conf={}, in_python=in_python)
+
+    options = chosen["spark.driver.extraJavaOptions"].split()
+    assert ("-XX:TieredStopAtLevel=1" in options) == in_python
+    assert "spark.driver.extraJavaOptions" not in afar
+
+
 @pytest.mark.parametrize(
     ("lacking", "said"),
     [("which", "openjdk-17-jre-headless"), ("find_spec", "kafka-planner[spark]")],

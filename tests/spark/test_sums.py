@@ -17,9 +17,9 @@ from planner.spark.balance import ScoreSettings
 from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
 from planner.spark.judged import judging, scoring
-from planner.spark.parcels import buckets_of, on_snapshots, packed, seeds
+from planner.spark.parcels import buckets_of, packed, seeds, sent
 from planner.spark.partial import Adding
-from planner.spark.problems import problem_tables, twice_numbered
+from planner.spark.problems import twice_numbered
 from planner.spark.said import min_isr_of, said_of
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents
@@ -63,7 +63,7 @@ def scored_in_chunks(snapshot, size):
     grounds = grounds_in_memory(tables)
     parcels = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
 
-    judged = judging(grounds, DEFAULTS)(iter(parcels))
+    judged = judging(grounds, DEFAULTS)(sent(parcels))
     batches = list(scoring(LEVELS)(in_one(judged)))
     return by_place(pa.Table.from_batches(batches, SCORES))
 
@@ -154,8 +154,8 @@ def test_rows_that_are_wrong_are_named(changed, said, size):
     tables["partitions"] = pa.table(columns)
     grounds = grounds_in_memory(tables)
 
-    batches = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
-    found = on_snapshots(lambda each: problem_tables(each, grounds))(iter(batches))
+    parcels = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
+    found = judging(grounds, DEFAULTS)(sent(parcels))
 
     rules = {row["rule"] for batch in found for row in batch.to_pylist()}
     assert len(rules) == 1
