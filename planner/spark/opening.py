@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from planner.errors import BadInputError, InputProblem
 from planner.fleet.tables import EPOCH, header_table, read_header, snapshot_tables
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
 from planner.spark.files import (
@@ -63,9 +64,11 @@ def open_fleet(
     Raises
     ------
     BadInputError
-        If it is no fleet folder.
+        If it is no fleet folder, or a file of a catalog's tables is broken.
     """
     if folder.startswith(CATALOG):
+        if broken:
+            raise _broken_catalog(folder, broken)
         schema = folder.removeprefix(CATALOG)
         tables = {name: spark.table(f"{schema}.{name}") for name in TABLE_NAMES}
         return _fleet_of(tables)
@@ -77,6 +80,26 @@ def open_fleet(
     flaws = flaws_of_files(folder, visible, days, broken)
     tables = read_tables(spark, folder, visible, days, broken)
     return replace(_fleet_of(tables), flaws=flaws)
+
+
+def _broken_catalog(folder: str, broken: Mapping[str, str]) -> BadInputError:
+    """
+    Say which files of a catalog's tables cannot be read.
+
+    A table is asked for as a whole, and nothing tells whose rows a file of it had: left
+    out, it would take some partitions with it, and the others would pass for all.
+    """
+    problems = [
+        InputProblem(
+            file=folder,
+            place="",
+            value="",
+            rule=f"{reason}; no marker tells which snapshots it has",
+            remedy="restore the file, or write its snapshots anew",
+        )
+        for reason in broken.values()
+    ]
+    return BadInputError(f"cannot read {folder}", problems)
 
 
 def fleet_of_snapshots(

@@ -10,7 +10,7 @@ from planner.fleet.overview import FAILED
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot, write_snapshot
-from planner.spark.opening import open_fleet
+from planner.spark.opening import fleet_of_snapshots, open_fleet
 from planner.spark.plans import plan_fleet
 from planner.spark.scoring import score_fleet
 from support.broken_files import cut, spoil
@@ -135,6 +135,29 @@ def test_commands_go_on_where_a_file_is_broken(spark, tmp_path, capsys, breaks):
     assert (last["status"], last["moved_bytes_since"]) == ("ok", 0)
     print_changes(changed.document["changes"])
     assert "cannot read" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("breaks", [cut, spoil])
+@pytest.mark.parametrize("command", ["plan", "score", "changes"])
+def test_a_broken_file_of_a_catalog_is_told_in_one_line(
+    spark, tmp_path, capsys, command, breaks
+):
+    name = "broken_catalog"
+    spark.sql(f"CREATE DATABASE {name} LOCATION '{(tmp_path / 'db').as_uri()}'")
+    try:
+        snapshots = [snapshot("a", day) for day in DAYS]
+        for table, rows in fleet_of_snapshots(spark, snapshots).tables().items():
+            rows.coalesce(1).write.saveAsTable(f"{name}.{table}")
+        (path,) = (tmp_path / "db" / "partitions").glob("*.parquet")
+        breaks(path)
+
+        found = run(capsys, "fleet", command, f"table:{name}", "-o", tmp_path / "out")
+    finally:
+        spark.sql(f"DROP DATABASE {name} CASCADE")
+
+    assert found.code == 2
+    (said,) = (line for line in found.err.splitlines() if str(path) in line)
+    assert "no marker tells" in said
 
 
 def test_a_broken_snapshot_folder_is_named(spark, tmp_path, capsys):
