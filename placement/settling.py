@@ -15,6 +15,7 @@ import numpy as np
 from placement.change import Reassignment
 from placement.core.arrangement import Arrangement
 from placement.core.bundles import bundle_groups
+from placement.core.certify import MANY_CELLS
 from placement.core.deadline import Deadline
 from placement.core.effort import EFFORTS, Effort
 from placement.core.exact_models import ExactModels
@@ -157,12 +158,14 @@ def _proven_by_cases(
     best: PlannedPlacement, effort: Effort
 ) -> tuple[PlannedPlacement, float]:
     """Return an answer with a bound on its cost by cases, and the seconds it took."""
-    known = best.solution.best
+    state, known = best.draft.state, best.solution.best
+    is_small = state.num_partitions * state.num_brokers <= MANY_CELLS
+    is_open = best.has_met_rules and best.solution.certificate.cost.gap != 0
+    if not (is_small and is_open):
+        return best, 0.0
     problem = build_problem(best.draft, best.targets, best.balanced)
     models = ExactModels(Moving.of(problem).problem, effort)
-    if not (best.has_met_rules and has_choice(problem) and models.is_fitting):
-        return best, 0.0
-    if best.solution.certificate.cost.gap == 0:
+    if not (has_choice(problem) and models.is_fitting):
         return best, 0.0
 
     def prover(problem: Problem) -> Solution:

@@ -114,7 +114,7 @@ def kernels(request, monkeypatch):
     and Spark, which have processes of their own: compiling takes each half a minute.
     """
     if not any(map(request.node.get_closest_marker, ("kafka", "spark"))):
-        monkeypatch.setattr("placement.core.search.PLAIN_ITEMS", -1)
+        monkeypatch.setattr("placement.core.compiling.PLAIN_ITEMS", -1)
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,13 @@ from threading import Thread
 import numpy as np
 
 from placement.core.arrangement import home_arrangement
+from placement.core.compiling import STAGES
 from placement.core.effort import QUICK, Effort
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled, is_at_hand
 from placement.core.kernels.memory import lay_out
 from placement.core.problem import NO_LIMIT, Level, Limits, Movability, Problem
-from placement.core.search import STAGES, Searcher
+from placement.core.search import Searcher
 from placement.core.value import evaluate
 
 logger = logging.getLogger(__name__)

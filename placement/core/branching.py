@@ -22,7 +22,6 @@ from placement.core.verify_prices import (
     Fixing,
     Known,
     is_impossible,
-    most_in,
     verify_distance,
     verify_prices,
 )
@@ -109,10 +108,9 @@ def _proven_beyond(problem: Problem, distance: float, most_leaves: int) -> Proof
     value, proof = _Tree(problem, bands, copy=0).grown(ANYTHING, most_leaves)
     if proof is None or value <= 0:
         return None
-    nodes = proof.witness.get("nodes", [proof.witness])
-    cuts = {"cuts": proof.witness["cuts"]} if "cuts" in proof.witness else {}
-    witness = {"nodes": nodes, **cuts, "distance": distance}
-    return Proof(kind="milp-dual", witness=witness)
+    witness = proof.witness
+    tree = witness if "nodes" in witness else {"nodes": [witness]}
+    return Proof(kind="milp-dual", witness={**tree, "distance": distance})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,23 +215,15 @@ class _Tree:
         """Add cuts that cut an answer off; tell whether there were any."""
         if len(self._problem.extra):
             return False
-        known = set(self._cuts)
-        made = [
-            row
-            for row in separated(
-                self._problem, self._rows, self._bands, vertex.columns, vertex.outside
-            )
-            if row.cut not in known
-        ]
+        problem, bands, known = self._problem, self._bands, set(self._cuts)
+        deepest = separated(problem, self._rows, bands, vertex.columns, vertex.outside)
+        made = [row for row in deepest if row.cut not in known]
         for row in made:
             self._program.add(row)
-        self._cuts += [row.cut for row in made]
-        self._rounded += rounded_rows(
-            self._problem,
-            self._bands.lower,
-            self._bands.upper,
-            [_told(row.cut) for row in made],
-        )
+        cuts = [row.cut for row in made]
+        self._cuts += cuts
+        told = [_told(cut) for cut in cuts]
+        self._rounded += rounded_rows(problem, bands.lower, bands.upper, told)
         return bool(made)
 
     def _branch(self, case: _Case, row: int) -> dict[str, Any]:
@@ -264,21 +254,17 @@ class _Tree:
         scale = self._scale if self._copy else 1.0
         prices = duals_of(found.marginals * scale, self._program.place, self._unit)
         rounded = [
-            (
-                max(-marginal, 0.0) * scale / self._unit[row.bin, row.resource],
-                most_in(row),
-            )
+            (max(-marginal, 0.0) * scale / self._unit[row.bin, row.resource], row.most)
             for marginal, row in zip(found.of_cuts.tolist(), self._rounded, strict=True)
         ]
         return whole_prices(self._problem, prices, self._copy, rounded)
 
     def _proven(self, leaf: dict[str, Any], fixings: tuple[Fixing, ...]) -> float:
         known = Known(fixings, self._rounded)
+        ends = self._bands.lower, self._bands.upper
         if not self._copy:
-            bands = self._bands.lower, self._bands.upper
-            return verify_distance(self._problem, leaf, known, bands)
-        lower, upper = self._bands.lower, self._bands.upper
-        return verify_prices(self._problem, lower, upper, leaf, known=known)
+            return verify_distance(self._problem, leaf, known, ends)
+        return verify_prices(self._problem, *ends, leaf, known=known)
 
     def _columns(self, tables: Tables) -> BoolArray:
         """Return ``(G, N)`` the pairs that matter: of what stays, where it is."""

@@ -15,7 +15,7 @@ from placement.core.transport import flow_bound
 from placement.core.value import Value
 from placement.core.verify import verify_cover, verify_cut
 from placement.core.verify_prices import verify_distance, verify_prices
-from placement.core.verify_tree import verify_tree
+from placement.core.verify_tree import verify_distance_tree, verify_tree
 
 MANY_CELLS = 100_000
 """Pairs of group and bin, those that stay too, up to which cases are told apart."""
@@ -156,9 +156,9 @@ def _deviation(
     if bound < reached and is_small and effort.leaves:
         from placement.core.branching import branched_distance
 
-        known = (bound, proof)
-        tree = branched_distance(problem, reached, effort.leaves)
-        bound, proof = max(known, tree, key=_first)
+        _, tree = branched_distance(problem, reached, effort.leaves)
+        proven = _by_tree(problem, tree)
+        bound, proof = max((bound, proof), (proven, tree), key=_first)
     if reached < bound - CLOSE:
         msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
         raise ProofContradictionError(msg)
@@ -173,6 +173,15 @@ def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | N
     by_cut = 0.0 if cut is None else verify_cut(problem, cut.witness)
     by_prices = 0.0 if prices is None else verify_distance(problem, prices.witness)
     return (by_prices, prices) if by_prices > by_cut else (by_cut, cut)
+
+
+def _by_tree(problem: Problem, proof: Proof | None) -> float:
+    """Return what a tree of cases proves of the distance, or prices of load alone."""
+    if proof is None:
+        return 0.0
+    if "nodes" in proof.witness:
+        return verify_distance_tree(problem, proof.witness)
+    return verify_distance(problem, proof.witness)
 
 
 def _checked(

@@ -84,6 +84,15 @@ class Row(NamedTuple):
     limit: float
 
 
+class _Shares(NamedTuple):
+    """How much of an item of each group a bin has, without its role and with it."""
+
+    columns: IntArray
+    groups: IntArray
+    plain: FloatArray
+    led: FloatArray
+
+
 class _Load(NamedTuple):
     """What the groups bring to one bin in one resource, in the relaxation's answer."""
 
@@ -148,13 +157,13 @@ def separated(
     """
     found = []
     for b in range(problem.num_bins):
-        here = np.nonzero(rows.bins == b)[0]
+        shares = _shares_of(rows, np.nonzero(rows.bins == b)[0], columns)
         for r in range(problem.num_resources):
-            load = _load_of(problem, rows, here, columns, r)
+            load = _load_of(problem, shares, r)
             for side in _sides(problem, bands, (b, r), outside):
                 made = _deepest(load, side)
                 if made is not None:
-                    found.append(_as_row(made, load.groups, rows, here))
+                    found.append(_as_row(made, shares, rows))
     return found
 
 
@@ -171,15 +180,18 @@ def _sides(
         yield _Side(*place, is_lower=True, room=lower - fixed, slack=slack)
 
 
-def _load_of(
-    problem: Problem, rows: Rows, here: IntArray, columns: FloatArray, r: int
-) -> _Load:
+def _shares_of(rows: Rows, here: IntArray, columns: FloatArray) -> _Shares:
     groups, place = np.unique(rows.groups[here], return_inverse=True)
     leads, share = rows.leads[here], columns[here]
     plain, led = np.zeros(len(groups)), np.zeros(len(groups))
     plain[place[~leads]], led[place[leads]] = share[~leads], share[leads]
+    return _Shares(here, groups, plain, led)
+
+
+def _load_of(problem: Problem, shares: _Shares, r: int) -> _Load:
+    groups = shares.groups
     weight, role_weight = problem.weight[groups, r], problem.role_weight[groups, r]
-    return _Load(groups, weight, role_weight, plain, led)
+    return _Load(groups, weight, role_weight, shares.plain, shares.led)
 
 
 class _Made(NamedTuple):
@@ -245,8 +257,9 @@ def _divisors(factors: IntArray, values: FloatArray) -> IntArray:
     return found
 
 
-def _as_row(made: _Made, groups: IntArray, rows: Rows, here: IntArray) -> Row:
-    place = np.searchsorted(groups, rows.groups[here])
+def _as_row(made: _Made, shares: _Shares, rows: Rows) -> Row:
+    here = shares.columns
+    place = np.searchsorted(shares.groups, rows.groups[here])
     weights: IntArray = np.where(rows.leads[here], made.role[place], made.item[place])
     is_used: BoolArray = weights != 0
     return Row(

@@ -8,13 +8,13 @@ what need not have moved is sent home. Limits are counted in steps, never in sec
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 import numpy as np
 
 from placement.core.arrangement import Arrangement, settled
+from placement.core.compiling import Compiling
 from placement.core.deadline import Deadline
 from placement.core.effort import (
     FEW_PRICED,
@@ -25,7 +25,7 @@ from placement.core.effort import (
     scans,
 )
 from placement.core.kernels import stages
-from placement.core.kernels.jit import compiled, is_at_hand, is_running
+from placement.core.kernels.jit import compiled
 from placement.core.kernels.layout import (
     BASE_PRICE,
     COST,
@@ -46,63 +46,14 @@ from placement.core.kernels.placing import ALL_BINS
 from placement.core.problem import NO_LIMIT, Movability, Problem
 from placement.core.value import Value, broken_groups, evaluate
 
-PLAIN_ITEMS = 4000
-"""Up to so many items, compiling the kernels costs more than it saves."""
 PRICED_ITEMS = 200_000
 """The same where every move has a price."""
 SMALL_ITEMS = 10_000
 """Up to so many items every price of a move is tried from the start."""
 PATIENCE = 3
 """Rounds over all bins without any gain before balancing ends."""
-FEW_ITEMS = 60
-"""Up to so many items compiled kernels save time only where bands are hard to meet."""
-PLAIN_STEPS = 400
-"""After so many steps uncompiled, kernels that are compiled on disk are loaded."""
-FEW_STEPS = 2000
-"""The same of few items: most are done by then."""
-LOADING_STEPS = 1000
-"""
-Steps uncompiled of all searches of a process that take as long as loading kernels does:
-where so many small clusters were planned, more are likely to follow.
-"""
-MANY_ROUNDS = 1000
-"""From so many rounds of ruin on, kernels are compiled for them if they have to be."""
 DEAR_STEPS = 12
 """Steps that one step with pairs of moves counts for."""
-STAGES = (
-    stages.fill,
-    stages.level_roles,
-    stages.balance_all,
-    stages.trim,
-    stages.return_roles,
-    stages.shake,
-)
-"""Stages that any search may need."""
-STAGES_WITHOUT_ROUNDS = tuple(each for each in STAGES if each is not stages.shake)
-"""The same of one that makes no rounds of ruin."""
-
-
-@dataclass(slots=True)
-class PlainSteps:
-    """Steps that all searches of a process made uncompiled."""
-
-    made: int = 0
-
-
-_plain = PlainSteps()
-
-
-def stages_of(effort: Effort) -> tuple[Callable[..., int], ...]:
-    """Return the stages that a search of some effort may need."""
-    return STAGES if effort.rounds else STAGES_WITHOUT_ROUNDS
-
-
-def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
-    """Tell whether a search has to compile first: sooner where moves have a price."""
-    most = min(PLAIN_ITEMS, FEW_PRICED) if is_priced else PLAIN_ITEMS
-    return num_items > most and not is_at_hand(STAGES)
-
-
 MOST_REPACKED = 8
 """How often a stage goes on after its lists had to be laid out anew."""
 ROLE_SWEEPS = 8
@@ -162,16 +113,14 @@ class Searcher:
         self._effort = effort
         self._seed = seed
         self._deadline = deadline or Deadline()
-        self._stages = stages_of(effort)
-        self._is_compiled = (
-            is_compiled
-            or problem.num_items > PLAIN_ITEMS
-            or (self._is_priced and effort.more_rounds >= MANY_ROUNDS)
-            or (problem.num_items > FEW_ITEMS and is_running(self._stages))
+        self._compiling = Compiling(
+            problem.num_items,
+            effort,
+            is_priced=self._is_priced,
+            is_on=is_compiled,
         )
         self._laid_out: Memory | None = None
         self._live: Memory | None = None
-        self._worked = 0
         self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
             problem.num_items, 1
         )
@@ -194,7 +143,7 @@ class Searcher:
         return self._problem.price_per_move > 0 and not is_small
 
     def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
-        return values if self._is_compiled else values.tolist()
+        return values if self._compiling.is_on else values.tolist()
 
     @property
     def _now(self) -> Memory:
@@ -207,7 +156,7 @@ class Searcher:
         entry: Callable[..., int],
         *arguments: Any,  # noqa: ANN401 - numbers, arrays or lists
     ) -> int:
-        run = compiled(entry) if self._is_compiled else entry
+        run = compiled(entry) if self._compiling.is_on else entry
         done = 0
         for _ in range(MOST_REPACKED):
             done += int(run(self._now, *arguments))
@@ -232,26 +181,11 @@ class Searcher:
 
         `is_long`: what comes next takes longer than loading, whatever was done so far.
         """
-        if self._is_compiled:
-            return
-        is_worth_it = is_long and self._effort.rounds >= MANY_ROUNDS
-        is_late = self._is_late(is_long=is_long)
-        if is_worth_it or (is_late and is_at_hand(self._stages)):
-            self._is_compiled = True
+        if self._compiling.begins(is_long=is_long):
             memory = self._laid_out
             assert memory is not None  # noqa: S101 - made before any stage
             memory.ints[:], memory.floats[:] = self._now
             self._live = memory
-
-    def _is_late(self, *, is_long: bool) -> bool:
-        """Tell whether so much is done, or to be done, that compiled is quicker."""
-        if self._problem.num_items > FEW_ITEMS:
-            is_due = self._worked > PLAIN_STEPS or _plain.made > LOADING_STEPS
-            return is_long or is_due
-        if is_running(self._stages):
-            # What is loaded already costs nothing more.
-            return is_long or self._worked > 0
-        return self._worked > FEW_STEPS
 
     def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """
@@ -427,7 +361,7 @@ class Searcher:
         else:
             self._laid_out = lay_again(self._laid_out, self._problem, at, self._seed)
         laid_out = self._laid_out
-        self._live = laid_out if self._is_compiled else as_lists(laid_out)
+        self._live = laid_out if self._compiling.is_on else as_lists(laid_out)
 
     def _balance(self, scan: int, *, is_thorough: bool = False) -> None:
         if self._is_in_band() and self.steps:
@@ -441,9 +375,7 @@ class Searcher:
         more = (scan, int(is_thorough), self._patience)
         made = self._in_turns(stages.balance_all, (), limit, *more)
         self.steps += made
-        worked = made * (DEAR_STEPS if is_thorough else 1)
-        self._worked += worked
-        _plain.made += 0 if self._is_compiled else worked
+        self._compiling.count(made * (DEAR_STEPS if is_thorough else 1))
 
     def _in_turns(
         self,

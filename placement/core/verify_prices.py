@@ -19,6 +19,7 @@ these rows alone.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -226,29 +227,32 @@ def _read(
     least = min([0, *above.flat, *below.flat, *(one.price for one in rounded)])
     if denominator < 1 or least < 0:
         return None
-    copy = denominator * cost.astype(object)
-    prices = _Prices(above, below, denominator, copy, known.fixings, rounded)
+    prices = _Prices(above, below, denominator, cost, known.fixings, rounded)
     return _fitted(problem, prices)
 
 
 def _fitted(problem: Problem, prices: _Prices) -> _Prices | None:
-    """Return the prices in 64 bits where they fit; `None` where there are too many."""
-    largest = _largest(problem, prices)
+    """
+    Return the prices in 64 bits where they fit; `None` where there are too many.
+
+    What comes in has the costs of moves as they are, not in units of the prices.
+    """
+    largest, cost = _largest(problem, prices), prices.copy
     if largest < SAFE:
-        above, below, copy = (
-            table.astype(np.int64)
-            for table in (prices.above, prices.below, prices.copy)
-        )
+        above, below = (t.astype(np.int64) for t in (prices.above, prices.below))
+        copy = prices.denominator * cost
         return prices._replace(above=above, below=below, copy=copy)
     is_small = problem.num_groups * problem.num_bins <= WIDE_CELLS
     if not is_small or largest >= WIDE_FORBIDDEN >> 1:
         return None
     rounded = tuple(_Priced(_widened(row), price) for row, price in prices.rounded)
-    return prices._replace(rounded=rounded, forbidden=WIDE_FORBIDDEN)
+    copy = prices.denominator * cost.astype(object)
+    return prices._replace(rounded=rounded, copy=copy, forbidden=WIDE_FORBIDDEN)
 
 
 def _widened(row: RoundedRow) -> RoundedRow:
-    return row._replace(item=row.item.astype(object), role=row.role.astype(object))
+    item, role = row.item.astype(object), row.role.astype(object)
+    return replace(row, item=item, role=role)
 
 
 def _largest(problem: Problem, prices: _Prices) -> int:
@@ -260,16 +264,10 @@ def _largest(problem: Problem, prices: _Prices) -> int:
     if len(problem.extra):
         heaviest = heaviest + np.abs(problem.extra).max(axis=0, initial=0)
     load = sum(p * int(w) for p, w in zip(steepest, heaviest, strict=True))
-    load += sum(price * most_in(row) for row, price in prices.rounded)
-    copy = int(prices.copy.max(initial=0))
+    load += sum(price * row.most for row, price in prices.rounded)
+    copy = prices.denominator * int(prices.copy.max(initial=0))
     most_items = int(np.diff(problem.group_start).max(initial=0))
     return int(load + copy) * (most_items + 2)
-
-
-def most_in(row: RoundedRow) -> int:
-    """Return the most that one group can have in a row, in size."""
-    sizes = [int(np.abs(part).max(initial=0)) for part in (row.item, row.role)]
-    return sum(sizes)
 
 
 def _exact_sum(values: IntArray) -> int:

@@ -11,7 +11,9 @@ have there. From these its numbers are worked out anew: of whole :math:`z_j \ge 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +25,8 @@ SAFE = 1 << 60
 """Loads, limits and divisors below this are rounded within 64 bits."""
 
 
-class RoundedRow(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RoundedRow:
     """
     A row that holds of all arrangements: ``item`` and ``role`` sum to `limit` at most.
 
@@ -42,6 +45,11 @@ class RoundedRow(NamedTuple):
     item: IntArray
     role: IntArray
     limit: int
+
+    @cached_property
+    def most(self) -> int:
+        """The most that one group can have in the row, in size."""
+        return sum(int(np.abs(part).max(initial=0)) for part in (self.item, self.role))
 
 
 def rounded_rows(

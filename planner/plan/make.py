@@ -8,8 +8,8 @@ import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.core.compiling import needs_compiling
 from placement.core.effort import EFFORTS
-from placement.core.search import needs_compiling
 from placement.impossible import explain_impossible
 from placement.load import Resource
 from placement.operations import (

@@ -17,6 +17,7 @@ from collections.abc import (
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +32,7 @@ from planner.snapshot.columns import ArrowTable
 from planner.spark.dealing import SLOT, dealt, pack, shuffled_tasks, slots
 from planner.spark.files import KEY, FleetFiles
 from planner.spark.fleet import Fleet
+from planner.spark.gathering import gathered
 from planner.spark.ground import part_of, union_of
 from planner.spark.jobs import Job
 from planner.spark.snapshots import SnapshotReader
@@ -45,8 +47,8 @@ Smaller jobs share a task until they cost that together: half a second. What a t
 itself costs is a tenth of it.
 """
 
-SENT_BYTES = 2**20
-"""Rows wait until they are so large together: Spark takes each batch in by itself."""
+SENT_BYTES, SENT_TABLES = 2**20, 10_000
+"""Rows wait until they are so large together, or are of so many jobs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -183,14 +185,10 @@ def sent(tables: Iterable[ArrowTable]) -> Iterator[pa.RecordBatch]:
     tables
         Of one schema.
     """
-    waiting: list[ArrowTable] = []
-    for table in tables:
-        waiting.append(table)
-        if sum(each.nbytes for each in waiting) >= SENT_BYTES:
-            yield from pa.concat_tables(waiting).combine_chunks().to_batches()
-            waiting = []
-    if waiting:
-        yield from pa.concat_tables(waiting).combine_chunks().to_batches()
+    for together in gathered(
+        tables, attrgetter("nbytes"), enough=SENT_BYTES, most=SENT_TABLES
+    ):
+        yield from pa.concat_tables(together).combine_chunks().to_batches()
 
 
 def _dealt_files(files: FleetFiles, tasks: Sequence[Sequence[Job]]) -> list[bytes]:

@@ -19,6 +19,7 @@ from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import as_array
 from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, PLACES, TOPICS
 from planner.spark.files import TIME
+from planner.spark.gathering import gathered
 
 Key = tuple[str | None, int]
 """A snapshot: its cluster, and its time in microseconds since 1970."""
@@ -117,16 +118,12 @@ def packed(key: Key, kind: str, table: ArrowTable, *, buckets: int = 1) -> Parce
 
 def sent(parcels: Iterable[Parcel]) -> Batches:
     """Yield parcels in the columns of `SCHEMA`, many together."""
-    waiting: list[Parcel] = []
-    size = 0
-    for parcel in parcels:
-        waiting.append(parcel)
-        size += len(parcel[-1] or b"")
-        if size >= SENT_BYTES or len(waiting) >= SENT_PARCELS:
-            yield _batch(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield _batch(waiting)
+    together = gathered(parcels, _size_of, enough=SENT_BYTES, most=SENT_PARCELS)
+    return map(_batch, together)
+
+
+def _size_of(parcel: Parcel) -> int:
+    return len(parcel[-1] or b"")
 
 
 def _batch(parcels: Sequence[Parcel]) -> pa.RecordBatch:

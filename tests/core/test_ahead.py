@@ -2,10 +2,11 @@ import pytest
 
 from placement.core import ahead
 from placement.core.ahead import load_ahead
+from placement.core.compiling import STAGES
 from placement.core.effort import NORMAL, QUICK
 from placement.core.kernels import stages
 from placement.core.kernels.jit import is_at_hand
-from placement.core.search import STAGES, Searcher
+from placement.core.search import Searcher
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,12 @@ def free_of_prices(drawn: Problem) -> Problem:
     return replace(drawn, price_per_move=0, must_release_role=must_not)
 
 
+PLAIN = problems(is_plain=True).filter(lambda p: p.num_groups).map(free_of_prices)
+
+
 @settings(max_examples=80)
-@given(problems(is_plain=True))
-def test_a_tree_proves_no_more_than_is_true(drawn: Problem):
-    problem = free_of_prices(drawn)
-    assume(problem.num_groups)
+@given(PLAIN)
+def test_a_tree_proves_no_more_than_is_true(problem: Problem):
     assert fits_prices(problem, 10**6)
     bands = aimed_bands(problem)
     least = least_cost(problem, bands)
@@ -69,10 +70,8 @@ def test_a_tree_proves_no_more_than_is_true(drawn: Problem):
 
 
 @settings(max_examples=80)
-@given(problems(is_plain=True))
-def test_a_tree_proves_no_distance_that_is_not_there(drawn: Problem):
-    problem = free_of_prices(drawn)
-    assume(problem.num_groups)
+@given(PLAIN)
+def test_a_tree_proves_no_distance_that_is_not_there(problem: Problem):
     least = least_distance(problem)
 
     value, proof = branched_distance(problem, np.inf, MOST_LEAVES)
@@ -121,10 +120,8 @@ def test_rounded_rows_prove_it_without_cases():
 
 
 @settings(max_examples=80)
-@given(problems(is_plain=True))
-def test_bands_just_too_narrow_prove_the_distance_of_an_answer(drawn: Problem):
-    problem = free_of_prices(drawn)
-    assume(problem.num_groups)
+@given(PLAIN)
+def test_bands_just_too_narrow_prove_the_distance_of_an_answer(problem: Problem):
     least = least_distance(problem)
     assume(0 < least < np.inf)
 

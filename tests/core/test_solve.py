@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from placement.core import compiling, search
 from placement.core import effort as efforts
-from placement.core import search
 from placement.core.arrangement import home_arrangement, loads
 from placement.core.bounds import reached_bands
 from placement.core.effort import NORMAL, QUICK, Effort
@@ -213,12 +213,12 @@ def test_compiled_kernels_answer_as_plain_ones_do(
     plain = [solve(problem, effort=QUICK) for problem in cases]
 
     if steps_before is None:
-        monkeypatch.setattr(search, "PLAIN_ITEMS", -1)
+        monkeypatch.setattr(compiling, "PLAIN_ITEMS", -1)
     else:
         # Starts plain, and changes over in the middle.
-        monkeypatch.setattr(search, "FEW_ITEMS", -1)
-        monkeypatch.setattr(search, "PLAIN_STEPS", steps_before)
-        monkeypatch.setattr(search, "is_running", lambda _: False)
+        monkeypatch.setattr(compiling, "FEW_ITEMS", -1)
+        monkeypatch.setattr(compiling, "PLAIN_STEPS", steps_before)
+        monkeypatch.setattr(compiling, "is_running", lambda _: False)
     compiled = [solve(problem, effort=QUICK) for problem in cases]
 
     for one, other in zip(plain, compiled, strict=True):
@@ -233,11 +233,13 @@ def test_small_searches_of_one_process_load_kernels_together(
 ):
     called = []
     monkeypatch.setattr(search, "compiled", lambda entry: called.append(1) or entry)
-    monkeypatch.setattr(search, "is_running", lambda _: bool(called))
+    monkeypatch.setattr(compiling, "is_running", lambda _: bool(called))
     # Quick effort makes no rounds of ruin, and waits for no kernel of theirs.
-    monkeypatch.setattr(search, "is_at_hand", lambda needed: stages.shake not in needed)
-    monkeypatch.setattr(search, "LOADING_STEPS", 40)
-    monkeypatch.setattr(search, "_plain", search.PlainSteps())
+    monkeypatch.setattr(
+        compiling, "is_at_hand", lambda needed: stages.shake not in needed
+    )
+    monkeypatch.setattr(compiling, "LOADING_STEPS", 40)
+    monkeypatch.setattr(compiling, "_plain", compiling.PlainSteps())
     problem = spread_out(9, 60)
 
     found, loaded = [], []
@@ -262,7 +264,7 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
 
     found = {}
     for most in (10**6, -1):
-        monkeypatch.setattr(search, "PLAIN_ITEMS", most)
+        monkeypatch.setattr(compiling, "PLAIN_ITEMS", most)
         found[most] = solve(problem, effort=replace(few, more_rounds=500))
     short = solve(problem, effort=few)
 
@@ -274,7 +276,7 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
 
 @pytest.mark.slow
 def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(search, "PLAIN_ITEMS", -1)
+    monkeypatch.setattr(compiling, "PLAIN_ITEMS", -1)
     problem = spread_out(12, 300, least=0.9)
     few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
 

@@ -20,7 +20,7 @@ from hypothesis import seed as seeded
 
 from fuzz.drawn import GOALS, Drawn, drawn
 from fuzz.judging import judge
-from placement.core import search
+from placement.core import compiling
 
 FAILED = "rounds that failed"
 PROCESSES = 2
@@ -90,7 +90,7 @@ def main() -> int:
     goals = tuple(given_.goal or GOALS)
     if given_.alone:
         # Compiled first, which takes a third off the time of hundreds of plans.
-        search.PLAIN_ITEMS = -1
+        compiling.PLAIN_ITEMS = -1
         told = look(given_.cases, given_.seed, goals)
         for name, times in sorted(told.items()):
             print(f"{times:8,}  {name}")  # noqa: T201 - output
