@@ -19,14 +19,13 @@ from placement.core.relaxation import Rows, Tables, duals_of, whole_prices
 from placement.core.rounding import Cut, separated
 from placement.core.solution import Proof
 from placement.core.verify_prices import (
-    Fixing,
-    Known,
     is_impossible,
     verify_distance,
     verify_prices,
 )
 from placement.core.verify_rounding import RoundedRow, rounded_rows
 from placement.core.verify_tree import widened_ends
+from placement.core.verify_witness import Fixing, Known
 
 FORCE = 1e5
 """Price of a target outside a band, in dearest copies: dearer than any answer."""

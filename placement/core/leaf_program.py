@@ -15,7 +15,7 @@ from placement.core.bounds import Bands
 from placement.core.problem import BoolArray, FloatArray, IntArray
 from placement.core.relaxation import Rows
 from placement.core.rounding import Row
-from placement.core.verify_prices import Fixing
+from placement.core.verify_witness import Fixing
 
 INFINITE = highspy.kHighsInf
 

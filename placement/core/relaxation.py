@@ -23,7 +23,7 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
-from placement.core.verify_prices import WIDE_CELLS
+from placement.core.verify_witness import WIDE_CELLS
 
 HALF = 0.5
 BITS, MORE_BITS = 60, 110

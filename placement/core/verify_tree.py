@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from placement.core.problem import NO_LIMIT, Problem
 from placement.core.verify_prices import (
-    Fixing,
-    Known,
     is_impossible,
     verify_distance,
     verify_prices,
 )
 from placement.core.verify_rounding import rounded_rows
+from placement.core.verify_witness import Fixing, Known
 
 IntArray = npt.NDArray[np.int64]
 Leaf = Mapping[str, Any]

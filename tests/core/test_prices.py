@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.core import prices as prices_module
-from placement.core import verify_prices as verify_prices_module
+from placement.core import verify_witness
 from placement.core.arrangement import Arrangement, home_arrangement
 from placement.core.bounds import Bands
 from placement.core.effort import QUICK, THOROUGH, Effort
@@ -80,7 +80,7 @@ def test_groups_cost_what_their_cheapest_bins_do(drawn: Problem, data, is_wide):
 
     with pytest.MonkeyPatch.context() as patched:
         if is_wide:
-            patched.setattr(verify_prices_module, "SAFE", 0)
+            patched.setattr(verify_witness, "SAFE", 0)
         proven = verify_prices(problem, bins.lower, bins.upper, witness)
 
     every = everything(problem)
