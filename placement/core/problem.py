@@ -141,7 +141,7 @@ class Problem:
         ``(I, R)`` added to the weight while the item is in its home bin; ``(0, R)``
         if all are 0.
     movability
-        ``(I,)`` a `Movability` each.
+        ``(I,)`` a `Movability` each; items without a home are not `NEVER`.
     role_home
         ``(G,)`` item (row of ``I``) that holds the role now, or `NOWHERE` for groups
         without one.
@@ -297,6 +297,8 @@ class Problem:
             for name, shape in shapes.items()
             if getattr(self, name).shape != shape
         ]
+        if (np.equal(self.movability, Movability.NEVER) & (self.home < 0)).any():
+            wrong.append("what lies nowhere cannot stay there")
         if self.has_zones:
             zones = len(self.zone_of_bin), len(self.source_zone)
             if zones != (bins, groups):

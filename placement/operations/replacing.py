@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, BoolArray, IndexArray
-from placement.core.problem import NO_LIMIT
+from placement.core.problem import NO_LIMIT, Movability
 from placement.core.solution import Shortfall
 from placement.crossing import source_racks
 from placement.load import (
@@ -75,6 +75,10 @@ class Replacing:
         asked = start_draft(self.draft.state, self.draft.settings)
         asked.holds = self.draft.holds
         asked.stands_for = self._stands_for()
+        if not self.draft.settings.frees_the_rest:
+            olds = asked.stands_for[np.not_equal(asked.stands_for, ABSENT)]
+            leaves = np.isin(self.draft.state.replicas.broker_idx, olds)
+            asked.movability[~leaves] = Movability.NEVER
         for rule in self.draft.settings.rules:
             rule.fill(asked)
         self.eligibility = asked.eligibility

@@ -174,9 +174,11 @@ class Draft:
             self.notes.append(note)
 
     def freeze_partitions(self, chosen: BoolArray) -> None:
-        """Let nothing of the chosen partitions change."""
-        of = self.state.replicas.partition_idx
-        self.movability[chosen[of]] = Movability.NEVER
+        """Let nothing of the chosen partitions change; copies get a place all the same."""
+        stays = chosen[self.state.replicas.partition_idx]
+        if self.is_unplaced is not None:
+            stays &= ~self.is_unplaced
+        self.movability[stays] = Movability.NEVER
         self.may_lead_anew[chosen] = False
         self.is_left_alone |= chosen
 

@@ -9,6 +9,7 @@ from fuzz.grown import grown
 from placement.check import CheckSettings
 from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
+from placement.load import Resource
 from placement.operations import SetReplicationFactor
 from placement.planning import plan
 from placement.rules.draft import Settings
@@ -304,6 +305,26 @@ def test_a_partition_that_is_left_alone_is_named():
     (lacking,) = found.solution.shortfalls
     assert lacking.group == 1
     assert found.solution.status is Status.PARTIAL
+
+
+def test_copies_to_come_are_not_on_the_dead_broker_that_they_stand_on():
+    # Nobody says where a copy to come lies: until there is a place, on any broker.
+    state = make_state(
+        [[1, 0], [0, 2]],
+        racks="abcab",
+        size_bytes=[10, 0],
+        states={1: BrokerState.DEAD},
+    )
+
+    found = plan_checked(state, set_to(3), Settings(resources=(Resource.REPLICAS,)))
+
+    after = lists_after(found)
+    assert after[0] == [1, 0]
+    assert len(after[1]) == 3
+    assert 1 not in after[1]
+    told = [note.message for note in found.notes if note.what == "left-alone"]
+    why = "left alone, for they have a replica on a broker that is not live"
+    assert told == [f"t-0: {why}"]
 
 
 def test_traffic_out_counts_the_followers_to_come():

@@ -158,6 +158,20 @@ def test_a_new_broker_does_not_take_both_sides_of_the_one_it_replaces():
     assert not mixed(after(made), "a=b") - {0}
 
 
+def test_a_new_broker_keeps_the_side_of_what_it_holds_and_keeps():
+    # To give it to b would be cheapest, as a is empty; but a stays.
+    state = make_state(
+        {"a": [[2]], "b": [[1]]}, ids=[0, 1, 2], racks="aaa", size_bytes=[0, 10]
+    )
+    own = OwnOptions(broker=("1",), with_broker=("2",))
+
+    made = planned(state, "a=b", goal="replace-broker", own=own)
+
+    assert made.is_ok
+    assert made.plan.status == "infeasible"
+    assert not mixed(after(made), "a=b")
+
+
 def test_copies_of_a_higher_factor_keep_to_their_side():
     state = make_state(
         {"a": [[0], [0]], "b": [[1]]}, ids=[0, 1, 2], racks="aaa", size_bytes=10
