@@ -297,14 +297,12 @@ class Problem:
             for name, shape in shapes.items()
             if getattr(self, name).shape != shape
         ]
-        if (np.equal(self.movability, Movability.NEVER) & (self.home < 0)).any():
+        zones = len(self.zone_of_bin), len(self.source_zone)
+        if self.has_zones and zones != (bins, groups):
+            wrong.append(f"a cap on what crosses needs zones of {bins} and {groups}")
+        is_kept = np.equal(self.movability, Movability.NEVER)
+        if items == len(is_kept) and (is_kept & (self.home < 0)).any():
             wrong.append("what lies nowhere cannot stay there")
-        if self.has_zones:
-            zones = len(self.zone_of_bin), len(self.source_zone)
-            if zones != (bins, groups):
-                wrong.append(
-                    f"a cap on what crosses needs zones of {bins} and {groups}"
-                )
         if self.extra.shape not in {(0, resources), (items, resources)}:
             wrong.append(f"extra must have shape ({items} or 0, {resources})")
         if len(self.collection_cap) and len(self.collection_of) != groups:

@@ -78,7 +78,8 @@ class Replacing:
         if not self.draft.settings.frees_the_rest:
             olds = asked.stands_for[np.not_equal(asked.stands_for, ABSENT)]
             leaves = np.isin(self.draft.state.replicas.broker_idx, olds)
-            asked.movability[~leaves] = Movability.NEVER
+            kinds = np.where(leaves, Movability.MUST, Movability.NEVER)
+            asked.movability = kinds.astype(np.int8)
         for rule in self.draft.settings.rules:
             rule.fill(asked)
         self.eligibility = asked.eligibility

@@ -174,7 +174,7 @@ class Draft:
             self.notes.append(note)
 
     def freeze_partitions(self, chosen: BoolArray) -> None:
-        """Let nothing of the chosen partitions change; copies get a place all the same."""
+        """Let nothing of the chosen partitions change but where copies to come go."""
         stays = chosen[self.state.replicas.partition_idx]
         if self.is_unplaced is not None:
             stays &= ~self.is_unplaced

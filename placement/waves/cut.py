@@ -7,7 +7,7 @@ replaced is led by it until its last copy is done. Orders of lists change in wav
 their own at the end, with the elections.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -317,6 +317,19 @@ def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBoun
     return bound_of(ends)
 
 
+def _lacks_of(
+    growth: Growth, copies: Copies, room: RowArray, pace: float
+) -> Callable[[int], RowArray]:
+    """Return what tells by how many bytes a copy is too many for each broker alone."""
+    every = np.arange(len(room))
+
+    def lacks_of(row: int) -> RowArray:
+        size, rate = int(copies.size_bytes[row]), float(growth.of_copy[row])
+        return growth.lacks_at(every, size, rate, room, pace)
+
+    return lacks_of
+
+
 def _packed(
     found: Cut, stages: list[RowArray], space: Space, growth: Growth | None, pace: float
 ) -> Cut:
@@ -345,7 +358,8 @@ def _packed(
             continue
         fills = growth.lacks(copies, room, pace)
         cycle = name_cycle(state, copies, rest, room, dir_room, fills)
-        hop = find_hop(found.reassignment, copies, wave, cycle, room)
+        lacks_of = _lacks_of(growth, copies, room, pace)
+        hop = find_hop(found.reassignment, copies, wave, cycle, room, lacks_of)
         if hop is None:
             stuck = cycle
             break

@@ -57,14 +57,38 @@ class Growth:
 
     def lacks(self, copies: Copies, room: RowArray, pace: float) -> RowArray:
         """Return ``(E,)`` bytes by which targets fill up too fast for a copy alone."""
-        target, size = copies.target_idx, copies.size_bytes
+        found = self.lacks_at(
+            copies.target_idx, copies.size_bytes, self.of_copy, room, pace
+        )
+        return np.where(copies.is_drop, 0, found)
+
+    def lacks_at(
+        self,
+        target: RowArray,
+        size: RowArray | int,
+        rate: RateArray | float,
+        room: RowArray,
+        pace: float,
+    ) -> RowArray:
+        """
+        Return bytes by which brokers fill up too fast for a copy alone.
+
+        Parameters
+        ----------
+        target
+            ``(n,)`` rows of the brokers.
+        size, rate
+            Bytes of each copy, or of all of them, and bytes/s that are written to it.
+        room
+            ``(B,)`` bytes that brokers have room for.
+        pace
+            Bytes/s of a copy at the least.
+        """
         within, spare = self.within[target], self.spare[target]
         allowed, fills = self._allowed(room[target] - size, within, spare)
-        grown = (self.written[target] + self.of_copy) * size / pace
-        lacks = np.ceil(grown - np.maximum(allowed, 0))
-        return np.where(fills & ~copies.is_drop, np.maximum(lacks, 0), 0).astype(
-            np.int64
-        )
+        grown = (self.written[target] + rate) * size / pace
+        lacks = np.maximum(np.ceil(grown - np.maximum(allowed, 0)), 0)
+        return np.where(fills, lacks, 0).astype(np.int64)
 
     def _allowed(
         self, left: RowArray, within: RowArray, spare: RowArray

@@ -6,6 +6,7 @@ leave, which waits for room on another broker: somewhere that closes a cycle. Pu
 one replica of the cycle on a broker outside breaks it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -171,20 +172,35 @@ def find_hop(
     wave: RowArray,
     stuck: Stuck,
     room: RowArray,
+    lacks_of: Callable[[int], RowArray],
 ) -> Hop | None:
     """
     Return the smallest replica of a cycle that fits somewhere outside it.
 
-    It fits where there is room for it, the broker is live and holds nothing else of
-    the partition, and racks are no worse. A leader is put aside last of all, for its
-    partition would be led by another.
+    It fits where there is room for it and for what is written meanwhile, the broker is
+    live and holds nothing else of the partition, and racks are no worse. A leader is
+    put aside last of all, for its partition would be led by another.
+
+    Parameters
+    ----------
+    reassignment, copies, wave
+        The plan, its copies, and the wave of each, or -1.
+    stuck
+        The cycle.
+    room
+        ``(B,)`` bytes that brokers have room for.
+    lacks_of
+        Returns ``(B,)`` bytes by which brokers fill up too fast for a copy alone.
     """
     order = sorted(stuck.rows, key=lambda row: (int(copies.size_bytes[row]), row))
     for row in order:
         leaves = int(copies.removed_idx[row])
-        if leaves in {ABSENT, int(copies.source_idx[row])} or _is_hop(copies, row):
+        if leaves in {ABSENT, int(copies.source_idx[row])}:
             continue
-        via = _place_for(reassignment, copies, wave, row, room)
+        if _is_hop(copies, row) or _is_hop(copies, row + 1):
+            # Once is enough: what could not be put there would be put aside for ever.
+            continue
+        via = _place_for(reassignment, copies, wave, row, room, lacks_of(row))
         if via is not None:
             return Hop(
                 row=row,
@@ -204,7 +220,7 @@ def _is_hop(copies: Copies, row: int) -> bool:
     """Tell whether a copy already waits for one that was put aside."""
     before = row - 1
     return (
-        before >= 0
+        0 <= before < len(copies) - 1
         and copies.partition_idx[before] == copies.partition_idx[row]
         and copies.target_idx[before] == copies.drops_idx[row]
     )
@@ -216,6 +232,7 @@ def _place_for(
     wave: RowArray,
     row: int,
     room: RowArray,
+    lacks: RowArray,
 ) -> int | None:
     state = reassignment.before
     partition = int(copies.partition_idx[row])
@@ -234,7 +251,7 @@ def _place_for(
     near = {int(rack[broker]) for broker in now}
     own = {int(rack[copies.drops_idx[row]]), int(rack[copies.target_idx[row]])}
     for broker in np.argsort(-room, kind="stable").tolist():
-        fits = room[broker] >= copies.size_bytes[row]
+        fits = room[broker] >= copies.size_bytes[row] and not lacks[broker]
         is_free = broker not in members and state.brokers.is_live[broker]
         is_apart = int(rack[broker]) not in near or int(rack[broker]) in own
         if fits and is_free and is_apart:

@@ -102,6 +102,30 @@ def test_a_disk_that_fills_up_before_one_copy_is_done_is_named():
     assert {one.rule for one in judge(found)} == {"wave-end"}
 
 
+@pytest.mark.parametrize("rate", [1.0, 10.0])
+def test_nothing_is_put_aside_where_that_fills_up(rate):
+    # Two swap places, and neither has room first; only broker 2 has, 140 bytes more.
+    state = make_state(
+        [[3, 0], [3, 1]],
+        racks="aaaa",
+        size_bytes=500,
+        in_rate=rate,
+        disk_bytes=[800, 800, 800, 10**6],
+    )
+
+    found = cut_up(reassignment_to(state, [[3, 1], [3, 0]]), settings_for(10.0))
+
+    # A copy takes 50 s: 50 bytes are written to it meanwhile, or 500.
+    if rate == 1.0:
+        assert [hop.via_idx for hop in found.hops] == [2]
+        assert found.stuck is None
+        assert judge(found) == ()
+    else:
+        assert found.hops == ()
+        assert found.stuck is not None
+        assert found.stuck.brokers in {(0, 1), (1, 0)}
+
+
 def test_a_disk_that_nobody_knows_never_fills_up():
     # What is written for years goes beyond the disk of broker 2, and any integer.
     state = make_state(
