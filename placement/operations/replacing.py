@@ -76,8 +76,8 @@ class Replacing:
         asked.holds = self.draft.holds
         asked.stands_for = self._stands_for()
         if not self.draft.settings.frees_the_rest:
-            olds = asked.stands_for[np.not_equal(asked.stands_for, ABSENT)]
-            leaves = np.isin(self.draft.state.replicas.broker_idx, olds)
+            on = asked.state.replicas.broker_idx
+            leaves = np.not_equal(self.new_of[on], on)
             kinds = np.where(leaves, Movability.MUST, Movability.NEVER)
             asked.movability = kinds.astype(np.int8)
         for rule in self.draft.settings.rules:

@@ -144,9 +144,7 @@ class _Division:
         self.side_of = side_of_topic[state.partitions.topic_idx].astype(np.int64)
         replicas = state.replicas
         self.of, self.on = replicas.partition_idx, replicas.broker_idx
-        self.is_there = np.ones(len(self.on), dtype=np.bool_)
-        if draft.is_unplaced is not None:
-            self.is_there = ~draft.is_unplaced
+        self.is_there = draft.is_there
         self.never: BoolArray = self.is_there & np.equal(
             draft.movability, Movability.NEVER
         )

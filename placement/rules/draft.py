@@ -161,6 +161,13 @@ class Draft:
             self.is_unplaced = is_unplaced
             self.movability[is_unplaced] = Movability.MUST
 
+    @property
+    def is_there(self) -> BoolArray:
+        """``(M,)`` false for copies to come, on whatever broker they stand."""
+        if self.is_unplaced is None:
+            return np.ones(len(self.movability), dtype=np.bool_)
+        return ~self.is_unplaced
+
     def open_to(self, p: int) -> BoolArray:
         """Return ``(B,)`` true for brokers that may get a replica of a partition."""
         is_open: BoolArray = self.may_receive & self.holds
@@ -175,9 +182,7 @@ class Draft:
 
     def freeze_partitions(self, chosen: BoolArray) -> None:
         """Let nothing of the chosen partitions change but where copies to come go."""
-        stays = chosen[self.state.replicas.partition_idx]
-        if self.is_unplaced is not None:
-            stays &= ~self.is_unplaced
+        stays = chosen[self.state.replicas.partition_idx] & self.is_there
         self.movability[stays] = Movability.NEVER
         self.may_lead_anew[chosen] = False
         self.is_left_alone |= chosen

@@ -32,10 +32,7 @@ class LeaveUnsettled:
         """Yield ``(P,)`` which partitions, and why."""
         state = draft.state
         off = ~state.brokers.is_live & ~draft.leaves
-        is_off = off[state.replicas.broker_idx]
-        if draft.is_unplaced is not None:
-            # Copies to come stand on any broker until there is one for them.
-            is_off &= ~draft.is_unplaced
+        is_off = off[state.replicas.broker_idx] & draft.is_there
         on_off = first_true(is_off, state.replicas.start) >= 0
         unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
         yield state.is_reassigning, "are being reassigned"

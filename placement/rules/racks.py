@@ -103,9 +103,7 @@ def _say_what_stays_uneven(draft: Draft, far: BoolArray) -> None:
     state, settings = draft.state, draft.settings
     if "rack" in settings.lifted:
         return
-    may = np.equal(draft.movability, Movability.MAY)
-    if draft.is_unplaced is not None:
-        may &= ~draft.is_unplaced
+    may = np.equal(draft.movability, Movability.MAY) & draft.is_there
     concerned = first_true(may, state.replicas.start) != ABSENT
     is_strict = settings.is_rack_strict and "rack" not in settings.soft
     broken = rack_broken(state, state.brokers.is_live)

@@ -78,9 +78,7 @@ class _Lies:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.left_apart: list[int] = []
-        self.unplaced = draft.is_unplaced
-        if self.unplaced is None:
-            self.unplaced = np.zeros(len(draft.movability), dtype=np.bool_)
+        self.unplaced = ~draft.is_there
         settings = draft.settings
         self.is_soft = settings.gives_way(TOGETHER)
         parted = None if settings.eased is None else settings.eased.parted
@@ -102,8 +100,8 @@ class _Lies:
     def _is_like(self, p: int, other: int) -> bool:
         """Tell whether two lists are the same, and lack the same copies."""
         return np.array_equal(self._list(p), self._list(other)) and np.array_equal(
-            self.unplaced[self._rows(p)],  # type: ignore[index] # made above
-            self.unplaced[self._rows(other)],  # type: ignore[index] # made above
+            self.unplaced[self._rows(p)],
+            self.unplaced[self._rows(other)],
         )
 
     def bundle(self, rows: list[int]) -> Shortfall | None:
@@ -245,7 +243,7 @@ class _Lies:
     def _may_come(self, first: int, other: int) -> bool:
         """Tell whether the replicas of one partition may go to those of another."""
         both = (self._rows(first), self._rows(other))
-        if any(self.unplaced[rows].any() for rows in both):  # type: ignore[index] # so
+        if any(self.unplaced[rows].any() for rows in both):
             return False
         if self._is_like(first, other):
             return True
