@@ -22,6 +22,8 @@ EXACT = 2.0**52
 """Up to here sums of integers as floats are exact."""
 MOST_CHANGED = 0.2
 """Part of the items up to which loads are worked out from those before."""
+AT_ONCE = 2**16
+"""Items that are summed at once: what is looked up for them stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,15 +184,11 @@ def _sum_loads(problem: Problem, at: Arrangement) -> IntArray:
         if changed is not None:
             return changed
     total = problem.bins.fixed.copy()
-    placed = _chosen(np.greater_equal(at.bin_of, 0))
-    place, group = at.bin_of[placed], problem.group_of[placed]
+    _add_weights(total, at.bin_of, problem.weight, problem.group_of)
     held = _chosen(np.greater_equal(at.role_of, 0))
     leading = at.bin_of[at.role_of[held]]
     for r in range(problem.num_resources):
-        weight = np.ascontiguousarray(problem.weight[:, r])
         role_weight = problem.role_weight[:, r]
-        if weight.any():
-            total[:, r] += sum_into(place, weight[group], problem.num_bins)
         if role_weight.any():
             total[:, r] += sum_into(leading, role_weight[held], problem.num_bins)
     if len(problem.extra):
@@ -198,6 +196,23 @@ def _sum_loads(problem: Problem, at: Arrangement) -> IntArray:
         stays = stays[at.bin_of[stays] >= 0]
         np.add.at(total, at.bin_of[stays], problem.extra[stays])
     return total
+
+
+def _add_weights(
+    total: IntArray, bin_of: IndexArray, weight: IntArray, group_of: IndexArray
+) -> None:
+    """Add the weights of all items to the loads of their bins."""
+    columns = {
+        r: np.ascontiguousarray(column)
+        for r, column in enumerate(weight.T)
+        if column.any()
+    }
+    for start in range(0, len(bin_of), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        # Indices of the machine's own size are not converted for every column.
+        place, group = bin_of[some].astype(np.intp), group_of[some].astype(np.intp)
+        for r, column in columns.items():
+            total[:, r] += sum_into(place, column[group], len(total))
 
 
 def sum_rows_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
@@ -214,13 +229,14 @@ def _chosen(flags: BoolArray) -> Any:  # noqa: ANN401 - slice or rows
     return slice(None) if flags.all() else np.nonzero(flags)[0]
 
 
-def sum_into(rows: IndexArray, values: IntArray, count: int) -> IntArray:
+def sum_into(rows: IndexArray | IntArray, values: IntArray, count: int) -> IntArray:
     """Sum integers per row, exactly; rows of -1 do not count."""
     if len(rows) and rows.min() < 0:
         values, rows = values[rows >= 0], rows[rows >= 0]
-    if float(np.abs(values).sum(dtype=np.float64)) < EXACT:
+    amounts = values.astype(np.float64)
+    if np.abs(amounts).sum() < EXACT:
         # All sums are integers that float64 holds, so this adds without rounding.
-        return np.bincount(rows, weights=values, minlength=count).astype(np.int64)
+        return np.bincount(rows, weights=amounts, minlength=count).astype(np.int64)
     total = np.zeros(count, dtype=np.int64)
     np.add.at(total, rows, values)
     return total

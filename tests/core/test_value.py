@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from placement.core import arrangement as arrangement_module
 from placement.core import value as value_module
 from placement.core.arrangement import Arrangement, home_loads, loads
 from placement.core.problem import NOWHERE, Movability, Problem
@@ -76,6 +77,12 @@ def test_a_value_is_what_counting_item_by_item_finds(
     )
 
 
+@pytest.fixture(params=[arrangement_module.AT_ONCE, 2], ids=["at once", "in blocks"])
+def _blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrangement_module, "AT_ONCE", request.param)
+
+
+@pytest.mark.usefixtures("_blocks")
 @given(arranged())
 def test_loads_are_the_same_summed_and_worked_out(
     drawn: tuple[Problem, Arrangement],
