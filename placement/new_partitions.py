@@ -15,6 +15,7 @@ from placement.placers.balanced import Placer
 from placement.planned import PlannedPlacement
 from placement.planning import draft_shares, make_draft, plan
 from placement.rules.draft import Draft, Settings
+from placement.rules.hosts import hard_host_capacities, host_loads
 from placement.rules.levels import hard_capacities
 from placement.rules.positions import EvenPositions
 from placement.scenarios.partitions import MEASURED, NewPartition, with_partitions
@@ -241,10 +242,16 @@ def _with_partners(draft: Draft, grown: Grown) -> tuple[Grown, BoolArray]:
 
 
 def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
-    """Tell whether a broker that gets a new replica carries more than it may."""
-    after = placed.reassignment.after()
+    """
+    Tell whether a broker that gets a new replica carries more than it may.
+
+    Alone, or together with the others of its host.
+    """
+    after, draft = placed.reassignment.after(), placed.draft
     load, _ = loads_of(after)
-    over: BoolArray = np.any(load > hard_capacities(placed.draft), axis=1)
+    over: BoolArray = np.any(load > hard_capacities(draft), axis=1)
+    of_hosts = host_loads(draft, load) > hard_host_capacities(draft)
+    over |= of_hosts.any(axis=1)[after.brokers.host_idx]
     return bool(
         over[after.replicas.broker_idx[is_new[after.replicas.partition_idx]]].any()
     )

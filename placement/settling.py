@@ -295,8 +295,13 @@ def _outside(found: PlannedPlacement) -> tuple[int, float, float]:
 
 
 def _same_bands(aimed: Targets, reached: Targets) -> bool:
+    """Tell whether bands are alike; ends alike may be of targets that are not."""
     counts = (aimed.target > 0) | (reached.target > 0)
-    return bool(
-        np.allclose(aimed.lower[counts], reached.lower[counts], rtol=1e-9)
-        and np.allclose(aimed.upper[counts], reached.upper[counts], rtol=1e-9)
+    return all(
+        np.allclose(one[counts], other[counts], rtol=1e-9)
+        for one, other in (
+            (aimed.target, reached.target),
+            (aimed.lower, reached.lower),
+            (aimed.upper, reached.upper),
+        )
     )

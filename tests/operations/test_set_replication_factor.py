@@ -9,7 +9,7 @@ from fuzz.grown import grown
 from placement.check import CheckSettings
 from placement.cluster import BrokerState, ClusterState
 from placement.core.solution import Status
-from placement.load import Resource
+from placement.load import RESOURCES, Resource, loads_of
 from placement.operations import SetReplicationFactor
 from placement.planning import plan
 from placement.rules.draft import Settings
@@ -445,3 +445,30 @@ def test_with_the_rest_freed_factors_are_kept_too(case):
     for p, after in enumerate(lists_after(found)):
         wanted = operation.factors.get(names[p], state.num_replicas[p])
         assert len(after) == wanted or p in named
+
+
+def test_the_distance_told_is_that_from_the_targets_told():
+    # Broker 5 hands the lead of t0-0 on, so that the others share one leader more. Bands
+    # of whole leaders have the same ends as before, which are another distance away.
+    state = make_state(
+        {
+            "t0": [[5, 1, 7], [7, 1, 5]],
+            "t1": [[5, 11, 7], [1, 7, 5]],
+            "t2": [[1, 5, 7], [1, 5, 7]],
+        },
+        racks="abca",
+        ids=[1, 5, 7, 11],
+        leaders=[1, 7, 5, 1, 1, 1],
+    )
+    wishes = Settings(
+        excluded_for_leaders=frozenset({5}),
+        excluded_topics=np.array([False, True, True]),
+        frees_the_rest=True,
+    )
+
+    found = plan_checked(state, SetReplicationFactor({"t0": 4}), wishes)
+
+    load, _ = loads_of(found.reassignment.after())
+    rows = [RESOURCES.index(resource) for resource in found.balanced]
+    furthest = found.targets.outside(load)[:, rows].max()
+    assert found.solution.certificate.deviation.value == pytest.approx(furthest)

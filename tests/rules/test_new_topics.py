@@ -399,3 +399,22 @@ def test_a_log_dir_that_nobody_named_is_none_of_their_doing():
 
     assert made.status == "optimal"
     assert not caused(made)
+
+
+def test_a_host_takes_no_more_than_it_may():
+    # By their share brokers would take seven, four and one of the twelve; the host of
+    # broker 1 has room for three.
+    state = make_state(
+        {"a": [[2, 1], [0, 1], [0, 2]], "b": [[0, 2], [1, 2], [0, 2]]},
+        size_bytes=[5, 40, 0, 10, 10, 10],
+        disk_bytes=[310, 180, 140],
+        racks="aaa",
+    )
+
+    made = planned(
+        state, "add-partitions", "a", partitions=9,
+        rules={"host_capacity_threshold": ("disk=0.6",)},
+    )  # fmt: skip
+
+    assert made.status in {"optimal", "feasible"}
+    assert not caused(made)
