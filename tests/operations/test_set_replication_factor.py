@@ -448,8 +448,8 @@ def test_with_the_rest_freed_factors_are_kept_too(case):
 
 
 def test_the_distance_told_is_that_from_the_targets_told():
-    # Broker 5 hands the lead of t0-0 on, so that the others share one leader more. Bands
-    # of whole leaders have the same ends as before, which are another distance away.
+    # Broker 5 hands the lead of t0-0 on, so that the others share one leader more.
+    # Bands of whole leaders have the same ends as before, at another distance.
     state = make_state(
         {
             "t0": [[5, 1, 7], [7, 1, 5]],
