@@ -412,16 +412,18 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     more = elsewhere - elsewhere_before
     for broker in np.nonzero(more)[0]:
         dirs = np.nonzero(is_known & np.equal(before.log_dirs.broker_idx, broker))[0]
-        _fill(usable, before.log_dirs.size_bytes, dirs, int(more[broker]))
+        # What is known to lie in a log dir is not what has left it.
+        room = before.log_dirs.size_bytes - located
+        _fill(usable, room, dirs, int(more[broker]))
     most = np.maximum(before.log_dirs.size_bytes, before.log_dirs.usable_bytes)
     return np.where(is_known, np.clip(usable, 0, np.maximum(most, 0)), usable)
 
 
-def _fill(usable: BytesArray, size: BytesArray, dirs: RowArray, more: int) -> None:
-    """Take bytes from the free space of a broker's dirs, or give them back."""
+def _fill(usable: BytesArray, most: BytesArray, dirs: RowArray, more: int) -> None:
+    """Take bytes from the free space of a broker's dirs, or give back up to a most."""
     for log_dir in dirs[np.argsort(-usable[dirs], kind="stable")]:
         room = (
-            int(usable[log_dir]) if more > 0 else int(size[log_dir] - usable[log_dir])
+            int(usable[log_dir]) if more > 0 else int(most[log_dir] - usable[log_dir])
         )
         part = min(abs(more), max(room, 0))
         usable[log_dir] -= part if more > 0 else -part

@@ -177,7 +177,10 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     searched = plan(placed, operation, settings)
     chosen = plan(placed, replace(operation, is_fixed=True), settings)
     if _is_over(chosen, grown.is_new) and searched.has_met_rules:
-        return with_missing(searched, draft, grown.is_new)
+        # To the search they lay on disks that they do not fill once they move on.
+        found = searched.reassignment.after().replicas.broker_idx
+        placed = _lying_at(grown, found).state
+        chosen = plan(placed, replace(operation, is_fixed=True), settings)
     return with_missing(_bounded_by(chosen, searched), draft, grown.is_new)
 
 

@@ -212,3 +212,16 @@ def test_a_plan_carried_out_leaves_the_cluster_sound(state: ClusterState):
         assert (leads is None) == (not set(brokers) & live)
         assert leads is None or leads in live & set(brokers)
     assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()
+
+
+def test_what_leaves_an_unknown_log_dir_frees_nothing_that_others_take():
+    # t-1 is in one of broker 0's log dirs; d1 is filled by t-0 but for ten bytes.
+    dirs = {0: [Dir("/d1", 123, 33), Dir("/d2", 70, 0)], 1: [Dir("/d1", 99, 99)]}
+    state = make_state(
+        [[0], [0]], racks="ab", size_bytes=[80, 60],
+        log_dirs=dirs, dirs=[["/d1"], [None]],
+    )  # fmt: skip
+
+    after = moved(state, [0, 1], [0, 0]).after()
+
+    assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()

@@ -418,3 +418,28 @@ def test_a_host_takes_no_more_than_it_may():
 
     assert made.status in {"optimal", "feasible"}
     assert not caused(made)
+
+
+def test_what_a_host_has_no_room_for_takes_nothing_of_its_disk():
+    # By their shares broker 6 would take it, whose host has no room for it.
+    state = make_state(
+        {"a": [[0, 6]]},
+        ids=[0, 5, 6],
+        racks="abc",
+        size_bytes=80,
+        disk_bytes=[123, 100, 208],
+        log_dirs={
+            0: [Dir("/d1", 123, 33)],
+            5: [Dir("/d1", 100, 100)],
+            6: [Dir("/d1", 208, 108)],
+        },
+        dirs=[["/d1", "/d1"]],
+    )
+
+    made = planned(
+        state, "new-topic", "new", partitions=1, replication_factor=1, size_bytes="60",
+        rules={"host_capacity_threshold": ("disk=0.6",)},
+    )  # fmt: skip
+
+    assert lists(made) == [[5]]
+    assert not caused(made)
