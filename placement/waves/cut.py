@@ -25,6 +25,7 @@ from placement.waves.copies import Copies, copies_of, is_internal
 from placement.waves.drops import is_copied_too, when_dropped
 from placement.waves.growth import Growth, fills_up, growth_of, no_growth
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
+from placement.waves.leaderless import led_by_copies
 from placement.waves.pace import WAYS, Paces, Schedule, network_of, written_to
 from placement.waves.packing import pack
 from placement.waves.removals import Removals, in_safe_order, settle_removals
@@ -274,7 +275,7 @@ def _coloured(
         colour = _both_caps(source, target, settings, previous)
     wave_of = np.full(len(copies), -1, dtype=np.int64)
     wave_of[order] = colour
-    return wave_of[stage]
+    return led_by_copies(copies, wave_of, _caps(settings))[stage]
 
 
 def _previous_in(copies: Copies, order: RowArray) -> RowArray:
@@ -367,6 +368,7 @@ def _packed(
         hops.append(hop)
         todo = [[hop.moved(row) for row in stage] for stage in todo]
         todo[0] = sorted([*todo[0], hop.row])
+    wave = led_by_copies(copies, wave, _caps(settings))
     return replace(
         found,
         copies=copies,

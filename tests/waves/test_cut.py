@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.change import Reassignment
+from placement.cluster import BrokerState
 from placement.load import Resource
 from placement.waves.cut import Order, WaveSettings
 from placement.waves.steps import steps_of
@@ -309,4 +310,24 @@ def test_a_log_dir_holds_both_copies_of_what_moves_inside_its_broker():
     assert found.copies.is_inside.all()
     assert found.wave.tolist() == [0, 1]
     assert [dict(step.after) for step in steps_of(found)] == [{0: [0]}, {1: [0]}]
+    assert judge(found) == ()
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_what_came_to_a_partition_of_dead_brokers_sends_the_rest(order: Order):
+    # Of t-0 nothing is left: what comes first to it leads, and sends what comes next.
+    state = make_state(
+        [[3, 5], [1, 2], [1, 0], [0, 2], [0, 5]],
+        racks="abcabc",
+        states={1: BrokerState.DEAD, 3: BrokerState.DEAD, 5: BrokerState.DEAD},
+        isr=[[], [2], [0], [0, 2], [0]],
+        size_bytes=[0, 0, 5, 0, 10],
+    )
+    targets = [[0, 2], [2, 0], [0, 2], [0, 2], [0, 2]]
+
+    found = cut_up(
+        reassignment_to(state, targets),
+        WaveSettings(max_in=2, max_out=1, order=order),
+    )
+
     assert judge(found) == ()
