@@ -253,8 +253,9 @@ def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
     after, draft = placed.reassignment.after(), placed.draft
     load, _ = loads_of(after)
     over: BoolArray = np.any(load > hard_capacities(draft), axis=1)
-    of_hosts = host_loads(draft, load) > hard_host_capacities(draft)
-    over |= of_hosts.any(axis=1)[after.brokers.host_idx]
+    full = np.greater(host_loads(draft, load), hard_host_capacities(draft))
+    of_hosts: BoolArray = np.any(full, axis=1)
+    over |= of_hosts[after.brokers.host_idx]
     return bool(
         over[after.replicas.broker_idx[is_new[after.replicas.partition_idx]]].any()
     )

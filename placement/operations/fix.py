@@ -15,6 +15,7 @@ from placement.operations.resizing import resize
 from placement.rules.draft import Draft
 from placement.rules.keep import topics_kept
 from placement.rules.left_alone import UsableLogDirs, is_untouchable
+from placement.rules.racks import crowded, may_leave_racks
 
 RowArray = npt.NDArray[np.int64]
 
@@ -112,8 +113,18 @@ class Fix:
         if Defect.RACKS in self.only:
             moving = must if draft.is_unplaced is None else must | draft.is_unplaced
             kept = topics_kept(draft)[draft.state.partitions.topic_idx]
-            must |= rack_movers(draft, moving, ~untouchable & ~kept)
+            must |= _out_of_racks(
+                draft, rack_movers(draft, moving, ~untouchable & ~kept)
+            )
         return must
+
+
+def _out_of_racks(draft: Draft, movers: BoolArray) -> BoolArray:
+    """Return those that may leave their racks; say which partitions have others."""
+    of = draft.state.replicas.partition_idx
+    may: BoolArray = movers & may_leave_racks(draft)[of]
+    draft.shortfalls += crowded(draft, np.unique(of[movers & ~may]))
+    return may
 
 
 def usual_factors(state: ClusterState) -> RowArray:

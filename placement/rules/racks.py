@@ -120,13 +120,25 @@ def _say_what_stays_uneven(draft: Draft, far: BoolArray) -> None:
             )
         )
     if is_strict:
-        draft.shortfalls += [
-            _crowded(draft, p) for p in stays[:MAX_SHORTFALLS].tolist()
-        ]
+        draft.shortfalls += crowded(draft, stays)
+
+
+def may_leave_racks(draft: Draft) -> BoolArray:
+    """Return ``(P,)`` partitions whose replicas may change racks."""
+    settings, count = draft.settings, draft.state.num_partitions
+    if not any(isinstance(rule, WithinRack) for rule in settings.rules):
+        return np.ones(count, dtype=np.bool_)
+    if settings.eased is None or settings.eased.far is None:
+        return np.zeros(count, dtype=np.bool_)
+    return settings.eased.far
+
+
+def crowded(draft: Draft, partitions: IntArray) -> list[Shortfall]:
+    """Say of the first partitions that they share racks and cannot leave them."""
+    return [_crowded(draft, p) for p in partitions[:MAX_SHORTFALLS].tolist()]
 
 
 def _crowded(draft: Draft, p: int) -> Shortfall:
-    """Say that a partition shares a rack and cannot leave it."""
     state = draft.state
     start, stop = state.replicas.start[p : p + 2].tolist()
     racks = state.brokers.rack_idx[state.replicas.broker_idx[start:stop]]

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from placement.cluster import BrokerState, ClusterState, LogDirState
 from placement.core.solution import Status
+from placement.impossible import explain_impossible
 from placement.operations import Defect, Fix
 from placement.operations.fix import usual_factors
 from placement.planning import plan
 from placement.rules.draft import Settings
 from placement.rules.keep import KeepTopics
+from placement.rules.racks import WithinRack
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, live_ids
 from support.operations import (
@@ -303,3 +305,31 @@ def test_of_two_copies_one_is_made_where_the_other_finds_no_broker():
 
     assert lists_after(found) == [[2, 3, 0], [3, 2, 0], [3, 2]]
     assert found.solution.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("racks", ["aaab", "aab"])
+@pytest.mark.parametrize("is_strict", [True, False])
+def test_what_may_not_leave_a_crowded_rack_stays_and_is_told(racks, is_strict):
+    state = make_state([[0, 1]], racks=racks, size_bytes=10)
+    wishes = Settings(rules=(WithinRack(),), is_rack_strict=is_strict)
+
+    found = plan(state, RACKS, wishes)
+
+    assert found.is_nothing
+    assert found.solution.status is Status.INFEASIBLE
+    (short,) = found.solution.shortfalls
+    assert (short.what, short.level, short.group) == ("spread", "rack", 0)
+    because = explain_impossible(RACKS, wishes, found)
+    assert because is not None
+    assert set(because.rules) == {"rack", "locality-scoped"}
+    assert because.helps == (True, True)
+
+
+@pytest.mark.parametrize("racks", ["aaab", "aab"])
+def test_a_crowded_rack_is_left_where_staying_in_racks_gives_way(racks):
+    state = make_state([[0, 1]], racks=racks, size_bytes=10)
+    wishes = Settings(rules=(WithinRack(),), soft=("locality-scoped",))
+
+    found = plan(state, RACKS, wishes)
+
+    assert members(lists_after(found)) == [{0, len(racks) - 1}]
