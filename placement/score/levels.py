@@ -126,12 +126,12 @@ def rack_level(measured: Measured) -> RackLevel:
     out = targets.is_out(measured.load) & member
     off = np.abs(targets.deviation(measured.load)) * member
     furthest = np.zeros((num_racks, len(RESOURCES)))
-    np.maximum.at(furthest, racks, off)
+    for r in range(len(RESOURCES)):
+        np.maximum.at(furthest[:, r], racks, off[:, r])
 
     def summed(values: npt.NDArray[np.generic]) -> RateArray:
-        total = np.zeros((num_racks, len(RESOURCES)))
-        np.add.at(total, racks, np.where(member, values, 0))
-        return total
+        own = np.where(member, values, 0).T
+        return np.stack([np.bincount(racks, one, num_racks) for one in own], axis=1)
 
     spreads = [
         _rack_spread(load[:, r], capacity[:, r], member[:, r], racks, num_racks)

@@ -173,7 +173,10 @@ def _state(ground: Ground, places: ArrowTable) -> ClusterState:
     named = places.select(["broker_id", "log_dir"]).rename_columns(columns)
     named = named.filter(pc.is_valid(named.column("path")))
     known, wanted = place_keys(*(t.select(columns) for t in (listed, named)))
-    new = named.filter(pa.array(~np.isin(wanted, known)))
+    is_new = ~np.isin(wanted, known)
+    if not is_new.any():
+        return ground.state
+    new = named.filter(pa.array(is_new))
     dirs = pa.concat_tables([listed, new], promote_options="permissive")
     return bare_state(ground.brokers, dirs)
 
@@ -201,7 +204,8 @@ class _Sums:
         elsewhere = np.zeros(len(state.brokers), dtype=np.int64)
         np.add.at(elsewhere, self.rows[~lies], self._loads[~lies, 0])
         self.load = np.zeros((len(state.brokers), len(RESOURCES)), dtype=np.int64)
-        np.add.at(self.load, self.rows, self._loads)
+        for r in range(len(RESOURCES)):
+            np.add.at(self.load[:, r], self.rows, self._loads[:, r])
         self.fixed = unexplained_bytes(dirs, taken, elsewhere)
         self.load[:, 0] += self.fixed
         self.dir_loads = located

@@ -61,6 +61,11 @@ def shuffled_tasks(spark: SparkSession) -> int:
     return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
+def cores_of(spark: SparkSession) -> int:
+    """Return about how many tasks run at once: sessions shuffle into twice as many."""
+    return max(shuffled_tasks(spark) // 2, 1)
+
+
 def slots(spark: SparkSession, count: int) -> list[int]:
     """
     Return numbers that Spark's own hashing sends to the tasks 0, 1, 2 … of so many.

@@ -1,10 +1,12 @@
 """What tasks must know of many snapshots: brokers and log dirs."""
 
+import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +37,8 @@ BROKER_COLUMNS = tuple(
     column.name for column in BROKERS.columns if column.name not in {"configs", "tags"}
 )
 DIR_COLUMNS = tuple(column.name for column in LOG_DIRS.columns)
+GROUNDS_KEPT = 32
+"""Snapshots whose brokers stay put together: several tasks ask for large ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,11 @@ class Grounds:
         Per table, first row and number of rows of each snapshot.
     flaws
         Per snapshot, the files of its that cannot be read.
+
+    Notes
+    -----
+    Every task is handed them, and a process that has taken them apart keeps them until
+    it is handed others.
     """
 
     tables: Mapping[str, ArrowTable]
@@ -58,12 +67,32 @@ class Grounds:
         default_factory=lambda: MappingProxyType({})
     )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make them of bytes, unless they are there already."""
+        return _handed, self._packed
+
+    @cached_property
+    def _packed(self) -> tuple[str, bytes]:
+        parts = (self.tables, dict(self.rows), dict(self.flaws))
+        return uuid4().hex, pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+
     def part(self, name: str, key: Key) -> ArrowTable:
         """Return the rows of one table that belong to a snapshot, as they were read."""
         return self.tables[name].slice(*self.rows[name].get(key, (0, 0)))
 
     def of(self, key: Key) -> Ground:
         """Return what belongs to one snapshot: each broker once."""
+        if key not in self._made:
+            if len(self._made) >= GROUNDS_KEPT:
+                self._made.clear()
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    @cached_property
+    def _made(self) -> dict[Key, Ground]:
+        return {}
+
+    def _make(self, key: Key) -> Ground:
         said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()
         dirs = self.part("log_dirs", key)
         return Ground(
@@ -81,6 +110,17 @@ class Grounds:
         """Every snapshot that one of the tables names, or one of their files."""
         named = [*self.rows.values(), self.flaws]
         return list(dict.fromkeys(key for rows in named for key in rows))
+
+
+_HERE: dict[str, Grounds] = {}
+
+
+def _handed(name: str, packed: bytes) -> Grounds:
+    """Return what was handed to this process last, if it is that."""
+    if name not in _HERE:
+        _HERE.clear()
+        _HERE[name] = Grounds(*pickle.loads(packed))  # noqa: S301 - our own
+    return _HERE[name]
 
 
 def _once(brokers: ArrowTable) -> ArrowTable:

@@ -24,7 +24,7 @@ from planner.spark.chunk import (
     Ground,
     sums_of,
 )
-from planner.spark.dealing import pack, shuffled_tasks
+from planner.spark.dealing import cores_of, pack
 from planner.spark.files import (
     BY_TASKS,
     KEY,
@@ -55,8 +55,11 @@ CHUNK_ROWS = 125_000
 Partitions that are added up together. Arrays of more are handed back to the system
 after each chunk, and cost more to get again than a chunk costs.
 """
-TASK_ROWS = 150_000
-"""A task has as many rows to read at least, where there are."""
+TASK_ROWS, MOST_ROWS = 150_000, 4_000_000
+"""
+A task has so many rows to read at least, where there are, and starts none after so
+many. In between each core has one task: what a task costs Spark is worth 100,000 rows.
+"""
 SNAPSHOT_ROWS = 20_000
 """A snapshot takes as long as so many rows, however few it has."""
 TOPICS_KEPT = 100_000
@@ -105,13 +108,13 @@ def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFra
         nothing = spark.range(0, 1, 1, 1)
         return rows.union(named).union(nothing.mapInArrow(_seeder(grounds), schema))
     files = fleet.files
-    tasks = dealt_files(files, shuffled_tasks(spark))
+    tasks = dealt_files(files, cores_of(spark))
     # A row for each task, and nothing to shuffle.
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     return numbers.mapInArrow(_reader(grounds, files, tasks), schema)
 
 
-def dealt_files(files: FleetFiles, most: int) -> list[list[Piece]]:
+def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
     """
     Deal row groups to tasks, small ones together.
 
@@ -119,8 +122,8 @@ def dealt_files(files: FleetFiles, most: int) -> list[list[Piece]]:
     ----------
     files
         The files.
-    most
-        About how many tasks there may be.
+    cores
+        About how many tasks run at once.
 
     Returns
     -------
@@ -133,7 +136,8 @@ def dealt_files(files: FleetFiles, most: int) -> list[list[Piece]]:
         for group in range(len(file.row_groups))
     ]
     sizes = [_rows_worth(files.tables[t][place], group) for t, place, group in pieces]
-    tasks = pack(sizes, least=max(TASK_ROWS, sum(sizes) // most))
+    share = min(-(-sum(sizes) // cores), MOST_ROWS)
+    tasks = pack(sizes, least=max(TASK_ROWS, share))
     return [[pieces[n] for n in sorted(task)] for task in tasks] or [[]]
 
 

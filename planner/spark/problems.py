@@ -1,7 +1,6 @@
 """What is wrong with the tables of a fleet: rows that stand twice, or fit nowhere."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import pyarrow.compute as pc
 
 from placement.load import MOST_LOAD
 from planner.snapshot.columns import ArrowTable
+from planner.snapshot.rows import as_array
 from planner.spark.chunk import LOADS, WRONG
 from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
@@ -91,26 +91,27 @@ def _in_grounds(key: Key, grounds: Grounds) -> Iterator[Row]:
     if count != 1:
         rule = "a snapshot must have one row in clusters"
         yield _row("clusters", "", count, rule)
-    brokers = grounds.part("brokers", key).column("id").to_pylist()
-    dirs = grounds.part("log_dirs", key)
-    owners = dirs.column("broker_id").to_pylist()
-    pairs = zip(owners, dirs.column("path").to_pylist(), strict=True)
-    paths = [f"{broker} {path}" for broker, path in pairs]
-    yield from _twice("brokers", map(str, brokers))
-    yield from _twice("log_dirs", paths)
-    if None in brokers:
+    brokers = grounds.part("brokers", key).select(["id"])
+    dirs = grounds.part("log_dirs", key).select(["broker_id", "path"])
+    yield from _twice("brokers", brokers)
+    yield from _twice("log_dirs", dirs)
+    ids, owners = as_array(brokers.column("id")), dirs.column("broker_id")
+    if ids.null_count:
         yield _row("brokers", "id", "", "a broker must have its id")
     rule = "log dirs must be of brokers that are listed"
-    for owner in sorted(set(owners) - set(brokers), key=str):
+    known = pc.is_in(owners, value_set=ids)
+    for owner in sorted(owners.filter(pc.invert(known)).unique().to_pylist(), key=str):
         yield _row("log_dirs", f"broker_id: {owner}", owner, rule)
-    if None in dirs.column("path").to_pylist():
+    if dirs.column("path").null_count:
         yield _row("log_dirs", "path", "", "a log dir must have its path")
 
 
-def _twice(table: str, names: Iterable[str]) -> Iterator[Row]:
-    for name, times in Counter(names).items():
-        if times > 1:
-            yield _row(table, name, times, ONCE)
+def _twice(name: str, table: ArrowTable) -> Iterator[Row]:
+    grouped = table.group_by(table.column_names, use_threads=False)
+    found = grouped.aggregate([([], "count_all")])
+    often = found.filter(pc.greater(found.column("count_all"), 1))
+    for *key, times in zip(*often.to_pydict().values(), strict=True):
+        yield _row(name, " ".join(map(str, key)), times, ONCE)
 
 
 def _in_topics(parcels: Unpacked) -> Iterator[Row]:

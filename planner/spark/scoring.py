@@ -21,7 +21,7 @@ from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.partial import partial_sums
 from planner.spark.problems import SCHEMA as PROBLEMS
 
-TASK_ROWS, TASK_SNAPSHOTS = 400_000, 10
+TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
 """Partitions, and snapshots, whose parcels are worth a task of their own: 0.1 s."""
 
 

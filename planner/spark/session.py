@@ -32,6 +32,8 @@ DEFAULTS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Else every call says where in Python it was made: four more calls for each.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "64MB",
     "spark.sql.parquet.compression.codec": "zstd",
     # Times with their zone: the default is a type that Parquet has given up.

@@ -3,9 +3,9 @@
 from collections import Counter
 
 from planner.spark.files import FleetFiles, TableFile
-from planner.spark.partial import dealt_files
+from planner.spark.partial import MOST_ROWS, dealt_files
 
-MOST = 4
+CORES = 4
 
 
 def dealt(*row_groups):
@@ -14,7 +14,7 @@ def dealt(*row_groups):
         TableFile(root="/f", name=f"{n}", row_groups=groups, snapshots=((f"c{n}", 0),))
         for n, groups in enumerate(row_groups)
     ]
-    tasks = dealt_files(FleetFiles(tables={"partitions": tuple(files)}), MOST)
+    tasks = dealt_files(FleetFiles(tables={"partitions": tuple(files)}), CORES)
     every = Counter(piece for task in tasks for piece in task)
     assert every == Counter(
         ("partitions", place, group)
@@ -27,8 +27,8 @@ def dealt(*row_groups):
 def test_many_small_snapshots_are_more_than_one_task():
     tasks = dealt(*[(100,)] * 600)
 
-    assert len(tasks) == MOST
-    assert max(map(len, tasks)) == 600 / MOST
+    assert len(tasks) == CORES
+    assert max(map(len, tasks)) == 600 / CORES
 
 
 def test_few_small_snapshots_are_one_task():
@@ -43,3 +43,14 @@ def test_large_row_groups_are_tasks_of_their_own():
 
 def test_a_fleet_without_files_has_a_task():
     assert dealt() == [[]]
+
+
+def test_a_large_snapshot_is_a_task_for_each_core():
+    assert [*map(len, dealt((400_000,) * 16))] == [4] * CORES
+
+
+def test_no_task_takes_much_more_than_others_at_the_end():
+    tasks = dealt((400_000,) * 100)
+
+    assert len(tasks) == 10
+    assert max(map(len, tasks)) == MOST_ROWS / 400_000

@@ -1,5 +1,6 @@
 """Partitions added up chunk by chunk give the score of the whole, without Spark."""
 
+import pickle
 from collections import Counter
 from dataclasses import fields
 
@@ -92,6 +93,23 @@ def test_chunks_of_any_size_score_as_the_whole(document, size, brokers_of_a_buck
         found = scored_in_chunks(snapshot, size)
 
     assert differences(in_memory([snapshot]), found) == []
+
+
+def handed(grounds):
+    return pickle.loads(pickle.dumps(grounds))  # noqa: S301 - its own bytes
+
+
+def test_what_tasks_know_of_brokers_is_taken_apart_once():
+    tables = snapshot_tables(skewed_snapshot(), name="c")
+    first, second = grounds_in_memory(tables), grounds_in_memory(tables)
+    (key,) = first.keys
+
+    one, again, other = map(handed, [first, first, second])
+
+    assert one is again
+    assert one.of(key) is again.of(key)
+    assert one.part("brokers", key) == first.part("brokers", key)
+    assert other is not one
 
 
 @pytest.mark.parametrize("size", [3, 17, 1000])
