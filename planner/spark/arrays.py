@@ -13,6 +13,7 @@ from placement.load import RESOURCES
 from planner.spark.kernels.tally import BLOCK, COUNTED, FIRSTS, HELD, LED
 
 Ints = npt.NDArray[Any]
+LOADS = tuple(str(resource) for resource in RESOURCES)
 HEAVIEST = ("max_disk", "max_in", "max_out", "max_cpu")
 """Of what the heaviest single replica of a place is told."""
 _SMALL = {
@@ -144,8 +145,18 @@ def _uniform(array: Any, kind: Any) -> Any:  # noqa: ANN401 - an array of that k
     return found
 
 
-def empty_sums(topics: int, places: int, longest: int) -> SumArrays:
-    """Return nothing added up, of partitions of at most so many replicas."""
+def empty_places(count: int) -> tuple[Ints, Ints]:
+    """Return nothing added up by place: `SumArrays.held` and `SumArrays.led`."""
+    held = np.zeros((count + 1, len(HELD)), dtype=np.int64)
+    return _by_line(held), np.zeros((count, len(LED)), dtype=np.int64)
+
+
+def empty_sums(topics: int, longest: int, held: Ints, led: Ints) -> SumArrays:
+    """
+    Return nothing added up, of partitions of at most so many replicas.
+
+    By place it is added to what is there already.
+    """
     width = len(RESOURCES)
 
     def zeros(rows: int, columns: int) -> Ints:
@@ -163,8 +174,8 @@ def empty_sums(topics: int, places: int, longest: int) -> SumArrays:
         origin=zeros(topics, width),
         square=np.zeros((topics, width)),
         whole=np.zeros(width),
-        held=_by_line(zeros(places + 1, len(HELD))),
-        led=zeros(places, len(LED)),
+        held=held,
+        led=led,
         firsts=zeros(longest + 1, len(FIRSTS)),
         strangers=np.zeros(1, dtype=np.int64),
     )

@@ -44,14 +44,14 @@ from placement.targets import (
 )
 from planner.score.tables import LEVELS, SCHEMA, level_rows, topic_rows
 from planner.snapshot.columns import ArrowTable
-from planner.spark.arrays import HEAVIEST
-from planner.spark.chunk import LOADS, WRONG, Ground, bare_state
+from planner.spark.arrays import HEAVIEST, LOADS
+from planner.spark.chunk import WRONG, Ground, bare_state
 from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
 from planner.spark.kernels.tally import COUNTED, FIRSTS
 from planner.spark.lists import place_keys
 from planner.spark.parcels import Key, Unpacked
-from planner.spark.partial import places_once
+from planner.spark.places import places_once
 from planner.spark.topics import BROKEN_AS, TopicSums
 
 PLACED = tuple(level for level in LEVELS if level != "topic")

@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.load import RESOURCES
 from placement.targets import rack_limit
 from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
 from planner.snapshot.rows import Rows, as_array
 from planner.spark.arrays import (
-    HEAVIEST,
+    LOADS,
     GroundArrays,
     Ints,
     RowArrays,
@@ -29,8 +28,9 @@ from planner.spark.arrays import (
     uniform,
 )
 from planner.spark.kernels.adding import add_partitions, compiled
-from planner.spark.kernels.tally import COUNTED, FIRSTS, HELD, LED, NOBODY_SAYS
+from planner.spark.kernels.tally import COUNTED, FIRSTS, NOBODY_SAYS
 from planner.spark.lists import BrokerRows, Spots, aligned, numbers_of, rows_of
+from planner.spark.places import PlaceSums
 
 READ = (
     "topic",
@@ -49,17 +49,7 @@ READ = (
     "follower_cpu_cores",
 )
 """The columns of partitions that scores rest on."""
-LOADS = tuple(str(resource) for resource in RESOURCES)
 _INT, _FLOAT, _TEXT = pa.int64(), pa.float64(), pa.string()
-PLACES = pa.schema(
-    [
-        ("broker_id", pa.int32()),
-        ("log_dir", _TEXT),
-        *((name, _INT) for name in (*LOADS, *HEAVIEST)),
-        ("copied", _INT),
-    ]
-)
-"""`copied`: bytes of replicas that lie elsewhere and are being copied there."""
 FACTORS = pa.schema([("factor", _INT), *((name, _INT) for name in FIRSTS)])
 COUNTS = pa.schema(
     [
@@ -162,12 +152,10 @@ class Sums:
 
     Parameters
     ----------
-    places, factors, counts, topics, numbers, found
-        Tables in the columns of `PLACES`, `FACTORS`, `COUNTS`, `TOPICS`, `NUMBERS` and
-        `FOUND`.
+    factors, counts, topics, numbers, found
+        Tables in the columns of `FACTORS`, `COUNTS`, `TOPICS`, `NUMBERS` and `FOUND`.
     """
 
-    places: ArrowTable
     factors: ArrowTable
     counts: ArrowTable
     topics: ArrowTable
@@ -176,7 +164,12 @@ class Sums:
 
 
 def sums_of(
-    rows: ArrowTable, ground: Ground, said: ArrowTable, *, is_compiled: bool = False
+    rows: ArrowTable,
+    ground: Ground,
+    said: ArrowTable,
+    places: PlaceSums,
+    *,
+    is_compiled: bool = False,
 ) -> Sums:
     """
     Add up some partitions of one snapshot.
@@ -189,6 +182,8 @@ def sums_of(
         The rest of the snapshot.
     said
         What topics say, of those of the rows at least: `topic`, `is_shared`, `min_isr`.
+    places
+        What is added to by place.
     is_compiled
         Whether machine code does it; the sums are the same.
 
@@ -199,10 +194,10 @@ def sums_of(
     """
     names, topic_idx = _topics_of(rows)
     listed = rows_of(rows.column("replicas"))
-    spots = Spots(rows, listed, ground.broker_rows, ground.state)
+    spots = Spots(rows, listed, ground.broker_rows, ground.state, places.paths)
     arrays = _row_arrays(rows, topic_idx, listed, spots, ground.broker_rows)
     longest = int(listed.lengths.max(initial=0))
-    sums = empty_sums(len(names), spots.count, longest)
+    sums = empty_sums(len(names), longest, *places.arrays(spots))
     add = compiled() if is_compiled else add_partitions
     # Sums that overflow are refused later, by those in floats.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -213,7 +208,6 @@ def sums_of(
             scratch_of(len(listed.values), longest, ground.state.num_racks),
         )
     return Sums(
-        places=_place_table(sums, spots, ground.state),
         factors=_factor_table(sums),
         counts=_count_table(sums),
         topics=_topic_table(names, sums),
@@ -227,13 +221,12 @@ def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
     column = as_array(rows.column("topic"))
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = column.indices.fill_null(ABSENT).to_numpy(zero_copy_only=False)
     texts = pa.concat_arrays([column.dictionary.cast(_TEXT), pa.array([""], _TEXT)])
-    codes = np.where(codes < 0, len(texts) - 1, codes).astype(np.int64)
+    codes = numbers_of(column.indices, len(texts) - 1)
     is_used = np.zeros(len(texts), dtype=np.bool_)
     is_used[codes] = True
     names = texts.filter(pa.array(is_used))
-    place: Ints = np.cumsum(is_used) - 1
+    place: Ints = np.cumsum(is_used, dtype=np.int32) - 1
     return names, place[codes]
 
 
@@ -300,15 +293,6 @@ def _ground_arrays(
         has_offline=bool(is_offline.any()),
         stride=spots.stride,
     )
-
-
-def _place_table(sums: SumArrays, spots: Spots, state: ClusterState) -> ArrowTable:
-    named = dict(zip(HELD, sums.held.T, strict=True))
-    named |= dict(zip(LED, sums.led.T, strict=True))
-    used = np.nonzero((named["replicas"] > 0) | (named["targets"] > 0))[0]
-    brokers, paths = spots.names(used, state.brokers.ids)
-    columns = [pa.array(named[name][used]) for name in PLACES.names[2:]]
-    return pa.Table.from_arrays([brokers, paths, *columns], schema=PLACES)
 
 
 def _factor_table(sums: SumArrays) -> ArrowTable:

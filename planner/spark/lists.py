@@ -121,11 +121,15 @@ class Spots:
         Their replicas; the rows of brokers.
     state
         The cluster's brokers and log dirs.
+    known
+        Paths that are numbered first.
 
     Attributes
     ----------
     count, stride
         How many places there are; a broker has so many, or 0: paths are whole places.
+    texts
+        The paths: those that are known, then the others of these partitions.
     path
         ``(N,)`` the path of each replica.
     future
@@ -135,12 +139,18 @@ class Spots:
     """
 
     def __init__(
-        self, rows: ArrowTable, listed: Rows, brokers: BrokerRows, state: ClusterState
+        self,
+        rows: ArrowTable,
+        listed: Rows,
+        brokers: BrokerRows,
+        state: ClusterState,
+        known: ArrowArray,
     ) -> None:
         here, here_unlike = _coded(rows.column("log_dirs"), listed)
         future, future_unlike = _coded(rows.column("future_log_dirs"), listed)
         self.is_unlike = here_unlike | future_unlike
-        texts = pa.concat_arrays([here.paths, future.paths]).unique()
+        texts = pa.concat_arrays([known, here.paths, future.paths]).unique()
+        self.texts = texts
         self._paths = pa.concat_arrays([texts, pa.nulls(1, pa.string())])
         self._width = self.stride = len(self._paths)
         self._dirs = state.log_dirs
@@ -162,6 +172,11 @@ class Spots:
         self._keys, self.stride, self.count = keys, 0, len(keys)
         self.path = np.searchsorted(keys, here)
         self.future[is_there] = np.searchsorted(keys, future[is_there])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only places in use have rows."""
+        return self._keys is not None
 
     def flags(self, of_dirs: Flags) -> Flags:
         """Return ``(count,)`` what is true of the log dirs of the places."""

@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import as_array
-from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, PLACES, TOPICS
+from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, TOPICS
 from planner.spark.files import TIME
 from planner.spark.gathering import gathered
+from planner.spark.places import PLACES
 
 Key = tuple[str | None, int]
 """A snapshot: its cluster, and its time in microseconds since 1970."""

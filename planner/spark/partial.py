@@ -8,17 +8,13 @@ themselves, column by column; others come from Spark as Arrow.
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import UnreadableFileError
 from planner.snapshot.columns import PARTITIONS, ArrowTable
-from planner.spark.arrays import HEAVIEST
 from planner.spark.chunk import (
     FOUND,
-    LOADS,
-    PLACES,
     READ,
     WORTH_COMPILING,
     Ground,
@@ -35,7 +31,6 @@ from planner.spark.files import (
 )
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import Grounds, flaws_of
-from planner.spark.lists import place_keys
 from planner.spark.parcels import (
     LISTED,
     SCHEMA,
@@ -47,6 +42,7 @@ from planner.spark.parcels import (
     seeds,
     sent,
 )
+from planner.spark.places import PlaceSums
 from planner.spark.said import Said, SaidInFiles, said_beside, with_said
 from planner.spark.workers import settle
 
@@ -256,6 +252,7 @@ class Adding:
         self._waiting: dict[Key, list[ArrowTable]] = {}
         self._rows = self._topics = 0
         self._kept: dict[Key, list[tuple[ArrowTable, ...]]] = {}
+        self._places: dict[Key, PlaceSums] = {}
 
     def take(self, key: Key, table: ArrowTable) -> Parcels:
         """Take rows of a snapshot."""
@@ -271,13 +268,11 @@ class Adding:
 
     def _send(self) -> Parcels:
         for key, parts in self._kept.items():
-            places, *others = zip(*parts, strict=True)
-            once = places_once(places) if len(places) > 1 else places[0]
-            yield from packed(key, "place", once)
+            yield from packed(key, "place", self._places[key].table())
             buckets = self._grounds.buckets(key)
-            for kind, tables in zip(_KEPT, others, strict=True):
+            for kind, tables in zip(_KEPT, zip(*parts, strict=True), strict=True):
                 yield from packed(key, kind, pa.concat_tables(tables), buckets=buckets)
-        self._kept, self._topics = {}, 0
+        self._kept, self._places, self._topics = {}, {}, 0
 
     def _add(self) -> Parcels:
         is_compiled = self._rows >= WORTH_COMPILING
@@ -285,27 +280,16 @@ class Adding:
             rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
             if key not in self._known:
                 self._known[key] = self._grounds.of(key)
+            places = self._places.setdefault(key, PlaceSums(self._known[key].state))
             said, flaws = self._said(key, rows)
             if len(flaws):
                 yield from packed(key, "found", flaws)
-            sums = sums_of(rows, self._known[key], said, is_compiled=is_compiled)
-            kept = (sums.places, *(getattr(sums, name) for name in _KEPT.values()))
+            sums = sums_of(
+                rows, self._known[key], said, places, is_compiled=is_compiled
+            )
+            kept = tuple(getattr(sums, name) for name in _KEPT.values())
             self._kept.setdefault(key, []).append(kept)
             self._topics += len(sums.topics)
         self._waiting, self._rows = {}, 0
         if self._topics >= TOPICS_KEPT:
             yield from self._send()
-
-
-def places_once(parts: Sequence[ArrowTable]) -> ArrowTable:
-    """Return each place once, of tables in the columns of `PLACES`."""
-    figures = [(name, "sum") for name in (*LOADS, "copied")]
-    figures += [(name, "max") for name in HEAVIEST]
-    together = pa.concat_tables(parts)
-    (keys,) = place_keys(together.select(["broker_id", "log_dir"]))
-    if len(np.unique(keys)) == len(keys):
-        return together.select(PLACES.names)
-    found = together.group_by(["broker_id", "log_dir"]).aggregate(figures)
-    plain = {f"{name}_{how}": name for name, how in figures}
-    named = found.rename_columns([plain.get(n, n) for n in found.column_names])
-    return named.select(PLACES.names)

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from placement.load import MOST_LOAD
 from planner.snapshot.columns import ArrowTable
 from planner.snapshot.rows import as_array
-from planner.spark.chunk import LOADS, WRONG
+from planner.spark.arrays import LOADS
+from planner.spark.chunk import WRONG
 from planner.spark.files import TIME
 from planner.spark.grounds import Grounds
 from planner.spark.parcels import Key, Unpacked

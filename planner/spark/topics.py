@@ -12,7 +12,7 @@ from placement.score import VIOLATIONS
 from placement.score.levels import TopicLevel
 from placement.score.statistics import Spread
 from planner.snapshot.columns import ArrowTable
-from planner.spark.chunk import LOADS
+from planner.spark.arrays import LOADS
 from planner.spark.kernels.tally import COUNTED
 
 Floats = npt.NDArray[np.float64]

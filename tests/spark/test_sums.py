@@ -20,6 +20,7 @@ from planner.spark.grounds import Grounds
 from planner.spark.judged import judging, scoring
 from planner.spark.parcels import buckets_of, packed, seeds, sent
 from planner.spark.partial import Adding
+from planner.spark.places import PlaceSums
 from planner.spark.problems import twice_numbered
 from planner.spark.said import min_isr_of, said_of
 from support.scores import by_place, differences, in_memory
@@ -59,7 +60,18 @@ def parcels_of(tables, grounds, size):
         yield from adding.end()
 
 
-def scored_in_chunks(snapshot, size):
+def parcels_of_one_task(tables, grounds, size):
+    """Add the partitions up in one task, so many at a time."""
+    rows = tables["partitions"].select(list(READ))
+    adding = Adding(
+        grounds, lambda *_: (said_of(tables["topics"]), FOUND.empty_table())
+    )
+    for at in range(0, max(len(rows), 1), size):
+        yield from adding.take(key_of(tables), rows.slice(at, size))
+    yield from adding.end()
+
+
+def scored_in_chunks(snapshot, size, parcels_of=parcels_of):
     tables = snapshot_tables(snapshot, name="c")
     grounds = grounds_in_memory(tables)
     parcels = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
@@ -112,6 +124,20 @@ def test_what_tasks_know_of_brokers_is_taken_apart_once():
     assert other is not one
 
 
+@settings(max_examples=40)
+@given(documents().map(tamed), st.integers(1, 5), st.sampled_from([2, 6, 1 << 22]))
+def test_one_task_scores_chunks_of_any_size_as_the_whole(document, size, most_places):
+    # Log dirs are met one after the other, and places get their rows as they are.
+    snapshot = Snapshot.from_document(document | KEY)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner.spark.partial.CHUNK_ROWS", size)
+        patch.setattr("planner.spark.lists.MOST_PLACES", most_places)
+        found = scored_in_chunks(snapshot, size, parcels_of_one_task)
+
+    assert differences(in_memory([snapshot]), found) == []
+
+
 @pytest.mark.parametrize("size", [3, 17, 1000])
 def test_skewed_topics_and_brokers_that_are_off(size):
     snapshot = skewed_snapshot()
@@ -134,9 +160,12 @@ def test_compiled_sums_are_those_of_plain_python():
 
     said = said_of(tables["topics"])
 
-    compiled = sums_of(rows, ground, said, is_compiled=True)
+    of_compiled, of_plain = PlaceSums(ground.state), PlaceSums(ground.state)
 
-    plain = sums_of(rows, ground, said)
+    compiled = sums_of(rows, ground, said, of_compiled, is_compiled=True)
+
+    plain = sums_of(rows, ground, said, of_plain)
+    assert of_compiled.table().equals(of_plain.table())
     for field in fields(plain):
         assert getattr(compiled, field.name).equals(getattr(plain, field.name))
 
