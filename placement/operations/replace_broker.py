@@ -10,6 +10,7 @@ from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.operations.replacing import Replacing, RowArray
 from placement.rules.draft import Draft
+from placement.rules.keep import kept_leaders
 from placement.rules.left_alone import UsableLogDirs, is_untouchable
 
 
@@ -74,7 +75,10 @@ def _leading(draft: Draft, placing: Replacing) -> RowArray:
     barred = placing.is_replaced & ~draft.leads[placing.broker_of]
     by_new = touched & barred[first]
     moved = np.where(by_new & (allowed != ABSENT), allowed, first)
-    return np.where(touched, moved, first_live_replica(draft.state))
+    # Who leads for a dead broker leads on, where leaders stay.
+    now = first_live_replica(draft.state)
+    stays = (now != ABSENT) & (kept_leaders(draft) & placing.can_lead())[now]
+    return np.where(touched & ~stays, moved, now)
 
 
 def _free_the_rest(draft: Draft, was_on: BoolArray, is_replaced: BoolArray) -> None:

@@ -132,6 +132,21 @@ def test_who_leads_now_keeps_its_replica_where_another_broker_is_replaced():
     assert wrong(made) == set()
 
 
+@pytest.mark.parametrize("rebalance", [False, True])
+def test_who_leads_for_a_dead_broker_leads_on_where_that_one_is_replaced(rebalance):
+    state = make_state(
+        [[0, 1], [1, 2]], racks="aaaa", ids=[0, 1, 2, 3], size_bytes=[0, 10],
+        states={1: BrokerState.DEAD, 3: BrokerState.NEW},
+    )  # fmt: skip
+    own = OwnOptions(broker=("1",), with_broker=("3",))
+
+    made = planned(state, "replace-broker", own=own, rebalance=rebalance)
+
+    assert made.plan.status in MET
+    assert list(lists_of(after(made)).values()) == [[0, 3], [2, 3]]
+    assert wrong(made) == set()
+
+
 @pytest.mark.parametrize("leader", [0, 1])
 def test_a_lower_replication_factor_drops_no_leader_that_stays(leader):
     state = make_state([[0, 1]] * 4, racks="ab", leaders=[leader] * 4, size_bytes=5)
