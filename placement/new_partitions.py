@@ -1,6 +1,6 @@
 """New topics and more partitions: placed by load, or where somebody says."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +16,10 @@ from placement.planned import PlannedPlacement
 from placement.planning import draft_shares, make_draft, plan
 from placement.rules.draft import Draft, Settings
 from placement.rules.hosts import hard_host_capacities, host_loads
+from placement.rules.keep import KeepLeaders, KeepTopics
 from placement.rules.levels import hard_capacities
 from placement.rules.positions import EvenPositions
+from placement.rules.rule import Rule
 from placement.scenarios.partitions import MEASURED, NewPartition, with_partitions
 from placement.scenarios.topics import NewTopic, add_topics
 from placement.scenarios.variant import Variant, variant_of
@@ -193,8 +195,15 @@ def _for_new(grown: Grown, settings: Settings) -> Settings:
         max_bytes=None,
         max_cross_rack_bytes=None,
         frees_the_rest=True,
-        rules=(*settings.rules, PlacesForNew(grown.is_new)),
+        rules=(*_placing(settings.rules), PlacesForNew(grown.is_new)),
     )
+
+
+def _placing(rules: Sequence[Rule]) -> Iterator[Rule]:
+    """Yield rules but for those that let something stay: what is new has no place."""
+    for rule in rules:
+        if not isinstance(rule, KeepTopics | KeepLeaders):
+            yield rule
 
 
 def explain_new(

@@ -443,3 +443,16 @@ def test_what_a_host_has_no_room_for_takes_nothing_of_its_disk():
 
     assert lists(made) == [[5]]
     assert not caused(made)
+
+
+@pytest.mark.parametrize("keep", ["keep_topics", "keep_leaders"])
+def test_what_does_not_exist_has_nothing_that_could_stay(keep):
+    # Broker 0 holds both sides already, all others the other one.
+    state = make_state({"old": [[0]], "other": [[0, 1], [0, 2]]}, racks="aaa")
+
+    made = planned(
+        state, "add-partitions", "old", apart=(APART,), partitions=2,
+        rules={keep: "o.*"},
+    )  # fmt: skip
+
+    assert made.status == "infeasible"
