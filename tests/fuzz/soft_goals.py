@@ -12,6 +12,7 @@ from placement.check import CheckSettings, Target, check
 from placement.check.bands import Band, banded
 from placement.check.case import look_up
 from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+from placement.load import first_live_replica
 from planner.plan.held_rules import with_chosen_rules
 from planner.plan.make import Planned, rules_of
 from planner.plan.request import read_request
@@ -144,7 +145,10 @@ class SoftGoals:
         """Tell whether a hard rule asks for some change."""
         brokers, leader = self.state.brokers, self.state.partitions.leader_idx
         demoted = np.flatnonzero(brokers.state == BrokerState.DEMOTED)
-        is_led = bool(np.isin(leader, demoted).any())
+        # Who leads, and who would lead again after the next election.
+        first = first_live_replica(self.state)
+        heir = self.state.replicas.broker_idx[first[first != ABSENT]]
+        is_led = bool(np.isin(leader, demoted).any() or np.isin(heir, demoted).any())
         must = any(self._must_leave(p) for p in range(self.state.num_partitions))
         return is_led or must or bool(self.wrong(self.old))
 
