@@ -19,6 +19,7 @@ from placement.cluster import (
     BytesArray,
     ClusterState,
     IndexArray,
+    LogDirState,
     Replicas,
     sum_rows,
 )
@@ -392,8 +393,8 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     """
     Return ``(D,)`` free bytes of the log dirs once replicas have come and gone.
 
-    What left a log dir frees it; what lies in an unknown one fills the dirs of its
-    broker, the emptiest first. So the load that no replica explains stays what it was.
+    What left a log dir frees it; what lies in an unknown one fills those of its
+    broker that serve, the emptiest first. So the load that no replica explains stays what it was.
 
     Parameters
     ----------
@@ -410,8 +411,9 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     located_before, elsewhere_before = bytes_by_place(before)
     usable -= np.where(is_known, located - located_before, 0)
     more = elsewhere - elsewhere_before
+    serves = is_known & np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
     for broker in np.nonzero(more)[0]:
-        dirs = np.nonzero(is_known & np.equal(before.log_dirs.broker_idx, broker))[0]
+        dirs = np.nonzero(serves & np.equal(before.log_dirs.broker_idx, broker))[0]
         # What is known to lie in a log dir is not what has left it.
         room = before.log_dirs.size_bytes - located
         _fill(usable, room, dirs, int(more[broker]))

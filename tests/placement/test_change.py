@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.change import Reassignment, reassign, unchanged
-from placement.cluster import ABSENT, UNKNOWN, BrokerState, ClusterState
+from placement.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BrokerState,
+    ClusterState,
+    LogDirState,
+)
 from placement.load import first_live_replica, fixed_disk_bytes, weigh
 from support.clusters import Dir, clusters, make_state
 from support.naive import live_ids, replicas_of
@@ -223,5 +229,17 @@ def test_what_leaves_an_unknown_log_dir_frees_nothing_that_others_take():
     )  # fmt: skip
 
     after = moved(state, [0, 1], [0, 0]).after()
+
+    assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()
+
+
+def test_what_comes_to_a_broker_fills_no_log_dir_that_is_offline():
+    off = Dir("/d2", 330, 300, LogDirState.OFFLINE)
+    state = make_state(
+        [[0], [1]], racks="ab", size_bytes=[20, 20], dirs=[["/d1"], ["/d1"]],
+        log_dirs={0: [Dir("/d1", 130, 100), off], 1: [Dir("/d1", 99, 79)]},
+    )  # fmt: skip
+
+    after = moved(state, [0, 0], [0, 0]).after()
 
     assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()
