@@ -393,8 +393,9 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     """
     Return ``(D,)`` free bytes of the log dirs once replicas have come and gone.
 
-    What left a log dir frees it; what lies in an unknown one fills those of its
-    broker that serve, the emptiest first. So the load that no replica explains stays what it was.
+    What left a log dir frees it; what lies in an unknown one fills those of its broker
+    that serve, the emptiest first. So the load that no replica explains stays what it
+    was.
 
     Parameters
     ----------
