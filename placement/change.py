@@ -410,7 +410,9 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
         return usable
     located, elsewhere = bytes_by_place(after)
     located_before, elsewhere_before = bytes_by_place(before)
-    usable -= np.where(is_known, located - located_before, 0)
+    most = np.maximum(before.log_dirs.size_bytes, usable).clip(min=0)
+    freed = np.where(is_known, located_before - located, 0)
+    usable = np.where(is_known, np.clip(usable + freed, 0, most), usable)
     more = elsewhere - elsewhere_before
     serves = is_known & np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
     for broker in np.nonzero(more)[0]:
@@ -418,8 +420,7 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
         # What is known to lie in a log dir is not what has left it.
         room = before.log_dirs.size_bytes - located
         _fill(usable, room, dirs, int(more[broker]))
-    most = np.maximum(before.log_dirs.size_bytes, before.log_dirs.usable_bytes)
-    return np.where(is_known, np.clip(usable, 0, np.maximum(most, 0)), usable)
+    return usable
 
 
 def _fill(usable: BytesArray, most: BytesArray, dirs: RowArray, more: int) -> None:

@@ -243,3 +243,17 @@ def test_what_comes_to_a_broker_fills_no_log_dir_that_is_offline():
     after = moved(state, [0, 0], [0, 0]).after()
 
     assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()
+
+
+def test_a_log_dir_that_was_said_to_be_empty_frees_nothing():
+    # Nothing is taken of broker 0's log dir, it says, though t-0 lies in it.
+    state = make_state(
+        [[0], [1]], racks="ab", size_bytes=[5, 40], dirs=[["/d1"], ["/d1"]],
+        log_dirs={
+            0: [Dir("/d1", 220, 220), Dir("/d2", 99, 60)], 1: [Dir("/d1", 99, 59)],
+        },
+    )  # fmt: skip
+
+    after = moved(state, [1, 0], [0, 0]).after()
+
+    assert fixed_disk_bytes(after).tolist() == fixed_disk_bytes(state).tolist()
