@@ -415,10 +415,10 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     usable = np.where(is_known, np.clip(usable + freed, 0, most), usable)
     more = elsewhere - elsewhere_before
     serves = is_known & np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
+    # What is known to lie in a log dir is not what has left it.
+    room = before.log_dirs.size_bytes - located
     for broker in np.nonzero(more)[0]:
         dirs = np.nonzero(serves & np.equal(before.log_dirs.broker_idx, broker))[0]
-        # What is known to lie in a log dir is not what has left it.
-        room = before.log_dirs.size_bytes - located
         _fill(usable, room, dirs, int(more[broker]))
     return usable
 

@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
@@ -82,15 +82,11 @@ class Grounds:
 
     def of(self, key: Key) -> Ground:
         """Return what belongs to one snapshot: each broker once."""
-        if key not in self._made:
-            if len(self._made) >= GROUNDS_KEPT:
-                self._made.clear()
-            self._made[key] = self._make(key)
-        return self._made[key]
+        return self._of(key)
 
     @cached_property
-    def _made(self) -> dict[Key, Ground]:
-        return {}
+    def _of(self) -> Callable[[Key], Ground]:
+        return lru_cache(GROUNDS_KEPT)(self._make)
 
     def _make(self, key: Key) -> Ground:
         said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()

@@ -17,7 +17,6 @@ from planner.spark.chunk import (
     FOUND,
     READ,
     WORTH_COMPILING,
-    Ground,
     sums_of,
 )
 from planner.spark.dealing import cores_of, pack
@@ -248,7 +247,6 @@ class Adding:
     def __init__(self, grounds: Grounds, said: Said) -> None:
         self._grounds = grounds
         self._said = said
-        self._known: dict[Key, Ground] = {}
         self._waiting: dict[Key, list[ArrowTable]] = {}
         self._rows = self._topics = 0
         self._kept: dict[Key, list[tuple[ArrowTable, ...]]] = {}
@@ -278,15 +276,12 @@ class Adding:
         is_compiled = self._rows >= WORTH_COMPILING
         for key, tables in self._waiting.items():
             rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
-            if key not in self._known:
-                self._known[key] = self._grounds.of(key)
-            places = self._places.setdefault(key, PlaceSums(self._known[key].state))
+            ground = self._grounds.of(key)
+            places = self._places.setdefault(key, PlaceSums(ground.state))
             said, flaws = self._said(key, rows)
             if len(flaws):
                 yield from packed(key, "found", flaws)
-            sums = sums_of(
-                rows, self._known[key], said, places, is_compiled=is_compiled
-            )
+            sums = sums_of(rows, ground, said, places, is_compiled=is_compiled)
             kept = tuple(getattr(sums, name) for name in _KEPT.values())
             self._kept.setdefault(key, []).append(kept)
             self._topics += len(sums.topics)
