@@ -227,7 +227,7 @@ def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
     is_used[codes] = True
     names = texts.filter(pa.array(is_used))
     place: Ints = np.cumsum(is_used, dtype=np.int32) - 1
-    return names, place[codes]
+    return names, np.take(place, codes)
 
 
 def _row_arrays(

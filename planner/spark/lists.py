@@ -215,7 +215,7 @@ class _Coded:
             return np.full(count, absent, dtype=np.int32)
         place = pc.index_in(self.paths, value_set=texts).to_numpy(zero_copy_only=False)
         table = np.append(place, absent).astype(np.int32)
-        return table[self.codes]
+        return np.take(table, self.codes, mode="wrap")
 
 
 def _coded(column: ArrowArray, listed: Rows) -> tuple[_Coded, Flags]:

@@ -45,11 +45,8 @@ from planner.spark.places import PlaceSums
 from planner.spark.said import Said, SaidInFiles, said_beside, with_said
 from planner.spark.workers import settle
 
-CHUNK_ROWS = 125_000
-"""
-Partitions that are added up together. Arrays of more are handed back to the system
-after each chunk, and cost more to get again than a chunk costs.
-"""
+CHUNK_ROWS = 500_000
+"""Partitions that are added up together at most, and at least half as many: 50 MB."""
 TASK_ROWS, MOST_ROWS = 150_000, 4_000_000
 """
 A task has so many rows to read at least, where there are, and starts none after so
@@ -256,7 +253,7 @@ class Adding:
         """Take rows of a snapshot."""
         self._waiting.setdefault(key, []).append(table)
         self._rows += len(table)
-        if self._rows >= CHUNK_ROWS:
+        if 2 * self._rows >= CHUNK_ROWS:
             yield from self._add()
 
     def end(self) -> Parcels:

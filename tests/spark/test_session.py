@@ -32,6 +32,27 @@ def test_python_in_tasks_is_the_one_that_runs_here(spark):
 
 
 @pytest.mark.spark
+def test_tasks_keep_the_memory_they_had(spark):
+    def tell(batches):
+        import os as worker
+
+        import pyarrow as pa
+
+        yield from batches
+        found = {
+            name: text for name, text in worker.environ.items() if "MALLOC" in name
+        }
+        yield pa.record_batch({"name": [*found], "text": [*found.values()]})
+
+    rows = spark.createDataFrame([("", "")], "name string, text string")
+
+    found = {row.name: row.text for row in rows.mapInArrow(tell, rows.schema).collect()}
+    assert int(found["MALLOC_MMAP_THRESHOLD_"]) == 32 * 2**20
+    assert int(found["MALLOC_TRIM_THRESHOLD_"]) == 256 * 2**20
+    assert found["MIMALLOC_PURGE_DELAY"] == "-1"
+
+
+@pytest.mark.spark
 def test_many_files_are_looked_for_in_few_tasks(spark, tmp_path):
     paths = [str(tmp_path / f"{n}.parquet") for n in range(40)]
     for path in paths:
