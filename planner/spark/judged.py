@@ -106,8 +106,8 @@ def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Par
         rows, heat = found
         for level, table in rows.items():
             for stream in _streams(table):
-                yield parcels.key, 0, level, stream
-        yield parcels.key, 0, HEAT, pickle.dumps(heat)
+                yield parcels.key, 0, 0.0, level, stream
+        yield parcels.key, 0, 0.0, HEAT, pickle.dumps(heat)
 
 
 def _streams(table: ArrowTable) -> Iterator[bytes]:

@@ -92,8 +92,8 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     grounds = grounds_of(tables)
     partial = partial_sums(spark, tables, grounds)
     judge = judging(grounds, settings or ScoreSettings.defaults())
-    dealt = _dealt(partial, _tasks(tables))
-    judged = kept(dealt.mapInArrow(judge, _as_spark(JUDGED)))
+    together = brought_together(partial, _tasks(tables))
+    judged = kept(together.mapInArrow(judge, _as_spark(JUDGED)))
     refused = judged.where(REFUSES).select(*KEY).toArrow()
     return FleetScores(judged=judged, refused=refused)
 
@@ -118,11 +118,20 @@ def _tasks(fleet: Fleet) -> int | None:
     return min(1 + rows // TASK_ROWS + len(snapshots) // TASK_SNAPSHOTS, most)
 
 
-def _dealt(partial: DataFrame, tasks: int | None) -> DataFrame:
+def brought_together(partial: DataFrame, tasks: int | None) -> DataFrame:
     """Bring the parcels of each snapshot, and bucket of its topics, together."""
     by = (*KEY, "bucket")
-    dealt = partial.repartition(tasks, *by) if tasks else partial.repartition(*by)
-    return dealt.sortWithinPartitions(*KEY)
+    if tasks is None:
+        together = partial.repartition(*by)
+    elif hasattr(partial, "repartitionById"):
+        # Hashed, buckets fall to tasks by chance, at times twice as many to one.
+        first = f"pmod(hash({', '.join(KEY)}), {tasks})"
+        task = f"cast(pmod({first} + floor(at * {tasks}), {tasks}) AS int)"
+        together = partial.repartitionById(tasks, F.expr(task))
+    else:
+        # Before 4.1 Spark does nothing but hash.
+        together = partial.repartition(tasks, *by)
+    return together.sortWithinPartitions(*KEY)
 
 
 def output_schema() -> Any:  # noqa: ANN401 - a StructType

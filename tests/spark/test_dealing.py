@@ -1,0 +1,63 @@
+"""The parcels of a bucket meet in one task, and tasks get alike."""
+
+from collections import defaultdict
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.spark.files import KEY
+from planner.spark.parcels import MOST_BUCKETS, PLACES_SHARE, packed, seeds, sent
+from planner.spark.scoring import brought_together
+
+KEYS = [("eu", 1), (None, 2**52 + 1), ("us", -7)]
+
+
+def parcels():
+    """Of large snapshots, whose first bucket has what is of no topic as well."""
+    topics = pa.table({"topic": [f"t{n}" for n in range(40 * MOST_BUCKETS)]})
+    for key in KEYS:
+        yield from packed(key, "listed", topics, buckets=MOST_BUCKETS)
+        yield from packed(key, "listed", topics, buckets=MOST_BUCKETS)
+    yield from seeds(KEYS)
+
+
+def share_of(bucket):
+    """Of a large snapshot's work, what a bucket is."""
+    of_topics = (1 - PLACES_SHARE) / MOST_BUCKETS
+    return of_topics if bucket else PLACES_SHARE + of_topics
+
+
+def dealt(rows, tasks):
+    """The tasks of each bucket of each cluster, and how many rows there are."""
+    task = F.spark_partition_id().alias("task")
+    found = brought_together(rows, tasks).select(*KEY, "bucket", task).collect()
+    tasks_of = defaultdict(set)
+    for row in found:
+        tasks_of[row["cluster_id"], row["bucket"]].add(row["task"])
+    return tasks_of, len(found)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("tasks", [1, 2, 5, 64])
+@pytest.mark.parametrize("is_hashed", [False, True])
+def test_buckets_of_large_snapshots_are_dealt_evenly(
+    spark, monkeypatch, tasks, is_hashed
+):
+    if is_hashed:
+        # As Spark does before 4.1; then nothing is said of how much a task gets.
+        for kind in (DataFrame, *DataFrame.__subclasses__()):
+            monkeypatch.delattr(kind, "repartitionById", raising=False)
+    rows = spark.createDataFrame(pa.Table.from_batches(sent(parcels())))
+
+    tasks_of, count = dealt(rows, tasks)
+
+    assert count == sum(1 for _ in parcels())
+    assert len(tasks_of) == len(KEYS) * MOST_BUCKETS
+    assert all(len(each) == 1 for each in tasks_of.values())
+    for name in () if is_hashed else (name for name, _ in KEYS):
+        shares = [0.0] * tasks
+        for bucket in range(MOST_BUCKETS):
+            shares[min(tasks_of[name, bucket])] += share_of(bucket)
+        assert max(shares) <= max(1 / tasks, share_of(0)) + share_of(1)
