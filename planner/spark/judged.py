@@ -9,8 +9,8 @@ better see each of them once, on its way to where it is written.
 
 import pickle
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from planner.score.tables import SCHEMA as SCORES
@@ -21,9 +21,7 @@ from planner.spark.balance import (
     scores_of_places,
     scores_of_topics,
 )
-from planner.spark.chunk import filled
 from planner.spark.grounds import Grounds
-from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.parcels import (
     Batches,
     Key,
@@ -35,19 +33,11 @@ from planner.spark.parcels import (
     sent,
     unpacked,
 )
-from planner.spark.problems import PROBLEM, problem_tables
+from planner.spark.problems import problem_tables
 from planner.spark.workers import settle
 
-HEAT, REFUSED = "heat", "problem"
-"""Kinds of rows: how hot brokers are, in bytes; something that is wrong."""
-REFUSES = "refuses"
-SCHEMA = pa.schema(
-    [*PARCELS, *((name, pa.string()) for name in PROBLEM), (REFUSES, pa.bool_())]
-)
-"""
-Parcels, and problems. Of the problems that a task finds, the first one refuses the
-snapshot.
-"""
+HEAT, REFUSED = "heat", "refused"
+"""Kinds of parcels: how hot brokers are; what is wrong, so that there are no scores."""
 TOPICS = ("topic", "listed")
 """Kinds of parcels that scores of topics are made of."""
 SENT_ROWS = 50_000
@@ -67,35 +57,20 @@ def judging(grounds: Grounds, settings: ScoreSettings) -> Callable[[Batches], Ba
     """
 
     def judge(batches: Batches) -> Batches:
-        problems: list[ArrowTable] = []
-        for batch in sent(_judged(batches, grounds, settings, problems)):
-            yield from filled(pa.table(batch), SCHEMA).to_batches()
-        for table in problems:
-            yield from filled(_refusing(table), SCHEMA).to_batches()
+        yield from sent(_judged(batches, grounds, settings))
         settle("judge")
 
     return judge
 
 
-def _judged(
-    batches: Batches,
-    grounds: Grounds,
-    settings: ScoreSettings,
-    problems: list[ArrowTable],
-) -> Parcels:
-    """Yield what is known of snapshots that nothing is wrong with; note the others."""
+def _judged(batches: Batches, grounds: Grounds, settings: ScoreSettings) -> Parcels:
     for key, rows in by_snapshot(batches):
         parcels = unpacked(key, rows)
-        found = list(problem_tables(parcels, grounds))
-        problems += found
-        if not found:
+        problems = list(problem_tables(parcels, grounds))
+        for table in problems:
+            yield from _in_streams(key, REFUSED, table)
+        if not problems:
             yield from _scored(parcels, grounds, settings)
-
-
-def _refusing(problems: ArrowTable) -> ArrowTable:
-    is_first = pa.array(np.arange(len(problems)) == 0)
-    kinds = pa.repeat(REFUSED, len(problems))
-    return problems.append_column(REFUSES, is_first).append_column("kind", kinds)
 
 
 def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Parcels:
@@ -105,18 +80,29 @@ def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Par
     if found is not None:
         rows, heat = found
         for level, table in rows.items():
-            for stream in _streams(table):
-                yield parcels.key, 0, 0.0, level, stream
+            yield from _in_streams(parcels.key, level, table)
         yield parcels.key, 0, 0.0, HEAT, pickle.dumps(heat)
 
 
-def _streams(table: ArrowTable) -> Iterator[bytes]:
-    """Yield rows in bytes, with the columns that they have."""
+def _in_streams(key: Key, kind: str, table: ArrowTable) -> Parcels:
+    """Put a table into parcels that tell which columns they have."""
     for batch in cut(table):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:
             stream.write_batch(batch)
-        yield sink.getvalue().to_pybytes()
+        yield key, 0, 0.0, kind, sink.getvalue().to_pybytes()
+
+
+def _of_stream(sums: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow scalar
+    table: ArrowTable = pa.ipc.open_stream(sums.as_buffer()).read_all()
+    return table
+
+
+def telling(batches: Batches) -> Batches:
+    """Yield what is wrong, in `planner.spark.problems.SCHEMA`, of parcels `REFUSED`."""
+    for batch in batches:
+        for sums in batch.column("sums"):
+            yield from _of_stream(sums).to_batches()
 
 
 def kinds_of(levels: Collection[str]) -> list[str]:
@@ -127,7 +113,7 @@ def kinds_of(levels: Collection[str]) -> list[str]:
 
 def scoring(levels: Collection[str]) -> Callable[[Batches], Batches]:
     """
-    Return what makes scores of rows of `SCHEMA`, in `planner.score.tables.SCHEMA`.
+    Return what makes scores of what was judged, in `planner.score.tables.SCHEMA`.
 
     Parameters
     ----------
@@ -154,7 +140,7 @@ def _scores(
     kinds = rows.column("kind").to_pylist()
     for kind, sums in zip(kinds, rows.column("sums"), strict=True):
         if kind in PLACED:
-            yield pa.ipc.open_stream(sums.as_buffer()).read_all()
+            yield _of_stream(sums)
     if "topic" in levels:
         yield scores_of_topics(unpacked(key, rows))
 

@@ -14,8 +14,7 @@ from planner.spark.dealing import shuffled_tasks
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import grounds_of
-from planner.spark.judged import HEAT, REFUSED, REFUSES, judging, kinds_of, scoring
-from planner.spark.judged import SCHEMA as JUDGED
+from planner.spark.judged import HEAT, REFUSED, judging, kinds_of, scoring, telling
 from planner.spark.opening import open_fleet
 from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.partial import partial_sums
@@ -33,8 +32,8 @@ class FleetScores:
     Parameters
     ----------
     judged
-        What all of it is made of, kept by the session until `release`: rows of
-        `planner.spark.judged.SCHEMA`.
+        What all of it is made of, kept by the session until `release`: parcels, the
+        columns of `planner.spark.parcels.SCHEMA`.
     refused
         `KEY` of the snapshots that something is wrong with; they have no scores.
     """
@@ -45,7 +44,8 @@ class FleetScores:
     @property
     def problems(self) -> DataFrame:
         """A row per thing that is wrong: `planner.spark.problems.SCHEMA`."""
-        return self.judged.where(f"kind = '{REFUSED}'").select(*PROBLEMS.names)
+        wrong = self.judged.where(f"kind = '{REFUSED}'")
+        return wrong.mapInArrow(telling, _as_spark(PROBLEMS))
 
     @property
     def scores(self) -> DataFrame:
@@ -54,7 +54,7 @@ class FleetScores:
 
     def of_levels(self, levels: Collection[str]) -> DataFrame:
         """Return the scores of some levels alone: the others are not even made."""
-        rows = self._sound(kinds_of(levels)).select(*PARCELS.names)
+        rows = self._sound(kinds_of(levels))
         return rows.mapInArrow(scoring(levels), output_schema())
 
     @property
@@ -93,8 +93,8 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     partial = partial_sums(spark, tables, grounds)
     judge = judging(grounds, settings or ScoreSettings.defaults())
     together = brought_together(partial, _tasks(tables))
-    judged = kept(together.mapInArrow(judge, _as_spark(JUDGED)))
-    refused = judged.where(REFUSES).select(*KEY).toArrow()
+    judged = kept(together.mapInArrow(judge, _as_spark(PARCELS)))
+    refused = judged.where(f"kind = '{REFUSED}'").select(*KEY).toArrow()
     return FleetScores(judged=judged, refused=refused)
 
 

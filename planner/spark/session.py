@@ -50,6 +50,8 @@ LOCAL_DEFAULTS: Mapping[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+    # With so few tasks nothing is gained by planning anew after each of their stages.
+    "spark.sql.adaptive.enabled": "false",
     # Else each file of a fleet is looked for in a task of its own, in 0.01 s.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(
         2 * (os.cpu_count() or 1)

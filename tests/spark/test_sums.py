@@ -17,7 +17,7 @@ from planner.snapshot.columns import PARTITIONS
 from planner.spark.balance import ScoreSettings
 from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
-from planner.spark.judged import judging, scoring
+from planner.spark.judged import REFUSED, judging, scoring, telling
 from planner.spark.parcels import buckets_of, packed, seeds, sent
 from planner.spark.partial import Adding
 from planner.spark.places import PlaceSums
@@ -84,7 +84,7 @@ def scored_in_chunks(snapshot, size, parcels_of=parcels_of):
 def in_one(batches):
     """What Spark hands on, a task's rows together."""
     table = pa.Table.from_batches(batches)
-    assert table.column("refuses").null_count == len(table)
+    assert REFUSED not in table.column("kind").to_pylist()
     yield from table.combine_chunks().to_batches()
 
 
@@ -202,9 +202,10 @@ def test_rows_that_are_wrong_are_named(changed, said, size):
     grounds = grounds_in_memory(tables)
 
     parcels = [*parcels_of(tables, grounds, size), *other_parcels(tables, grounds)]
-    found = judging(grounds, DEFAULTS)(sent(parcels))
+    judged = [*judging(grounds, DEFAULTS)(sent(parcels))]
 
-    rules = {row["rule"] for batch in found for row in batch.to_pylist()}
+    assert {row["kind"] for batch in judged for row in batch.to_pylist()} == {REFUSED}
+    rules = {row["rule"] for batch in telling(judged) for row in batch.to_pylist()}
     assert len(rules) == 1
     assert said in rules.pop()
 
