@@ -141,42 +141,70 @@ def judge(
     for k in range(size):
         broker = scratch.broker[k]
         in_sync += is_in_sync(rows, ground, scratch, p, low, k)
-        place = broker * ground.stride + rows.path[low + k]
-        if not ground.is_live[broker] or (
-            ground.has_offline and ground.is_offline[place]
-        ):
+        is_off = not ground.is_live[broker]
+        if ground.has_offline:
+            place = broker * ground.stride + rows.path[low + k]
+            is_off = is_off or ground.is_offline[place]
+        if is_off:
             counts[t, NUM_OFFLINE] += 1
-    least = ground.min_isr[t]
-    counts[t, NUM_RACK] += _breaks_racks(ground, scratch, size, factor)
-    counts[t, NUM_LEADERLESS] += leader == ABSENT
-    counts[t, NUM_UNDER] += in_sync < factor
-    counts[t, NUM_UNDER_MIN] += in_sync < least
-    counts[t, NUM_AT_MIN] += in_sync == least
-    counts[t, NUM_NOT_PREFERRED] += 0 <= leader != scratch.broker[0]
-    counts[t, NUM_RF1] += factor == 1
-    counts[t, NUM_RF_MIN] += factor == least
+    if _breaks_racks(ground, scratch, size, factor):
+        counts[t, NUM_RACK] += 1
+    if leader == ABSENT:
+        counts[t, NUM_LEADERLESS] += 1
+    elif leader != scratch.broker[0]:
+        counts[t, NUM_NOT_PREFERRED] += 1
+    _judge_copies(counts, t, in_sync, factor, ground.min_isr[t])
+
+
+def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) -> None:
+    """Count what a partition has too few copies for."""
+    if in_sync < factor:
+        counts[t, NUM_UNDER] += 1
+    if in_sync < least:
+        counts[t, NUM_UNDER_MIN] += 1
+    elif in_sync == least:
+        counts[t, NUM_AT_MIN] += 1
+    if factor == 1:
+        counts[t, NUM_RF1] += 1
+    if factor == least:
+        counts[t, NUM_RF_MIN] += 1
 
 
 def _breaks_racks(ground: Table, scratch: Table, size: int, factor: int) -> bool:
-    """Tell whether the rack rule is broken: `in_rack` is zero before and after."""
-    held = scratch.in_rack
+    """Tell whether the rack rule is broken."""
+    fullest = _fullest(ground, scratch, size)
+    if fullest > ground.rack_limit[factor]:
+        return True
+    # With one each, no rack can hold two more than another.
+    return bool(fullest > 1 and _is_uneven(ground, scratch, size, fullest))
+
+
+def _fullest(ground: Table, scratch: Table, size: int) -> int:
+    """Return how many live replicas the rack has that has most of them."""
     fullest = 0
     for k in range(size):
-        broker = scratch.broker[k]
-        if ground.is_live[broker]:
-            rack = ground.rack[broker]
-            held[rack] += 1
-            fullest = max(fullest, held[rack])
-    is_broken = fullest > ground.rack_limit[factor]
-    if fullest > 1 and not is_broken:
-        # With one each, no rack can hold two more than another.
-        for rack in range(len(held)):
-            if held[rack] < ground.in_rack[rack] and fullest - held[rack] > 1:
-                is_broken = True
-                break
+        if ground.is_live[scratch.broker[k]]:
+            rack = ground.rack[scratch.broker[k]]
+            held = 1
+            for other in range(k):
+                broker = scratch.broker[other]
+                held += ground.is_live[broker] and ground.rack[broker] == rack
+            fullest = max(fullest, held)
+    return fullest
+
+
+def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
+    """Tell whether a rack that has room holds two less: `in_rack` is zero then."""
+    held = scratch.in_rack
+    for k in range(size):
+        held[ground.rack[scratch.broker[k]]] += ground.is_live[scratch.broker[k]]
+    is_uneven = False
+    for rack in range(len(held)):
+        if held[rack] < ground.in_rack[rack] and fullest - held[rack] > 1:
+            is_uneven = True
     for k in range(size):
         held[ground.rack[scratch.broker[k]]] = 0
-    return bool(is_broken)
+    return is_uneven
 
 
 INNER = (
@@ -190,6 +218,9 @@ INNER = (
     is_in_sync,
     leader_of,
     judge,
+    _judge_copies,
     _breaks_racks,
+    _fullest,
+    _is_uneven,
 )
 """What is compiled with those who call it."""

@@ -167,9 +167,12 @@ def _put_replicas(held: Table, scratch: Table, q: int, low: int, high: int) -> N
         held[place, HELD_IN] += inbound
         held[place, HELD_CPU] += cpu
         held[place, HELD_REPLICAS] += 1
-        held[place, HELD_MOST_DISK] = max(held[place, HELD_MOST_DISK], disk)
-        held[place, HELD_MOST_IN] = max(held[place, HELD_MOST_IN], inbound)
-        held[place, HELD_MOST_CPU] = max(held[place, HELD_MOST_CPU], cpu)
+        if disk > held[place, HELD_MOST_DISK]:
+            held[place, HELD_MOST_DISK] = disk
+        if inbound > held[place, HELD_MOST_IN]:
+            held[place, HELD_MOST_IN] = inbound
+        if cpu > held[place, HELD_MOST_CPU]:
+            held[place, HELD_MOST_CPU] = cpu
 
 
 def _put_leader(led: Table, scratch: Table, q: int) -> None:
