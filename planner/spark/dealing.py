@@ -19,7 +19,7 @@ def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]
         Of each piece of work.
     least
         Pieces as large as this have a task for themselves; smaller ones share one until
-        they are as large together.
+        another would bring them no nearer to it.
     parts
         Tasks may be larger, this part of what is left, so that there are fewer and the
         last ones are small all the same; 0: they are not.
@@ -47,7 +47,7 @@ def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]
     tasks: list[list[int]] = []
     room, left = 0, sum(sizes)
     for piece in order:
-        if room <= 0:
+        if 2 * room < sizes[piece] or not room:
             tasks.append([])
             room = max(least, left // parts if parts else 0)
         tasks[-1].append(piece)

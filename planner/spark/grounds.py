@@ -27,7 +27,7 @@ from planner.spark.chunk import Ground
 from planner.spark.files import KEY, TIME, FleetFiles, TableFile, read_file
 from planner.spark.fleet import Fleet
 from planner.spark.ground import part_of, union_of
-from planner.spark.parcels import Key, bucket_count
+from planner.spark.parcels import Buckets, Key, buckets_for
 from planner.spark.said import min_isr_of
 
 Flaw = dict[str, str]
@@ -54,6 +54,8 @@ class Grounds:
         Per table, first row and number of rows of each snapshot.
     flaws
         Per snapshot, the files of its that cannot be read.
+    partitions
+        Per snapshot about how many it has, where that is known.
 
     Notes
     -----
@@ -66,6 +68,7 @@ class Grounds:
     flaws: Mapping[Key, Sequence[Flaw]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    partitions: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make them of bytes, unless they are there already."""
@@ -73,7 +76,8 @@ class Grounds:
 
     @cached_property
     def _packed(self) -> tuple[str, bytes]:
-        parts = (self.tables, dict(self.rows), dict(self.flaws))
+        by_key = (dict(self.rows), dict(self.flaws), dict(self.partitions))
+        parts = (self.tables, *by_key)
         return uuid4().hex, pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
 
     def part(self, name: str, key: Key) -> ArrowTable:
@@ -97,9 +101,10 @@ class Grounds:
             log_dirs=dirs.filter(pc.is_valid(dirs.column("path"))),
         )
 
-    def buckets(self, key: Key) -> int:
-        """Return into how many buckets the topics of a snapshot go."""
-        return bucket_count(self.rows["brokers"].get(key, (0, 0))[1])
+    def buckets(self, key: Key) -> Buckets:
+        """Return the buckets that the topics of a snapshot go into."""
+        brokers = self.rows["brokers"].get(key, (0, 0))[1]
+        return buckets_for(brokers, self.partitions.get(key, 0))
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -131,12 +136,24 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect what is as large as brokers and log dirs."""
     if fleet.files is None:
-        return _grounds(_of_tables(fleet), fleet.flaws)
-    return _grounds(*_of_files(fleet.files))
+        return _grounds(_of_tables(fleet), fleet.flaws, {})
+    return _grounds(*_of_files(fleet.files), _partitions_of(fleet.files))
+
+
+def _partitions_of(files: FleetFiles) -> dict[Key, int]:
+    """Return how many partitions snapshots have, were those of a file alike."""
+    found: dict[Key, int] = {}
+    for file in files.tables.get("partitions", ()):
+        each = sum(file.row_groups) // max(len(file.snapshots), 1)
+        for key in file.snapshots:
+            found[key] = found.get(key, 0) + each
+    return found
 
 
 def _grounds(
-    read: Mapping[str, ArrowTable], flaws: Mapping[Key, Sequence[Flaw]]
+    read: Mapping[str, ArrowTable],
+    flaws: Mapping[Key, Sequence[Flaw]],
+    partitions: Mapping[Key, int],
 ) -> Grounds:
     order = {"brokers": "id", "log_dirs": "path"}
     tables, rows = {}, {}
@@ -145,7 +162,7 @@ def _grounds(
         ordered = found.sort_by([(column, "ascending") for column in by])
         rows[name] = _spans(ordered)
         tables[name] = ordered.drop_columns(list(KEY)).combine_chunks()
-    return Grounds(tables, rows, flaws)
+    return Grounds(tables, rows, flaws, partitions)
 
 
 def _of_files(

@@ -51,7 +51,7 @@ SCHEMA = pa.schema(
         ("cluster_id", pa.string()),
         ("taken_at", TIME),
         ("bucket", pa.int32()),
-        ("at", pa.float64()),
+        ("before", pa.float64()),
         ("kind", pa.string()),
         ("sums", pa.binary()),
     ]
@@ -61,17 +61,44 @@ PARCEL_BYTES = 1 << 17
 SENT_BYTES, SENT_PARCELS = 1 << 22, 10_000
 """Parcels that are handed to Spark together; each batch costs as much as many do."""
 BUCKET_BROKERS, MOST_BUCKETS = 128, 32
-PLACES_SHARE = 0.35
+BROKER_ROWS = 100
 """
-Of the work of a snapshot in buckets, what is of no topic: with 64 partitions a topic
-and 1,000 replicas a broker, 0.2 s of 0.5 for 10,000 brokers.
+What takes as long as to score a broker and its log dirs: to score the topics of so many
+partitions, 64 of them a topic.
 """
 _FNV_BASIS, _FNV_PRIME = np.uint32(0x811C9DC5), np.uint32(0x01000193)
 
 
-def bucket_count(brokers: int) -> int:
-    """Return into how many buckets the topics of a cluster go, to be dealt to tasks."""
-    return min(max(brokers // BUCKET_BROKERS, 1), MOST_BUCKETS)
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """
+    Parts of the topics of a snapshot, to be dealt to tasks.
+
+    Parameters
+    ----------
+    count
+        How many there are. The first has all that is of no topic as well.
+    rest
+        What that is of all work, 0 to 1.
+    """
+
+    count: int = 1
+    rest: float = 0.0
+
+    def before(self, bucket: int) -> float:
+        """Return which part of all work comes before a bucket, 0 to 1."""
+        return self.rest + (1 - self.rest) * bucket / self.count if bucket else 0.0
+
+
+WHOLE = Buckets()
+"""Of a snapshot that is not cut up."""
+
+
+def buckets_for(brokers: int, partitions: int) -> Buckets:
+    """Return the buckets of a snapshot with about so many partitions."""
+    rest = BROKER_ROWS * brokers
+    count = min(max(brokers // BUCKET_BROKERS, 1), MOST_BUCKETS)
+    return Buckets(count, rest / max(rest + partitions, 1))
 
 
 def buckets_of(topics: ArrowArray, count: int) -> npt.NDArray[np.int64]:
@@ -101,7 +128,9 @@ def buckets_of(topics: ArrowArray, count: int) -> npt.NDArray[np.int64]:
     return hashed.astype(np.int64) % count
 
 
-def packed(key: Key, kind: str, table: ArrowTable, *, buckets: int = 1) -> Parcels:
+def packed(
+    key: Key, kind: str, table: ArrowTable, *, buckets: Buckets = WHOLE
+) -> Parcels:
     """
     Put a table into parcels.
 
@@ -114,22 +143,17 @@ def packed(key: Key, kind: str, table: ArrowTable, *, buckets: int = 1) -> Parce
     table
         The table. One with a column `topic` is cut up by buckets.
     buckets
-        How many there are; the first has all that is of no topic.
+        The snapshot's.
     """
     if not len(table):
         return
     parts = [(0, table)]
-    if buckets > 1 and "topic" in table.column_names:
-        parts = _in_buckets(table, buckets)
+    if buckets.count > 1 and "topic" in table.column_names:
+        parts = _in_buckets(table, buckets.count)
     for bucket, part in parts:
-        at = _at(bucket, buckets)
+        before = buckets.before(bucket)
         for batch in cut(part):
-            yield key, bucket, at, kind, batch.serialize().to_pybytes()
-
-
-def _at(bucket: int, buckets: int) -> float:
-    """Return which part of a snapshot's work comes before a bucket."""
-    return PLACES_SHARE + (1 - PLACES_SHARE) * bucket / buckets if bucket else 0.0
+            yield key, bucket, before, kind, batch.serialize().to_pybytes()
 
 
 def sent(parcels: Iterable[Parcel]) -> Batches:
@@ -143,14 +167,14 @@ def _size_of(parcel: Parcel) -> int:
 
 
 def _batch(parcels: Sequence[Parcel]) -> pa.RecordBatch:
-    keys, buckets, at, kinds, sums = zip(*parcels, strict=True)
+    keys, buckets, before, kinds, sums = zip(*parcels, strict=True)
     names, micros = zip(*keys, strict=True)
     return pa.RecordBatch.from_arrays(
         [
             pa.array(names, pa.string()),
             pa.array(micros, pa.int64()).cast(TIME),
             pa.array(buckets, pa.int32()),
-            pa.array(at, pa.float64()),
+            pa.array(before, pa.float64()),
             pa.array(kinds, pa.string()),
             pa.array(sums, pa.binary()),
         ],

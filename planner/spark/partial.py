@@ -49,8 +49,9 @@ CHUNK_ROWS = 500_000
 """Partitions that are added up together at most, and at least half as many: 50 MB."""
 TASK_ROWS, MOST_ROWS = 150_000, 4_000_000
 """
-A task has so many rows to read at least, where there are, and starts none after so
-many. In between each core has one task: what a task costs Spark is worth 100,000 rows.
+A task has so many rows to read at least, where there are, and about so many at most.
+In between each core has one task, above all cores have equally many: what a task costs
+Spark is worth 100,000 rows.
 """
 SNAPSHOT_ROWS = 20_000
 """A snapshot takes as long as so many rows, however few it has."""
@@ -128,7 +129,8 @@ def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
         for group in range(len(file.row_groups))
     ]
     sizes = [_rows_worth(files.tables[t][place], group) for t, place, group in pieces]
-    share = min(-(-sum(sizes) // cores), MOST_ROWS)
+    rounds = max(-(-sum(sizes) // (cores * MOST_ROWS)), 1)
+    share = -(-sum(sizes) // (cores * rounds))
     tasks = pack(sizes, least=max(TASK_ROWS, share))
     return [[pieces[n] for n in sorted(task)] for task in tasks] or [[]]
 

@@ -126,7 +126,7 @@ def brought_together(partial: DataFrame, tasks: int | None) -> DataFrame:
     elif hasattr(partial, "repartitionById"):
         # Hashed, buckets fall to tasks by chance, at times twice as many to one.
         first = f"pmod(hash({', '.join(KEY)}), {tasks})"
-        task = f"cast(pmod({first} + floor(at * {tasks}), {tasks}) AS int)"
+        task = f"cast(pmod({first} + floor(before * {tasks}), {tasks}) AS int)"
         together = partial.repartitionById(tasks, F.expr(task))
     else:
         # Before 4.1 Spark does nothing but hash.

@@ -8,25 +8,40 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.spark.files import KEY
-from planner.spark.parcels import MOST_BUCKETS, PLACES_SHARE, packed, seeds, sent
+from planner.spark.parcels import (
+    MOST_BUCKETS,
+    Buckets,
+    buckets_for,
+    packed,
+    seeds,
+    sent,
+)
 from planner.spark.scoring import brought_together
 
 KEYS = [("eu", 1), (None, 2**52 + 1), ("us", -7)]
+BUCKETS = buckets_for(10_000, 3_000_000)
 
 
 def parcels():
     """Of large snapshots, whose first bucket has what is of no topic as well."""
     topics = pa.table({"topic": [f"t{n}" for n in range(40 * MOST_BUCKETS)]})
     for key in KEYS:
-        yield from packed(key, "listed", topics, buckets=MOST_BUCKETS)
-        yield from packed(key, "listed", topics, buckets=MOST_BUCKETS)
+        yield from packed(key, "listed", topics, buckets=BUCKETS)
+        yield from packed(key, "listed", topics, buckets=BUCKETS)
     yield from seeds(KEYS)
 
 
 def share_of(bucket):
     """Of a large snapshot's work, what a bucket is."""
-    of_topics = (1 - PLACES_SHARE) / MOST_BUCKETS
-    return of_topics if bucket else PLACES_SHARE + of_topics
+    of_topics = (1 - BUCKETS.rest) / BUCKETS.count
+    return of_topics if bucket else BUCKETS.rest + of_topics
+
+
+def test_the_first_bucket_has_what_is_of_no_topic():
+    assert Buckets(MOST_BUCKETS, 0.25) == BUCKETS
+    assert [*map(Buckets(4, 0.2).before, range(4))] == pytest.approx([0, 0.4, 0.6, 0.8])
+    assert buckets_for(3, 0) == Buckets(1, 1.0)
+    assert buckets_for(0, 0) == Buckets(1, 0.0)
 
 
 def dealt(rows, tasks):

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from planner.spark.files import FleetFiles, TableFile
 from planner.spark.partial import MOST_ROWS, dealt_files
 
@@ -49,8 +51,13 @@ def test_a_large_snapshot_is_a_task_for_each_core():
     assert [*map(len, dealt((400_000,) * 16))] == [4] * CORES
 
 
-def test_no_task_takes_much_more_than_others_at_the_end():
-    tasks = dealt((400_000,) * 100)
+@pytest.mark.parametrize(
+    ("groups", "each"),
+    [((400_000,) * 96, 8), ((1_666_667,) * 23 + (1_666_666,), 2)],
+)
+def test_all_cores_have_equally_many_tasks_of_one_size(groups, each):
+    tasks = dealt(groups)
 
-    assert len(tasks) == 10
-    assert max(map(len, tasks)) == MOST_ROWS / 400_000
+    assert [*map(len, tasks)] == [each] * (len(groups) // each)
+    assert len(tasks) % CORES == 0
+    assert each * groups[0] <= MOST_ROWS

@@ -194,7 +194,7 @@ def test_topics_in_buckets_are_scored_once(spark):
 
     found, problems = scored(fleet)
 
-    assert grounds_of(fleet.canonical()).buckets(key) == 2
+    assert grounds_of(fleet.canonical()).buckets(key).count == 2
     assert problems == []
     assert differences(in_memory(snapshots), found) == []
 
