@@ -34,10 +34,11 @@ from planner.spark.session import start_session
 
 MARKERS = ("<!-- spark: start -->", "<!-- spark: end -->")
 PARTITIONS_PER_TOPIC = 64
-WARM_RUNS = 5
-"""The JVM compiles as it goes: by then, most of what runs."""
-ONCE_REPLICAS = 50_000_000
-"""So many are scored once."""
+WARM_RUNS, FIRST_RUNS = 5, 1
+"""
+Runs that do not count: the JVM compiles as it goes, by then most of what runs; and the
+first one of more replicas than before gets memory that later ones have.
+"""
 T = TypeVar("T")
 SMOKE_REPLICAS, SMOKE_CLUSTERS, SMOKE_BYTES = 3_000, 3, 1_000_000
 MOST_BROKERS = 10_000
@@ -129,8 +130,8 @@ def measure_score(
     spark, folder, replicas, runs
         The session; an empty folder; how many.
     is_warm
-        Whether the session has done such work before; else the first runs, which
-        compile and start what the others use, do not count.
+        Whether the session has done such work before; else more of the first runs,
+        which compile and start what the others use, do not count.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -144,7 +145,7 @@ def measure_score(
         _run(found.scores)
         found.release()
 
-    again = 0 if is_warm else WARM_RUNS
+    again = FIRST_RUNS if is_warm else WARM_RUNS
     pairs = [(spent(lambda: _run(plain)), spent(score)) for _ in range(runs + again)]
     jvm, worker = peaks()
     plains, scores = zip(*pairs[again:], strict=True)
@@ -220,9 +221,9 @@ def _tables(spark: Any, base: Path, given: argparse.Namespace) -> Iterator[str]:
     sizes = [int(each) for each in given.replicas.split(",") if each]
     scored: list[Scored] = []
     for size in sizes:
-        runs = given.runs if size < ONCE_REPLICAS else 1
+        how = {"is_warm": bool(scored)}
         with _folder(base) as folder:
-            found = measure_score(spark, folder, size, runs, is_warm=bool(scored))
+            found = measure_score(spark, folder, size, given.runs, **how)
         scored.append(_told(found))
     if scored:
         yield score_table(scored)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from planner.fleet.store import Store
-from planner.spark.dealing import SLOT, dealt, pack, slots
+from planner.spark.dealing import SLOT, dealt, slots
 from planner.spark.ingest import ingest_dumps, rounds
 from support.commands import run
 from support.dumps import files_of, mixed_dumps, put, rejects_in, small_json, take_all
@@ -74,17 +74,6 @@ def test_every_slot_is_a_task_of_its_own_in_order(spark, count):
     assert sorted((row["task"], row["n"]) for row in found) == [
         (n, n) for n in range(count)
     ]
-
-
-def test_packed_work_is_all_there_and_none_too_small():
-    sizes = [3, 100, 7, 50, 1, 1, 1, 9]
-
-    tasks = pack(sizes, least=10)
-
-    assert sorted(piece for task in tasks for piece in task) == list(range(len(sizes)))
-    sums = [sum(sizes[piece] for piece in task) for task in tasks]
-    assert all(total >= 10 for total in sums[:-1])
-    assert tasks[0] == [1]
 
 
 def test_the_example_job_takes_in_and_scores_what_is_new(
