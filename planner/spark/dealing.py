@@ -47,7 +47,7 @@ def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]
     tasks: list[list[int]] = []
     room, left = 0, sum(sizes)
     for piece in order:
-        if 2 * room < sizes[piece] or not room:
+        if room <= 0 or 2 * room < sizes[piece]:
             tasks.append([])
             room = max(least, left // parts if parts else 0)
         tasks[-1].append(piece)

@@ -4,9 +4,12 @@ from collections import defaultdict
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from planner.spark.dealing import pack
 from planner.spark.files import KEY
 from planner.spark.parcels import (
     MOST_BUCKETS,
@@ -76,3 +79,16 @@ def test_buckets_of_large_snapshots_are_dealt_evenly(
         for bucket in range(MOST_BUCKETS):
             shares[min(tasks_of[name, bucket])] += share_of(bucket)
         assert max(shares) <= max(1 / tasks, share_of(0)) + share_of(1)
+
+
+@given(st.lists(st.integers(0, 30)), st.integers(1, 20))
+def test_packed_work_is_all_there_and_none_too_small(sizes, least):
+    tasks = pack(sizes, least=least)
+
+    assert sorted(piece for task in tasks for piece in task) == list(range(len(sizes)))
+    largest = [sizes[task[0]] for task in tasks]
+    assert largest == sorted(largest, reverse=True)
+    sums = [sum(sizes[piece] for piece in task) for task in tasks]
+    assert all(3 * total >= 2 * least for total in sums[:-1])
+    for most, total in zip(largest, sums, strict=True):
+        assert total <= max(most, 1.5 * least)

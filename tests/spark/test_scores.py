@@ -264,6 +264,10 @@ def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
     assert differences(in_memory([skewed_snapshot(), changed]), found) == []
     groups = sorted(file.row_groups for file in fleet.files.tables["partitions"])
     assert groups == [(1,), (17, 17, 17, 17, 14)]
+    # What was written anew is told once more: buckets need no more than about how many.
+    known = grounds_of(fleet).partitions
+    assert {key[0] for key in known} == {each.cluster_id for each in snapshots}
+    assert sum(known.values()) == 83
     assert differences(found, scored(replace(fleet, files=None))[0]) == []
 
 

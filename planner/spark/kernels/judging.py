@@ -194,7 +194,11 @@ def _fullest(ground: Table, scratch: Table, size: int) -> int:
 
 
 def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
-    """Tell whether a rack that has room holds two less: `in_rack` is zero then."""
+    """
+    Tell whether a rack that has room holds two replicas less than the fullest.
+
+    `ScratchArrays.in_rack` is zero before and after.
+    """
     held = scratch.in_rack
     for k in range(size):
         held[ground.rack[scratch.broker[k]]] += ground.is_live[scratch.broker[k]]
@@ -202,6 +206,7 @@ def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
     for rack in range(len(held)):
         if held[rack] < ground.in_rack[rack] and fullest - held[rack] > 1:
             is_uneven = True
+            break
     for k in range(size):
         held[ground.rack[scratch.broker[k]]] = 0
     return is_uneven
