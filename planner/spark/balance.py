@@ -101,7 +101,7 @@ def scores_of_places(
     By level, the columns of `planner.score.tables.SCHEMA` that tell of it, and how hot
     its brokers are; `None` where another task has what they are made of.
     """
-    totals = _totals(parcels.tables["count"])
+    totals = _totals(parcels.table("count"))
     # What is wrong is told by the task that has its topic.
     if not parcels.has_first or any(totals[name] for name in WRONG):
         return None
@@ -113,7 +113,7 @@ def scores_of_places(
 
 def scores_of_topics(parcels: Unpacked) -> ArrowTable:
     """Return the rows of the topics that a task has of a snapshot."""
-    topics = TopicSums(parcels.tables["topic"], parcels.tables["listed"])
+    topics = TopicSums(parcels.table("topic"), parcels.table("listed"))
     return topic_rows(topics.names, topics.level(), *_named(parcels.key))
 
 
@@ -129,9 +129,9 @@ def _placed(
     settings: ScoreSettings,
 ) -> tuple[ClusterScore, Heat]:
     """Score a snapshot but for its topics; return how hot its brokers are besides."""
-    places = places_once([parcels.tables["place"]])
+    places = places_once([parcels.table("place")])
     state = _state(ground, places)
-    sums = _Sums(state, places, parcels.tables["factor"])
+    sums = _Sums(state, places, parcels.table("factor"))
     measured = _measured(state, sums, totals, settings)
     score = ClusterScore(
         measured=measured,

@@ -29,9 +29,7 @@ from planner.spark.parcels import (
     Unpacked,
     by_snapshot,
     cut,
-    packed,
     sent,
-    unpacked,
 )
 from planner.spark.problems import problem_tables
 from planner.spark.workers import settle
@@ -65,7 +63,7 @@ def judging(grounds: Grounds, settings: ScoreSettings) -> Callable[[Batches], Ba
 
 def _judged(batches: Batches, grounds: Grounds, settings: ScoreSettings) -> Parcels:
     for key, rows in by_snapshot(batches):
-        parcels = unpacked(key, rows)
+        parcels = Unpacked(key, rows)
         problems = list(problem_tables(parcels, grounds))
         for table in problems:
             yield from _in_streams(key, REFUSED, table)
@@ -75,7 +73,7 @@ def _judged(batches: Batches, grounds: Grounds, settings: ScoreSettings) -> Parc
 
 def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Parcels:
     for kind in TOPICS:
-        yield from packed(parcels.key, kind, parcels.tables[kind])
+        yield from parcels.as_sent(kind)
     found = scores_of_places(parcels, grounds, settings)
     if found is not None:
         rows, heat = found
@@ -142,7 +140,7 @@ def _scores(
         if kind in PLACED:
             yield _of_stream(sums)
     if "topic" in levels:
-        yield scores_of_topics(unpacked(key, rows))
+        yield scores_of_topics(Unpacked(key, rows))
 
 
 def _sent(tables: Sequence[ArrowTable]) -> Batches:

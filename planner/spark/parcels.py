@@ -2,7 +2,8 @@
 Small tables that travel through Spark as one value each.
 
 Sums have many columns and few rows. Sent as rows of Spark they would cost more to pack
-and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
+and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary,
+after a letter per column that says how it was made shorter.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from planner.snapshot.rows import as_array
 from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, TOPICS
 from planner.spark.files import TIME
 from planner.spark.gathering import gathered
+from planner.spark.narrow import narrow_schema, narrowed, widened
 from planner.spark.places import PLACES
 
 Key = tuple[str | None, int]
@@ -147,13 +149,16 @@ def packed(
     """
     if not len(table):
         return
+    codes, table = narrowed(table)
+    head = codes.encode()
     parts = [(0, table)]
     if buckets.count > 1 and "topic" in table.column_names:
         parts = _in_buckets(table, buckets.count)
     for bucket, part in parts:
         before = buckets.before(bucket)
         for batch in cut(part):
-            yield key, bucket, before, kind, batch.serialize().to_pybytes()
+            sums = head + batch.serialize().to_pybytes()
+            yield key, bucket, before, kind, sums
 
 
 def sent(parcels: Iterable[Parcel]) -> Batches:
@@ -206,7 +211,6 @@ def seeds(keys: Iterable[Key]) -> Parcels:
         yield key, 0, 0.0, SEED, None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Unpacked:
     """
     What one task has of one snapshot.
@@ -215,34 +219,49 @@ class Unpacked:
     ----------
     key
         The snapshot.
+    rows
+        Its parcels: rows of `SCHEMA`.
+
+    Attributes
+    ----------
     has_first
         Whether the first bucket is there: all that is of no topic.
-    tables
-        By kind; those that nobody sent are empty.
     """
 
-    key: Key
-    has_first: bool
-    tables: Mapping[str, ArrowTable]
+    def __init__(self, key: Key, rows: ArrowTable) -> None:
+        self.key = key
+        self.has_first = 0 in rows.column("bucket").to_pylist()
+        self._kinds: list[str] = rows.column("kind").to_pylist()
+        self._sums = rows.column("sums")
+        self._tables: dict[str, ArrowTable] = {}
+
+    def table(self, kind: str) -> ArrowTable:
+        """Return the parcels of a kind put together, taken apart when asked for."""
+        if kind not in self._tables:
+            self._tables[kind] = _together(KINDS[kind], self._of(kind))
+        return self._tables[kind]
+
+    def as_sent(self, kind: str) -> Parcels:
+        """Yield the parcels of a kind as they came."""
+        for sums in self._of(kind):
+            yield self.key, 0, 0.0, kind, sums.to_pybytes()
+
+    def _of(self, kind: str) -> Iterator[pa.Buffer]:
+        for row, of_row in enumerate(self._kinds):
+            if of_row == kind:
+                yield self._sums[row].as_buffer()
 
 
-def unpacked(key: Key, rows: ArrowTable) -> Unpacked:
-    """Take the parcels of one snapshot apart."""
-    kinds = rows.column("kind").to_pylist()
-    sums = rows.column("sums")
-    found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
-    for row, kind in enumerate(kinds):
-        if kind in found:
-            buffer = sums[row].as_buffer()
-            found[kind].append(pa.ipc.read_record_batch(buffer, KINDS[kind]))
-    return Unpacked(
-        key=key,
-        has_first=0 in rows.column("bucket").to_pylist(),
-        tables={
-            kind: pa.Table.from_batches(found[kind], schema).combine_chunks()
-            for kind, schema in KINDS.items()
-        },
-    )
+def _together(schema: pa.Schema, parcels: Iterable[pa.Buffer]) -> ArrowTable:
+    found: dict[str, list[pa.RecordBatch]] = {}
+    width = len(schema)
+    for sums in parcels:
+        codes = sums.slice(0, width).to_pybytes().decode()
+        narrow = narrow_schema(schema, codes)
+        batch = pa.ipc.read_record_batch(sums.slice(width), narrow)
+        found.setdefault(codes, []).append(batch)
+    parts = [widened(of, schema, codes) for codes, of in found.items()]
+    return pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
 
 
 def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:

@@ -56,8 +56,8 @@ def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
 def _in_all(parcels: Unpacked, grounds: Grounds) -> list[Row]:
     rows = [*_in_topics(parcels)]
     if parcels.has_first:
-        rows += _once_each(parcels.tables["found"])
-        rows += _too_much(parcels.tables["count"])
+        rows += _once_each(parcels.table("found"))
+        rows += _too_much(parcels.table("count"))
         rows += _in_grounds(parcels.key, grounds)
     return rows
 
@@ -116,7 +116,7 @@ def _twice(name: str, table: ArrowTable) -> Iterator[Row]:
 
 
 def _in_topics(parcels: Unpacked) -> Iterator[Row]:
-    numbers = parcels.tables["number"]
+    numbers = parcels.table("number")
     for name in WRONG:
         is_wrong = pc.greater(numbers.column(name), 0)
         # Mostly nothing is, and to group nothing takes as long as to group a little.
@@ -125,7 +125,7 @@ def _in_topics(parcels: Unpacked) -> Iterator[Row]:
         wrong = numbers.select(["topic", name]).filter(is_wrong).group_by("topic")
         for row in wrong.aggregate([(name, "sum")]).sort_by("topic").to_pylist():
             yield _row("partitions", row["topic"], row[f"{name}_sum"], _RULES[name])
-    counted = parcels.tables["listed"].column("topic").value_counts()
+    counted = parcels.table("listed").column("topic").value_counts()
     for row in counted.filter(pc.greater(counted.field("counts"), 1)).to_pylist():
         yield _row("topics", row["values"], row["counts"], ONCE)
     for (topic, number), times in twice_numbered(numbers).items():

@@ -17,7 +17,7 @@ from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from planner.spark.grounds import grounds_of
 from planner.spark.layout import micros_of
 from planner.spark.opening import fleet_of_snapshots, open_fleet, snapshot_folder
-from planner.spark.parcels import BUCKET_BROKERS, buckets_of, unpacked
+from planner.spark.parcels import BUCKET_BROKERS, Unpacked, buckets_of
 from planner.spark.partial import partial_sums
 from planner.spark.scoring import score_fleet, scores
 from support.scores import by_place, differences, in_memory
@@ -170,14 +170,16 @@ def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
 
     table = partial_sums(spark, fleet, grounds_of(fleet)).toArrow()
 
-    parcels = unpacked(("skewed", 0), table).tables
+    parcels = Unpacked(("skewed", 0), table)
     state = whole.to_state()
     # Tasks and chunks are few: a row each for a broker and its log dirs.
-    assert len(parcels["place"]) < len(state.replicas) / 4
-    assert sum(parcels["place"].column("replicas").to_pylist()) == len(state.replicas)
-    topics = set(parcels["topic"].column("topic").to_pylist())
+    assert len(parcels.table("place")) < len(state.replicas) / 4
+    assert sum(parcels.table("place").column("replicas").to_pylist()) == len(
+        state.replicas
+    )
+    topics = set(parcels.table("topic").column("topic").to_pylist())
     assert topics == set(whole.partitions.column("topic").to_pylist())
-    assert len(parcels["topic"]) < len(topics) + 10
+    assert len(parcels.table("topic")) < len(topics) + 10
 
 
 def wide_snapshot():

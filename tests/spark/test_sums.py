@@ -18,6 +18,7 @@ from planner.spark.balance import ScoreSettings
 from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
 from planner.spark.judged import REFUSED, judging, scoring, telling
+from planner.spark.narrow import WORTH_IT
 from planner.spark.parcels import buckets_of, packed, seeds, sent
 from planner.spark.partial import Adding
 from planner.spark.places import PlaceSums
@@ -96,11 +97,19 @@ def other_parcels(tables, grounds):
 
 
 @settings(max_examples=40)
-@given(documents().map(tamed), st.integers(1, 7), st.sampled_from([1, 128]))
-def test_chunks_of_any_size_score_as_the_whole(document, size, brokers_of_a_bucket):
+@given(
+    documents().map(tamed),
+    st.integers(1, 7),
+    st.sampled_from([1, 128]),
+    st.sampled_from([1, WORTH_IT]),
+)
+def test_chunks_of_any_size_score_as_the_whole(
+    document, size, brokers_of_a_bucket, worth_narrowing
+):
     snapshot = Snapshot.from_document(document | KEY)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner.spark.narrow.WORTH_IT", worth_narrowing)
         patch.setattr("planner.spark.parcels.BUCKET_BROKERS", brokers_of_a_bucket)
         found = scored_in_chunks(snapshot, size)
 
