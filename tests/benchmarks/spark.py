@@ -27,7 +27,12 @@ import pyarrow as pa
 from benchmarks.processes import peak, peaks, spent
 from benchmarks.run import replace_between_markers, where_measured
 from benchmarks.spark_ingest import ingest_table, measure_ingest
-from benchmarks.spark_plans import FleetPlanned, measure_plans, plan_table
+from benchmarks.spark_plans import (
+    FleetPlanned,
+    first_clusters,
+    measure_plans,
+    plan_table,
+)
 from planner.spark.opening import snapshot_folder
 from planner.spark.scoring import score_fleet
 from planner.spark.session import start_session
@@ -250,7 +255,9 @@ def plans_apart(
     """Plan a fleet in a session of its own, as ``fleet plan`` starts it."""
     conf = {"spark.driver.memory": given.memory}
     spark = start_session(master=f"local[{given.cores}]", conf=conf, in_python=True)
-    how = {"with_million": with_million}
+    how: dict[str, Any] = {"with_million": with_million}
+    if not given.smoke:
+        how["first"] = first_clusters(given.cores)
     found = measure_plans(spark, folder, clusters, given.cores, **how)
     spark.stop()
     return found

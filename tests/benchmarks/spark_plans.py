@@ -1,7 +1,7 @@
 """Plan a fleet on Spark, and the same plans without it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -71,7 +71,13 @@ class FleetPlanned:
 
 
 def measure_plans(
-    spark: Any, folder: Path, clusters: int, cores: int, *, with_million: bool = False
+    spark: Any,
+    folder: Path,
+    clusters: int,
+    cores: int,
+    *,
+    first: Iterable[int] = (0,),
+    with_million: bool = False,
 ) -> FleetPlanned:
     """
     Plan a fleet of small clusters with some large ones among them.
@@ -80,6 +86,9 @@ def measure_plans(
     ----------
     spark, folder, clusters, cores
         The session; an empty folder; how many.
+    first
+        Numbers of clusters that are planned before: to start workers, and to load what
+        they need, takes a second each, and does not count without Spark either.
     with_million
         Whether there is one of a million replicas besides.
     """
@@ -90,8 +99,7 @@ def measure_plans(
     requests = {"rebalance": PlanRequest(goal="rebalance", effort="quick")}
     # Before and after, for the machine has other work, and not always as much.
     early = plans_alone_s(fleet, requests["rebalance"])
-    # Workers are started, and kernels loaded, by a small fleet.
-    warm = fleet_of_snapshots(spark, list(_clusters(range(2))))
+    warm = fleet_of_snapshots(spark, list(_clusters(first)))
     plan_fleet(spark, warm, requests).collect()
     began, used = time.perf_counter(), cpu_s()
     plans = plan_fleet(spark, fleet, requests)
@@ -115,6 +123,15 @@ def measure_plans(
         share=alone / (wall * cores),
         statuses={status: found.count(status) for status in sorted(set(found))},
     )
+
+
+def first_clusters(cores: int) -> list[int]:
+    """
+    Number clusters that start a worker per core, and have each load the search.
+
+    Two of their size are worth a task.
+    """
+    return [HUGE_EVERY * (1 + n) - 1 for n in range(2 * cores)]
 
 
 def _clusters(numbers: Any) -> Iterator[Snapshot]:
