@@ -98,9 +98,10 @@ wheel: env-dev
 	@rm -f .venv/.is-editable
 	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
 
-# The kernels are compiled once, not by each worker, and while there is a core at rest.
+# The kernels are compiled once, not by each worker, and while there is a core at rest:
+# those that were installed, not the ones that lie here.
 checks: wheel
-	@$(BIN)/python -c '$(COMPILE)' & compiling=$$!; \
+	@$(BIN)/python -P -c '$(COMPILE)' & compiling=$$!; \
 		$(MAKE) --no-print-directory linted || { kill $$compiling; exit 1; }; \
 		wait $$compiling
 

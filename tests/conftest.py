@@ -3,6 +3,8 @@
 import functools
 import gc
 import os
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -73,35 +75,46 @@ COUNTED = 10
 """Examples of a property during which lines are counted."""
 
 
-@pytest.hookimpl(wrapper=True)
+# Innermost, within what pytest-cov makes of the mark itself.
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
     """
     Count the lines that the first examples of a property reach, not those of all.
 
     The others run like them, and reach hardly any line more; counting takes as much
-    time again as running them.
+    time again as running them. Of what is marked `no_cover` no line is counted: a
+    worker is a process that is counted by itself as well, of which pytest-cov knows
+    nothing.
     """
-    cover = getattr(item.config.pluginmanager.getplugin("_cov"), "cov_controller", None)
+    tracer = sys.gettrace()
     drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
-    if cover is None or drawn is None or item.get_closest_marker("no_cover"):
+    if item.get_closest_marker("no_cover"):
+        sys.settrace(None)
+    elif tracer is not None and drawn is not None:
+        drawn.inner_test = traced_at_first(drawn.inner_test)
+    try:
         return (yield)
-    inner, run = drawn.inner_test, 0
+    finally:
+        if drawn is not None:
+            drawn.inner_test = getattr(drawn.inner_test, "untraced", drawn.inner_test)
+        if sys.gettrace() is not tracer:
+            sys.settrace(tracer)
+
+
+def traced_at_first(inner: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a test of one example that nobody watches once it ran `COUNTED` times."""
+    run = 0
 
     @functools.wraps(inner)
     def counted(*arguments: Any, **named: Any) -> Any:
         nonlocal run
         run += 1
-        if run == COUNTED + 1:
-            cover.pause()
+        if run > COUNTED:
+            sys.settrace(None)
         return inner(*arguments, **named)
 
-    drawn.inner_test = counted
-    try:
-        return (yield)
-    finally:
-        drawn.inner_test = inner
-        if run > COUNTED:
-            cover.resume()
+    counted.untraced = inner  # type: ignore[attr-defined]
+    return counted
 
 
 @pytest.fixture(autouse=True)

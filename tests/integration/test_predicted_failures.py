@@ -81,6 +81,16 @@ def wait_until_in_sync(cluster: Cluster) -> None:
     )
 
 
+def wait_until_preferred(cluster: Cluster) -> None:
+    """Wait until the broker that is asked has heard of all that were elected."""
+    wait_until(
+        lambda: all(
+            one["leader"] == one["replicas"][0] for one in told(cluster).values()
+        ),
+        "every first replica to lead",
+    )
+
+
 def break_log_dir(path: Path) -> None:
     """Put a file where the log dir was, so that nothing can be written there."""
     path.rename(path.with_suffix(".away"))
@@ -123,11 +133,11 @@ def test_a_broker_that_is_killed_returns_and_is_stopped_does_as_foretold(
     )
     astray = outcome.document["stages"]["now"]["leader_not_preferred"]
     cluster.elect("--election-type", "preferred", "--all-topic-partitions")
+    wait_until_preferred(cluster)
     now = told(cluster)
     assert astray == sum(
         back[key]["leader"] != one["leader"] for key, one in now.items()
     )
-    assert all(one["leader"] == one["replicas"][0] for one in now.values())
 
     take_snapshot(cluster.bootstrap, tmp_path / "again.json")
     restart = foretold(tmp_path / "again.json", 2, options=("--clean-shutdown",))
