@@ -261,7 +261,9 @@ def _together(schema: pa.Schema, parcels: Iterable[pa.Buffer]) -> ArrowTable:
         batch = pa.ipc.read_record_batch(sums.slice(width), narrow)
         found.setdefault(codes, []).append(batch)
     parts = [widened(of, schema, codes) for codes, of in found.items()]
-    return pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
+    if not parts:
+        return schema.empty_table()
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts).combine_chunks()
 
 
 def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:

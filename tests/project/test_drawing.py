@@ -1,5 +1,7 @@
 """How many examples of a property are drawn, and during how many lines are counted."""
 
+import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -15,26 +17,24 @@ def rules(request):
     return found
 
 
-class Cover:
-    """Stands for what counts lines; notes when it does not."""
-
-    def __init__(self):
-        self.is_counting = True
-
-    def pause(self):
-        self.is_counting = False
-
-    def resume(self):
-        self.is_counting = True
+def watch(*_arguments):
+    """Stands for what counts lines."""
 
 
-def item_of(test, cover=None, *marks):
-    plugin = None if cover is None else SimpleNamespace(cov_controller=cover)
-    plugins = SimpleNamespace(getplugin={"_cov": plugin}.get)
+@contextmanager
+def watched(tracer):
+    """Have lines watched by this alone, or by nobody."""
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def item_of(test, *marks):
     return SimpleNamespace(
-        obj=test,
-        config=SimpleNamespace(pluginmanager=plugins),
-        get_closest_marker=lambda name: name in marks or None,
+        obj=test, get_closest_marker=lambda name: name in marks or None
     )
 
 
@@ -62,30 +62,50 @@ def test_a_profile_draws_no_more_than_it_says(rules, profile):
     assert 0 < len(drawn) <= most
 
 
-def test_lines_are_counted_during_the_first_examples_of_each_run(rules):
-    cover, counted = Cover(), []
+@pytest.fixture
+def seen():
+    """Return who watched each example."""
+    return []
+
+
+@pytest.fixture
+def prove(rules, seen):
+    """Return a property of twice as many examples as are watched."""
 
     @settings(max_examples=2 * rules.COUNTED, database=None)
     @given(st.integers())
     def prove(_number):
-        counted.append(cover.is_counting)
+        seen.append(sys.gettrace())
 
-    for _ in range(2):
-        call(rules, item_of(prove, cover))
-        assert cover.is_counting
-
-    assert counted == ([True] * rules.COUNTED + [False] * rules.COUNTED) * 2
+    return prove
 
 
-@pytest.mark.parametrize("marks", [["no_cover"], []], ids=["unasked", "uncovered"])
-def test_where_no_lines_are_counted_nothing_is_paused(rules, marks):
-    cover, counted = Cover(), []
+def test_lines_are_counted_during_the_first_examples_of_each_run(rules, prove, seen):
+    with watched(watch):
+        for _ in range(2):
+            call(rules, item_of(prove))
+            assert sys.gettrace() is watch
 
-    @settings(max_examples=2 * rules.COUNTED, database=None)
-    @given(st.integers())
-    def prove(_number):
-        counted.append(cover.is_counting)
+    assert seen == ([watch] * rules.COUNTED + [None] * rules.COUNTED) * 2
 
-    call(rules, item_of(prove, cover if marks else None, *marks))
 
-    assert all(counted)
+def test_no_line_is_counted_of_what_is_marked_so(rules, prove, seen):
+    with watched(watch):
+        call(rules, item_of(prove, "no_cover"))
+        assert sys.gettrace() is watch
+
+    assert seen == [None] * 2 * rules.COUNTED
+
+
+def test_every_line_of_a_test_that_draws_nothing_is_counted(rules, seen):
+    with watched(watch):
+        call(rules, item_of(lambda: seen.append(sys.gettrace())))
+
+    assert seen == [watch]
+
+
+def test_where_nobody_counts_nothing_changes(rules, prove, seen):
+    with watched(None):
+        call(rules, item_of(prove))
+
+    assert set(seen) == {None}
