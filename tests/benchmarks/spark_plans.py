@@ -163,10 +163,12 @@ def plans_alone_s(fleet: Fleet, request: PlanRequest) -> tuple[float, float]:
     wall = cpu = 0.0
     for sizes in by_name.values():
         chosen = sizes[:: -(-len(sizes) // ALONE)]
-        # The first one loads what plans of its size need.
-        each = [_alone_s(reader, size, named) for size in (chosen[0], *chosen)]
-        wall += len(sizes) * mean(seconds for seconds, _ in each[1:])
-        cpu += len(sizes) * mean(seconds for _, seconds in each[1:])
+        # The first one loads, and gets memory for, what plans of its size need. So does
+        # the only one of its size, in its task as well: there it counts.
+        first = chosen[:1] if len(sizes) > 1 else []
+        each = [_alone_s(reader, size, named) for size in (*first, *chosen)]
+        wall += len(sizes) * mean(seconds for seconds, _ in each[len(first) :])
+        cpu += len(sizes) * mean(seconds for _, seconds in each[len(first) :])
     return wall, cpu
 
 
