@@ -23,9 +23,8 @@ COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
 COVERAGE_GATE := 95
 WORKERS := 2
 # Of `make test`: one for the tests on Kafka, which mostly wait for brokers, one for those
-# on Spark, which wait for Java, and two for the rest, which all join in as soon as they
-# are done.
-ALL_WORKERS := 4
+# on Spark, and one for the rest, which all join in as soon as they are done.
+ALL_WORKERS := 3
 COMPILE := from placement.core import ahead, effort; ahead.search_compiled(effort.NORMAL, with_rare=True)
 # Of `make fuzz`: how many cases, and from which seed on.
 CASES := 100000

@@ -36,14 +36,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Keep the tests on Kafka in one process and those on Spark in another.
 
     While brokers start and elect, the others have the processor; and each has its
-    cluster, or its session, once.
+    cluster, or its session, once. They come first: nothing would run beside what is
+    left of them in the end.
     """
+    items.sort(key=is_run_by_itself)
     for item in items:
         for name in ("kafka", "spark"):
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
         if PROFILE in MOST:
             _draw_at_most(item, MOST[PROFILE])
+
+
+def is_run_by_itself(item: pytest.Item) -> bool:
+    """Tell tests that need neither Kafka nor Spark."""
+    return not any(map(item.get_closest_marker, ("kafka", "spark")))
 
 
 def _draw_at_most(item: pytest.Item, most: int) -> None:
@@ -126,7 +133,7 @@ def kernels(request, monkeypatch):
     uncompiled, so that a wrong index raises and what runs is seen. So do those on Kafka
     and Spark, which have processes of their own: compiling takes each half a minute.
     """
-    if not any(map(request.node.get_closest_marker, ("kafka", "spark"))):
+    if is_run_by_itself(request.node):
         monkeypatch.setattr("placement.core.compiling.PLAIN_ITEMS", -1)
 
 
