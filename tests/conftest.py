@@ -25,6 +25,8 @@ settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
 MOST = {"steady": 40, "quick": 6}
 """Examples of any property by profile; where there is none, what it asks for itself."""
+WITH_JVM = ("kafka", "spark")
+"""Marks of tests that need one."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
     # so that a test draws other examples alone than together with others.
@@ -39,18 +41,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     cluster, or its session, once. They come first: nothing would run beside what is
     left of them in the end.
     """
-    items.sort(key=is_run_by_itself)
+    items.sort(key=needs_no_jvm)
     for item in items:
-        for name in ("kafka", "spark"):
+        for name in WITH_JVM:
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
         if PROFILE in MOST:
             _draw_at_most(item, MOST[PROFILE])
 
 
-def is_run_by_itself(item: pytest.Item) -> bool:
+def needs_no_jvm(item: pytest.Item) -> bool:
     """Tell tests that need neither Kafka nor Spark."""
-    return not any(map(item.get_closest_marker, ("kafka", "spark")))
+    return not any(map(item.get_closest_marker, WITH_JVM))
 
 
 def _draw_at_most(item: pytest.Item, most: int) -> None:
@@ -133,7 +135,7 @@ def kernels(request, monkeypatch):
     uncompiled, so that a wrong index raises and what runs is seen. So do those on Kafka
     and Spark, which have processes of their own: compiling takes each half a minute.
     """
-    if is_run_by_itself(request.node):
+    if needs_no_jvm(request.node):
         monkeypatch.setattr("placement.core.compiling.PLAIN_ITEMS", -1)
 
 

@@ -20,6 +20,8 @@ _SHORT = {"1": pa.int8(), "2": pa.int16(), "4": pa.int32()}
 _FITS = [(code, np.iinfo(kind.to_pandas_dtype())) for code, kind in _SHORT.items()]
 WORTH_IT = 1_000
 """Rows; of fewer all columns stay as they are, which takes no look at them."""
+SCHEMAS_KEPT = 256
+"""Those of a task are few; a worker may live for days."""
 
 
 def narrowed(table: ArrowTable) -> tuple[str, ArrowTable]:
@@ -62,9 +64,9 @@ def _whole(min: int, max: int) -> str:  # noqa: A002 - Arrow's names
     return next(fits, AS_IS)
 
 
-@functools.cache
+@functools.lru_cache(SCHEMAS_KEPT)
 def narrow_schema(schema: pa.Schema, codes: str) -> pa.Schema:
-    """Return the columns that are left, as they are."""
+    """Return the columns that `narrowed` leaves, as they are sent."""
     fields = zip(schema, codes, strict=True)
     return pa.schema(
         [

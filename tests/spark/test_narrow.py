@@ -12,21 +12,8 @@ from planner.spark.narrow import AS_IS, narrowed, widened
 from planner.spark.parcels import Unpacked, packed, sent
 
 KEY = ("eu", 7)
-EDGES = [
-    0,
-    1,
-    -1,
-    127,
-    128,
-    -128,
-    -129,
-    32767,
-    32768,
-    -32769,
-    2**31,
-    -(2**63),
-    2**63 - 1,
-]
+EDGES = [s * 2**b + d for s in (1, -1) for b in (0, 7, 15, 31) for d in (-1, 0)]
+EDGES += [-(2**63), 2**63 - 1]
 FLOATS = [0.0, 1e-300, -2.5, float("nan"), float("inf")]
 SCHEMA = pa.schema(
     [("a", pa.int64()), ("b", pa.int32()), ("c", pa.float64()), ("d", pa.string())]
