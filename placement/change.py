@@ -194,6 +194,7 @@ class Reassignment:
             start=self.start,
             broker_idx=self.broker_idx,
             is_in_sync=np.where(changed, is_live, replicas.is_in_sync[origin]),
+            is_failed=replicas.is_failed[origin] & ~copied,
             is_adding=replicas.is_adding[origin] & ~changed,
             is_removing=replicas.is_removing[origin] & ~changed,
             is_eligible=replicas.is_eligible[origin] & ~changed,

@@ -112,6 +112,39 @@ class ClusterState:
         )
 
     @property
+    def is_offline(self) -> BoolArray:
+        """``(R,)`` true where broker or log dir is not live, or the replica failed."""
+        replicas, dirs = self.replicas, self.log_dirs
+        found: BoolArray = (
+            ~self.brokers.is_live[replicas.broker_idx] | replicas.is_failed
+        )
+        if len(dirs):
+            is_lost = np.equal(dirs.state, LogDirState.OFFLINE)
+            found |= (replicas.log_dir_idx != ABSENT) & is_lost[replicas.log_dir_idx]
+        return found
+
+    @property
+    def can_lead(self) -> BoolArray:
+        """
+        ``(R,)`` true for replicas that Kafka may elect without losing records.
+
+        Those of the ISR that are not offline; where a partition has none, those of the
+        ELR that are not offline (KIP-966).
+        """
+        serves = ~self.is_offline
+        in_sync: BoolArray = serves & self.replicas.is_in_sync
+        eligible = serves & self.replicas.is_eligible
+        if not eligible.any():
+            return in_sync
+        is_led = sum_rows(in_sync, self.replicas.start) > 0
+        return in_sync | (eligible & ~is_led[self.replicas.partition_idx])
+
+    @property
+    def has_source(self) -> BoolArray:
+        """``(P,)`` true where a copy can be fetched now: some replica can lead."""
+        return np.greater(sum_rows(self.can_lead, self.replicas.start), 0)
+
+    @property
     def is_reassigning(self) -> BoolArray:
         """``(P,)`` true where a reassignment is going on."""
         changing = self.replicas.is_adding | self.replicas.is_removing

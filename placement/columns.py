@@ -259,6 +259,10 @@ class Replicas:
         ``(R,)`` true where an ongoing reassignment adds or removes the replica.
     is_eligible, is_last_known_eligible
         ``(R,)`` true for members of the ELR and of the last known ELR (KIP-966).
+    is_failed
+        ``(R,)`` true for replicas that a live broker cannot serve for a reason that no
+        log dir explains: the metadata lists them as offline, or they lie in an unknown
+        one of several failed log dirs.
     log_dir_idx, future_log_dir_idx
         ``(R,)`` row of the log dir it lies in, or is being copied to inside its
         broker; `ABSENT` where unknown or none.
@@ -274,6 +278,7 @@ class Replicas:
     is_removing: BoolArray
     is_eligible: BoolArray
     is_last_known_eligible: BoolArray
+    is_failed: BoolArray
     log_dir_idx: IndexArray
     future_log_dir_idx: IndexArray
     own_bytes: BytesArray

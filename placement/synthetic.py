@@ -391,6 +391,7 @@ def _replicas(
         is_removing=none.copy(),
         is_eligible=none.copy(),
         is_last_known_eligible=none.copy(),
+        is_failed=none.copy(),
         log_dir_idx=absent,
         future_log_dir_idx=absent.copy(),
         own_bytes=np.full(count, UNKNOWN, dtype=np.int64),

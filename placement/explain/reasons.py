@@ -22,7 +22,7 @@ from placement.core.problem import NO_LIMIT
 from placement.explain.moves import Moves
 from placement.explain.racks import RackCounts
 from placement.load import RESOURCES, Resource, WeightArray
-from placement.operations.evacuate import in_offline_dirs
+from placement.operations.evacuate import in_failed_dirs
 from placement.rules.apart import APART
 from placement.rules.draft import Draft
 from placement.rules.together import is_gathered
@@ -278,7 +278,7 @@ def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
     is_dead = np.equal(draft.state.brokers.state, BrokerState.DEAD)
     must = np.zeros(len(moves), dtype=np.bool_)
     if draft.decided is None:
-        must = moves.is_copy & in_offline_dirs(draft)[moves.origin]
+        must = moves.is_copy & in_failed_dirs(draft)[moves.origin]
     leads = ~moves.is_copy & ~moves.is_drop
     return [
         (Reason.NEW_FACTOR, moves.is_resizing),

@@ -10,7 +10,6 @@ from placement.cluster import (
     ABSENT,
     BoolArray,
     ClusterState,
-    LogDirState,
     sum_rows,
 )
 from placement.failures.partition_change import Election
@@ -46,13 +45,8 @@ class ElectionRules:
 
 
 def is_usable(state: ClusterState) -> BoolArray:
-    """Return ``(R,)`` true for replicas that serve: broker live, log dir not lost."""
-    replicas = state.replicas
-    dir_is_lost = np.zeros(len(state.log_dirs) + 1, dtype=np.bool_)
-    dir_is_lost[:-1] = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
-    usable: BoolArray = (
-        state.brokers.is_live[replicas.broker_idx] & ~dir_is_lost[replicas.log_dir_idx]
-    )
+    """Return ``(R,)`` true for replicas that serve: those that are not offline."""
+    usable: BoolArray = ~state.is_offline
     return usable
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from placement.cluster import BoolArray, LogDirState
+from placement.cluster import BoolArray
 from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.rules.draft import Draft
@@ -16,7 +16,7 @@ def evacuate(draft: Draft, *, rest: Movability) -> None:
     draft.may_receive &= ~draft.leaves
     must = draft.leaves[replicas.broker_idx]
     # A partition that is touched anyway leaves no replica in an offline log dir.
-    offline = in_offline_dirs(draft)
+    offline = in_failed_dirs(draft)
     if rest == Movability.NEVER:
         touched = first_true(must, replicas.start) >= 0
         offline &= touched[replicas.partition_idx]
@@ -26,15 +26,13 @@ def evacuate(draft: Draft, *, rest: Movability) -> None:
         draft.may_lead_anew &= is_led_by(draft, draft.leaves)
 
 
-def in_offline_dirs(draft: Draft) -> BoolArray:
-    """Return ``(R,)`` true for replicas in an offline log dir of a live broker."""
+def in_failed_dirs(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for replicas that a live broker cannot serve."""
     state = draft.state
-    if not len(state.log_dirs):
-        return np.zeros(len(state.replicas), dtype=np.bool_)
-    offline = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
-    row = state.replicas.log_dir_idx
-    lies: BoolArray = (row >= 0) & offline[row]
-    return lies & state.brokers.is_live[state.replicas.broker_idx]
+    failed: BoolArray = (
+        state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
+    )
+    return failed
 
 
 def is_led_by(draft: Draft, chosen: BoolArray) -> BoolArray:

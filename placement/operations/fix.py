@@ -9,7 +9,7 @@ import numpy.typing as npt
 from placement.cluster import ABSENT, BoolArray, BrokerState, ClusterState, sum_rows
 from placement.core.problem import Movability
 from placement.load import first_live_replica, first_true
-from placement.operations.evacuate import in_offline_dirs
+from placement.operations.evacuate import in_failed_dirs
 from placement.operations.rack_movers import rack_movers
 from placement.operations.resizing import resize
 from placement.rules.draft import Draft
@@ -80,7 +80,7 @@ class Fix:
 
     def _mark_log_dirs(self, draft: Draft) -> None:
         if Defect.LOG_DIRS in self.only:
-            draft.movability[in_offline_dirs(draft)] = Movability.MUST
+            draft.movability[in_failed_dirs(draft)] = Movability.MUST
 
     def _mend_factors(self, draft: Draft, untouchable: BoolArray) -> BoolArray:
         """Give partitions the factor of most of their topic; return ``(P,)`` which."""
@@ -108,7 +108,7 @@ class Fix:
         replicas = draft.state.replicas
         must: BoolArray = draft.leaves[replicas.broker_idx]
         if Defect.LOG_DIRS in self.only:
-            must |= in_offline_dirs(draft)
+            must |= in_failed_dirs(draft)
         must &= ~untouchable[replicas.partition_idx]
         if Defect.RACKS in self.only:
             moving = must if draft.is_unplaced is None else must | draft.is_unplaced

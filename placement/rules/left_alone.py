@@ -38,7 +38,7 @@ class LeaveUnsettled:
         yield state.is_reassigning, "are being reassigned"
         yield on_off, "have a replica on a broker that is not live"
         yield (
-            self._in_offline_dirs(draft),
+            self._in_failed_dirs(draft),
             "have a replica in an offline log dir that this operation does not mend",
         )
         if len(unknown):
@@ -46,15 +46,12 @@ class LeaveUnsettled:
             yield of_unknown, "belong to topics whose storage is unknown"
 
     @staticmethod
-    def _in_offline_dirs(draft: Draft) -> BoolArray:
-        """Return ``(P,)`` true where a replica lies in an offline log dir and stays."""
-        replicas, log_dirs = draft.state.replicas, draft.state.log_dirs
-        if not len(log_dirs):
-            return np.zeros(draft.state.num_partitions, dtype=np.bool_)
-        offline = np.equal(log_dirs.state, LogDirState.OFFLINE)
-        lies = (replicas.log_dir_idx >= 0) & offline[replicas.log_dir_idx]
-        lies &= np.not_equal(draft.movability, Movability.MUST)
-        return first_true(lies, replicas.start) >= 0
+    def _in_failed_dirs(draft: Draft) -> BoolArray:
+        """Return ``(P,)`` true where a replica in a failed log dir stays."""
+        state, replicas = draft.state, draft.state.replicas
+        failed = state.is_offline & state.brokers.is_live[replicas.broker_idx]
+        failed &= np.not_equal(draft.movability, Movability.MUST)
+        return first_true(failed, replicas.start) >= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def chosen_replicas(
         is_removing=taken(old.is_removing, False),
         is_eligible=taken(old.is_eligible, False),
         is_last_known_eligible=taken(old.is_last_known_eligible, False),
+        is_failed=taken(old.is_failed, False),
         log_dir_idx=taken(old.log_dir_idx, ABSENT),
         future_log_dir_idx=taken(old.future_log_dir_idx, ABSENT),
         own_bytes=taken(old.own_bytes, UNKNOWN),

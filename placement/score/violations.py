@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, ClusterState, LogDirState, sum_rows
+from placement.cluster import ABSENT, BoolArray, ClusterState, sum_rows
 from placement.racks import rack_broken
 
 Counts = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ def partition_violations(
     is_led = np.not_equal(leader_idx, ABSENT)
     broken = {
         "rack": rack_broken(state, holds),
-        "offline_replicas": sum_rows(is_offline(state), start),
+        "offline_replicas": sum_rows(state.is_offline, start),
         "offline_partitions": ~is_led,
         "under_replicated": in_sync < factor,
         "under_min_isr": in_sync < min_isr,
@@ -63,14 +63,3 @@ def partition_violations(
         "rf_equals_min_isr": factor == min_isr,
     }
     return {name: counts.astype(np.int64) for name, counts in broken.items()}
-
-
-def is_offline(state: ClusterState) -> BoolArray:
-    """Return ``(R,)`` true for replicas on a broker or log dir that does not serve."""
-    replicas = state.replicas
-    off: BoolArray = ~state.brokers.is_live[replicas.broker_idx]
-    if len(state.log_dirs):
-        dead_dir = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
-        located = np.not_equal(replicas.log_dir_idx, ABSENT)
-        off = off | (located & dead_dir[replicas.log_dir_idx])
-    return off

@@ -114,6 +114,7 @@ def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
     optional = {
         "adding_replicas": list(moving.get("adding_replicas", ())),
         "removing_replicas": list(moving.get("removing_replicas", ())),
+        "offline_replicas": list(one.get("offline_replicas") or ()),
         "log_dirs": _paths(name, replicas, look, "current"),
         "future_log_dirs": _paths(name, replicas, look, "future"),
     }

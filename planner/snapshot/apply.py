@@ -1,7 +1,7 @@
 """The snapshot that a plan leads to, for planning or scoring again."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from placement.change import usable_after
-from placement.cluster import ClusterState
+from placement.cluster import ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.columns import LOG_DIRS, PARTITIONS, ArrowTable
 from planner.snapshot.document import Snapshot
@@ -69,10 +69,9 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
         If the plan does not fit the snapshot; names every problem.
     """
     at = fitting_rows(snapshot, plan, file)
-    live = live_ids(snapshot)
     table = snapshot.partitions
-    planned = _planned(table.take(pa.array(at)), plan, live)
-    kept = _led_by_first(without_rows(table, at), live)
+    planned = _planned(table.take(pa.array(at)), plan, _serving(snapshot, at))
+    kept = _led_by_first(without_rows(table, at), live_ids(snapshot))
     applied = replace(snapshot, partitions=put_back(kept, planned, at))
     return _with_free_space(snapshot, applied)
 
@@ -241,13 +240,72 @@ def _dirs_of(snapshot: Snapshot) -> dict[int, frozenset[str]]:
     return {broker: frozenset(paths) for broker, paths in found.items()}
 
 
-def _planned(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTable:
+@dataclass(frozen=True, slots=True)
+class _Serving:
+    """
+    Brokers that serve the partitions of a plan, before it is carried out.
+
+    Parameters
+    ----------
+    live
+        Ids of the live brokers.
+    offline
+        Per entry of the plan, live brokers that cannot serve its partition.
+    has_source
+        Per entry, whether a follower can fetch a copy now.
+    """
+
+    live: frozenset[int]
+    offline: Sequence[frozenset[int]]
+    has_source: Sequence[bool]
+
+    def in_sync(
+        self, entry: int, target: Sequence[int], isr: Sequence[int] | None
+    ) -> list[int]:
+        """Return the ISR after the plan; without a source nobody catches up."""
+        if not self.has_source[entry]:
+            return [broker for broker in isr or () if broker in target]
+        offline = self.offline[entry]
+        return [b for b in target if b in self.live and b not in offline]
+
+    def leader(self, entry: int, isr: Sequence[int]) -> int:
+        """Return the first replica in sync; -1 where none can lead."""
+        return next(iter(isr), -1) if self.has_source[entry] else -1
+
+
+def _serving(snapshot: Snapshot, at: RowArray) -> _Serving:
+    state = snapshot.to_state()
+    is_offline, start = state.is_offline, state.replicas.start
+    ids = state.brokers.ids[state.replicas.broker_idx]
+
+    def offline_of(p: int) -> frozenset[int]:
+        rows = slice(int(start[p]), int(start[p + 1]))
+        return frozenset(ids[rows][is_offline[rows]].tolist())
+
+    has_offline = sum_rows(is_offline, start) > 0
+    return _Serving(
+        live=live_ids(snapshot),
+        offline=[offline_of(p) if has_offline[p] else frozenset() for p in at.tolist()],
+        has_source=state.has_source[at].tolist(),
+    )
+
+
+def _planned(table: ArrowTable, plan: Targets, serving: _Serving) -> ArrowTable:
     """Return rows of partitions, one per entry of the plan, as it leaves them."""
     columns = {name: python_values(table.column(name)) for name in table.column_names}
     before, targets = columns["replicas"], [list(each) for each in plan.replicas]
     columns["replicas"] = targets
-    columns["isr"] = [[b for b in each if b in live] for each in targets]
-    columns["leader"] = [next(iter(isr), -1) for isr in columns["isr"]]
+    columns["isr"] = [
+        serving.in_sync(entry, target, columns["isr"][entry])
+        for entry, target in enumerate(targets)
+    ]
+    columns["leader"] = [
+        serving.leader(entry, isr) for entry, isr in enumerate(columns["isr"])
+    ]
+    columns["offline_replicas"] = [
+        None if each is None else [broker for broker in each if broker in target]
+        for each, target in zip(columns["offline_replicas"], targets, strict=True)
+    ]
     for name in _DONE:
         columns[name] = [None if each is None else [] for each in columns[name]]
     columns["future_log_dirs"] = [

@@ -158,6 +158,7 @@ PARTITIONS = TableColumns(
         _brokers("last_known_elr"),
         _brokers("adding_replicas"),
         _brokers("removing_replicas"),
+        _brokers("offline_replicas"),
         Column("log_dirs", pa.list_(pa.string()), may_hold_null=True),
         Column("future_log_dirs", pa.list_(pa.string()), may_hold_null=True),
         _bytes("size_bytes"),

@@ -152,6 +152,7 @@ def _partitions(state: ClusterState) -> ArrowTable:
         "last_known_elr": replicas.is_last_known_eligible,
         "adding_replicas": replicas.is_adding,
         "removing_replicas": replicas.is_removing,
+        "offline_replicas": replicas.is_failed,
     }
     dirs = {
         "log_dirs": replicas.log_dir_idx,

@@ -38,6 +38,7 @@ from planner.snapshot.columns import (
     ArrowTable,
 )
 from planner.snapshot.facts import MIN_ISR, Facts, config_values, dir_totals
+from planner.snapshot.failed_replicas import locate_failed
 from planner.snapshot.rows import Rows, as_array, find_in_rows
 
 if TYPE_CHECKING:
@@ -69,13 +70,23 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
     broker_idx = _rows_of(brokers, rows.values)
     named = {name: facts.column("partitions", name) for name in _DIR_COLUMNS}
     dirs = _Dirs(snapshot.log_dirs, brokers, named, rows, broker_idx)
-    replicas = _replicas(facts, brokers, broker_idx, dirs)
+    log_dirs = dirs.log_dirs()
+    is_listed = _flags(facts.members("offline_replicas"), rows)
+    replicas = locate_failed(
+        _replicas(facts, brokers, broker_idx, dirs, is_listed),
+        brokers,
+        log_dirs,
+        is_listed=is_listed,
+        is_leaderless=_is_leaderless(facts),
+    )
     return ClusterState(
         cluster_id=snapshot.cluster_id,
         brokers=brokers,
-        log_dirs=dirs.log_dirs(),
+        log_dirs=log_dirs,
         topics=_topics(snapshot),
-        partitions=_partitions(snapshot, _leader_idx(facts, brokers, replicas)),
+        partitions=_partitions(
+            snapshot, _leader_idx(facts, brokers, replicas, is_listed)
+        ),
         replicas=replicas,
     )
 
@@ -219,12 +230,24 @@ def _partitions(snapshot: "Snapshot", leader_idx: IndexArray) -> Partitions:
     )
 
 
-def _leader_idx(facts: Facts, brokers: Brokers, replicas: Replicas) -> IndexArray:
+def _is_leaderless(facts: Facts) -> BoolArray:
+    """Return ``(P,)`` true where the snapshot says that nobody leads."""
+    column = facts.column("partitions", "leader")
+    found: BoolArray = (
+        pc.equal(column, -1).fill_null(False).to_numpy(zero_copy_only=False)
+    )
+    return found
+
+
+def _leader_idx(
+    facts: Facts, brokers: Brokers, replicas: Replicas, is_listed: BoolArray
+) -> IndexArray:
     column = facts.column("partitions", "leader")
     leader_idx = _rows_of(brokers, facts.numbers("partitions", "leader"))
     is_absent = column.is_null().to_numpy(zero_copy_only=False)
     if is_absent.any():
         can_lead = replicas.is_in_sync & brokers.is_live[replicas.broker_idx]
+        can_lead &= ~is_listed
         first = first_in_rows(can_lead, replicas.start)[is_absent]
         leader_idx[is_absent] = _at(replicas.broker_idx, first)
     return leader_idx
@@ -258,14 +281,19 @@ def first_in_rows(is_wanted: BoolArray, start: OffsetArray) -> OffsetArray:
 
 
 def _replicas(
-    facts: Facts, brokers: Brokers, broker_idx: IndexArray, dirs: "_Dirs"
+    facts: Facts,
+    brokers: Brokers,
+    broker_idx: IndexArray,
+    dirs: "_Dirs",
+    is_listed: BoolArray,
 ) -> Replicas:
     rows = facts.replicas
     isr = facts.members("isr")
     is_in_sync = _flags(isr, rows)
     if isr.is_absent.any():
         is_open = np.repeat(isr.is_absent, rows.lengths)
-        is_in_sync |= is_open & brokers.is_live[broker_idx]
+        serves = brokers.is_live[broker_idx] & ~is_listed
+        is_in_sync |= is_open & serves
     own = Rows.from_arrow(facts.column("partitions", "replica_bytes"))
     return Replicas(
         start=rows.start,
@@ -275,6 +303,7 @@ def _replicas(
         is_removing=_flags(facts.members("removing_replicas"), rows),
         is_eligible=_flags(facts.members("elr"), rows),
         is_last_known_eligible=_flags(facts.members("last_known_elr"), rows),
+        is_failed=np.zeros(len(rows.values), dtype=np.bool_),
         log_dir_idx=dirs.idx_of("log_dirs"),
         future_log_dir_idx=dirs.idx_of("future_log_dirs"),
         own_bytes=_spread(own, _integers(own.values), rows),

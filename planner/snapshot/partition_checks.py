@@ -20,6 +20,7 @@ _MEMBER_COLUMNS = (
     "last_known_elr",
     "adding_replicas",
     "removing_replicas",
+    "offline_replicas",
 )
 
 

@@ -100,6 +100,7 @@ class PartitionRecord(TypedDict, total=False):
     last_known_elr: list[Id] | None
     adding_replicas: list[Id] | None
     removing_replicas: list[Id] | None
+    offline_replicas: list[Id] | None
     log_dirs: list[Path | None] | None
     future_log_dirs: list[Path | None] | None
     size_bytes: Bytes | None

@@ -92,7 +92,7 @@ def _started(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTab
             changes, columns["leader"], columns["isr"], strict=True
         )
     ]
-    for name in ("elr", "last_known_elr"):
+    for name in ("elr", "last_known_elr", "offline_replicas"):
         columns[name] = [
             None if each is None else [b for b in each if b in changes[n].replicas]
             for n, each in enumerate(columns[name])

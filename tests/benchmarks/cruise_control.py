@@ -205,6 +205,7 @@ def _replicas(start: Any, broker_idx: Any) -> Replicas:
         is_removing=np.zeros(count, dtype=np.bool_),
         is_eligible=np.zeros(count, dtype=np.bool_),
         is_last_known_eligible=np.zeros(count, dtype=np.bool_),
+        is_failed=np.zeros(count, dtype=np.bool_),
         log_dir_idx=absent,
         future_log_dir_idx=absent.copy(),
         own_bytes=np.full(count, UNKNOWN, dtype=np.int64),

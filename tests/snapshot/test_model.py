@@ -35,12 +35,52 @@ def _expected_partition(
     """Return replicas, leader and ISR as the format defines them."""
     replicas = record["replicas"]
     isr = record.get("isr")
-    in_sync = {b for b in replicas if b in live} if isr is None else set(isr)
+    listed = set(record.get("offline_replicas") or [])
+    serving = {b for b in replicas if b in live and b not in listed}
+    in_sync = serving if isr is None else set(isr)
     if "leader" in record:
         leader = record["leader"]
     else:
-        leader = next((b for b in replicas if b in live and b in in_sync), None)
+        leader = next((b for b in replicas if b in serving & in_sync), None)
     return replicas, leader, in_sync
+
+
+def _lost_dirs(document: dict[str, Any]) -> dict[int, list[str]]:
+    return {
+        broker["id"]: [
+            each["path"]
+            for each in broker.get("log_dirs") or []
+            if each.get("state") == "offline"
+        ]
+        for broker in document["brokers"]
+    }
+
+
+def _expected_dirs(
+    record: dict[str, Any], document: dict[str, Any], live: set[int]
+) -> tuple[list[str | None], set[int]]:
+    """Return the log dirs of the replicas, and the brokers where one has failed."""
+    lost = _lost_dirs(document)
+    is_described = any(path is not None for path in record.get("log_dirs") or [])
+    in_sync = _expected_partition(record, live)[2]
+    is_leaderless = "leader" in record and record["leader"] is None
+    found, failed = [], set()
+    paths = record.get("log_dirs") or [None] * len(record["replicas"])
+    for broker, named in zip(record["replicas"], paths, strict=True):
+        is_listed = broker in (record.get("offline_replicas") or [])
+        is_unseen = (
+            named is None
+            and bool(lost[broker])
+            and (is_leaderless or (is_described and broker not in in_sync))
+            and broker not in (record.get("adding_replicas") or [])
+        )
+        is_offline = broker in live and (is_listed or is_unseen)
+        is_located = is_offline and named is None and len(lost[broker]) == 1
+        path = lost[broker][0] if is_located else named
+        if is_offline and path not in lost[broker]:
+            failed.add(broker)
+        found.append(path)
+    return found, failed
 
 
 @settings(max_examples=60)
@@ -83,6 +123,9 @@ def test_partitions_agree_with_the_records(document: dict[str, Any]):
             (state.replicas.future_log_dir_idx, "future_log_dirs"),
         ]:
             expected = record.get(key) or [None] * len(replicas)
+            if key == "log_dirs":
+                expected, failed = _expected_dirs(record, document, live)
+                assert _named(found, state.replicas.is_failed[rows]) == failed
             assert [
                 _path(state, d, b) for d, b in zip(idx[rows], found, strict=True)
             ] == (expected)

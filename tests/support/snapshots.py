@@ -126,6 +126,7 @@ def partitions(
             last_known_elr=members,
             adding_replicas=some,
             removing_replicas=members,
+            offline_replicas=members,
             log_dirs=paths,
             future_log_dirs=paths,
             size_bytes=BYTES,

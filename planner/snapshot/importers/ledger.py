@@ -15,7 +15,14 @@ _SAME_CAPACITY = 1e-3
 """Tools round capacities to thousandths of a megabyte, and disks to a file system."""
 
 _SETS = frozenset(
-    ("isr", "elr", "last_known_elr", "adding_replicas", "removing_replicas")
+    (
+        "isr",
+        "elr",
+        "last_known_elr",
+        "adding_replicas",
+        "removing_replicas",
+        "offline_replicas",
+    )
 )
 _UNTOLD = -1
 

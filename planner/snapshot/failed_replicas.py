@@ -1,0 +1,83 @@
+"""
+Replicas in failed log dirs, which Kafka lists nowhere.
+
+A broker describes no replicas of a log dir that failed. A replica of a live broker that
+none of its online log dirs lists, and that is out of the ISR, is therefore in one that
+failed. The metadata lists it under `offline_replicas`, which snapshots may keep.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from placement.cluster import (
+    ABSENT,
+    BoolArray,
+    Brokers,
+    LogDirs,
+    LogDirState,
+    Replicas,
+    sum_rows,
+)
+
+
+def locate_failed(
+    replicas: Replicas,
+    brokers: Brokers,
+    log_dirs: LogDirs,
+    *,
+    is_listed: BoolArray,
+    is_leaderless: BoolArray,
+) -> Replicas:
+    """
+    Find the replicas of live brokers that lie in failed log dirs.
+
+    Parameters
+    ----------
+    replicas, brokers, log_dirs
+        The columns as described by the snapshot.
+    is_listed
+        ``(R,)`` true for replicas that the metadata lists as offline.
+    is_leaderless
+        ``(P,)`` true for partitions that the snapshot says nobody leads. Kafka keeps
+        the last member of their ISR, even if its log dir failed.
+
+    Returns
+    -------
+    The replicas with the log dir of those that lie in the only failed one of their
+    broker, and `is_failed` of those for which no failed log dir is known.
+    """
+    owner = replicas.broker_idx
+    is_lost = np.equal(log_dirs.state, LogDirState.OFFLINE)
+    num_lost = np.bincount(log_dirs.broker_idx[is_lost], minlength=len(brokers))
+    if not is_listed.any() and not num_lost.any():
+        return replicas
+    is_unseen = _is_unseen(replicas, is_leaderless) & (num_lost[owner] > 0)
+    is_offline = brokers.is_live[owner] & (is_listed | is_unseen)
+    is_unknown = np.equal(replicas.log_dir_idx, ABSENT)
+    is_located = is_offline & is_unknown & (num_lost[owner] == 1)
+    dir_of = np.full(len(brokers), ABSENT, dtype=np.int32)
+    dir_of[log_dirs.broker_idx[is_lost]] = np.flatnonzero(is_lost)
+    log_dir_idx = np.where(is_located, dir_of[owner], replicas.log_dir_idx)
+    in_lost = np.append(is_lost, False)[log_dir_idx]
+    return replace(
+        replicas,
+        log_dir_idx=log_dir_idx.astype(np.int32),
+        is_failed=is_offline & ~in_lost,
+    )
+
+
+def _is_unseen(replicas: Replicas, is_leaderless: BoolArray) -> BoolArray:
+    """
+    Return ``(R,)`` true for replicas that no log dir lists and that are not in sync.
+
+    Where nobody leads, the ISR is what Kafka keeps of it, and counts for nothing. Where
+    somebody leads and no replica of the partition has a known log dir, nobody described
+    the log dirs. Replicas being added may not be there yet.
+    """
+    is_unknown = np.equal(replicas.log_dir_idx, ABSENT)
+    is_described = sum_rows(~is_unknown, replicas.start) > 0
+    of = replicas.partition_idx
+    is_silent = is_leaderless[of] | (is_described[of] & ~replicas.is_in_sync)
+    unseen: BoolArray = is_unknown & is_silent & ~replicas.is_adding
+    return unseen
