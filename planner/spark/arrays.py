@@ -57,6 +57,7 @@ class RowArrays(NamedTuple):
     tells_isr: Any
     adding_start: Any
     adding: Any
+    failed: Any
     size: Any
     inbound: Any
     outbound: Any
@@ -65,6 +66,7 @@ class RowArrays(NamedTuple):
     has_future: bool
     has_own: bool
     has_adding: bool
+    has_failed: bool
 
 
 class GroundArrays(NamedTuple):

@@ -27,9 +27,17 @@ from planner.spark.arrays import (
     scratch_of,
     uniform,
 )
+from planner.spark.failed import FailedReplicas, mark_failed
 from planner.spark.kernels.adding import add_partitions, compiled
 from planner.spark.kernels.tally import COUNTED, FIRSTS, NOBODY_SAYS
-from planner.spark.lists import BrokerRows, Spots, aligned, numbers_of, rows_of
+from planner.spark.lists import (
+    BrokerRows,
+    Spots,
+    aligned,
+    filled,
+    numbers_of,
+    rows_of,
+)
 from planner.spark.places import PlaceSums
 
 READ = (
@@ -39,6 +47,7 @@ READ = (
     "leader",
     "isr",
     "adding_replicas",
+    "offline_replicas",
     "log_dirs",
     "future_log_dirs",
     "size_bytes",
@@ -134,17 +143,6 @@ def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     )
 
 
-def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow schema
-    """Return a table in the columns of a schema; those not there are null."""
-    arrays = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(len(table), field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sums:
     """
@@ -194,8 +192,9 @@ def sums_of(
     """
     names, topic_idx = _topics_of(rows)
     listed = rows_of(rows.column("replicas"))
-    spots = Spots(rows, listed, ground.broker_rows, ground.state, places.paths)
-    arrays = _row_arrays(rows, topic_idx, listed, spots, ground.broker_rows)
+    marked = mark_failed(rows, listed, ground.broker_rows, ground.state)
+    spots = Spots(marked.rows, listed, ground.broker_rows, ground.state, places.paths)
+    arrays = _row_arrays(marked, topic_idx, listed, spots, ground.broker_rows)
     longest = int(listed.lengths.max(initial=0))
     sums = empty_sums(len(names), longest, *places.arrays(spots))
     add = compiled() if is_compiled else add_partitions
@@ -231,8 +230,13 @@ def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
 
 
 def _row_arrays(
-    rows: ArrowTable, topic_idx: Ints, listed: Rows, spots: Spots, brokers: BrokerRows
+    marked: FailedReplicas,
+    topic_idx: Ints,
+    listed: Rows,
+    spots: Spots,
+    brokers: BrokerRows,
 ) -> RowArrays:
+    rows = marked.rows
     isr, adding = rows_of(rows.column("isr")), rows_of(rows.column("adding_replicas"))
     own, is_unlike = aligned(rows.column("replica_bytes"), listed)
     replicas, in_sync, added = (
@@ -255,6 +259,7 @@ def _row_arrays(
         tells_isr=~isr.is_absent,
         adding_start=adding.start,
         adding=added,
+        failed=marked.is_failed,
         size=numbers_of(rows.column("size_bytes"), UNKNOWN),
         inbound=numbers_of(rows.column("in_bytes_per_s"), np.nan),
         outbound=numbers_of(rows.column("out_bytes_per_s"), np.nan),
@@ -263,6 +268,7 @@ def _row_arrays(
         has_future=len(spots.future) > 0,
         has_own=len(own) > 0,
         has_adding=len(added) > 0,
+        has_failed=len(marked.is_failed) > 0,
     )
 
 

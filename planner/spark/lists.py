@@ -54,6 +54,17 @@ class BrokerRows:
         return np.where(self._ids[at] == ids, at, ABSENT).astype(np.int32)
 
 
+def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow schema
+    """Return a table in the columns of a schema; those not there are null."""
+    arrays = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
 def rows_of(column: ArrowArray) -> Rows:
     """Split a list column as `Rows.from_arrow` does; as it lies there, where it can."""
     array = as_array(column)

@@ -145,6 +145,8 @@ def judge(
         if ground.has_offline:
             place = broker * ground.stride + rows.path[low + k]
             is_off = is_off or ground.is_offline[place]
+        if rows.has_failed:
+            is_off = is_off or rows.failed[low + k]
         if is_off:
             counts[t, NUM_OFFLINE] += 1
     if _breaks_racks(ground, scratch, size, factor):
