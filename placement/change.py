@@ -136,6 +136,10 @@ class Reassignment:
         return is_named & np.not_equal(self.log_dir_idx, was) & ~self.is_copied
 
     @property
+    def _has_source(self) -> BoolArray:
+        return self._once("has_source", lambda: self.before.has_source)
+
+    @property
     def is_led_anew(self) -> BoolArray:
         """``(P,)`` true for partitions whose first replica changes."""
         if not len(self.broker_idx):
@@ -160,7 +164,7 @@ class Reassignment:
 
         Changed partitions: replicas := target, in sync where live, nothing being
         added, removed or moved between log dirs. All partitions: the first live
-        replica leads.
+        replica leads; nobody where no live replica is in sync, and no copy is made.
         """
         if self._after is None:
             object.__setattr__(self, "_after", self._made())
@@ -171,6 +175,7 @@ class Reassignment:
         before = self.before
         state = replace(before, replicas=self._replicas_after())
         leader = preferred_leaders(state)
+        leader = np.where(self._has_source, leader, ABSENT).astype(np.int32)
         return replace(
             state,
             partitions=replace(before.partitions, leader_idx=leader),
@@ -184,6 +189,8 @@ class Reassignment:
         # origin says is never asked for.
         copied, origin = self.is_copied, self.origin
         is_live = brokers.is_live[self.broker_idx]
+        catches_up = changed & self._has_source[self.partition_idx]
+        kept = replicas.is_in_sync[origin] & ~copied
         kept_dir = np.where(copied, ABSENT, replicas.log_dir_idx[origin])
         if self.log_dir_idx is not None:
             is_named = np.not_equal(self.log_dir_idx, ABSENT)
@@ -193,7 +200,7 @@ class Reassignment:
         return Replicas(
             start=self.start,
             broker_idx=self.broker_idx,
-            is_in_sync=np.where(changed, is_live, replicas.is_in_sync[origin]),
+            is_in_sync=np.where(catches_up, is_live, kept),
             is_failed=replicas.is_failed[origin] & ~copied,
             is_adding=replicas.is_adding[origin] & ~changed,
             is_removing=replicas.is_removing[origin] & ~changed,

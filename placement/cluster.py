@@ -142,7 +142,10 @@ class ClusterState:
     @property
     def has_source(self) -> BoolArray:
         """``(P,)`` true where a copy can be fetched now: some replica can lead."""
-        return np.greater(sum_rows(self.can_lead, self.replicas.start), 0)
+        can_lead = self.can_lead
+        if can_lead.all():
+            return np.ones(self.num_partitions, dtype=np.bool_)
+        return np.greater(sum_rows(can_lead, self.replicas.start), 0)
 
     @property
     def is_reassigning(self) -> BoolArray:

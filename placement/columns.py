@@ -39,6 +39,11 @@ class BrokerState(IntEnum):
     FENCED = 4
     DEAD = 5
 
+    @property
+    def words(self) -> str:
+        """The state as files and screens write it: ``shutting-down``."""
+        return self.name.lower().replace("_", "-")
+
 
 class LogDirState(IntEnum):
     """Whether a log dir serves (`ONLINE`, `CORDONED`) and takes new replicas."""

@@ -104,11 +104,12 @@ def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
     """
     Return ``(P,)`` the replica that leads, or will where all of them must move.
 
-    That is the first live one. Where none is live and the partition is not left alone,
-    its replicas are evacuated, and the first of them will lead where it ends.
+    That is the first live one; none where no copy can be fetched. Where none is live
+    and the partition is not left alone, its replicas are evacuated, and the first of
+    them will lead where it ends.
     """
     state = draft.state
-    leading = first_live_replica(state)
+    leading = np.where(state.has_source, first_live_replica(state), ABSENT)
     will_lead = (leading == ABSENT) & ~draft.is_left_alone
     return np.where(will_lead, state.replicas.start[:-1], leading)
 

@@ -235,7 +235,8 @@ def kept_on_removed(draft: Draft) -> list[Shortfall]:
     """Return the replicas on brokers to be emptied that are left alone."""
     state, replicas = draft.state, draft.state.replicas
     stays = draft.to_empty[replicas.broker_idx]
-    stays &= draft.is_left_alone[replicas.partition_idx]
+    is_named = draft.lacks_source[replicas.partition_idx]
+    stays &= draft.is_left_alone[replicas.partition_idx] & ~is_named
     return [
         Shortfall(
             what="bins",

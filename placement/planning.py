@@ -36,11 +36,18 @@ from placement.rules.left_alone import (
     UsableLogDirs,
 )
 from placement.rules.rule import Rule
+from placement.rules.sources import NeedSource
 from placement.settling import settle
 from placement.softening import soften
 from placement.targets import Members, Shares, find_targets, share_out
 
-RULES = (LeaveUnsettled(), ExcludeTopics(), UsableLogDirs(), SayUnknownRacks())
+RULES = (
+    NeedSource(),
+    LeaveUnsettled(),
+    ExcludeTopics(),
+    UsableLogDirs(),
+    SayUnknownRacks(),
+)
 """What every operation keeps to, besides the levels of the problem."""
 
 SHORTEST_S = 1e-3

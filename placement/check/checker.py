@@ -21,6 +21,7 @@ from placement.check.shape_rules import (
     unknown_partition,
     unknown_topic,
 )
+from placement.check.sources import no_source
 from placement.check.target import Target
 from placement.cluster import ClusterState
 
@@ -39,6 +40,7 @@ RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     log_dir,
     log_dir_capacity,
     min_isr,
+    no_source,
     excluded,
     stale,
 )

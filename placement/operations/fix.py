@@ -12,12 +12,15 @@ from placement.load import first_live_replica, first_true
 from placement.operations.evacuate import in_failed_dirs
 from placement.operations.rack_movers import rack_movers
 from placement.operations.resizing import resize
-from placement.rules.draft import Draft
+from placement.rules.draft import Draft, Note
 from placement.rules.keep import topics_kept
 from placement.rules.left_alone import UsableLogDirs, is_untouchable
 from placement.rules.racks import crowded, may_leave_racks
+from placement.rules.sources import report_no_source
 
 RowArray = npt.NDArray[np.int64]
+LEFT_OFFLINE = "left-offline"
+"""The note of offline replicas that `fix` leaves alone."""
 
 
 class Defect(StrEnum):
@@ -46,9 +49,13 @@ class Fix:
     ----------
     only
         What is mended.
+    lost
+        Ids of brokers that are not live and are taken as gone for good. Kafka keeps a
+        broker that died as fenced until it is unregistered.
     """
 
     only: frozenset[Defect] = frozenset(Defect)
+    lost: frozenset[int] = frozenset()
     goal: str = "fix"
 
     def fill(self, draft: Draft) -> None:
@@ -56,9 +63,12 @@ class Fix:
         self._leave_the_dead(draft)
         self._mark_log_dirs(draft)
         UsableLogDirs().fill(draft)
-        untouchable = is_untouchable(draft)
-        changed = self._mend_factors(draft, untouchable)
-        must = self._must_move(draft, untouchable)
+        self._note_left_offline(draft)
+        has_source = draft.state.has_source
+        # A partition without a source that had to change is reported by its own rule.
+        untouchable = is_untouchable(draft) & has_source
+        changed = self._mend_factors(draft, untouchable, has_source)
+        must = self._must_move(draft, untouchable, has_source)
         start = draft.state.replicas.start
         touched = changed | (first_true(must, start) != ABSENT)
         if draft.is_unplaced is not None:
@@ -73,16 +83,30 @@ class Fix:
     def _leave_the_dead(self, draft: Draft) -> None:
         if Defect.OFFLINE not in self.only:
             return
-        draft.leaves |= np.equal(draft.state.brokers.state, BrokerState.DEAD)
+        brokers = draft.state.brokers
+        draft.leaves |= np.equal(brokers.state, BrokerState.DEAD)
+        draft.leaves |= np.isin(brokers.ids, sorted(self.lost)) & ~brokers.is_live
         draft.to_empty |= draft.leaves
         for those_that_stay in (draft.holds, draft.leads, draft.may_receive):
             those_that_stay[draft.leaves] = False
+
+    def _note_left_offline(self, draft: Draft) -> None:
+        """Name the brokers whose offline replicas stay, for they may come back."""
+        if Defect.OFFLINE not in self.only:
+            return
+        state = draft.state
+        waits = ~state.brokers.is_live & ~draft.leaves
+        count = np.bincount(state.replicas.broker_idx, minlength=state.num_brokers)
+        for broker in np.nonzero(waits & (count > 0))[0].tolist():
+            draft.note(_left_offline(state, broker, int(count[broker])))
 
     def _mark_log_dirs(self, draft: Draft) -> None:
         if Defect.LOG_DIRS in self.only:
             draft.movability[in_failed_dirs(draft)] = Movability.MUST
 
-    def _mend_factors(self, draft: Draft, untouchable: BoolArray) -> BoolArray:
+    def _mend_factors(
+        self, draft: Draft, untouchable: BoolArray, has_source: BoolArray
+    ) -> BoolArray:
         """Give partitions the factor of most of their topic; return ``(P,)`` which."""
         state = draft.state
         if Defect.REPLICATION_FACTOR not in self.only:
@@ -94,16 +118,18 @@ class Fix:
         in_sync = sum_rows(state.replicas.is_in_sync, state.replicas.start)
         left = in_sync - np.maximum(state.num_replicas - wanted, 0)
         is_safe = (wanted > state.num_replicas) | ((wanted >= least) & (left >= least))
-        changed: BoolArray = (
-            np.not_equal(wanted, state.num_replicas) & is_safe & ~untouchable
-        )
+        differs = np.not_equal(wanted, state.num_replicas) & is_safe & ~untouchable
+        report_no_source(draft, differs & ~has_source)
+        changed: BoolArray = differs & has_source
         if changed.any():
             resized = resize(draft, np.where(changed, wanted, state.num_replicas))
             draft.shortfalls += resized.shortfalls
             draft.decide(resized.lists, resized.is_unplaced)
         return changed
 
-    def _must_move(self, draft: Draft, untouchable: BoolArray) -> BoolArray:
+    def _must_move(
+        self, draft: Draft, untouchable: BoolArray, has_source: BoolArray
+    ) -> BoolArray:
         """Return ``(R,)`` true for replicas that cannot stay where they are."""
         replicas = draft.state.replicas
         must: BoolArray = draft.leaves[replicas.broker_idx]
@@ -113,10 +139,26 @@ class Fix:
         if Defect.RACKS in self.only:
             moving = must if draft.is_unplaced is None else must | draft.is_unplaced
             kept = topics_kept(draft)[draft.state.partitions.topic_idx]
-            must |= _out_of_racks(
-                draft, rack_movers(draft, moving, ~untouchable & ~kept)
-            )
+            may = ~untouchable & ~kept & has_source
+            must |= _out_of_racks(draft, rack_movers(draft, moving, may))
         return must
+
+
+def _left_offline(state: ClusterState, broker: int, count: int) -> Note:
+    """Return the note of a broker that is not live and not taken as gone."""
+    broker_id = int(state.brokers.ids[broker])
+    word = BrokerState(state.brokers.state[broker]).words
+    verb, noun = ("is", "replica") if count == 1 else ("are", "replicas")
+    return Note(
+        what=LEFT_OFFLINE,
+        message=f"{count:,} {noun} on broker {broker_id}, which is {word}, {verb} left "
+        "alone, because it may come back: start it. If it is gone for good, run "
+        f"plan fix --lost {broker_id}, or plan remove-brokers --broker-list "
+        f"{broker_id}, and unregister it afterwards",
+        where={"broker": broker_id},
+        have=float(count),
+        need=0.0,
+    )
 
 
 def _out_of_racks(draft: Draft, movers: BoolArray) -> BoolArray:

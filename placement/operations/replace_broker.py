@@ -12,6 +12,7 @@ from placement.operations.replacing import Replacing, RowArray
 from placement.rules.draft import Draft
 from placement.rules.keep import kept_leaders
 from placement.rules.left_alone import UsableLogDirs, is_untouchable
+from placement.rules.sources import report_no_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,20 @@ class ReplaceBroker:
         # What one pair frees may let another one go on.
         while sum(placing.replace(*pair) for pair in pairs):
             pass
-        left = [one for old in olds.tolist() for one in placing.reasons(old)]
         was_on = np.isin(before.replicas.broker_idx, olds)
+        concerned = first_true(was_on, before.replicas.start) != ABSENT
+        report_no_source(draft, concerned & ~before.has_source)
+        left = [
+            one
+            for old in olds.tolist()
+            for one in placing.reasons(old)
+            if not draft.lacks_source[one.group]
+        ]
         draft.decide(reassign(before, placing.broker_of, _leading(draft, placing)))
         if draft.settings.frees_the_rest:
             draft.to_empty[olds] = True
             _free_the_rest(draft, was_on, placing.is_replaced)
             return
-        concerned = first_true(was_on, before.replicas.start) != ABSENT
         draft.is_left_alone |= ~concerned & ~untouchable
         draft.shortfalls += left
 

@@ -14,6 +14,7 @@ from placement.operations.resizing import resize
 from placement.rules.draft import Draft, Note
 from placement.rules.keep import keep_still
 from placement.rules.left_alone import UsableLogDirs, is_excluded, is_untouchable
+from placement.rules.sources import report_no_source
 from placement.rules.tables import MOST_CELLS, Eligibility
 
 RowArray = npt.NDArray[np.int64]
@@ -75,9 +76,10 @@ def change_factors(draft: Draft, wanted: RowArray) -> None:
     differs = (wanted > 0) & np.not_equal(wanted, now) & ~is_excluded(draft)
     chosen = differs & ~untouchable
     resized = resize(draft, np.where(chosen, wanted, state.num_replicas))
+    report_no_source(draft, differs & ~state.has_source)
     draft.shortfalls += [
         _left_alone(draft, int(p), int(now[p]), int(wanted[p]))
-        for p in np.nonzero(differs & untouchable)[0]
+        for p in np.nonzero(differs & untouchable & ~draft.lacks_source)[0]
     ]
     draft.shortfalls += resized.shortfalls
     draft.decide(resized.lists, resized.is_unplaced)

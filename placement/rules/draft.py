@@ -55,6 +55,8 @@ class Draft:
         ``(P,)`` whether leadership may change hands inside the partition.
     is_left_alone
         ``(P,)`` partitions of which nothing may change.
+    lacks_source
+        ``(P,)`` partitions that had to change, and of which no copy can be fetched.
     old_may_be_low
         Whether brokers that are not new may stay below their band.
     has_plain_counts
@@ -117,6 +119,7 @@ class Draft:
     movability: CodeArray
     may_lead_anew: BoolArray
     is_left_alone: BoolArray
+    lacks_source: BoolArray
     old_may_be_low: bool = False
     has_plain_counts: bool = False
     may_balance: tuple[Resource, ...] = RESOURCES
@@ -315,4 +318,5 @@ def start_draft(state: ClusterState, settings: Settings) -> Draft:
         movability=np.full(len(state.replicas), Movability.MAY, dtype=np.int8),
         may_lead_anew=np.ones(state.num_partitions, dtype=np.bool_),
         is_left_alone=np.zeros(state.num_partitions, dtype=np.bool_),
+        lacks_source=np.zeros(state.num_partitions, dtype=np.bool_),
     )

@@ -125,7 +125,7 @@ class UsableLogDirs:
 
 def is_untouchable(draft: Draft) -> BoolArray:
     """Return ``(P,)`` partitions to be left alone, excluded topics included."""
-    found = is_excluded(draft)
+    found = is_excluded(draft) | ~draft.state.has_source
     for chosen, _ in LeaveUnsettled().found_in(draft):
         found |= chosen
     return found

@@ -17,6 +17,7 @@ from placement.load import (
 from placement.operations import Rebalance
 from placement.rules.draft import Draft, Note, Settings, start_draft
 from placement.rules.left_alone import LeaveUnsettled, SayUnknownRacks, UsableLogDirs
+from placement.rules.sources import NeedSource
 from placement.score.hot_spots import HotSpot, find_hot_spots
 from placement.score.least_bytes import least_bytes
 from placement.score.levels import (
@@ -109,7 +110,7 @@ def score_cluster(
     measured = measure(state, draft.weights, shares, leader_idx, thresholds)
     spots, num_spots = find_hot_spots(measured)
     Rebalance().fill(draft)
-    for rule in (LeaveUnsettled(), UsableLogDirs()):
+    for rule in (NeedSource(), LeaveUnsettled(), UsableLogDirs()):
         rule.fill(draft)
     return ClusterScore(
         measured=measured,

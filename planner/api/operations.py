@@ -140,6 +140,7 @@ def fix(
     snapshot: Snapshot,
     *,
     only: Iterable[str] = (),
+    lost: Iterable[int] = (),
     rebalance: bool = False,
     with_log_dirs: bool = False,
     **options: Unpack[PlanOptions],
@@ -153,6 +154,8 @@ def fix(
         The cluster.
     only
         Of ``offline``, ``racks``, ``log-dirs`` and ``replication-factor``; none: all.
+    lost
+        Ids of brokers that are not live and are taken as gone for good.
     rebalance
         Whether the rest may move too.
     with_log_dirs
@@ -166,7 +169,8 @@ def fix(
     BadInputError
         With every option that is wrong for this cluster.
     """
-    own = OwnOptions(only=tuple(only))
+    gone = ",".join(map(str, lost)) or None
+    own = OwnOptions(only=tuple(only), lost=gone)
     return plan_of(
         snapshot,
         "fix",

@@ -58,7 +58,7 @@ class PlanResult:
 
     @property
     def status(self) -> str:
-        """One of optimal, feasible, nothing-to-do, partial, infeasible."""
+        """One of optimal, feasible, nothing-to-do, left-alone, partial, infeasible."""
         return self.planned.plan.status
 
     @cached_property
@@ -90,7 +90,8 @@ class PlanResult:
     @property
     def is_ok(self) -> bool:
         """Whether all hard rules hold, and the checker finds nothing."""
-        return self.status not in {"partial", "infeasible"} and self.planned.is_ok
+        is_met = self.status not in {"partial", "infeasible"}
+        return is_met and self.planned.is_ok and not self.planned.plan.leaves_offline
 
     @property
     def notes(self) -> tuple[str, ...]:

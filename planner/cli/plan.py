@@ -268,7 +268,8 @@ def exit_code(planned: "Planned") -> ExitCode:
     """Return 0 where all hard rules hold, 4 where not, 3 where the checker objects."""
     if planned.plan.status in {"partial", "infeasible"}:
         return ExitCode.INFEASIBLE
-    return ExitCode.OK if planned.is_ok else ExitCode.FINDINGS
+    is_done = planned.is_ok and not planned.plan.leaves_offline
+    return ExitCode.OK if is_done else ExitCode.FINDINGS
 
 
 def _print_document(

@@ -16,12 +16,22 @@ Only = Annotated[
     ),
 ]
 
+Lost = Annotated[
+    str | None,
+    typer.Option(
+        "--lost",
+        metavar="IDS",
+        help="Brokers that are not live and are taken as gone for good.",
+    ),
+]
+
 
 @with_plan_options
 def fix(
     snapshot: SnapshotArgument,
     *,
     only: Only = None,
+    lost: Lost = None,
     rebalance: RebalanceToo = False,
     with_log_dirs: WithLogDirs = False,
     options: PlanOptions,
@@ -29,7 +39,8 @@ def fix(
     """
     Mend offline replicas, dead log dirs, crowded racks and factors, by fewest copies.
 
-    Exits 4 where something cannot be mended, and says what is missing.
+    Exits 4 where something cannot be mended, and says what is missing; 3 where
+    replicas on fenced brokers are left alone, because these may come back.
 
     Example: kafka-planner plan fix prod.json --only offline -o plan
     """
@@ -37,6 +48,7 @@ def fix(
 
     own = {
         "only": tuple(only or ()),
+        "lost": lost,
         "rebalance": rebalance,
         "with_log_dirs": with_log_dirs,
     }

@@ -57,6 +57,7 @@ EXAMPLES: Mapping[str, str] = {
     "empty": '["3:/data/d1"]',
     "new_broker": '["id=7,rack=c,like=3"]',
     "only": '["offline", "racks"]',
+    "lost": '"3"',
     "replication_factor": "3",
     "replication_factors": '"factors.toml"',
     "destination_broker_list": '"1-6"',

@@ -14,9 +14,11 @@ from placement.crossing import crossing_copies
 from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
+from placement.operations.fix import LEFT_OFFLINE
 from placement.planned import PlannedPlacement
 from placement.rules.draft import Note
 from placement.rules.keep import topics_led_on
+from placement.rules.sources import NO_SOURCE
 from placement.score import Score, score_placement
 from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
@@ -74,12 +76,22 @@ class Plan:
 
     @property
     def status(self) -> str:
-        """Status of interface.md, `nothing-to-do` where both lists are empty."""
+        """
+        Status of plan.json.
+
+        Where both lists are empty, `left-alone` if offline replicas stay that the
+        operation would mend, else `nothing-to-do`.
+        """
         status = self.placed.solution.status
         is_met = status in {Status.OPTIMAL, Status.FEASIBLE}
         if is_met and self.placed.is_nothing and not elections(self).any():
-            return "nothing-to-do"
+            return "left-alone" if self.leaves_offline else "nothing-to-do"
         return str(status)
+
+    @property
+    def leaves_offline(self) -> bool:
+        """Whether offline replicas stay that the operation would mend."""
+        return any(note.what == LEFT_OFFLINE for note in self.placed.notes)
 
     @property
     def moves(self) -> dict[str, int]:
@@ -319,7 +331,12 @@ def shortfall_document(
 
 
 def _what(shortfall: Shortfall) -> str:
-    named = {**CAPPED, "goal": shortfall.level, "band-disk": shortfall.what}
+    named = {
+        **CAPPED,
+        "goal": shortfall.level,
+        "band-disk": shortfall.what,
+        NO_SOURCE: NO_SOURCE,
+    }
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 

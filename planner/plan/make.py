@@ -281,7 +281,7 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
 
 
 def _fix(state: ClusterState, wishes: Wishes) -> Operation:
-    return Fix(wishes.own.defects)
+    return Fix(wishes.own.defects, wishes.own.lost)
 
 
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:

@@ -32,6 +32,8 @@ class OwnOptions:
         ``set-replication-factor``: of all topics, and a file by topic.
     only
         ``fix``: words joined by commas, each of `Defect`; none: all.
+    lost
+        ``fix``: list of the brokers, not live, that are taken as gone for good.
     new_broker
         ``add-brokers``, ``replace-broker``: ``id=7,rack=c,like=3`` texts.
     """
@@ -42,6 +44,7 @@ class OwnOptions:
     replication_factor: int | None = None
     replication_factors: Path | None = None
     only: Sequence[str] = ()
+    lost: str | None = None
     new_broker: Sequence[str] = ()
 
 
@@ -63,6 +66,8 @@ class OwnWishes:
         Replication factor of all topics, and factors by regular expressions.
     defects
         What `fix` mends.
+    lost
+        Ids of the brokers that `fix` takes as gone for good.
     document
         What plan.json says of them under `settings`.
     """
@@ -72,6 +77,7 @@ class OwnWishes:
     factor: int | None = None
     factors: Rules = ()
     defects: frozenset[Defect] = frozenset(Defect)
+    lost: frozenset[int] = frozenset()
     document: dict[str, Any] = field(default_factory=dict)
 
 
@@ -117,10 +123,31 @@ def _defects(reader: OptionReader, given: OwnOptions) -> OwnWishes:
         if word not in set(Defect):
             rule = "must name what can be mended"
             reader.refuse("--only", word, rule, f"one of {known}")
-    if not words:
-        return OwnWishes(document={"only": None})
-    chosen = frozenset(defect for defect in Defect if defect in words)
-    return OwnWishes(defects=chosen, document={"only": sorted(map(str, chosen))})
+    chosen = frozenset(defect for defect in Defect if defect in words or not words)
+    lost = _lost(reader, given)
+    return OwnWishes(
+        defects=chosen,
+        lost=lost,
+        document={
+            "only": sorted(map(str, chosen)) if words else None,
+            "lost": sorted(lost) or None,
+        },
+    )
+
+
+def _lost(reader: OptionReader, given: OwnOptions) -> frozenset[int]:
+    """Read the brokers taken as gone; one that is live is refused."""
+    if given.lost is None:
+        return frozenset()
+    ids = reader.brokers("--lost", given.lost) or ()
+    if reader.state is not None:
+        brokers = reader.state.brokers
+        for broker, row in zip(ids, brokers.rows_of(list(ids)), strict=True):
+            if row != ABSENT and brokers.is_live[row]:
+                rule = "a broker that is taken as gone must not be live"
+                remedy = f"run plan remove-brokers --broker-list {broker} to empty it"
+                reader.refuse("--lost", broker, rule, remedy)
+    return frozenset(ids)
 
 
 def _factors(reader: OptionReader, given: OwnOptions) -> OwnWishes:

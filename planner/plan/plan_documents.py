@@ -161,6 +161,7 @@ class SettingsRecord(Record):
     replication_factor: int | None = None
     replication_factors: dict[str, list[str]] | None = None
     only: list[str] | None = None
+    lost: list[Int32] | None = None
     new_broker: list[str] | None = None
     order_followers: bool = False
     empty: list[str] | None = None
@@ -316,7 +317,9 @@ class PlanRecord(Record):
     format: Literal["kafka-planner/plan"]
     version: Literal[1]
     goal: str
-    status: Literal["optimal", "feasible", "nothing-to-do", "partial", "infeasible"]
+    status: Literal[
+        "optimal", "feasible", "nothing-to-do", "left-alone", "partial", "infeasible"
+    ]
     snapshot: SnapshotIdentityRecord
     topic_ids: dict[str, str]
     settings: SettingsRecord

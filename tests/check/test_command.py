@@ -50,7 +50,7 @@ def test_a_sound_plan_is_ok(tmp_path: Path, capsys):
     outcome = run(capsys, "check", plan, "--snapshot", snapshot(tmp_path))
 
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out == "ok: 1 partitions keep 16 rules\n"
+    assert outcome.out == "ok: 1 partitions keep 17 rules\n"
 
 
 def test_a_finding_is_exit_3_with_the_place(tmp_path: Path, capsys):

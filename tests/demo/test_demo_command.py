@@ -46,7 +46,7 @@ def test_screen_tells_the_story(here, capsys):
         "broker 4 over the 80 % disk threshold; 3 brokers empty. Racks ok, 0 offline.",
         "Plan add-brokers 10-12",
         "Survives any broker: yes. Any rack: yes",
-        "Checked by separate code: 16 rules: ok",
+        "Checked by separate code: 17 rules: ok",
         "Files demo-plan/: moves.csv plan.json",
         "kafka-planner snapshot live --bootstrap-server H:9092 -o s.json",
     ):
@@ -188,6 +188,6 @@ def test_runs_where_nothing_can_be_written(folder, environment, here):
     done = run_bare(code, folder, **environment)
 
     assert done.returncode == 0, done.stderr
-    assert "16 rules: ok" in done.stdout
+    assert "17 rules: ok" in done.stdout
     is_noted = "note: will not write demo-plan" in done.stderr
     assert is_noted == (folder != ".")
