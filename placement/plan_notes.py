@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from placement.change import Reassignment
+from placement.cluster import ABSENT, ClusterState
 from placement.crossing import crossing_copies
 from placement.load import RESOURCES
 from placement.positions import uneven_positions
@@ -32,6 +34,7 @@ def plan_notes(found: "PlannedPlacement", *, is_cut: bool) -> tuple[Note, ...]:
         *_cap_notes(found),
         *spread_notes(draft, found.targets, found.reassignment),
         *_position_notes(found),
+        *failed_dir_notes(found.reassignment),
     ]
     if is_cut:
         notes.append(_cut_note(draft.settings.deadline_s))
@@ -121,3 +124,37 @@ def _band_notes(found: "PlannedPlacement") -> list[Note]:
                 )
             )
     return notes
+
+
+def failed_dir_notes(reassignment: Reassignment) -> list[Note]:
+    """Return a note for each failed log dir in which replicas stay."""
+    before, origin = reassignment.before, reassignment.origin
+    stays = origin[~reassignment.is_copied]
+    replicas, is_live = before.replicas, before.brokers.is_live
+    rows = stays[before.is_offline[stays] & is_live[replicas.broker_idx[stays]]]
+    places = np.column_stack([replicas.broker_idx[rows], replicas.log_dir_idx[rows]])
+    found, counts = np.unique(places, axis=0, return_counts=True)
+    return [
+        _failed_dir_note(before, broker, log_dir, count)
+        for (broker, log_dir), count in zip(
+            found.tolist(), counts.tolist(), strict=True
+        )
+    ]
+
+
+def _failed_dir_note(
+    state: ClusterState, broker: int, log_dir: int, count: int
+) -> Note:
+    broker_id, is_known = int(state.brokers.ids[broker]), log_dir != ABSENT
+    path = state.log_dirs.paths[log_dir] if is_known else ""
+    failed = f"its log dir {path} failed" if is_known else "a log dir of it failed"
+    noun = "replica is" if count == 1 else "replicas are"
+    return Note(
+        what="failed-log-dir",
+        message=f"{count:,} {noun} offline on broker {broker_id}: {failed}. Copy what "
+        f"other brokers can take with plan fix, or restart broker {broker_id} without "
+        "the directory: Kafka then re-creates its replicas in the other log dirs",
+        where={"broker": broker_id, **({"log_dir": path} if is_known else {})},
+        have=float(count),
+        need=0.0,
+    )

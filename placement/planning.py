@@ -27,6 +27,7 @@ from placement.load import (
 )
 from placement.log_dirs import plan_dirs, plan_dirs_after
 from placement.operations import Operation
+from placement.plan_notes import failed_dir_notes
 from placement.planned import PlannedPlacement
 from placement.rules.draft import Draft, Settings, start_draft
 from placement.rules.left_alone import (
@@ -201,7 +202,7 @@ def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:
         shares=shares,
         targets=find_targets(shares, load, heaviest),
         columns=(),
-        notes=(*draft.notes, *found.notes),
+        notes=(*draft.notes, *found.notes, *failed_dir_notes(reassignment)),
         seconds=found.seconds,
         log_dirs=found,
     )

@@ -121,10 +121,9 @@ def _rates(snapshot: Snapshot) -> dict[str, Any]:
 def _health(state: ClusterState) -> dict[str, int]:
     replicas, start = state.replicas, state.replicas.start
     num_in_sync = sum_rows(replicas.is_in_sync, start)
-    is_live = state.brokers.is_live[replicas.broker_idx]
     min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
     return {
-        "offline_replicas": int((~is_live).sum()),
+        "offline_replicas": int(state.is_offline.sum()),
         "offline_partitions": int(np.equal(state.partitions.leader_idx, -1).sum()),
         "under_replicated": int((num_in_sync < state.replication_factor).sum()),
         "under_min_isr": int((num_in_sync < min_isr).sum()),
