@@ -1,13 +1,17 @@
-"""Limits on copies that somebody set, as a snapshot tells them."""
+"""
+Throttles in force, as a snapshot names them, and the commands that remove them.
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+Kafka limits copies by rates of brokers (their own, or the default of all brokers in
+the cluster) and by the lists of throttled replicas of topics.
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
-
-Throttle = tuple[str, str, str, str]
-"""(scope ``broker`` or ``topic``, name, key, value) of a limit on copies."""
 
 LOG_DIR_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 BROKER_THROTTLES = (
@@ -19,26 +23,107 @@ TOPIC_THROTTLES = (
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",
 )
+ANY_SERVER = "--bootstrap-server HOST:PORT"
+"""Connection of a command while nobody named a cluster."""
+
+Scope = Literal["broker", "cluster", "topic"]
+
+
+class Throttle(NamedTuple):
+    """
+    One limit on copies that is set.
+
+    Parameters
+    ----------
+    scope
+        ``broker``, ``cluster`` (the default of all its brokers) or ``topic``.
+    name
+        Broker id or topic name; empty for the cluster default.
+    key, value
+        Kafka's config and its value: a rate in bytes/s, or replicas of a topic.
+    """
+
+    scope: Scope
+    name: str
+    key: str
+    value: str
+
+    @property
+    def place(self) -> str:
+        """Broker, topic or default that the throttle is set on, in words."""
+        return self.name and f"{self.scope} {self.name}" or "default of all brokers"
+
+    def removal(self, connection: str = ANY_SERVER) -> str:
+        """Return the command of Kafka's own tool that removes this throttle."""
+        return _removal(self.scope, self.name, [self.key], connection)
 
 
 def throttles_in(snapshot: "Snapshot") -> list[Throttle]:
-    """Return the throttles among the configs of brokers, then of topics."""
+    """
+    Return every throttle in force: of brokers, of the cluster default, of topics.
+
+    A live snapshot holds none of fenced brokers: they do not answer.
+    """
     brokers, topics = snapshot.brokers, snapshot.topics
+    default = [snapshot.configs]
     return [
-        *_set_ones("broker", brokers["id"], brokers["configs"], BROKER_THROTTLES),
-        *_set_ones("topic", topics["topic"], topics["configs"], TOPIC_THROTTLES),
+        *_set_ones("broker", _column(brokers, "id"), _configs(brokers)),
+        *_set_ones("cluster", [""], default),
+        *_set_ones("topic", _column(topics, "topic"), _configs(topics)),
     ]
 
 
+def removals(
+    throttles: Iterable[Throttle], connection: str = ANY_SERVER
+) -> list[str]:
+    """
+    Return the commands that remove throttles, one per broker, default and topic.
+
+    Parameters
+    ----------
+    throttles
+        The throttles; those of one place need not be neighbours.
+    connection
+        Options of Kafka's tools that reach the cluster.
+    """
+    ordered = sorted(throttles, key=_place_key)
+    return [
+        _removal(scope, name, [one.key for one in same], connection)
+        for (scope, name), same in groupby(ordered, lambda one: (one[0], one[1]))
+    ]
+
+
+def _place_key(one: Throttle) -> tuple[str, int, str]:
+    return one[0], int(one[1]) if one[0] == "broker" else 0, one[1]
+
+
+def _removal(scope: Scope, name: str, keys: list[str], connection: str) -> str:
+    entity = {
+        "broker": f"--entity-type brokers --entity-name {shlex.quote(name)}",
+        "cluster": "--entity-type brokers --entity-default",
+        "topic": f"--entity-type topics --entity-name {shlex.quote(name)}",
+    }[scope]
+    listed = ",".join(dict.fromkeys(keys))
+    return f"kafka-configs.sh {connection} --alter {entity} --delete-config {listed}"
+
+
+def _column(table: Any, name: str) -> list[Any]:  # noqa: ANN401 - an Arrow table
+    found: list[Any] = table[name].to_pylist()
+    return found
+
+
+def _configs(table: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 - an Arrow table
+    return (dict(pairs or ()) for pairs in _column(table, "configs"))
+
+
 def _set_ones(
-    scope: str,
-    names: Any,  # noqa: ANN401 - an Arrow column
-    configs: Any,  # noqa: ANN401 - an Arrow column of maps
-    keys: tuple[str, ...],
+    scope: Scope, names: Iterable[Any], configs: Iterable[Any]
 ) -> Iterator[Throttle]:
-    for name, pairs in zip(names.to_pylist(), configs.to_pylist(), strict=True):
-        values = dict(pairs or ())
+    keys = TOPIC_THROTTLES if scope == "topic" else BROKER_THROTTLES
+    for name, values in zip(names, configs, strict=True):
         # An empty list of replicas limits none.
         yield from (
-            (scope, str(name), key, values[key]) for key in keys if values.get(key)
+            Throttle(scope, str(name), key, values[key])
+            for key in keys
+            if values.get(key)
         )

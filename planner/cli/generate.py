@@ -149,7 +149,7 @@ def _look(
     note: "Callable[[str], None]",
 ) -> "ClusterState":
     from planner.kafka.session import open_cluster
-    from planner.kafka.verify_live import read_state
+    from planner.kafka.read import read_live
     from planner.snapshot import Snapshot
 
     client = open_cluster(
@@ -160,7 +160,7 @@ def _look(
         note=note,
     )
     with client:
-        document = read_state(client, allow_partial=allow_partial, note=note)
+        document = read_live(client, allow_partial=allow_partial, note=note)
     return Snapshot.from_document(document, file=client.servers).to_state()
 
 

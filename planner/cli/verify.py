@@ -79,7 +79,6 @@ def verify(
         now = _look(
             bootstrap_server,
             command_config,
-            topics=sorted(set(given.reassignment.topics)),
             resolve=resolve or (),
             timeout_s=timeout,
             allow_partial=allow_partial,
@@ -134,14 +133,13 @@ def _look(
     bootstrap_server: str | None,
     command_config: Path | None,
     *,
-    topics: Sequence[str],
     resolve: Sequence[str],
     timeout_s: float,
     allow_partial: bool,
     note: Callable[[str], None],
 ) -> "tuple[ClusterState, list[Throttle]]":
     from planner.kafka.session import open_cluster
-    from planner.kafka.verify_live import read_state, read_throttles
+    from planner.kafka.read import read_live
     from planner.snapshot import Snapshot
 
     client = open_cluster(
@@ -152,11 +150,8 @@ def _look(
         note=note,
     )
     with client:
-        document = read_state(client, allow_partial=allow_partial, note=note)
-        known = {topic["name"] for topic in document["topics"]}
-        throttles = read_throttles(client, [name for name in topics if name in known])
-    state = Snapshot.from_document(document, file=client.servers).to_state()
-    return state, list(throttles)
+        document = read_live(client, allow_partial=allow_partial, note=note)
+    return _seen(Snapshot.from_document(document, file=client.servers))
 
 
 def _lines(outcome: "Verification") -> Iterator[str]:

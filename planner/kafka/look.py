@@ -14,6 +14,8 @@ from planner.progress import stage
 from planner.throttles import BROKER_THROTTLES
 
 TOPICS_PER_CALL = 200
+OF_BROKER = "DYNAMIC_BROKER_CONFIG"
+OF_ALL_BROKERS = "DYNAMIC_DEFAULT_BROKER_CONFIG"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,8 @@ class Look:
         Settings that are a topic's own, by topic; a topic whose settings may not be
         read is absent.
     cluster_configs
-        Settings that hold everywhere, as one broker sees them.
+        Settings that hold everywhere, as one broker sees them; throttles that are the
+        default of all brokers.
     broker_configs
         Throttles of each broker that has some.
     reassignments
@@ -100,7 +103,9 @@ def read_broker_configs(
 
     def ask(admin: Any, broker_id: int) -> Any:
         asked = ConfigResource("broker", str(broker_id), list(keys))
-        found = admin.describe_configs([asked], config_filter="all")
+        found = admin.describe_configs(
+            [asked], include_synonyms=True, config_filter="all"
+        )
         return found.get("broker", {}).get(asked.name, {})
 
     return ask_brokers(client, broker_ids, ask, needs="DescribeConfigs on broker")
@@ -133,10 +138,24 @@ def _read_cluster_configs(
 
 def _read_throttles(
     client: ClusterClient, broker_ids: Sequence[int]
-) -> dict[int, dict[str, str]]:
+) -> tuple[dict[int, dict[str, str]], dict[str, str]]:
+    """Return the throttles of each broker, and those of the cluster default."""
     found = read_broker_configs(client, broker_ids, BROKER_THROTTLES)
-    values = {broker_id: _values(one) for broker_id, one in found.items()}
-    return {broker_id: one for broker_id, one in values.items() if one}
+    own = {broker: _set_as(one, OF_BROKER) for broker, one in found.items()}
+    default: dict[str, str] = {}
+    for one in found.values():
+        default |= _set_as(one, OF_ALL_BROKERS)
+    return {broker: one for broker, one in own.items() if one}, default
+
+
+def _set_as(configs: Mapping[str, Mapping[str, Any]], source: str) -> dict[str, str]:
+    """Return the values of settings that come from a source, hidden ones too."""
+    return {
+        key: str(origin["value"])
+        for key, one in sorted(configs.items())
+        for origin in one.get("synonyms") or ()
+        if origin["source"] == source and origin["value"] is not None
+    }
 
 
 def _read_quorum(client: ClusterClient) -> Any:
@@ -185,13 +204,14 @@ def take_look(client: ClusterClient) -> Look:
     if "reassignments" not in refused:
         topics, moving = settle_moves(client, topics, before)
     configs = read_topic_configs(client, list(topics))
+    throttles, default_throttles = _read_throttles(client, live)
     return Look(
         cluster=cluster,
         dirs=dirs,
         topics=topics,
         topic_configs={name: _values(one) for name, one in configs.items()},
-        cluster_configs=_read_cluster_configs(client, live),
-        broker_configs=_read_throttles(client, live),
+        cluster_configs=_read_cluster_configs(client, live) | default_throttles,
+        broker_configs=throttles,
         reassignments=moving,
         quorum=unless_refused("controllers", lambda: _read_quorum(client)),
         features=_read_features(client),

@@ -240,6 +240,34 @@ def test_throttles_of_topics_and_brokers():
     }
 
 
+DEFAULT_RATE = b"""Default configs for brokers in the cluster are:
+  leader.replication.throttled.rate=9 sensitive=false \
+synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:leader.replication.throttled.rate=9}
+"""
+RATES_OF_ALL = b"""All configs for broker 1 are:
+  follower.replication.throttled.rate=5 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:\
+follower.replication.throttled.rate=5, DYNAMIC_DEFAULT_BROKER_CONFIG:\
+follower.replication.throttled.rate=8}
+  leader.replication.throttled.rate=9 sensitive=false \
+synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:leader.replication.throttled.rate=9}
+"""
+
+
+def test_a_throttle_by_default_is_the_clusters_and_no_brokers():
+    by_default = read_configs(DEFAULT_RATE, file="c.txt")
+    of_broker = read_configs(RATES_OF_ALL, file="c.txt")
+
+    rate = {"leader.replication.throttled.rate": "9"}
+    assert by_default.header["configs"] == rate
+    assert of_broker.header["configs"] == {
+        **rate,
+        "follower.replication.throttled.rate": "8",
+    }
+    assert [one.values["configs"] for one in of_broker.brokers] == [
+        {"follower.replication.throttled.rate": "5"}
+    ]
+
+
 ALL = b"""All configs for broker 1 are:
   advertised.listeners=PLAINTEXT://k1.prod:9092 sensitive=false \
 synonyms={STATIC_BROKER_CONFIG:advertised.listeners=PLAINTEXT://k1.prod:9092}

@@ -42,6 +42,8 @@ _SETTING = re.compile(
     re.ASCII,
 )
 _SOURCE = re.compile(r"(?P<source>[A-Z_]+_CONFIG):")
+_OF_ALL_BROKERS = "DYNAMIC_DEFAULT_BROKER_CONFIG"
+_RATE_OF_ALL = re.compile(rf"(?:^|, ){_OF_ALL_BROKERS}:[^=,]+=([^,]*)")
 _DEFAULT = "DEFAULT_CONFIG"
 _NOTHING = "null"
 _OF_TOPIC = "DYNAMIC_TOPIC_CONFIG"
@@ -50,12 +52,17 @@ _MAX_LINE = 1_000_000
 
 @dataclass(slots=True)
 class _Entity:
-    """A topic, a broker or all brokers, with what is set there."""
+    """
+    A topic, a broker or all brokers, with what is set there.
+
+    `inherited` holds the throttles that a broker has, or would have, by the default.
+    """
 
     name: str | int | None
     place: str
     configs: dict[str, str] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
+    inherited: dict[str, str] = field(default_factory=dict)
 
 
 def read_configs(data: bytes, *, file: str) -> Source:
@@ -153,6 +160,9 @@ def _add_setting(
     entity.sources[key] = _source_of(found["synonyms"])
     if found["is_hidden"] == "false" and found["value"] != _NOTHING:
         entity.configs[key] = found["value"]
+    default = _RATE_OF_ALL.search(found["synonyms"] or "")
+    if default and key in BROKER_THROTTLES:
+        entity.inherited[key] = default[1]
 
 
 def _source_of(synonyms: str | None) -> str:
@@ -175,7 +185,7 @@ def _source(file: str, entities: list[_Entity]) -> Source:
         brokers=tuple(
             Record(key=one.name, values={"configs": throttles}, place=one.place)
             for one in brokers
-            if (throttles := _kept(one, BROKER_THROTTLES))
+            if (throttles := _own_throttles(one))
         ),
         topics=tuple(_topic(one) for one in topics),
         lists_topics=bool(topics),
@@ -190,6 +200,16 @@ def _kept(entity: _Entity, keys: tuple[str, ...]) -> dict[str, str]:
         for key in sorted(keys)
         if key in entity.configs
         and (entity.sources[key] != _DEFAULT or key == ALWAYS_KEPT)
+    }
+
+
+def _own_throttles(broker: _Entity) -> dict[str, str]:
+    """Return the throttles of a broker that are not the default of all brokers."""
+    kept = _kept(broker, BROKER_THROTTLES)
+    return {
+        key: value
+        for key, value in kept.items()
+        if broker.sources[key] != _OF_ALL_BROKERS
     }
 
 
@@ -213,6 +233,10 @@ def _cluster_configs(entities: list[_Entity]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in (*brokers[:1], *defaults):
         found = {**_kept(one, CLUSTER_CONFIGS), **found}
+    for one in brokers:
+        found |= one.inherited
+    for one in defaults:
+        found |= _kept(one, BROKER_THROTTLES)
     return found
 
 
