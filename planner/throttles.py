@@ -5,10 +5,17 @@ Kafka limits copies by rates of brokers (their own, or the default of all broker
 the cluster) and by the lists of throttled replicas of topics.
 """
 
-import shlex
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from planner.kafka_commands import (
+    ALL_BROKERS,
+    ANY_SERVER,
+    KafkaCommands,
+    broker_entity,
+    topic_entity,
+)
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -23,9 +30,6 @@ TOPIC_THROTTLES = (
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",
 )
-ANY_SERVER = "--bootstrap-server HOST:PORT"
-"""Connection of a command while nobody named a cluster."""
-
 Scope = Literal["broker", "cluster", "topic"]
 
 
@@ -51,7 +55,7 @@ class Throttle(NamedTuple):
     @property
     def place(self) -> str:
         """Broker, topic or default that the throttle is set on, in words."""
-        return self.name and f"{self.scope} {self.name}" or "default of all brokers"
+        return (self.name and f"{self.scope} {self.name}") or "default of all brokers"
 
     def removal(self, connection: str = ANY_SERVER) -> str:
         """Return the command of Kafka's own tool that removes this throttle."""
@@ -73,9 +77,7 @@ def throttles_in(snapshot: "Snapshot") -> list[Throttle]:
     ]
 
 
-def removals(
-    throttles: Iterable[Throttle], connection: str = ANY_SERVER
-) -> list[str]:
+def removals(throttles: Iterable[Throttle], connection: str = ANY_SERVER) -> list[str]:
     """
     Return the commands that remove throttles, one per broker, default and topic.
 
@@ -99,12 +101,12 @@ def _place_key(one: Throttle) -> tuple[str, int, str]:
 
 def _removal(scope: Scope, name: str, keys: list[str], connection: str) -> str:
     entity = {
-        "broker": f"--entity-type brokers --entity-name {shlex.quote(name)}",
-        "cluster": "--entity-type brokers --entity-default",
-        "topic": f"--entity-type topics --entity-name {shlex.quote(name)}",
+        "broker": broker_entity(name),
+        "cluster": ALL_BROKERS,
+        "topic": topic_entity(name),
     }[scope]
-    listed = ",".join(dict.fromkeys(keys))
-    return f"kafka-configs.sh {connection} --alter {entity} --delete-config {listed}"
+    commands = KafkaCommands(connection=connection)
+    return commands.delete_configs(entity, dict.fromkeys(keys))
 
 
 def _column(table: Any, name: str) -> list[Any]:  # noqa: ANN401 - an Arrow table

@@ -20,10 +20,12 @@ from planner.plan.plan_input import (
     read_plan,
 )
 from planner.plan.seen_as import seen_as
+from planner.plan.waves import wave_lists
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan as apply
 from planner.throttles import throttles_in
 from planner.verify import Verification, verify
+from planner.verify.whole_plan import verify_read
 
 AnyPlan = PlanResult | str | PathLike[str]
 """A plan made just now, a plan folder, or any reassignment JSON file."""
@@ -122,11 +124,15 @@ def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
         If the plan cannot be read; names every problem.
     """
     given = _plan_input(plan)
+    if not isinstance(plan, PlanResult):
+        return verify_read(given, snapshot)
+    waves = plan.planned.plan.waves
     return verify(
         snapshot.to_state(),
         given.reassignment,
-        rollback=given.rollback,
+        rollback=given.before,
         throttles=throttles_in(snapshot),
+        waves=() if waves is None else [wave_lists(waves, w) for w in waves.steps],
     )
 
 

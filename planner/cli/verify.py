@@ -22,12 +22,11 @@ from planner.cli.output import notes_unless, print_json
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
-    from placement.cluster import ClusterState
     from planner.snapshot import Snapshot
-    from planner.throttles import Throttle
     from planner.verify import Verification
 
 MAX_FINDINGS_SHOWN = 50
+MAX_COMMANDS_SHOWN = 20
 
 SnapshotOption = Annotated[
     Path | None,
@@ -53,7 +52,7 @@ def verify(
     verbose: Verbose = False,
 ) -> None:
     """
-    Tell what has become of a plan: completed, in progress, or something else.
+    Compare a cluster with a plan: what is done, what cannot finish, what is left.
 
     Exits 0 only if it is completed, no throttle is left and every log dir is as
     planned; else 3. Changes nothing, throttles included.
@@ -62,16 +61,15 @@ def verify(
     """
     from planner.cli.reading import read_snapshot
     from planner.plan.plan_input import read_plan
-    from planner.plan.words import wrapped
-    from planner.verify import verify as verify_plan
-    from planner.verify_loads import compare_loads
+    from planner.verify.loads import compare_loads
+    from planner.verify.whole_plan import verify_read
 
     inputs = Gatherer()
     inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
     given = inputs.read(lambda: read_plan(plan))
-    now: tuple[ClusterState, list[Throttle]] | None = None
+    now: Snapshot | None = None
     if snapshot is not None:
-        now = inputs.read(lambda: _seen(read_snapshot(snapshot)))
+        now = inputs.read(lambda: read_snapshot(snapshot))
     inputs.raise_problems()
     if given is None:  # pragma: no cover - raised just above
         return
@@ -84,18 +82,24 @@ def verify(
             allow_partial=allow_partial,
             note=notes_unless(quiet),
         )
-    state, throttles = now
-    outcome = verify_plan(
-        state, given.reassignment, rollback=given.rollback, throttles=throttles
-    )
-    loads = compare_loads(state, given.document.get("after"))
+    connection = _connection(bootstrap_server, command_config)
+    outcome = verify_read(given, now, connection=connection)
+    loads = compare_loads(now.to_state(), given.document.get("after"))
     if output_format is OutputFormat.JSON:
         print_json({**outcome.to_dict(), "loads": [load.to_dict() for load in loads]})
     else:
-        lines = [*_lines(outcome)]
-        lines += [line for load in loads for line in wrapped(str(load))]
-        typer.echo("\n".join(lines))
+        typer.echo("\n".join(_lines(outcome, list(map(str, loads)))))
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
+
+
+def _connection(bootstrap_server: str | None, command_config: Path | None) -> str:
+    """Return the options of Kafka's tools that reach the same cluster."""
+    from planner.kafka_commands import ANY_SERVER, connection_options
+
+    if bootstrap_server is None:
+        return ANY_SERVER
+    config = None if command_config is None else str(command_config)
+    return connection_options(bootstrap_server, config)
 
 
 def refuse_both(
@@ -123,12 +127,6 @@ def refuse_both(
     raise BadInputError(msg, [problem])
 
 
-def _seen(snapshot: "Snapshot") -> "tuple[ClusterState, list[Throttle]]":
-    from planner.throttles import throttles_in
-
-    return snapshot.to_state(), throttles_in(snapshot)
-
-
 def _look(
     bootstrap_server: str | None,
     command_config: Path | None,
@@ -137,9 +135,9 @@ def _look(
     timeout_s: float,
     allow_partial: bool,
     note: Callable[[str], None],
-) -> "tuple[ClusterState, list[Throttle]]":
-    from planner.kafka.session import open_cluster
+) -> "Snapshot":
     from planner.kafka.read import read_live
+    from planner.kafka.session import open_cluster
     from planner.snapshot import Snapshot
 
     client = open_cluster(
@@ -151,13 +149,28 @@ def _look(
     )
     with client:
         document = read_live(client, allow_partial=allow_partial, note=note)
-    return _seen(Snapshot.from_document(document, file=client.servers))
+    return Snapshot.from_document(document, file=client.servers)
 
 
-def _lines(outcome: "Verification") -> Iterator[str]:
+def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:
+    from planner.plan.words import labelled, wrapped
+    from planner.verify.wave_progress import waves_text
+
     counts = ", ".join(f"{n} {status}" for status, n in outcome.counts.items() if n)
     yield f"{outcome.overall.value}: {counts or 'the plan moves nothing'}"
     for finding in outcome.findings[:MAX_FINDINGS_SHOWN]:
         yield f"  {finding.rule:<20} {finding.message}"
     if (rest := len(outcome.findings) - MAX_FINDINGS_SHOWN) > 0:
         yield f"  … and {rest} more; --format json lists all"
+    for load in loads:
+        yield from wrapped(load)
+    if outcome.waves:
+        yield from labelled("Waves", waves_text(outcome.waves))
+    if not outcome.left:
+        yield from labelled("Left", "nothing")
+    for number, step in enumerate(outcome.left, start=1):
+        yield from labelled("" if number > 1 else "Left", f"{number}. {step.message}")
+        # Commands stand on lines of their own, unbroken, to be copied.
+        yield from (f"  {one}" for one in step.commands[:MAX_COMMANDS_SHOWN])
+        if (rest := len(step.commands) - MAX_COMMANDS_SHOWN) > 0:
+            yield f"  … and {rest} more; --format json lists all"

@@ -366,20 +366,23 @@ def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
 
 
 def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - ClusterState
+    from planner.plan.plan_input import lists_before
     from planner.plan.reassignment_file import parse_reassignment
     from planner.verify import verify
-    from planner.verify_loads import compare_loads
+    from planner.verify.loads import compare_loads
 
     asked, before = (
         parse_reassignment(json.loads(text), file=name)
         for name, text in plan["files"]
         if name in {"reassignment.json", "rollback.json"}
     )
-    found = verify(state, asked, rollback=before)
-    compared = compare_loads(state, json.loads(plan["plan"])["after"])
+    document = json.loads(plan["plan"])
+    known = lists_before(before, document, place="plan.json, not_in_rollback")
+    found = verify(state, asked, rollback=known)
+    compared = compare_loads(state, document["after"])
     return {
         "status": found.overall.value,
         **found.counts,
-        "num_findings": len(found.findings),
+        "num_findings": sum(finding.count for finding in found.findings),
         "loads": json.dumps([asdict(each) for each in compared]),
     }

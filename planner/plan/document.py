@@ -204,6 +204,7 @@ def _document(plan: Plan) -> dict[str, Any]:
             )
         ],
         "waves": summary(plan.waves),
+        "not_in_rollback": lists_not_in_rollback(plan),
     }
     if placed.log_dirs is not None:
         document["log_dirs"] = dirs_document(state, placed.log_dirs)
@@ -340,12 +341,31 @@ def _what(shortfall: Shortfall) -> str:
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 
 
-def rollback_notes(plan: Plan) -> Iterable[Note]:
-    """Name the partitions that no rollback can bring back to a broker not live."""
+def _lost(plan: Plan) -> npt.NDArray[np.int64]:
+    """Return the rows of partitions that change, and whose list names a dead broker."""
     state = plan.state
     off = ~state.brokers.is_live[state.replicas.broker_idx]
     lost = sum_rows(off, state.replicas.start) > 0
-    for p in np.nonzero(lost & plan.placed.reassignment.is_changed)[0]:
+    return np.nonzero(lost & plan.placed.reassignment.is_changed)[0]
+
+
+def lists_not_in_rollback(plan: Plan) -> list[dict[str, Any]]:
+    """Return the lists before that rollback.json leaves out, for a verification."""
+    state = plan.state
+    return [
+        {
+            "topic": state.topics.names[state.partitions.topic_idx[p]],
+            "partition": int(state.partitions.partition[p]),
+            "replicas": state.brokers_of(p),
+        }
+        for p in _lost(plan).tolist()
+    ]
+
+
+def rollback_notes(plan: Plan) -> Iterable[Note]:
+    """Name the partitions that no rollback can bring back to a broker not live."""
+    state = plan.state
+    for p in _lost(plan):
         topic = state.topics.names[state.partitions.topic_idx[p]]
         number = int(state.partitions.partition[p])
         yield Note(

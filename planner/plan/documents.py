@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 LogDir = Annotated[str, Field(pattern=r"^(any$|/)")]
+PlanStatus = Literal["completed", "in-progress", "not-started", "differs"]
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
 
@@ -48,6 +49,7 @@ class VerifyFindingRecord(Record):
     rule: str
     where: WhereRecord
     message: str
+    count: int = 1
 
 
 class CountsRecord(Record):
@@ -71,12 +73,41 @@ class LoadRecord(Record):
     broker_measured: float
 
 
+class MoveRecord(Record):
+    """A partition that moves now, and whether it can finish."""
+
+    topic: str
+    partition: int
+    adding: list[int]
+    removing: list[int]
+    log_dirs: list[str]
+    can_finish: bool
+    why: list[str]
+
+
+class WaveProgressRecord(Record):
+    """A wave of the plan."""
+
+    number: int
+    status: PlanStatus
+
+
+class StepRecord(Record):
+    """One thing that is left to do, with the commands that do it."""
+
+    message: str
+    commands: list[str]
+
+
 class VerifyRecord(Record):
     """What `verify --format json` prints."""
 
-    status: Literal["completed", "in-progress", "not-started", "differs"]
+    status: PlanStatus
     partitions: CountsRecord
     findings: list[VerifyFindingRecord]
+    moving: list[MoveRecord]
+    waves: list[WaveProgressRecord]
+    left: list[StepRecord]
     loads: list[LoadRecord]
 
 

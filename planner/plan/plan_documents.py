@@ -311,6 +311,14 @@ class WaveSummaryRecord(Record):
     seconds: float
 
 
+class ListBeforeRecord(Record):
+    """Replicas before the plan, where rollback.json leaves the partition out."""
+
+    topic: str
+    partition: Int32
+    replicas: list[Int32]
+
+
 class PlanRecord(Record):
     """plan.json; on stdout with what was measured besides."""
 
@@ -331,6 +339,7 @@ class PlanRecord(Record):
     reason: ReasonRecord | None = None
     notes: list[NoteRecord]
     waves: list[WaveSummaryRecord]
+    not_in_rollback: list[ListBeforeRecord] = Field(default_factory=list)
     log_dirs: list[LogDirLoadRecord] | None = None
     new_partitions: NewPartitionsRecord | None = None
     seconds: SecondsRecord | None = None

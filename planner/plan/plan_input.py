@@ -16,6 +16,7 @@ from planner.plan.held_rules import with_chosen_rules
 from planner.plan.new_brokers import ids_to_come
 from planner.plan.reassignment_file import (
     ReassignmentFile,
+    parse_reassignment,
     read_json,
     read_plan_file,
     read_reassignment_file,
@@ -105,9 +106,49 @@ class PlanInput:
     document: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def before(self) -> ReassignmentFile | None:
+        """
+        The lists before, with those that rollback.json leaves out.
+
+        Raises
+        ------
+        BadInputError
+            If plan.json does not list them as it should.
+        """
+        place = f"{self.path / DOCUMENT_NAME}, not_in_rollback"
+        return lists_before(self.rollback, self.document, place=place)
+
+    @property
     def target(self) -> Target:
         """The lists as columns, for `placement.check`."""
         return to_target(self.reassignment)
+
+
+def lists_before(
+    rollback: ReassignmentFile | None, document: Mapping[str, Any], *, place: str
+) -> ReassignmentFile | None:
+    """
+    Return the lists before a plan, with those that rollback.json leaves out.
+
+    Parameters
+    ----------
+    rollback
+        rollback.json, where there is one.
+    document
+        plan.json.
+    place
+        Name of the place for problems.
+
+    Raises
+    ------
+    BadInputError
+        If plan.json does not list them as it should.
+    """
+    listed = document.get("not_in_rollback")
+    if rollback is None or not listed:
+        return rollback
+    left_out = parse_reassignment({"version": 1, "partitions": listed}, file=place)
+    return rollback.joined(left_out)
 
 
 def to_target(file: ReassignmentFile) -> Target:

@@ -57,6 +57,15 @@ class ReassignmentFile:
     def __len__(self) -> int:
         return len(self.topics)
 
+    def joined(self, other: "ReassignmentFile") -> "ReassignmentFile":
+        """Return the entries of this file, then those of another."""
+        return ReassignmentFile(
+            self.topics + other.topics,
+            self.partitions + other.partitions,
+            self.replicas + other.replicas,
+            self.log_dirs + other.log_dirs,
+        )
+
 
 def read_plan_file(path: Path) -> ReassignmentFile:
     """

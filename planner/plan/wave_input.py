@@ -17,7 +17,7 @@ from planner.plan.reassignment_file import (
     read_json,
     read_reassignment_file,
 )
-from planner.plan.wave_records import WavesRecord
+from planner.plan.wave_records import WaveRecord, WavesRecord
 from planner.plan.waves import DOCUMENT_NAME, dirs_of
 
 Lists = dict[tuple[str, int], list[int]]
@@ -36,11 +36,14 @@ class WavesInput:
         What they were cut under.
     told
         What is told of each besides its lists.
+    records
+        What waves.json says of each.
     """
 
     waves: tuple[ReassignmentFile, ...]
     limits: WaveLimits
     told: tuple[WaveTold, ...]
+    records: tuple[WaveRecord, ...] = ()
 
     def check(
         self, before: ClusterState, final: ReassignmentFile
@@ -90,6 +93,7 @@ def read_waves(folder: Path) -> WavesInput | None:
     return WavesInput(
         waves=tuple(files),
         told=tuple(parts),
+        records=tuple(told.waves),
         limits=WaveLimits(
             max_in=told.settings.max_moves_in,
             max_out=told.settings.max_moves_out,

@@ -1,0 +1,11 @@
+"""
+Outcome of a plan that was started: per partition, per wave, and what is left to do.
+
+A function of columns alone: it serves a snapshot and a running cluster alike.
+"""
+
+from planner.verify.findings import VerifyFinding
+from planner.verify.status import Overall, Status
+from planner.verify.verification import Verification, verify
+
+__all__ = ["Overall", "Status", "Verification", "VerifyFinding", "verify"]

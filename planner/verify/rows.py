@@ -1,0 +1,131 @@
+"""The columns of a cluster as plain lists: numpy is slow one row at a time."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+from planner.plan.reassignment_file import LogDirs, ReassignmentFile
+
+Key = tuple[str, int]
+Brokers = tuple[int, ...]
+
+STATE_WORDS = {
+    BrokerState.FENCED: "fenced",
+    BrokerState.DEAD: "dead",
+    BrokerState.SHUTTING_DOWN: "shutting down",
+}
+
+
+class Entry(NamedTuple):
+    """One partition of a reassignment file."""
+
+    key: Key
+    replicas: Brokers
+    log_dirs: LogDirs | None
+
+
+def entries_of(file: ReassignmentFile | None) -> Iterator[Entry]:
+    """Yield the partitions of a file, none without one."""
+    if file is None:
+        return
+    keys = zip(file.topics, file.partitions, strict=True)
+    for key, replicas, log_dirs in zip(keys, file.replicas, file.log_dirs, strict=True):
+        yield Entry(key, replicas, log_dirs)
+
+
+class ClusterRows:
+    """Partitions of a cluster by topic and number, brokers by id."""
+
+    def __init__(self, state: ClusterState) -> None:
+        names = state.topics.names
+        topics = [names[topic] for topic in state.partitions.topic_idx.tolist()]
+        keys = zip(topics, state.partitions.partition.tolist(), strict=True)
+        self.row_of: dict[Key, int] = {key: row for row, key in enumerate(keys)}
+        ids = np.append(state.brokers.ids, ABSENT)
+        replicas = state.replicas
+        self._start: list[int] = replicas.start.tolist()
+        self._brokers: list[int] = ids[replicas.broker_idx].tolist()
+        self._flags = {
+            "adding": replicas.is_adding.tolist(),
+            "removing": replicas.is_removing.tolist(),
+            "in_sync": replicas.is_in_sync.tolist(),
+            "eligible": replicas.is_eligible.tolist(),
+            "last_eligible": replicas.is_last_known_eligible.tolist(),
+        }
+        self._log_dirs: list[int] = replicas.log_dir_idx.tolist()
+        self._future_log_dirs: list[int] = replicas.future_log_dir_idx.tolist()
+        self._paths: tuple[str | None, ...] = (*state.log_dirs.paths, None)
+        self._dir_states = (*state.log_dirs.state.tolist(), LogDirState.ONLINE)
+        self._broker_states = dict(
+            zip(state.brokers.ids.tolist(), state.brokers.state.tolist(), strict=True)
+        )
+        self._live = set(state.brokers.ids[state.brokers.is_live].tolist())
+        self._offline_dirs = _offline_dirs(state)
+        self.is_reassigning: list[bool] = state.is_reassigning.tolist()
+        self.leaders: list[int] = ids[state.partitions.leader_idx].tolist()
+
+    def _slots(self, row: int) -> range:
+        return range(self._start[row], self._start[row + 1])
+
+    def replicas(self, row: int) -> Brokers:
+        """Return the brokers of a partition as Kafka lists them."""
+        return tuple(self._brokers[self._start[row] : self._start[row + 1]])
+
+    def moving_to(self, row: int) -> Brokers:
+        """Return the list that a reassignment leads to."""
+        # Kafka lists the target first, then those that it removes.
+        removing = self._flags["removing"]
+        return tuple(self._brokers[s] for s in self._slots(row) if not removing[s])
+
+    def flagged(self, row: int, flag: str) -> Brokers:
+        """Return the brokers of replicas ``adding``, ``removing``, ``in_sync``, …."""
+        flags = self._flags[flag]
+        return tuple(self._brokers[s] for s in self._slots(row) if flags[s])
+
+    def stuck_brokers(self, row: int) -> Brokers:
+        """Return the brokers that a reassignment both adds and removes."""
+        removing = self.flagged(row, "removing")
+        return tuple(b for b in self.flagged(row, "adding") if b in removing)
+
+    def log_dir(self, row: int, slot: int) -> str | None:
+        """Return the log dir of a replica, where known."""
+        return self._paths[self._log_dirs[self._start[row] + slot]]
+
+    def future_log_dir(self, row: int, slot: int) -> str | None:
+        """Return the log dir that a replica is being copied to, if any."""
+        return self._paths[self._future_log_dirs[self._start[row] + slot]]
+
+    def is_dir_offline(self, broker: int, path: str | None) -> bool:
+        """Return true for a log dir that its broker has lost."""
+        return (broker, path) in self._offline_dirs
+
+    def is_live(self, broker: int) -> bool:
+        """Return true for a broker that is there and not fenced."""
+        return broker in self._live
+
+    def is_fenced(self, broker: int) -> bool:
+        """Return true for a broker that is registered, and fenced."""
+        return self._broker_states.get(broker) == BrokerState.FENCED
+
+    def broker_text(self, broker: int) -> str:
+        """Return a broker with its state where it is not live."""
+        if self.is_live(broker):
+            return f"broker {broker}"
+        state = self._broker_states.get(broker)
+        word = "unknown" if state is None else STATE_WORDS[BrokerState(state)]
+        return f"broker {broker}, {word}"
+
+
+def _offline_dirs(state: ClusterState) -> set[tuple[int, str]]:
+    offline = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
+    brokers = state.brokers.ids[state.log_dirs.broker_idx[offline]].tolist()
+    rows = np.nonzero(offline)[0].tolist()
+    paths = [state.log_dirs.paths[row] for row in rows]
+    return set(zip(brokers, paths, strict=True))
+
+
+def listed(brokers: Brokers) -> str:
+    """Return broker ids with commas between, or ``none``."""
+    return ",".join(map(str, brokers)) or "none"

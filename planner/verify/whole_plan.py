@@ -1,0 +1,43 @@
+"""Verification of a plan as it was read: a folder with its waves, or a file alone."""
+
+from planner.kafka_commands import ANY_SERVER
+from planner.plan.check_new import GOALS
+from planner.plan.plan_input import PlanInput
+from planner.plan.wave_input import read_waves
+from planner.snapshot import Snapshot
+from planner.throttles import throttles_in
+from planner.verify.plan_files import files_of
+from planner.verify.verification import Verification, verify
+
+
+def verify_read(
+    plan: PlanInput, snapshot: Snapshot, *, connection: str = ANY_SERVER
+) -> Verification:
+    """
+    Return the outcome of a plan that was read.
+
+    Parameters
+    ----------
+    plan
+        The plan folder or the reassignment file.
+    snapshot
+        The cluster now.
+    connection
+        Options of Kafka's tools that reach the cluster.
+
+    Raises
+    ------
+    BadInputError
+        If its waves, or its lists before, cannot be read.
+    """
+    waves = read_waves(plan.path) if plan.path.is_dir() else None
+    return verify(
+        snapshot.to_state(),
+        plan.reassignment,
+        rollback=plan.before,
+        throttles=throttles_in(snapshot),
+        waves=() if waves is None else waves.waves,
+        creates=plan.goal in GOALS,
+        files=files_of(plan, waves),
+        connection=connection,
+    )
