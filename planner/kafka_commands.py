@@ -75,9 +75,30 @@ class KafkaCommands:
             f"--path-to-json-file {shlex.quote(file)}"
         )
 
+    def create_partitions(self, topic: str, count: int, *, is_new: bool) -> str:
+        """
+        Return the command that makes a topic, or more partitions of one.
+
+        Parameters
+        ----------
+        topic
+            The topic.
+        count
+            Number of its partitions afterwards.
+        is_new
+            Whether the topic is made; else it grows.
+        """
+        name = shlex.quote(topic)
+        action = "--create" if is_new else "--alter"
+        counted = "" if is_new else f" --partitions {count}"
+        return (
+            f"kafka-topics.sh {self.connection} {action} --topic {name}{counted} "
+            '--replica-assignment "$(cat replica-assignment.txt)"'
+        )
+
     def set_configs(self, entity: str, configs: Iterable[str]) -> str:
         """Return the command that sets configs (``KEY=VALUE``) of an entity."""
-        return self._configs(entity, f"--add-config {','.join(configs)}")
+        return self._configs(entity, f"--add-config {shlex.quote(','.join(configs))}")
 
     def delete_configs(self, entity: str, keys: Iterable[str]) -> str:
         """Return the command that removes configs of an entity."""

@@ -27,6 +27,7 @@ from planner.plan.proof_document import proof_document
 from planner.plan.reason import HOST, reason_document, shortfall_text
 from planner.plan.wave_document import stuck_notes, summary
 from planner.plan.waves import PlannedWaves
+from planner.plan.words import ids_text
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
@@ -200,6 +201,7 @@ def _document(plan: Plan) -> dict[str, Any]:
             for note in (
                 *placed.notes,
                 *rollback_notes(plan),
+                *throttle_notes(plan),
                 *stuck_notes(plan.waves),
             )
         ],
@@ -373,6 +375,26 @@ def rollback_notes(plan: Plan) -> Iterable[Note]:
             message=f"{topic}-{number} is not in rollback.json: its old list names a "
             "broker that is not live",
             where={"topic": topic, "partition": number},
+        )
+
+
+def throttle_notes(plan: Plan) -> Iterable[Note]:
+    """Say that Kafka's throttle fails where lists name a broker that is not live."""
+    state, reassignment = plan.state, plan.placed.reassignment
+    if not reassignment.is_copied.any():
+        return
+    replicas = state.replicas
+    off = ~state.brokers.is_live[replicas.broker_idx]
+    off &= reassignment.is_changed[replicas.partition_idx]
+    dead = np.unique(state.brokers.ids[replicas.broker_idx[off]]).tolist()
+    if dead:
+        yield Note(
+            what="throttle-waits",
+            message="lists that change name brokers that are not live "
+            f"({ids_text(dead)}): with --throttle Kafka's tool waits 60 s for them, "
+            "fails, starts nothing and leaves throttles on the others; RUNBOOK.md has "
+            "the commands that do without it",
+            where={"broker": dead[0]} if len(dead) == 1 else {},
         )
 
 

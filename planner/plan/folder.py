@@ -26,6 +26,8 @@ from planner.plan.listing import Listing, listing, listing_now
 from planner.plan.log_dirs import TABLE_NAME, moves_inside
 from planner.plan.moves_file import moves_table
 from planner.plan.reassignment_file import entry_texts, format_election, join_entries
+from planner.plan.runbook import NAME as RUNBOOK_NAME
+from planner.plan.runbook import runbook
 from planner.plan.wave_document import to_document as waves_document
 from planner.plan.waves import DOCUMENT_NAME as WAVES_NAME
 from planner.plan.waves import PlannedWaves, election_files, part_names, wave_files
@@ -163,11 +165,13 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     yield DOCUMENT_NAME, dump_document(to_document(plan))
     now, then = lists_of_change(reassignment)
     starts = part_starts(plan.state, changed, throttle_bytes(plan.state, now, then))
+    named = {"reassignment": _names("reassignment", len(changed), starts)}
     yield from _with_parts("reassignment", target_lists(plan).texts(), starts)
     kept = ~names_dead_broker(plan.state)[changed]
     sizes = there_and_back(plan.state, now, then)[:, kept]
     starts = part_starts(plan.state, changed[kept], sizes)
     lists = rollback_lists(plan.state, changed)
+    named["rollback"] = _names("rollback", int(kept.sum()), starts)
     yield from _with_parts("rollback", lists.texts(), starts)
     chosen = np.nonzero(elections(plan))[0]
     pairs = [_pair(plan.state, int(p)) for p in chosen]
@@ -176,12 +180,16 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.placed.log_dirs is not None:
         yield TABLE_NAME, moves_inside(plan.placed)
     if plan.waves is not None:
-        yield from _wave_texts(plan.waves)
+        yield from _wave_texts(plan.waves, named)
+    yield RUNBOOK_NAME, runbook(plan, named)
 
 
-def _wave_texts(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
+def _wave_texts(
+    waves: PlannedWaves, named: dict[str, list[str]]
+) -> Iterator[tuple[str, str]]:
     yield WAVES_NAME, dump_document(waves_document(waves))
     for name, lists, starts in wave_files(waves):
+        named[name] = _names(name, len(lists), starts)
         yield from _with_parts(name, texts_of(entry_texts(lists)), starts)
     yield from election_files(waves)
 
@@ -189,6 +197,11 @@ def _wave_texts(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
 def dump_document(document: object) -> str:
     """Return a document as the text of its file."""
     return json_text(document, indent=1) + "\n"
+
+
+def _names(name: str, count: int, starts: Sequence[int]) -> list[str]:
+    """Return the files that Kafka takes one after the other; none of an empty list."""
+    return (part_names(name, starts) or [f"{name}.json"]) if count else []
 
 
 def _with_parts(

@@ -31,6 +31,8 @@ from planner.plan.reassignment_file import (
     format_reassignment,
 )
 from planner.plan.request import Wishes, read_request
+from planner.plan.runbook import NAME as RUNBOOK_NAME
+from planner.plan.runbook import new_runbook
 from planner.progress import stage
 
 ASSIGNMENT_NAME = "replica-assignment.txt"
@@ -205,6 +207,7 @@ def new_files(planned: PlannedNew) -> Iterator[tuple[str, str]]:
     yield "preferred-election.json", format_election([]) + "\n"
     yield "moves.csv", format_moves([])
     yield ASSIGNMENT_NAME, planned.assignment + "\n"
+    yield RUNBOOK_NAME, new_runbook(planned.topic, planned.first, len(planned.lists))
 
 
 def write_new(planned: PlannedNew, path: Path) -> list[str]:

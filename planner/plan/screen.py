@@ -12,7 +12,13 @@ from placement.cluster import BoolArray, BrokerState, ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
 from placement.score import Score
-from planner.plan.document import Plan, elections, rollback_notes, shortfall_document
+from planner.plan.document import (
+    Plan,
+    elections,
+    rollback_notes,
+    shortfall_document,
+    throttle_notes,
+)
 from planner.plan.figures import (
     DEFAULT_RATE_BYTES_PER_S,
     copy_time,
@@ -137,7 +143,11 @@ def _idle_brokers(plan: Plan) -> Iterator[str]:
 def _note_texts(plan: Plan) -> Iterator[str]:
     """Yield the notes, a few of each kind."""
     kinds: dict[str, list[Note]] = defaultdict(list)
-    for note in (*plan.placed.notes, *rollback_notes(plan)):
+    for note in (
+        *plan.placed.notes,
+        *rollback_notes(plan),
+        *throttle_notes(plan),
+    ):
         kinds[note.what].append(note)
     if "not-balanced" in kinds:
         yield _not_balanced(kinds.pop("not-balanced"))

@@ -64,6 +64,8 @@ class Situation:
         Partitions of the plan that move now.
     to_come
         What is yet to be started.
+    creates
+        Whether it makes new partitions, by another of Kafka's tools.
     """
 
     findings: Sequence[VerifyFinding]
@@ -72,6 +74,7 @@ class Situation:
     left_behind: Sequence[Throttle]
     moves: Sequence[Move]
     to_come: ToCome
+    creates: bool = False
 
     @property
     def num_moving(self) -> int:
@@ -164,6 +167,11 @@ def _to_start(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterato
         return
     if now.waves:
         yield from _next_wave(now, files, kafka)
+    elif now.creates:
+        yield Step(
+            f"create {_partitions(now.to_come.num_partitions)}: the command is in "
+            "RUNBOOK.md"
+        )
     elif now.to_come.num_partitions:
         limits = _limits(now)
         yield Step(

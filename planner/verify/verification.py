@@ -149,6 +149,7 @@ def verify(
         left_behind=behind,
         moves=moves,
         to_come=to_come(rows, judged, before),
+        creates=creates,
     )
     steps = steps_left(now, files or PlanFiles(), KafkaCommands(connection=connection))
     return Verification(

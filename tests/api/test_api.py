@@ -353,7 +353,7 @@ def test_a_plan_is_checked_and_verified_from_memory_as_from_its_folder(
     )
     before = repr(planner.verify_plan(plan, snapshot)).splitlines()
     assert before[0] == f"not-started: {plan.counts['partitions']} not_started"
-    assert before[-1].startswith("… and ")
+    assert before[1].startswith("not-started: ")
     # What has run is stale for who would run it again.
     assert not planner.check_plan(plan, later).ok
 

@@ -18,6 +18,7 @@ from support.plans import contents
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")
 FILES = {
+    "RUNBOOK.md",
     "moves.csv",
     "plan.json",
     "preferred-election.json",
@@ -47,7 +48,7 @@ def test_screen_tells_the_story(here, capsys):
         "Plan add-brokers 10-12",
         "Survives any broker: yes. Any rack: yes",
         "Checked by separate code: 17 rules: ok",
-        "Files demo-plan/: moves.csv plan.json",
+        "Files demo-plan/: RUNBOOK.md moves.csv plan.json",
         "kafka-planner snapshot live --bootstrap-server H:9092 -o s.json",
     ):
         assert words in text

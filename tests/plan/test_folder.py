@@ -31,6 +31,7 @@ from support.plans import (
 
 GOALS = ["rebalance", "add-brokers", "remove-brokers"]
 FILES = {
+    "RUNBOOK.md",
     "moves.csv",
     "plan.json",
     "preferred-election.json",
