@@ -76,6 +76,9 @@ def _of_reassignment(
         if not rows.is_live(broker):
             who = rows.broker_text(broker)
             yield Obstacle("waits", f"wait for {who}", f"waits for {who}", broker)
+        elif broker in rows.flagged(row, "failed"):
+            where = f"a log dir of broker {broker} that has failed"
+            yield Obstacle("waits", f"wait for {where}", f"waits for {where}", broker)
         else:
             yield from _of_target_dir(rows, row, entry, broker)
     if not missing and not any(rows.is_live(b) for b in _staying(rows, row)):

@@ -53,6 +53,7 @@ class ClusterRows:
             "in_sync": replicas.is_in_sync.tolist(),
             "eligible": replicas.is_eligible.tolist(),
             "last_eligible": replicas.is_last_known_eligible.tolist(),
+            "failed": replicas.is_failed.tolist(),
         }
         self._log_dirs: list[int] = replicas.log_dir_idx.tolist()
         self._future_log_dirs: list[int] = replicas.future_log_dir_idx.tolist()

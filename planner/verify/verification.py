@@ -4,10 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from placement.cluster import ClusterState, LogDirState, sum_rows
+from placement.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.plan.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle
@@ -129,7 +126,7 @@ def verify(
     }
     judge = Judge(
         rows=rows,
-        has_source=_has_source(state).tolist(),
+        has_source=state.has_source.tolist(),
         before=before,
         waves=lists,
         creates=creates,
@@ -159,18 +156,3 @@ def verify(
         waves=tuple(progress),
         left=tuple(steps),
     )
-
-
-def _has_source(state: ClusterState) -> npt.NDArray[np.bool_]:
-    """
-    Return ``(P,)`` true where some replica can be copied from now.
-
-    One that is there and in sync, or, where none is, one of the ELR.
-    """
-    replicas, dirs = state.replicas, state.log_dirs
-    offline = np.append(np.equal(dirs.state, LogDirState.OFFLINE), np.False_)
-    is_there = state.brokers.is_live[replicas.broker_idx]
-    is_there &= ~offline[replicas.log_dir_idx]
-    able = is_there & (replicas.is_in_sync | replicas.is_eligible)
-    found: npt.NDArray[np.bool_] = sum_rows(able, replicas.start) > 0
-    return found

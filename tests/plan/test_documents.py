@@ -76,7 +76,7 @@ def test_a_plan_is_told_as_interface_promises():
     assert list(document) == [
         "format", "version", "goal", "status", "snapshot", "topic_ids", "settings",
         "moves", "certificate", "before", "after", "shortfalls", "reason", "notes",
-        "waves",
+        "waves", "not_in_rollback",
     ]  # fmt: skip
     assert document["status"] == "optimal"
     assert document["certificate"]["bytes"]["value"] == 10

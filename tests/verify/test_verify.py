@@ -174,7 +174,10 @@ def on_dirs(now: str | None, future: str | None, **changes) -> ClusterState:
             on_dirs("/d3", None), DIFFERS, "is not being moved", id="elsewhere"
         ),
         pytest.param(
-            on_dirs("/d1", "/d3"), SUPERSEDED, "to log dir /d3 instead", id="going-wrong"
+            on_dirs("/d1", "/d3"),
+            SUPERSEDED,
+            "to log dir /d3 instead",
+            id="going-wrong",
         ),
         pytest.param(
             on_dirs("/d2", "/d3"), SUPERSEDED, "to log dir /d3 instead", id="going-away"
