@@ -6,7 +6,7 @@ Prints::
     add-brokers: all rules kept, checked by separate code: True
     within 5 % of the bytes that any plan must copy: True
     brokers that get replicas: [10, 11, 12]
-    moves.csv plan.json preferred-election.json reassignment.json rollback.json
+    RUNBOOK.md moves.csv plan.json preferred-election.json reassignment.json rollback.json
 """
 
 import polars as pl

@@ -246,7 +246,8 @@ synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:leader.replication.throttled.rate=9}
 """
 RATES_OF_ALL = b"""All configs for broker 1 are:
   follower.replication.throttled.rate=5 sensitive=false \
-synonyms={DYNAMIC_BROKER_CONFIG:follower.replication.throttled.rate=5, DYNAMIC_DEFAULT_BROKER_CONFIG:\
+synonyms={DYNAMIC_BROKER_CONFIG:follower.replication.throttled.rate=5, \
+DYNAMIC_DEFAULT_BROKER_CONFIG:\
 follower.replication.throttled.rate=8}
   leader.replication.throttled.rate=9 sensitive=false \
 synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:leader.replication.throttled.rate=9}

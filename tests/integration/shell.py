@@ -1,0 +1,121 @@
+"""Commands of the documentation and of runbooks, run on a real cluster as they are."""
+
+import re
+import shlex
+from pathlib import Path
+
+from integration.kafka.cluster import TOOLS, Cluster, wait_until
+from integration.planner import Outcome, run_here
+
+MAINS = {
+    "kafka-reassign-partitions.sh": f"{TOOLS}.reassign.ReassignPartitionsCommand",
+    "kafka-leader-election.sh": f"{TOOLS}.LeaderElectionCommand",
+    "kafka-configs.sh": "kafka.admin.ConfigCommand",
+    "kafka-topics.sh": f"{TOOLS}.TopicCommand",
+}
+SERVERS = re.compile(r"(HOST:PORT|(?:k|kafka-)1:9092)$")
+# Clusters on loopback share the disk of the machine, which may be rather full.
+ROOMY = ["--capacity-threshold", "disk=1"]
+BUSY = "is still in progress"
+
+
+def commands_of(text: str) -> list[str]:
+    """Return the commands of the code blocks of a page, one line each."""
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    joined = "".join(blocks).replace("\\\n", " ")
+    return [line for line in joined.splitlines() if line and line[0] != "#"]
+
+
+def section(text: str, heading: str) -> str:
+    """Return a page's part under a heading, up to the next of its kind."""
+    found = re.search(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    assert found, heading
+    return found[1]
+
+
+class Shell:
+    """
+    A shell in a folder, with Kafka's tools and ours.
+
+    Parameters
+    ----------
+    cluster
+        Takes the place of the server that the commands name.
+    folder
+        Where they run.
+    """
+
+    def __init__(self, cluster: Cluster, folder: Path, monkeypatch) -> None:
+        self.cluster = cluster
+        self.folder = folder
+        self._monkeypatch = monkeypatch
+
+    def run(self, line: str) -> str:
+        """Run a command that has to succeed; `--verify` until nothing is under way."""
+        words = self._words(line)
+        if words[0] == "kafka-planner":
+            found = self.planner(*words[1:])
+            assert found.code == 0, (line, found.out, found.err)
+            return found.out
+        if "--verify" in words:
+            told = ""
+
+            def is_over() -> bool:
+                nonlocal told
+                told = self.kafka(*words)
+                return BUSY not in told
+
+            wait_until(is_over, f"{line} to end")
+            return told
+        return self.kafka(*words)
+
+    def all_of(self, text: str) -> list[str]:
+        """Run every command of a text, in order."""
+        return [self.run(line) for line in commands_of(text)]
+
+    def planner(self, *words: str) -> Outcome:
+        """Run our command, whatever its exit code."""
+        options = ROOMY if words[0] in {"plan", "check"} else []
+        self._monkeypatch.chdir(self.folder)
+        return run_here(*words, *options)
+
+    def kafka(self, name: str, *words: str) -> str:
+        """Run a tool of Kafka; raises `RuntimeError` where it fails."""
+        return self.cluster.run(MAINS[name], *words, *self.cluster.tool_options)
+
+    def verify(self, plan: str = ".") -> Outcome:
+        """Run `kafka-planner verify` on the cluster."""
+        where = ("--bootstrap-server", self.cluster.bootstrap, "--format", "json")
+        found = self.planner("verify", plan, *where)
+        assert found.code in {0, 3}, found.err
+        return found
+
+    def run_left(self, rule: str) -> None:
+        """Run the commands of the steps that `verify` names, with a word in them."""
+        steps = self.verify().document["left"]
+        lines = [
+            line
+            for step in steps
+            if rule in step["message"]
+            for line in step["commands"]
+        ]
+        assert lines, steps
+        for line in lines:
+            self.run(line)
+
+    def _words(self, line: str) -> list[str]:
+        found = []
+        for word in shlex.split(line, comments=True):
+            if SERVERS.fullmatch(word):
+                found.append(self.cluster.bootstrap)
+            elif word.startswith("$(cat "):
+                name = word.removeprefix("$(cat ").removesuffix(")")
+                found.append((self.folder / name).read_text().strip())
+            elif word.endswith(".json") and "kafka-planner" not in found:
+                # Kafka's tools run in a JVM that stays where it was started.
+                found.append(str(self.folder / word))
+            else:
+                found.append(word)
+        return found
