@@ -189,15 +189,16 @@ def _run(run: Run, count: int) -> list[str]:
         ),
         "",
         *code(KAFKA.verify(run.file)),
-        "",
-        "Meanwhile, and at the end (`completed` in the first line):",
-        "",
-        *code(f"kafka-planner verify {run.file} {ANY_SERVER}"),
-        "",
-        "A partition that cannot finish is named, with what it waits for.",
     ]
     if run.tear_down:
         lines += ["", "Then remove the default rates:", "", *code(*run.tear_down)]
+    lines += [
+        "",
+        "Meanwhile this names what cannot finish, and what it waits for; at the end its "
+        "first line begins with `completed`:",
+        "",
+        *code(f"kafka-planner verify {run.file} {ANY_SERVER}"),
+    ]
     if run.election is not None:
         lines += [
             "",

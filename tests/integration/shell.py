@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
@@ -13,9 +14,9 @@ MAINS = {
     "kafka-configs.sh": "kafka.admin.ConfigCommand",
     "kafka-topics.sh": f"{TOOLS}.TopicCommand",
 }
-SERVERS = re.compile(r"(HOST:PORT|(?:k|kafka-)1:9092)$")
+SERVERS = re.compile(r"(HOST:PORT|(?:k|kafka-)1:9092)")
 # Clusters on loopback share the disk of the machine, which may be rather full.
-ROOMY = ["--capacity-threshold", "disk=1"]
+ROOMY = ("--capacity-threshold", "disk=1")
 BUSY = "is still in progress"
 
 
@@ -28,11 +29,20 @@ def commands_of(text: str) -> list[str]:
 
 def section(text: str, heading: str) -> str:
     """Return a page's part under a heading, up to the next of its kind."""
-    found = re.search(
-        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
-    )
+    body = rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)"
+    found = re.search(body, text, re.MULTILINE | re.DOTALL)
     assert found, heading
     return found[1]
+
+
+def throttles(cluster: Cluster) -> list[str]:
+    """Return the throttles of brokers, of their default and of topics."""
+    texts = [
+        cluster.configs("--describe", "--entity-type", kind)
+        for kind in ("brokers", "topics")
+    ]
+    lines = "\n".join(texts).splitlines()
+    return [line for line in lines if "throttled" in line or "io.max.bytes" in line]
 
 
 class Shell:
@@ -54,22 +64,18 @@ class Shell:
 
     def run(self, line: str) -> str:
         """Run a command that has to succeed; `--verify` until nothing is under way."""
-        words = self._words(line)
+        command, _, target = line.partition(" > ")
+        words = self.words(command)
+        if words[0] == "sed":
+            done = subprocess.run(
+                words, cwd=self.folder, check=True, capture_output=True, text=True
+            )
+            return self._written(done.stdout, target)
         if words[0] == "kafka-planner":
             found = self.planner(*words[1:])
             assert found.code == 0, (line, found.out, found.err)
-            return found.out
-        if "--verify" in words:
-            told = ""
-
-            def is_over() -> bool:
-                nonlocal told
-                told = self.kafka(*words)
-                return BUSY not in told
-
-            wait_until(is_over, f"{line} to end")
-            return told
-        return self.kafka(*words)
+            return self._written(found.out, target)
+        return self._until_over(words) if "--verify" in words else self.kafka(*words)
 
     def all_of(self, text: str) -> list[str]:
         """Run every command of a text, in order."""
@@ -77,7 +83,7 @@ class Shell:
 
     def planner(self, *words: str) -> Outcome:
         """Run our command, whatever its exit code."""
-        options = ROOMY if words[0] in {"plan", "check"} else []
+        options = ROOMY if words[0] in {"plan", "check"} else ()
         self._monkeypatch.chdir(self.folder)
         return run_here(*words, *options)
 
@@ -92,30 +98,44 @@ class Shell:
         assert found.code in {0, 3}, found.err
         return found
 
-    def run_left(self, rule: str) -> None:
+    def run_left(self, what: str) -> None:
         """Run the commands of the steps that `verify` names, with a word in them."""
         steps = self.verify().document["left"]
-        lines = [
-            line
-            for step in steps
-            if rule in step["message"]
-            for line in step["commands"]
-        ]
+        chosen = [step for step in steps if what in step["message"]]
+        lines = [line for step in chosen for line in step["commands"]]
         assert lines, steps
         for line in lines:
             self.run(line)
 
-    def _words(self, line: str) -> list[str]:
-        found = []
+    def words(self, line: str) -> list[str]:
+        """Return the words of a command, with the cluster and the files as they are."""
+        found: list[str] = []
         for word in shlex.split(line, comments=True):
             if SERVERS.fullmatch(word):
                 found.append(self.cluster.bootstrap)
             elif word.startswith("$(cat "):
                 name = word.removeprefix("$(cat ").removesuffix(")")
                 found.append((self.folder / name).read_text().strip())
-            elif word.endswith(".json") and "kafka-planner" not in found:
+            elif word.endswith(".json") and found[0] in MAINS:
                 # Kafka's tools run in a JVM that stays where it was started.
                 found.append(str(self.folder / word))
             else:
                 found.append(word)
         return found
+
+    def _until_over(self, words: list[str]) -> str:
+        told = ""
+
+        def is_over() -> bool:
+            nonlocal told
+            told = self.kafka(*words)
+            return BUSY not in told
+
+        wait_until(is_over, f"{' '.join(words)} to end")
+        return told
+
+    def _written(self, text: str, target: str) -> str:
+        """Write what a command printed to the file that it names, if any."""
+        if name := target.partition("#")[0].strip():
+            (self.folder / name).write_text(text)
+        return text

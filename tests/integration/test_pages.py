@@ -8,7 +8,7 @@ import pytest
 
 from integration.kafka.cluster import Cluster
 from integration.planner import take_snapshot
-from integration.shell import Shell, commands_of, section
+from integration.shell import Shell, commands_of, section, throttles
 from integration.steps import create, replicas_of
 
 pytestmark = pytest.mark.kafka
@@ -43,14 +43,6 @@ def blocks(name: str) -> list[str]:
     return re.findall(r"```sh\n.*?```", text, re.DOTALL)
 
 
-def throttles(cluster: Cluster) -> list[str]:
-    told = [
-        cluster.configs("--describe", "--entity-type", kind)
-        for kind in ("brokers", "topics")
-    ]
-    return [line for line in "\n".join(told).splitlines() if "throttled" in line]
-
-
 def test_plans_and_the_way_back(shell: Shell):
     run, elect, *_ = blocks("plans")
     text = (DOCS / "plans.md").read_text()
@@ -63,7 +55,7 @@ def test_plans_and_the_way_back(shell: Shell):
     for line in back:
         shell.run(line)
 
-    found = shell.planner(*shell._words(last)[1:])
+    found = shell.planner(*shell.words(last)[1:])
     assert found.code == 3
     assert found.out.startswith("not-started: ")
     assert replicas_of(shell.cluster, "orders") == START
