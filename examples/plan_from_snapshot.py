@@ -6,7 +6,8 @@ Prints::
     add-brokers: all rules kept, checked by separate code: True
     within 5 % of the bytes that any plan must copy: True
     brokers that get replicas: [10, 11, 12]
-    RUNBOOK.md moves.csv plan.json preferred-election.json reassignment.json rollback.json
+    files: RUNBOOK.md moves.csv plan.json
+    files: preferred-election.json reassignment.json rollback.json
 """
 
 import polars as pl
@@ -25,4 +26,6 @@ copies = plan.moves.to_polars().filter(pl.col("kind") == "replica")
 print(f"brokers that get replicas: {copies['to'].unique().sort().to_list()}")
 
 files = plan.write("orders-plan")
-print(*[path.name for path in files])
+names = [path.name for path in files]
+print("files:", *names[:3])
+print("files:", *names[3:])

@@ -194,8 +194,8 @@ def _run(run: Run, count: int) -> list[str]:
         lines += ["", "Then remove the default rates:", "", *code(*run.tear_down)]
     lines += [
         "",
-        "Meanwhile this names what cannot finish, and what it waits for; at the end its "
-        "first line begins with `completed`:",
+        "Meanwhile this names what cannot finish, and what it waits for; at the end "
+        "its first line begins with `completed`:",
         "",
         *code(f"kafka-planner verify {run.file} {ANY_SERVER}"),
     ]
