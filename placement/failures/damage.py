@@ -10,7 +10,7 @@ All pairs cost as much as the pairs of domains inside single partitions: three e
 replication factor three.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,8 +61,11 @@ def _at_min_isr(table: Incidence, lost: Lost) -> BoolArray:
 
 def _under_replicated(table: Incidence, lost: Lost) -> BoolArray:
     p = lost.partition_idx
-    had_all = np.greater_equal(table.num_in_sync[p], table.factor[p])
-    return had_all & np.greater(lost.in_sync, 0)
+    had_all: BoolArray = np.greater_equal(table.num_in_sync[p], table.factor[p])
+    # With replicas being added, a partition may have more in sync than its factor.
+    left = table.num_in_sync[p] - lost.in_sync
+    found: BoolArray = had_all & np.less(left, table.factor[p])
+    return found
 
 
 KINDS: dict[str, Callable[[Incidence, Lost], BoolArray]] = {
@@ -106,33 +109,15 @@ def joint_damage(table: Incidence) -> tuple[RowArray, dict[str, CountArray]]:
     ``(X,)`` keys ``i * N + j`` with ``i < j``, ascending, of the pairs that share a
     partition; per kind ``(X,)`` the damage to add to that of both halves.
     """
-    keys, changes = [], []
-    for first, second in _neighbours(table):
-        keys.append(table.domain[first] * table.num_domains + table.domain[second])
-        changes.append(_joint_changes(table, first, second))
-    if not keys:
-        nothing = np.zeros(0, dtype=np.int64)
-        return nothing, dict.fromkeys(KINDS, nothing)
-    distinct, at = np.unique(np.concatenate(keys), return_inverse=True)
-    added = np.concatenate(changes, axis=1)
+    first, second = table.neighbours
+    keys = table.domain[first] * table.num_domains + table.domain[second]
+    distinct, at = np.unique(keys, return_inverse=True)
+    added = _joint_changes(table, first, second)
     return distinct, {
         # Whole numbers far below 2^53, so exact as floats.
         name: np.bincount(at, weights=row, minlength=len(distinct)).astype(np.int64)
         for name, row in zip(KINDS, added, strict=True)
     }
-
-
-def _neighbours(table: Incidence) -> Iterator[tuple[RowArray, RowArray]]:
-    """Yield the pairs of rows of each partition, by their distance in it."""
-    stop = table.bounds[table.partition_idx + 1]
-    first = np.arange(len(stop), dtype=np.int64)
-    distance = 1
-    while True:
-        first = first[first + distance < stop[first]]
-        if not len(first):
-            return
-        yield first, first + distance
-        distance += 1
 
 
 def _joint_changes(

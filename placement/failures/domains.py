@@ -147,6 +147,9 @@ class Incidence:
         ``(I,)`` ascending by partition, then domain.
     serving, in_sync, electable
         ``(I,)`` replicas lost that serve, that are in sync, that may lead.
+    fetching
+        ``(I,)`` those that serve and are not being added: leaders, and the followers
+        that the out load of a leader counts.
     num_serving, num_in_sync, num_electable
         ``(P,)`` how many there are in all.
     min_isr
@@ -161,6 +164,7 @@ class Incidence:
     partition_idx: CountArray
     domain: CountArray
     serving: CountArray
+    fetching: CountArray
     in_sync: CountArray
     electable: CountArray
     num_serving: CountArray
@@ -177,6 +181,19 @@ class Incidence:
         bounds = np.zeros(len(counts) + 1, dtype=np.int64)
         np.cumsum(counts, out=bounds[1:])
         return bounds
+
+    @cached_property
+    def neighbours(self) -> tuple[CountArray, CountArray]:
+        """``(X,)`` and ``(X,)`` rows: each two rows of one partition, lower first."""
+        stop = self.bounds[self.partition_idx + 1]
+        first, found = np.arange(len(stop), dtype=np.int64), []
+        distance = 1
+        while len(first):
+            first = first[first + distance < stop[first]]
+            found.append((first, first + distance))
+            distance += 1
+        low, high = zip(*found, strict=True) if found else ((first,), (first,))
+        return np.concatenate(low), np.concatenate(high)
 
 
 def incidence_of(state: ClusterState, domains: Domains) -> Incidence:
@@ -201,6 +218,7 @@ def incidence_of(state: ClusterState, domains: Domains) -> Incidence:
         partition_idx=keys // width,
         domain=keys % width,
         serving=np.bincount(at, minlength=len(keys)),
+        fetching=lost(~replicas.is_adding),
         in_sync=lost(in_sync),
         electable=lost(electable),
         num_serving=sum_rows(usable, start),

@@ -137,7 +137,7 @@ def _held_after(given: Outlook, after: ClusterState) -> npt.NDArray[np.int64]:
     before, columns = given.state, list(HELD_COLUMNS)
     of, on = before.replicas.partition_idx, before.replicas.broker_idx
     live, is_gone = after.brokers.is_live, is_usable(before) & ~is_usable(after)
-    is_copied = is_gone & (after.partitions.leader_idx[of] != ABSENT)
+    is_copied = is_gone & after.has_source[of]
     weight = given.weights.replica[:, columns]
     held = given.load[live][:, columns].sum(axis=0)
     less = weight[of[is_gone & live[on]]].sum(axis=0)

@@ -16,11 +16,14 @@ from placement.failures.domains import (
     incidence_of,
 )
 from placement.failures.failover import (
-    Gains,
+    CARRIED_COLUMNS,
+    LED_COLUMNS,
+    ON_RETURN,
     Successors,
-    failover_gains,
     successors_of,
 )
+from placement.failures.gains import Gains, Leading, leading_of, single_gains
+from placement.failures.serving import serving_loads
 from placement.failures.survivors import (
     HELD_COLUMNS,
     Pools,
@@ -28,7 +31,14 @@ from placement.failures.survivors import (
     pools_of,
     scale_of,
 )
-from placement.load import Resource, WeightArray, Weights, broker_loads, weigh
+from placement.load import (
+    Resource,
+    WeightArray,
+    Weights,
+    add_to,
+    broker_loads,
+    weigh,
+)
 
 CountArray = npt.NDArray[np.int64]
 DEFAULT_BANDWIDTH_BYTES_PER_S = 50_000_000
@@ -44,7 +54,11 @@ class Outlook:
     state
         The cluster now.
     weights, load
-        What replicas weigh, and ``(B, R)`` the brokers carry with today's leaders.
+        What replicas weigh, and ``(B, R)`` the brokers carry with today's leaders, all
+        followers fetching.
+    carried
+        ``(B, 4)`` load of each broker today by `CARRIED_COLUMNS`; offline followers
+        fetch nothing, but for the last column.
     scale
         In what loads are told, and which fraction of a capacity may be used.
     pools
@@ -56,6 +70,7 @@ class Outlook:
     state: ClusterState
     weights: Weights
     load: WeightArray
+    carried: WeightArray
     scale: Scale
     pools: Pools
     bandwidth_bytes_per_s: float
@@ -94,14 +109,24 @@ def outlook(
         msg = f"bandwidth must be positive, got {bandwidth_bytes_per_s} bytes/s."
         raise ValueError(msg)
     weights = weigh(state)
+    load = broker_loads(state, weights, state.partitions.leader_idx)
     return Outlook(
         state=state,
         weights=weights,
-        load=broker_loads(state, weights, state.partitions.leader_idx),
+        load=load,
+        carried=carried_loads(state, weights, load),
         scale=scale_of(state, dict(thresholds or {})),
         pools=pools_of(state, weights),
         bandwidth_bytes_per_s=bandwidth_bytes_per_s,
     )
+
+
+def carried_loads(
+    state: ClusterState, weights: Weights, load: WeightArray
+) -> WeightArray:
+    """Return ``(B, 4)`` loads by `CARRIED_COLUMNS`, from those of `broker_loads`."""
+    serving = serving_loads(state, weights, LED_COLUMNS)
+    return np.column_stack([serving, load[:, CARRIED_COLUMNS[ON_RETURN]]])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -117,8 +142,10 @@ class Parts:
         What of each partition is in each of them.
     successors
         Who leads next.
+    leading
+        Leaders by partition, and what they serve.
     gains
-        What survivors of each loss gain by leading.
+        Changes of what the survivors of each loss carry.
     damage
         Per kind of damage ``(N,)`` partitions.
     leaders_moved
@@ -130,6 +157,7 @@ class Parts:
     domains: Domains
     table: Incidence
     successors: Successors
+    leading: Leading
     gains: Gains
     damage: Mapping[str, CountArray]
     leaders_moved: CountArray
@@ -144,17 +172,19 @@ def parts_of(given: Outlook, kind: DomainKind) -> Parts:
     table = incidence_of(state, domains)
     successors = successors_of(state, domains)
     has_next = successors.next_idx != ABSENT
+    leading = leading_of(state, successors, given.weights)
     return Parts(
         domains=domains,
         table=table,
         successors=successors,
-        gains=failover_gains(state, domains, successors, given.weights),
+        leading=leading,
+        gains=single_gains(domains, table, leading, given.weights),
         damage=single_damage(table),
         leaders_moved=np.bincount(
             successors.domain[has_next], minlength=len(domains)
         ).astype(np.int64),
         lost=_lost(given, domains, table),
-        rebuilt=_rebuilt(given, table, successors),
+        rebuilt=_rebuilt(given, table),
     )
 
 
@@ -170,18 +200,11 @@ def _lost(given: Outlook, domains: Domains, table: Incidence) -> WeightArray:
     return lost
 
 
-def _rebuilt(given: Outlook, table: Incidence, successors: Successors) -> WeightArray:
-    """Return ``(N, 2)`` disk and in of what can be copied anew."""
-    weight = given.weights.replica[:, HELD_COLUMNS]
-    each = table.serving[:, None] * weight[table.partition_idx]
-    # Nobody to copy from: led from there without a successor, or led by nobody at all.
-    orphan = np.zeros(len(table.factor), dtype=np.bool_)
-    orphan[successors.partition_idx[successors.next_idx == ABSENT]] = True
-    led_from = np.full(len(table.factor), ABSENT, dtype=np.int64)
-    led_from[successors.partition_idx] = successors.domain
-    p = table.partition_idx
-    is_lost = orphan[p] & np.equal(led_from[p], table.domain)
-    each[is_lost | ~table.is_led[p]] = 0
+def _rebuilt(given: Outlook, table: Incidence) -> WeightArray:
+    """Return ``(N, 2)`` disk and in of what can be copied anew: it has a source."""
+    rows = np.nonzero(table.electable < table.num_electable[table.partition_idx])[0]
     rebuilt = np.zeros((table.num_domains, len(HELD_COLUMNS)), dtype=np.int64)
-    np.add.at(rebuilt, table.domain, each)
+    serving, p = table.serving[rows], table.partition_idx[rows]
+    for y, r in enumerate(HELD_COLUMNS):
+        add_to(rebuilt[:, y], table.domain[rows], serving * given.weights.replica[p, r])
     return rebuilt

@@ -9,12 +9,14 @@ import numpy.typing as npt
 from placement.cluster import ABSENT, IndexArray, RateArray
 from placement.failures.damage import KINDS, joint_damage
 from placement.failures.domains import DomainKind, Domains
-from placement.failures.failover import LED_COLUMNS, Gains, joint_failover_gains
+from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
+from placement.failures.gains import Gains, joint_gains
 from placement.failures.levels import fullest_levels
 from placement.failures.outlook import Outlook, Parts, parts_of
 from placement.failures.singles import single_failures
 from placement.failures.survivors import HELD_COLUMNS, Peaks
 from placement.failures.table import Failures
+from placement.load import add_to
 
 CountArray = npt.NDArray[np.int64]
 ValueT = TypeVar("ValueT", bound=npt.NDArray[Any])
@@ -63,7 +65,8 @@ def pair_failures(
     at = _found(keys, first.astype(np.int64) * count + second)
     rebuilt = _rebuilt(given, parts, first, second)
     levels, even = fullest_levels(given, parts, (first, second), rebuilt)
-    joint = joint_failover_gains(given.state, count, parts.successors, given.weights)
+    table = parts.table
+    joint = joint_gains(parts.domains, table, parts.leading, table.neighbours)
     found = Failures(
         domains=parts.domains,
         first=first,
@@ -127,6 +130,9 @@ def _with_whole_brokers(given: Outlook, found: Failures) -> Failures:
             value=put(found.peaks.value, alone.peaks.value),
             broker_idx=put(found.peaks.broker_idx, alone.peaks.broker_idx),
             num_over=put(found.peaks.num_over, alone.peaks.num_over),
+            num_over_on_return=put(
+                found.peaks.num_over_on_return, alone.peaks.num_over_on_return
+            ),
         ),
         levels=put(found.levels, alone.levels),
         even_levels=put(found.even_levels, alone.even_levels),
@@ -160,31 +166,25 @@ def _rebuilt(
     given: Outlook, parts: Parts, first: IndexArray, second: IndexArray
 ) -> CountArray:
     """Return ``(X, 2)`` disk and in that can be copied anew after both losses."""
-    table, successors, count = parts.table, parts.successors, len(parts.domains)
-    led_from = np.full(len(table.factor), ABSENT, dtype=np.int64)
-    led_from[successors.partition_idx] = successors.domain
-    next_in = np.full(len(table.factor), ABSENT, dtype=np.int64)
-    next_in[successors.partition_idx] = successors.next_domain
-    # A successor whose log dir nobody knows is in no domain.
-    has_next = np.zeros(len(table.factor), dtype=np.bool_)
-    has_next[successors.partition_idx] = successors.next_idx != ABSENT
-    has_last = np.ones(len(table.factor), dtype=np.bool_)
-    has_last[successors.partition_idx] = successors.last_idx != ABSENT
-    p, domain = table.partition_idx, table.domain
-    is_led = led_from[p] != ABSENT
-    # With the leader's domain alone it cannot be copied: nor what the other takes.
-    alone = is_led & ~has_next[p] & (domain != led_from[p])
-    is_half = np.equal(domain, led_from[p]) | np.equal(domain, next_in[p])
-    together = is_led & (next_in[p] != ABSENT) & ~has_last[p] & is_half
-    other = np.where(alone, domain, next_in[p])
-    low, high = np.minimum(led_from[p], other), np.maximum(led_from[p], other)
-    rows = np.nonzero(alone | together)[0]
-    weight = given.weights.replica[:, HELD_COLUMNS][p[rows]]
-    keys, at = np.unique(low[rows] * count + high[rows], return_inverse=True)
-    less = np.zeros((len(keys) + 1, weight.shape[1]), dtype=np.int64)
-    np.add.at(less, at, weight * table.serving[rows, None])
+    table, count = parts.table, len(parts.domains)
+    low, high = table.neighbours
+    p = table.partition_idx[low]
+    left = table.num_electable[p] - table.electable[low] - table.electable[high]
+    # Together they take the last source: what each alone leaves one for stays lost.
+    rows = np.nonzero(left <= 0)[0]
+    low, high, p = low[rows], high[rows], p[rows]
+    less = np.zeros(len(rows), dtype=np.int64)
+    for each in (low, high):
+        has_source = table.electable[each] < table.num_electable[p]
+        less += table.serving[each] * has_source
+    keys, at = np.unique(
+        table.domain[low] * count + table.domain[high], return_inverse=True
+    )
+    total = np.zeros((len(keys) + 1, len(HELD_COLUMNS)), dtype=np.int64)
+    for y, r in enumerate(HELD_COLUMNS):
+        add_to(total[:, y], at, less * given.weights.replica[p, r])
     spot = _found(keys, first.astype(np.int64) * count + second)
-    rebuilt: CountArray = parts.rebuilt[first] + parts.rebuilt[second] - less[spot]
+    rebuilt: CountArray = parts.rebuilt[first] + parts.rebuilt[second] - total[spot]
     return rebuilt
 
 
@@ -210,32 +210,50 @@ def _pair_peaks(
     second: IndexArray,
 ) -> Peaks:
     """Add the gains of both halves for every survivor, one first half at a time."""
-    domains, num_brokers = parts.domains, given.state.num_brokers
-    dead = _dead(given, domains)
-    gained = np.zeros((len(LED_COLUMNS), len(domains), num_brokers))
-    for y in range(len(LED_COLUMNS)):
-        gained[y][parts.gains.failure, parts.gains.broker_idx] = parts.gains.load[:, y]
-    value = np.full((len(first), len(LED_COLUMNS)), -np.inf)
+    domains, width = parts.domains, len(CARRIED_COLUMNS)
+    gained = _gained(given, parts)
+    value = np.full((len(first), width), -np.inf)
     broker = np.full(value.shape, ABSENT, dtype=np.int32)
-    num_over = np.zeros(len(first), dtype=np.int64)
+    num_over = np.zeros((2, len(first)), dtype=np.int64)
     bounds = np.searchsorted(first, np.arange(len(domains) + 1))
     for i in np.nonzero(np.diff(bounds))[0]:
         rows = slice(bounds[i], bounds[i + 1])
         halves = second[rows]
-        is_dead = dead[i] | dead[halves]
-        is_over = np.zeros(is_dead.shape, dtype=np.bool_)
-        for y, r in enumerate(LED_COLUMNS):
-            more = gained[y][halves] + gained[y][i]
+        is_over = np.zeros((width, len(halves), given.state.num_brokers), np.bool_)
+        has_over = False
+        for y, r in enumerate(CARRIED_COLUMNS):
+            more = gained[y][halves]
+            more += gained[y][i]
             _correct(more, joint, y, i * len(domains) + halves)
-            now = (given.load[:, r] + more) / given.scale.unit[:, r]
-            if np.isfinite(given.scale.most[r]):
-                is_over |= (more > 0) & (now > given.scale.most[r])
-            now[is_dead] = -np.inf
+            now = more + given.carried[:, y]
+            now /= given.scale.unit[:, r]
             busiest = now.argmax(axis=1)
-            value[rows, y] = now[np.arange(len(halves)), busiest]
-            broker[rows, y] = np.where(is_dead.all(axis=1), ABSENT, busiest)
-        num_over[rows] = (is_over & ~is_dead).sum(axis=1)
-    return Peaks(value=value, broker_idx=broker, num_over=num_over)
+            most = now[np.arange(len(halves)), busiest]
+            value[rows, y] = most
+            broker[rows, y] = np.where(np.isfinite(most), busiest, ABSENT)
+            if (most > given.scale.most[r]).any():
+                is_over[y] = (more > 0) & (now > given.scale.most[r])
+                has_over = True
+        if has_over:
+            num_over[0, rows] = is_over[:ON_RETURN].any(axis=0).sum(axis=1)
+            num_over[1, rows] = is_over[1:].any(axis=0).sum(axis=1)
+    return Peaks(
+        value=value,
+        broker_idx=broker,
+        num_over=num_over[0],
+        num_over_on_return=num_over[1],
+    )
+
+
+def _gained(given: Outlook, parts: Parts) -> RateArray:
+    """Return ``(4, N, B)`` gains of each single loss, -inf where a broker is down."""
+    domains, gains = parts.domains, parts.gains
+    shape = (len(CARRIED_COLUMNS), len(domains), given.state.num_brokers)
+    gained = np.zeros(shape)
+    for y in range(len(CARRIED_COLUMNS)):
+        gained[y][gains.failure, gains.broker_idx] = gains.load[:, y]
+    gained[:, _dead(given, domains)] = -np.inf
+    return gained
 
 
 def _dead(given: Outlook, domains: Domains) -> npt.NDArray[np.bool_]:

@@ -4,7 +4,6 @@ import numpy as np
 
 from placement.cluster import ABSENT, RateArray
 from placement.failures.domains import DomainKind
-from placement.failures.failover import rebuild_sources
 from placement.failures.levels import fullest_levels
 from placement.failures.outlook import Outlook, Parts, parts_of
 from placement.failures.survivors import peaks_of_singles
@@ -31,7 +30,11 @@ def single_failures(given: Outlook, kind: DomainKind) -> Failures:
         damage=parts.damage,
         leaders_moved=parts.leaders_moved,
         peaks=peaks_of_singles(
-            given.load, parts.gains, domains, given.scale, given.state.brokers.is_live
+            given.carried,
+            parts.gains,
+            domains,
+            given.scale,
+            given.state.brokers.is_live,
         ),
         levels=levels,
         even_levels=even,
@@ -43,10 +46,9 @@ def single_failures(given: Outlook, kind: DomainKind) -> Failures:
 
 
 def _rebuild_seconds(given: Outlook, parts: Parts) -> RateArray:
-    domains, copied = parts.domains, given.weights.copy_bytes
-    sources = rebuild_sources(given.state, parts.table, parts.successors, copied)
+    domains = parts.domains
     busiest = np.zeros(len(domains), dtype=np.int64)
-    np.maximum.at(busiest, sources.failure, sources.load[:, 0])
+    np.maximum.at(busiest, parts.gains.failure, parts.gains.sent_bytes)
     is_live = given.state.brokers.is_live
     whole = domains.of_broker[is_live & (domains.of_broker != ABSENT)]
     left = int(is_live.sum()) - np.bincount(whole, minlength=len(domains))

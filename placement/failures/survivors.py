@@ -20,7 +20,8 @@ from placement.cluster import (
     RateArray,
 )
 from placement.failures.domains import Domains
-from placement.failures.failover import LED_COLUMNS, Gains
+from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
+from placement.failures.gains import Gains
 from placement.load import (
     RESOURCES,
     UNIT_ROW,
@@ -89,64 +90,102 @@ class Peaks:
     Parameters
     ----------
     value
-        ``(X, Y)`` load on the scale of each of the resources that leaders bring.
+        ``(X, 4)`` load on the scale, by `CARRIED_COLUMNS`.
     broker_idx
-        ``(X, Y)`` the broker; `ABSENT` where nobody survives.
+        ``(X, 4)`` the broker; `ABSENT` where nobody survives.
     num_over
-        ``(X,)`` survivors that gain load and end over a threshold.
+        ``(X,)`` survivors that gain load and end over a threshold while what is lost is
+        gone.
+    num_over_on_return
+        ``(X,)`` the same once all followers fetch again.
     """
 
     value: RateArray
     broker_idx: IndexArray
     num_over: CountArray
+    num_over_on_return: CountArray
 
 
 def peaks_of_singles(
-    load: CountArray, gains: Gains, domains: Domains, scale: Scale, is_live: BoolArray
+    carried: CountArray,
+    gains: Gains,
+    domains: Domains,
+    scale: Scale,
+    is_live: BoolArray,
 ) -> Peaks:
     """Return the busiest survivor after the loss of each domain."""
     entries = len(gains.failure)
-    value = np.full((len(domains), len(LED_COLUMNS)), -np.inf)
+    value = np.full((len(domains), len(CARRIED_COLUMNS)), -np.inf)
     broker = np.full(value.shape, ABSENT, dtype=np.int32)
-    is_over = np.zeros(entries, dtype=np.bool_)
+    is_over = np.zeros((entries, len(CARRIED_COLUMNS)), dtype=np.bool_)
     survives = domains.of_broker[gains.broker_idx] != gains.failure
-    for y, r in enumerate(LED_COLUMNS):
-        base = load[:, r] / scale.unit[:, r]
-        value[:, y], broker[:, y] = _busiest_untouched(base, domains, is_live)
-        now = (load[gains.broker_idx, r] + gains.load[:, y]) / scale.unit[
+    survives &= is_live[gains.broker_idx]
+    untouched = Untouched(domains, gains, is_live)
+    for y, r in enumerate(CARRIED_COLUMNS):
+        base = carried[:, y] / scale.unit[:, r]
+        value[:, y], broker[:, y] = untouched.busiest(base)
+        now = (carried[gains.broker_idx, y] + gains.load[:, y]) / scale.unit[
             gains.broker_idx, r
         ]
-        is_over |= survives & (gains.load[:, y] > 0) & (now > scale.most[r])
+        is_over[:, y] = survives & (gains.load[:, y] > 0) & (now > scale.most[r])
         # Ascending, so that the largest is written last; ties to the lowest broker.
         order = np.lexsort((-gains.broker_idx, now))
         order = order[survives[order]]
         best = np.full(len(domains), -1, dtype=np.int64)
         best[gains.failure[order]] = order
-        higher = (best >= 0) & (now[best] > value[:, y]) if entries else best >= 0
-        value[higher, y] = now[best[higher]]
-        broker[higher, y] = gains.broker_idx[best[higher]]
-    over = np.bincount(gains.failure[is_over], minlength=len(domains))
-    return Peaks(value=value, broker_idx=broker, num_over=over)
+        higher = np.nonzero(best >= 0)[0]
+        found, by = now[best[higher]], gains.broker_idx[best[higher]]
+        ties = np.equal(found, value[higher, y]) & (by < broker[higher, y])
+        is_higher = (found > value[higher, y]) | ties
+        higher = higher[is_higher]
+        value[higher, y], broker[higher, y] = found[is_higher], by[is_higher]
+    return Peaks(
+        value=value,
+        broker_idx=broker,
+        num_over=_counted(gains.failure, is_over[:, :ON_RETURN], len(domains)),
+        num_over_on_return=_counted(gains.failure, is_over[:, 1:], len(domains)),
+    )
 
 
-def _busiest_untouched(
-    base: RateArray, domains: Domains, is_live: BoolArray
-) -> tuple[RateArray, IndexArray]:
-    """Return for each domain the busiest broker that is no part of it."""
-    value = np.full(len(domains), -np.inf)
-    broker = np.full(len(domains), ABSENT, dtype=np.int32)
-    is_open = np.ones(len(domains), dtype=np.bool_)
-    for b in np.argsort(-base, kind="stable"):
-        if not is_open.any():
-            break
-        if is_live[b]:
-            # One broker is part of one domain or, by its log dirs, of several.
-            found = is_open & (domains.part_of != b)
-            if domains.of_broker[b] != ABSENT:
-                found[domains.of_broker[b]] = False
-            value[found], broker[found] = base[b], b
-            is_open &= ~found
-    return value, broker
+def _counted(failure: CountArray, is_over: BoolArray, count: int) -> CountArray:
+    return np.bincount(failure[is_over.any(axis=1)], minlength=count)
+
+
+class Untouched:
+    """
+    Survivors whose load a failure leaves as it is.
+
+    Parameters
+    ----------
+    domains, gains
+        What can fail, and how that changes the load of whom.
+    is_live
+        ``(B,)`` brokers that are live today.
+    """
+
+    def __init__(self, domains: Domains, gains: Gains, is_live: BoolArray) -> None:
+        self._domains, self._is_live = domains, is_live
+        order = np.argsort(gains.broker_idx, kind="stable")
+        self._failure = gains.failure[order]
+        brokers = np.arange(len(is_live) + 1)
+        self._start = np.searchsorted(gains.broker_idx[order], brokers)
+
+    def busiest(self, base: RateArray) -> tuple[RateArray, IndexArray]:
+        """Return for each failure the highest load, and its broker, lowest first."""
+        value = np.full(len(self._domains), -np.inf)
+        broker = np.full(len(self._domains), ABSENT, dtype=np.int32)
+        is_open = np.ones(len(self._domains), dtype=np.bool_)
+        for b in np.argsort(-base, kind="stable"):
+            if not is_open.any():
+                break
+            if self._is_live[b]:
+                found = is_open.copy()
+                found[self._failure[self._start[b] : self._start[b + 1]]] = False
+                if self._domains.of_broker[b] != ABSENT:
+                    found[self._domains.of_broker[b]] = False
+                value[found], broker[found] = base[b], b
+                is_open &= ~found
+        return value, broker
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -36,7 +36,8 @@ class Failures:
     leaders_moved
         ``(X,)`` partitions led by another broker afterwards.
     peaks
-        The busiest survivor in what leaders bring: out, cpu, leaders.
+        The busiest survivor in what leaders bring: out, cpu, leaders while what is lost
+        is gone, and out once all followers fetch again.
     levels
         ``(X, 2)`` disk and in of the fullest survivor, at least, once everything that
         can be is rebuilt; fractions where `scale.is_use`, NaN where nobody survives.
@@ -78,7 +79,11 @@ class Failures:
 
     @property
     def is_survived(self) -> npt.NDArray[np.bool_]:
-        """``(X,)`` true where all partitions go on, and nobody is pushed over."""
+        """
+        ``(X,)`` true where all partitions go on, and nobody is pushed over.
+
+        What is lost fetches nothing meanwhile: its return may push somebody over.
+        """
         hurt = self.damage["offline"] + self.damage["under_min_isr"]
         lives = np.isfinite(self.peaks.value).all(axis=1)
         is_unhurt = np.equal(hurt + self.peaks.num_over, 0)

@@ -64,6 +64,8 @@ def cases(draw: Any, *, is_settled: bool = False) -> Case:
         for row in rows
     ]
     serving = [[b for b in isr if b in live_ids] for isr in members]
+    leaders = [draw(st.sampled_from(isr)) if isr else None for isr in serving]
+    failed, adding = _draw_offline(draw, rows, members, live_ids, is_settled)
     state = make_state(
         {"a": rows[:2], "b": rows[2:]} if len(rows) > 2 else {"a": rows},
         ids=ids,
@@ -74,7 +76,9 @@ def cases(draw: Any, *, is_settled: bool = False) -> Case:
         isr=members,
         elr=elr,
         last_known_elr=[list(each)[:2] for each in last],
-        leaders=[draw(st.sampled_from(isr)) if isr else None for isr in serving],
+        leaders=leaders,
+        failed=failed,
+        adding=adding,
         min_isr=least,
         **_draw_loads(draw, len(rows)),
     )
@@ -94,6 +98,23 @@ def cases(draw: Any, *, is_settled: bool = False) -> Case:
             else np.array([draw(st.booleans()) for _ in state.topics.names]),
         ),
     )
+
+
+def _draw_offline(
+    draw: Any,
+    rows: list[list[int]],
+    members: list[list[int]],
+    live: list[int],
+    is_settled: bool,
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Draw replicas of live brokers that failed, and replicas still being added."""
+    if not is_settled or not draw(st.booleans()):
+        return [[] for _ in rows], [[] for _ in rows]
+    failed = [
+        [b for b in row if b in live and b not in isr and draw(st.booleans())]
+        for row, isr in zip(rows, members, strict=True)
+    ]
+    return failed, [[b for b in row[1:] if not draw(st.integers(0, 3))] for row in rows]
 
 
 def _draw_members(

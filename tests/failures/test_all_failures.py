@@ -14,14 +14,14 @@ from placement.failures.controller import Loss, lose
 from placement.failures.damage import KINDS
 from placement.failures.decision import is_usable
 from placement.failures.domains import DomainKind, Domains, domains_of
-from placement.failures.failover import LED_COLUMNS
+from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
 from placement.failures.health import health_of
 from placement.failures.levels import levels_after
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.pairs import pair_failures
 from placement.failures.singles import single_failures
 from placement.failures.table import Failures
-from placement.load import Resource, broker_loads
+from placement.load import Resource
 from support.clusters import Dir, make_state
 
 MASKS = {
@@ -82,20 +82,54 @@ def check_row(given: Outlook, case: Case, found: Failures, row: int) -> None:
 
 
 def check_peaks(given: Outlook, found: Failures, row: int, after: ClusterState) -> None:
-    load = broker_loads(after, given.weights, after.partitions.leader_idx)
-    left = np.nonzero(after.brokers.is_live)[0]
-    over = set()
-    for y, r in enumerate(LED_COLUMNS):
-        now = load[:, r] / given.scale.unit[:, r]
-        if not len(left):
+    left = np.nonzero(after.brokers.is_live)[0].tolist()
+    before = naive_loads(given.state), naive_loads(after)
+    over: list[set[int]] = [set(), set()]
+    for y, r in enumerate(CARRIED_COLUMNS):
+        then, now = (load[y] / given.scale.unit[:, r] for load in before)
+        if not left:
             assert found.peaks.broker_idx[row, y] == ABSENT
             continue
         value = found.peaks.value[row, y]
         assert value == pytest.approx(now[left].max())
         assert now[found.peaks.broker_idx[row, y]] == pytest.approx(value)
-        gained = load[:, r] > given.load[:, r]
-        over |= {int(b) for b in left if gained[b] and now[b] > given.scale.most[r]}
-    assert found.peaks.num_over[row] == len(over)
+        pushed = {b for b in left if now[b] > then[b] and now[b] > given.scale.most[r]}
+        over[0] |= pushed if y != ON_RETURN else set()
+        over[1] |= pushed if y != 0 else set()
+    assert found.peaks.num_over[row] == len(over[0])
+    assert found.peaks.num_over_on_return[row] == len(over[1])
+
+
+def naive_loads(state: ClusterState) -> np.ndarray:
+    """
+    Return out, CPU, leaders, and out with all followers, of each broker.
+
+    Summed one partition after the other from what is in front of it, in the units of
+    the planner's integers.
+    """
+    loads = np.zeros((len(CARRIED_COLUMNS), state.num_brokers))
+    partitions, replicas = state.partitions, state.replicas
+    for p in range(state.num_partitions):
+        rows = range(*replicas.start[p : p + 2].tolist())
+        online = [row for row in rows if not state.is_offline[row]]
+        counted = [row for row in rows if not replicas.is_adding[row]]
+        for row in online:
+            loads[1, replicas.broker_idx[row]] += partitions.follower_cpu_cores[p] * (
+                len(counted) > 1
+            )
+        leader = partitions.leader_idx[p]
+        leads = [row for row in online if replicas.broker_idx[row] == leader]
+        reads, writes = partitions.out_bytes_per_s[p], partitions.in_bytes_per_s[p]
+        if leader != ABSENT:
+            loads[3, leader] += reads + (len(counted) - 1) * writes
+        if leads:
+            # A leader that is still being added is not among those counted.
+            live = min(len([row for row in counted if row in online]), len(counted))
+            loads[0, leader] += reads + max(live - 1, 0) * writes
+            follower = partitions.follower_cpu_cores[p] * (len(counted) > 1)
+            loads[1, leader] += partitions.leader_cpu_cores[p] - follower
+            loads[2, leader] += 1
+    return loads * np.array([[1000], [10**9], [1], [1000]])
 
 
 def check_rebuilt(
@@ -107,9 +141,17 @@ def check_rebuilt(
     before, after = states
     of = before.replicas.partition_idx
     lost = is_usable(before) & ~is_usable(after)
-    can = after.partitions.leader_idx[of] != ABSENT
+    can = np.array([has_source(after, p) for p in range(after.num_partitions)])[of]
     size = given.weights.copy_bytes[of]
     assert found.rebuilt_bytes[row] == size[lost & can].sum()
+
+
+def has_source(state: ClusterState, p: int) -> bool:
+    """Tell whether some replica has every committed record and can be read."""
+    rows = np.arange(*state.replicas.start[p : p + 2])
+    rows = rows[~state.is_offline[rows]]
+    isr, elr = state.replicas.is_in_sync[rows], state.replicas.is_eligible[rows]
+    return bool(isr.any() or elr.any())
 
 
 @pytest.mark.parametrize("kind", DomainKind)

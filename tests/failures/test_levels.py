@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.failures.domains import DomainKind
+from placement.failures.failover import ON_RETURN
 from placement.failures.outlook import outlook
 from placement.failures.singles import single_failures
 from placement.failures.survivors import Pools, even_levels
@@ -111,5 +112,7 @@ def test_without_capacities_loads_are_told_as_they_are():
     found = single_failures(outlook(state), DomainKind.BROKER)
 
     assert not found.scale.is_use.any()
-    assert found.peaks.value[:, 0].tolist() == [110.0, 110.0]
+    # Nobody is left to fetch; both fetch from the survivor again on return.
+    assert found.peaks.value[:, 0].tolist() == [0.0, 0.0]
+    assert found.peaks.value[:, ON_RETURN].tolist() == [110.0, 110.0]
     assert found.is_survived.tolist() == [True, True]
