@@ -9,12 +9,14 @@ from placement.cluster import BoolArray, ClusterState
 from placement.failures.domains import DomainKind
 from placement.failures.health import health_of
 from placement.failures.outlook import DEFAULT_BANDWIDTH_BYTES_PER_S, Outlook, outlook
+from placement.failures.serving import serving_weights
 from placement.failures.singles import single_failures
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
 from placement.load import (
     RESOURCES,
     Resource,
+    Weights,
     as_units,
     known_fractions,
     weigh,
@@ -129,6 +131,8 @@ class Figures:
         Loads, targets and balance.
     use
         Of what brokers have capacities for.
+    return_use
+        Of out once every follower fetches again; `None` where nothing is gone.
     health
         How many partitions are offline, under min ISR and so on.
     verdicts
@@ -143,6 +147,7 @@ class Figures:
     measured: Measured
     score: Score
     use: Mapping[Resource, Use]
+    return_use: Use | None
     health: Mapping[str, int]
     verdicts: Mapping[DomainKind, Verdict]
     crossings: tuple[Crossing, ...] | None
@@ -185,6 +190,7 @@ def figures_of(
     assumptions: Assumptions,
     *,
     leaving: frozenset[int] = frozenset(),
+    is_gone: bool = False,
 ) -> Figures:
     """
     Weigh a cluster as it stands, its current leaders leading.
@@ -197,14 +203,17 @@ def figures_of(
         What the figures rest on.
     leaving
         Ids of live brokers that do not count, for they are to go.
+    is_gone
+        Whether offline replicas are gone after a loss: then they fetch nothing from
+        their leaders.
     """
     holds = state.brokers.is_live & ~np.isin(state.brokers.ids, sorted(leaving))
     members = Members(holds=holds, leads=holds & state.brokers.may_lead)
-    weights = weigh(state)
-    shares = share_out(state, weights, members, assumptions.bands)
-    leader = state.partitions.leader_idx
-    measured = measure(state, weights, shares, leader, assumptions.thresholds)
+    usual = weigh(state)
+    weights = serving_weights(state, usual) if is_gone else usual
+    measured = _measured(state, weights, members, assumptions)
     score = score_of(measured)
+    on_return = _measured(state, usual, members, assumptions) if is_gone else measured
     given = outlook(
         state,
         thresholds=assumptions.thresholds,
@@ -216,6 +225,9 @@ def figures_of(
         measured=measured,
         score=score,
         use=_uses(measured, score, holds),
+        return_use=_uses(on_return, score_of(on_return), holds)[Resource.OUT]
+        if is_gone
+        else None,
         health=health_of(state).counts(),
         verdicts={
             kind: verdict_of(given, kind)
@@ -223,8 +235,24 @@ def figures_of(
         },
         crossings=None
         if assumptions.growth is None
-        else tuple(crossings(state, assumptions.growth, assumptions.thresholds, holds)),
+        else tuple(
+            crossings(
+                state,
+                assumptions.growth,
+                assumptions.thresholds,
+                holds,
+                weights=weights,
+            )
+        ),
     )
+
+
+def _measured(
+    state: ClusterState, weights: Weights, members: Members, assumptions: Assumptions
+) -> Measured:
+    shares = share_out(state, weights, members, assumptions.bands)
+    leader = state.partitions.leader_idx
+    return measure(state, weights, shares, leader, assumptions.thresholds)
 
 
 def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, Use]:

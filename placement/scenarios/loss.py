@@ -47,6 +47,7 @@ def lose_parts(
         leaving=variant.leaving - lost_ids,
         lost_brokers=variant.lost_brokers | lost_ids,
         lost_racks=variant.lost_racks | frozenset(racks),
+        has_lost=True,
     )
 
 

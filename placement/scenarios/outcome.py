@@ -169,7 +169,12 @@ def weighed(
     return Outcome(
         variant=variant,
         placed=placed,
-        figures=figures_of(left, assumptions, leaving=variant.leaving - empty),
+        figures=figures_of(
+            left,
+            assumptions,
+            leaving=variant.leaving - empty,
+            is_gone=variant.has_lost and placed is None,
+        ),
         copying=copying_of(variant, placed, assumptions.bandwidth_bytes_per_s),
     )
 

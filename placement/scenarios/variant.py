@@ -37,6 +37,8 @@ class Variant:
         Ids of live brokers that are to be emptied.
     lost_brokers, lost_racks
         Ids and names of what was lost, for the controllers' quorum.
+    has_lost
+        Whether brokers, racks or log dirs were lost.
     types
         By id the type of each broker that has one; for prices.
     notes
@@ -48,6 +50,7 @@ class Variant:
     leaving: frozenset[int] = frozenset()
     lost_brokers: frozenset[int] = frozenset()
     lost_racks: frozenset[str] = frozenset()
+    has_lost: bool = False
     types: Mapping[int, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

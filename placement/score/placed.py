@@ -13,10 +13,8 @@ from placement.load import (
     WeightArray,
     Weights,
     as_units,
-    broker_loads,
-    heaviest_replicas,
     known_fractions,
-    loads_of,
+    loads_led,
     weigh,
 )
 from placement.score.statistics import ResourceScore, gini, jain
@@ -93,11 +91,7 @@ def measure(
     thresholds: Mapping[Resource, float],
 ) -> Measured:
     """Measure a placement; the parameters are those of `score_placement`."""
-    if leader_idx is state.partitions.leader_idx:
-        load, heaviest = loads_of(state)
-    else:
-        load = broker_loads(state, weights, leader_idx)
-        heaviest = heaviest_replicas(state, weights, leader_idx)
+    load, heaviest = loads_led(state, weights, leader_idx)
     limit = threshold_limits(state, thresholds)
     holds = shares.members.holds
     return Measured(

@@ -18,6 +18,7 @@ from placement.load import (
     RESOURCES,
     UNIT_ROW,
     Resource,
+    Weights,
     broker_loads,
     weigh,
 )
@@ -146,6 +147,8 @@ def crossings(
     growth: Growth,
     thresholds: Mapping[Resource, float],
     members: BoolArray,
+    *,
+    weights: Weights | None = None,
 ) -> list[Crossing]:
     """
     Return the first crossing of each resource, soonest first.
@@ -160,6 +163,8 @@ def crossings(
         Fraction of each capacity that may be used.
     members
         ``(B,)`` brokers that count.
+    weights
+        What replicas weigh; as `weigh` defines unless others are given.
 
     Returns
     -------
@@ -168,7 +173,7 @@ def crossings(
     """
     if growth.is_none:
         growth = no_growth(len(state.topics))
-    loads = _ClassLoads(state, growth)
+    loads = _ClassLoads(state, growth, weights or weigh(state))
     limit = threshold_limits(state, thresholds)[:, COLUMNS] * UNIT_ROW[COLUMNS]
     limit = np.where(members[:, None], limit, np.inf)
     days = first_days(loads, limit)
@@ -184,14 +189,14 @@ def crossings(
 class _ClassLoads:
     """What topics that grow alike bring to each broker."""
 
-    def __init__(self, state: ClusterState, growth: Growth) -> None:
+    def __init__(self, state: ClusterState, growth: Growth, weights: Weights) -> None:
         parts = (growth.compound_per_day, growth.linear_per_day, growth.disk_per_day)
         rows, of_topic = np.unique(np.stack(parts, axis=1), axis=0, return_inverse=True)
         self._rates = rows
         of = np.asarray(of_topic).reshape(-1)[state.partitions.topic_idx]
-        self._by_class = _summed_by_class(state, of, len(rows))
+        self._by_class = _summed_by_class(state, weights, of, len(rows))
         leader = state.partitions.leader_idx
-        whole = broker_loads(state, weigh(state), leader)[:, COLUMNS]
+        whole = broker_loads(state, weights, leader)[:, COLUMNS]
         # What no partition brings stays what it is: stray files, indexes.
         self._fixed = np.maximum(whole - self._by_class.sum(axis=0), 0.0)
 
@@ -210,10 +215,10 @@ class _ClassLoads:
 
 
 def _summed_by_class(
-    state: ClusterState, of: npt.NDArray[np.int64], count: int
+    state: ClusterState, weights: Weights, of: npt.NDArray[np.int64], count: int
 ) -> RateArray:
     """Return ``(K, B, Y)`` what the partitions of each class bring to each broker."""
-    weights, replicas = weigh(state), state.replicas
+    replicas = state.replicas
     size, partition = count * state.num_brokers, replicas.partition_idx
     key = of[partition] * state.num_brokers + replicas.broker_idx
     led = np.nonzero(state.partitions.leader_idx >= 0)[0]

@@ -26,9 +26,12 @@ def unfit(state: ClusterState, wanted: Wanted) -> str:
         if str(kind) not in wanted.survives:
             continue
         failures = single_failures(given, kind)
-        bad = failures.is_overfull | (failures.peaks.num_over > 0)
+        # Sized for the time after it, when all that is lost is rebuilt and fetches.
+        pushed = failures.peaks.num_over_on_return
+        bad = failures.is_overfull | (failures.peaks.num_over > 0) | (pushed > 0)
         if bad.any():
             row = int(np.nonzero(bad)[0][0])
             name = failures.domains.name(state, int(failures.first[row]))
-            return f"without {kind} {name}: {reason_of(failures, row)}"
+            later = f"brokers over a threshold once rebuilt: {int(pushed[row])}"
+            return f"without {kind} {name}: {reason_of(failures, row) or later}"
     return ""

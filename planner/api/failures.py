@@ -13,7 +13,7 @@ import numpy as np
 from placement.cluster import ABSENT, ClusterState
 from placement.failures.damage import KINDS
 from placement.failures.domains import DomainKind
-from placement.failures.failover import LED, LED_COLUMNS
+from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
 from placement.failures.outlook import Outlook
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
@@ -77,8 +77,10 @@ class FailuresResult:
         `offline`, `gone`, `under_min_isr`, `at_min_isr`, `under_replicated`;
         `leaders_moved`; of `out`, `cpu` and `leaders` the busiest survivor's load
         (``out_most``: a fraction where capacities are known) and who that is
-        (``out_broker``); `pushed_over_threshold`; how full the fullest is at least once
-        all is rebuilt, ``disk_rebuilt`` and ``in_rebuilt``; `rebuilt_bytes`,
+        (``out_broker``), and `pushed_over_threshold`, while what is lost is gone; for
+        out the same once all followers fetch again (``out_on_return_most``, …,
+        `over_threshold_on_return`); how full the fullest is at least once all is
+        rebuilt, ``disk_rebuilt`` and ``in_rebuilt``; `rebuilt_bytes`,
         `rebuild_s`; and whether it `survives`. Null is what nobody told.
         """
         return self._table(self.every.singles)
@@ -136,18 +138,21 @@ def _columns(given: Outlook, kind: DomainKind, found: Failures) -> dict[str, Any
         **{name: found.damage[name][order] for name in KINDS},
         "leaders_moved": found.leaders_moved[order],
         "pushed_over_threshold": found.peaks.num_over[order],
+        "over_threshold_on_return": found.peaks.num_over_on_return[order],
         "rebuilt_bytes": _counts(found.rebuilt_bytes[order], is_known=sized == 1),
         "rebuild_s": _numbers(found.rebuild_s[order] * sized),
         "survives": (found.is_survived & ~found.is_overfull)[order],
     }
-    for y, (resource, r) in enumerate(zip(LED, LED_COLUMNS, strict=True)):
+    for y, r in enumerate(CARRIED_COLUMNS):
+        resource = RESOURCES[r]
+        name = f"{resource}_on_return" if y == ON_RETURN else str(resource)
         is_known = knows(given, resource)
         broker = np.where(is_known, found.peaks.broker_idx[order, y], ABSENT)
         unit = 1.0 if found.scale.is_use[r] else float(UNIT_ROW[r])
         scale = np.where(found.scale.is_use[r], 1.0, found.scale.unit[broker, r] / unit)
         most = found.peaks.value[order, y] * scale
-        columns[f"{resource}_most"] = _numbers(np.where(is_known, most, np.nan))
-        columns[f"{resource}_broker"] = _ids(state, broker)
+        columns[f"{name}_most"] = _numbers(np.where(is_known, most, np.nan))
+        columns[f"{name}_broker"] = _ids(state, broker)
     for y, resource in enumerate(HELD):
         is_known = found.scale.is_use[HELD_COLUMNS[y]] and knows(given, resource)
         level = np.where(is_known, found.levels[order, y], np.nan)

@@ -11,7 +11,7 @@ import numpy as np
 from placement.cluster import ABSENT, ClusterState
 from placement.failures.damage import KINDS
 from placement.failures.domains import DomainKind
-from placement.failures.failover import LED
+from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
 from placement.failures.health import health_of
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.pairs import DEFAULT_SAMPLE, MOST_DOMAINS, pair_failures
@@ -22,6 +22,7 @@ from placement.load import RESOURCES, UNIT_ROW, Resource, known_fractions
 from planner.age import age_s
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes
+from planner.failures.sources import no_source
 from planner.plan.numbers import rounded
 from planner.progress import stage
 from planner.snapshot.document import Snapshot
@@ -132,6 +133,7 @@ def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, An
             "eligible_leader_replicas": wishes.rules.has_elr,
         },
         "now": health_of(state).counts(),
+        "no_source": no_source(state),
         "verdict": {
             str(kind): {
                 "survives": every.survives(kind),
@@ -167,6 +169,10 @@ def failure_document(
             for y, resource in enumerate(LED)
         },
         "pushed_over_threshold": int(failures.peaks.num_over[row]),
+        "on_return": {
+            "busiest_out": _busiest(every, failures, row, ON_RETURN),
+            "over_threshold": int(failures.peaks.num_over_on_return[row]),
+        },
         "fullest_when_rebuilt": {
             str(resource): _fullest(every, failures, row, y)
             for y, resource in enumerate(HELD)
@@ -192,9 +198,9 @@ def _busiest(
     every: EveryFailure, failures: Failures, row: int, y: int
 ) -> dict[str, Any] | None:
     broker = int(failures.peaks.broker_idx[row, y])
-    if broker == ABSENT or not knows(every.given, LED[y]):
+    r = CARRIED_COLUMNS[y]
+    if broker == ABSENT or not knows(every.given, RESOURCES[r]):
         return None
-    r = RESOURCES.index(LED[y])
     value = float(failures.peaks.value[row, y])
     scale = failures.scale
     load = value * float(scale.unit[broker, r]) / float(UNIT_ROW[r])

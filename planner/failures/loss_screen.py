@@ -11,10 +11,9 @@ from placement.cluster import ClusterState
 from placement.failures.controller import Loss
 from placement.failures.health import health_of
 from placement.load import Resource
+from planner.failures.carried import binding, busiest, on_return
 from planner.failures.scenario import (
     Scenario,
-    binding,
-    busiest,
     moved_leaders,
     partitions_document,
     rebuild,
@@ -26,6 +25,7 @@ from planner.failures.screen import (
     counts_text,
     headline,
 )
+from planner.failures.sources import no_source_lines
 from planner.plan.words import (
     bytes_text,
     command_lines,
@@ -70,15 +70,17 @@ def scenario_screen(
     yield from labelled("Now", _stage_text(scenario, "now"))
     yield from labelled("Lost", _stage_text(scenario, "lost"))
     moved = moved_leaders(scenario.now, scenario.lost)
-    yield from labelled(" leaders", f"{moved} move; {_busiest_text(scenario, 'lost')}")
+    yield from labelled(" leaders", f"{moved} move; {_busiest_text(scenario)}")
     if caused["gone"]:
         yield from labelled(" gone", f"{caused['gone']} without any live replica")
     yield from _partition_lines(scenario, has_unclean=has_unclean)
+    yield from no_source_lines(scenario.lost)
     yield from labelled("Rebuild", _rebuild_text(scenario))
     yield from labelled("Returned", _stage_text(scenario, "returned"))
     stay = moved_leaders(scenario.now, scenario.stages["returned"])
     yield from labelled(" leaders", f"{stay} stay with those that took over")
     yield from labelled(" elected", _automatic_text(scenario))
+    yield from labelled("On return", _on_return_text(scenario))
     majority = ANSWERS[scenario.keeps_majority]
     yield from labelled("Quorum", f"controllers keep their majority: {majority}")
     yield from labelled("Binds", _binding_text(scenario))
@@ -91,7 +93,7 @@ def scenario_screen(
 
 
 def _binding_text(scenario: Scenario) -> str:
-    found = binding(scenario)
+    found = binding(scenario.given, scenario.lost)
     if not scenario.lost.brokers.is_live.any():
         return "nobody is left"
     if found is None:
@@ -168,11 +170,11 @@ def _stage_text(scenario: Scenario, stage: str) -> str:
     return counts_text(health_of(scenario.stages[stage]).counts())
 
 
-def _busiest_text(scenario: Scenario, stage: str) -> str:
+def _busiest_text(scenario: Scenario) -> str:
     texts = []
     if not scenario.lost.brokers.is_live.any():
         return "nobody is left"
-    for name, found in busiest(scenario, stage).items():
+    for name, found in busiest(scenario.given, scenario.lost).items():
         if found is None or not found["load"]:
             continue
         amount = _amount_text(name, found)
@@ -200,6 +202,38 @@ def _rebuild_text(scenario: Scenario) -> str:
         f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
         f"comes back{_fullest_text(scenario, found['fullest'])}"
     )
+
+
+def _on_return_text(scenario: Scenario) -> str:
+    """Return what survivors carry once all followers fetch again."""
+    given = scenario.given
+    found = on_return(given, scenario.now, scenario.lost)
+    steady, copying = found["busiest_out"], found["busiest_out_while_copying"]
+    if steady is None:
+        return "loads unknown" if scenario.lost.brokers.is_live.any() else "nobody left"
+    text = f"all followers fetch again: out {_broker_out_text(scenario, steady)}"
+    if found["over_threshold"]:
+        over = plural(found["over_threshold"], "survivor")
+        text += f"; {over} then over a threshold"
+    rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
+    if copying != steady:
+        text += (
+            f"; at most {_broker_out_text(scenario, copying)} while brokers catch up "
+            f"or rebuild at {rate}/s"
+        )
+    if found["catch_up_s_per_hour"]:
+        took = duration_text(found["catch_up_s_per_hour"])
+        text += f"; catching up takes at least {took} for each hour away"
+    return text
+
+
+def _broker_out_text(scenario: Scenario, found: dict[str, Any]) -> str:
+    where = f"on broker {found['broker']}"
+    if found["use"] is None:
+        return f"{bytes_text(found['load'])}/s {where}"
+    most = scenario.wishes.thresholds.get(Resource.OUT)
+    use = percent_text(found["use"]) if most is None else use_text(found["use"], most)
+    return f"{use} {where}"
 
 
 def _fullest_text(scenario: Scenario, fullest: dict[str, float | None]) -> str:

@@ -23,6 +23,44 @@ class BusiestOfAllRecord(Record):
     leaders: BusiestRecord | None
 
 
+class OnReturnRecord(Record):
+    """
+    The survivors once every follower fetches again; a warning, not the verdict.
+
+    `busiest` and `pushed_over_threshold` beside it are while what is lost is gone.
+    """
+
+    busiest_out: BusiestRecord | None
+    over_threshold: int
+
+
+class LossOnReturnRecord(OnReturnRecord):
+    """
+    The same for one loss, and while its replicas catch up, or are rebuilt.
+
+    Each broker that sends then sends the bandwidth besides. `catch_up_s_per_hour`: for
+    each hour away, at that bandwidth; null where no rate is known.
+    """
+
+    busiest_out_while_copying: BusiestRecord | None
+    catch_up_s_per_hour: float | None
+
+
+class NoSourceRecord(Record):
+    """A partition without a replica to copy from; `last_copies` are down."""
+
+    topic: str
+    partition: int
+    last_copies: list[Int32]
+
+
+class NoSourcesRecord(Record):
+    """Partitions that cannot be copied: all counted, the first 1,000 named."""
+
+    count: int
+    partitions: list[NoSourceRecord]
+
+
 class FullestRecord(Record):
     """How full the fullest survivor is at least when everything lost is rebuilt."""
 
@@ -46,6 +84,7 @@ class FailureRecord(Record):
     leaders_moved: int
     busiest: BusiestOfAllRecord
     pushed_over_threshold: int
+    on_return: OnReturnRecord
     fullest_when_rebuilt: FullestRecord
     rebuilt_bytes: int | None
     rebuild_s: float | None
@@ -143,6 +182,7 @@ class AllFailuresRecord(Record):
     partitions: int
     assumptions: AssumptionsRecord
     now: CountsRecord
+    no_source: NoSourcesRecord
     verdict: VerdictRecord
     single: SinglesRecord
     pairs: dict[Literal["broker", "rack", "log_dir"], PairsRecord]
@@ -220,6 +260,8 @@ class ScenarioRecord(Record):
     pushed_over_threshold: int
     binding: SurvivorRecord | None
     rebuild: RebuildRecord
+    on_return: LossOnReturnRecord
+    no_source: NoSourcesRecord
     num_partitions: int
     partitions: list[PartitionRecord]
     automatic_election: AutomaticRecord

@@ -12,17 +12,19 @@ from placement.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.failures.automatic import AutomaticElection, next_election
 from placement.failures.controller import Loss, bring_back, elect, lose
 from placement.failures.decision import is_usable
-from placement.failures.failover import LED, LED_COLUMNS
+from placement.failures.failover import ON_RETURN
 from placement.failures.health import Health, UncleanLosses, health_of, unclean_losses
 from placement.failures.levels import levels_after
 from placement.failures.outlook import Outlook, outlook
 from placement.failures.partition_change import Election
 from placement.failures.survivors import HELD_COLUMNS
-from placement.load import RESOURCES, UNIT_ROW, Resource, broker_loads
+from placement.load import Resource
 from planner.age import age_s
+from planner.failures.carried import binding, busiest, count_over, on_return
 from planner.failures.controllers import keeps_majority, voters_of
 from planner.failures.everything import HELD, knows, notes_of
 from planner.failures.request import FailuresWishes
+from planner.failures.sources import no_source
 from planner.plan.numbers import rounded
 from planner.plan.words import ids_text
 from planner.snapshot.document import Snapshot
@@ -82,14 +84,8 @@ class Scenario:
 
     @property
     def num_over(self) -> int:
-        """Survivors that gain load and end over a threshold."""
-        given, lost = self.given, self.lost
-        load = broker_loads(lost, given.weights, lost.partitions.leader_idx)
-        over = np.zeros(lost.num_brokers, dtype=np.bool_)
-        for r in LED_COLUMNS:
-            gains = load[:, r] > given.load[:, r]
-            over |= gains & (load[:, r] / given.scale.unit[:, r] > given.scale.most[r])
-        return int((over & lost.brokers.is_live).sum())
+        """Survivors that gain load and end over a threshold while the rest is gone."""
+        return count_over(self.given, self.lost, range(ON_RETURN))
 
     @property
     def is_survived(self) -> bool:
@@ -171,11 +167,12 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
     state, lost = scenario.now, scenario.lost
     of = state.replicas.partition_idx
     gone = is_usable(state) & ~is_usable(lost)
-    gone &= lost.partitions.leader_idx[of] != ABSENT
+    gone &= lost.has_source[of]
     size = scenario.given.weights.copy_bytes[of[gone]]
     sent = np.zeros(state.num_brokers, dtype=np.int64)
     # Every copy is read from the leader.
-    np.add.at(sent, lost.partitions.leader_idx[of[gone]], size)
+    source = lost.partitions.leader_idx[of[gone]]
+    np.add.at(sent, source[source != ABSENT], size[source != ABSENT])
     left = int(lost.brokers.is_live.sum())
     received = float(size.sum()) / max(left, 1)
     busiest = int(sent.argmax()) if len(sent) and sent.any() else ABSENT
@@ -203,51 +200,6 @@ def _fullest(scenario: Scenario) -> dict[str, float | None]:
     }
 
 
-def busiest(scenario: Scenario, stage: str) -> dict[str, Any]:
-    """Return the busiest live broker of a stage in what leaders bring."""
-    given, state = scenario.given, scenario.stages[stage]
-    load = broker_loads(state, given.weights, state.partitions.leader_idx)
-    live = np.nonzero(state.brokers.is_live)[0]
-    found: dict[str, Any] = {}
-    for resource, r in zip(LED, LED_COLUMNS, strict=True):
-        if not len(live) or not knows(given, resource):
-            found[str(resource)] = None
-            continue
-        value = load[live, r] / given.scale.unit[live, r]
-        at = int(value.argmax())
-        found[str(resource)] = {
-            "broker": int(state.brokers.ids[live[at]]),
-            "load": rounded(float(load[live[at], r] / UNIT_ROW[r])),
-            "use": rounded(float(value[at])) if given.scale.is_use[r] else None,
-        }
-    return found
-
-
-def binding(scenario: Scenario) -> dict[str, Any] | None:
-    """
-    Return the survivor that is nearest to a threshold by leading, or past it most.
-
-    `None` where no such capacity is known, or nobody survives.
-    """
-    given, state = scenario.given, scenario.lost
-    load = broker_loads(state, given.weights, state.partitions.leader_idx)
-    live = np.nonzero(state.brokers.is_live)[0]
-    capped = np.array(
-        [r for r in LED_COLUMNS if np.isfinite(given.scale.most[r])], dtype=np.intp
-    )
-    if not len(live) or not len(capped):
-        return None
-    use = load[np.ix_(live, capped)] / given.scale.unit[np.ix_(live, capped)]
-    most = given.scale.most[capped]
-    row, column = np.unravel_index(int((use / most).argmax()), use.shape)
-    return {
-        "resource": str(RESOURCES[int(capped[column])]),
-        "broker": int(state.brokers.ids[live[row]]),
-        "use": rounded(float(use[row, column])),
-        "threshold": rounded(float(most[column])),
-    }
-
-
 def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
     """Return the scenario as one document; `now` is what the age is counted to."""
     wishes, automatic = scenario.wishes, scenario.automatic
@@ -267,15 +219,17 @@ def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
             name: {
                 **health_of(state).counts(),
                 "leader_not_preferred": _not_preferred(state),
-                "busiest": busiest(scenario, name),
+                "busiest": busiest(scenario.given, state),
             }
             for name, state in scenario.stages.items()
         },
         "caused": scenario.caused,
         "leaders_moved": moved_leaders(scenario.now, scenario.lost),
         "pushed_over_threshold": scenario.num_over,
-        "binding": binding(scenario),
+        "binding": binding(scenario.given, scenario.lost),
         "rebuild": rebuild(scenario),
+        "on_return": on_return(scenario.given, scenario.now, scenario.lost),
+        "no_source": no_source(scenario.lost),
         "num_partitions": int(_touched(scenario).sum()),
         "partitions": partitions_document(scenario),
         "automatic_election": {

@@ -8,7 +8,7 @@ import numpy as np
 
 from placement.cluster import ABSENT, ClusterState
 from placement.failures.domains import DomainKind
-from placement.failures.failover import LED
+from placement.failures.failover import LED, ON_RETURN
 from placement.failures.health import health_of
 from placement.failures.survivors import HELD_COLUMNS
 from placement.failures.table import Failures
@@ -22,6 +22,7 @@ from planner.failures.everything import (
     notes_of,
 )
 from planner.failures.request import FailuresWishes
+from planner.failures.sources import no_source_lines
 from planner.plan.words import (
     bytes_text,
     command_lines,
@@ -62,6 +63,11 @@ def everything_screen(
         yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))
     yield from labelled("Quorum", _quorum_text(every))
     yield from labelled("Assumed", assumed_text(every.wishes))
+    yield from no_source_lines(every.state)
+    if texts := list(_on_return_texts(every)):
+        yield from labelled(
+            "On return", f"all followers fetch again: {'; '.join(texts)}"
+        )
     for note in notes_of(every.snapshot, every.state, every.wishes, every.given):
         yield from labelled("Note", note)
     for kind, failures in every.singles.items():
@@ -134,10 +140,33 @@ def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
     return ", ".join(parts)
 
 
-def _out_text(every: EveryFailure, failures: Failures, row: int) -> str:
+def _on_return_texts(every: EveryFailure) -> Iterator[str]:
+    """Yield the most out that the return of any one brings, by kind."""
+    if not knows(every.given, Resource.OUT):
+        return
+    for kind, failures in every.singles.items():
+        value = failures.peaks.value[:, ON_RETURN]
+        if not np.isfinite(value).any():
+            continue
+        worst = int(value.argmax())
+        name = names_of(every.state, failures, worst)[0]
+        text = f"after {KINDS[kind]} {name} out "
+        text += _out_text(every, failures, worst, ON_RETURN)
+        over = int((failures.peaks.num_over_on_return > 0).sum())
+        if over:
+            text += f" (survivors over a threshold after {over} of {len(failures)})"
+        yield text
+
+
+def _out_text(
+    every: EveryFailure,
+    failures: Failures,
+    row: int,
+    y: int = LED.index(Resource.OUT),
+) -> str:
+    """Return the busiest survivor in a column of `CARRIED_COLUMNS` that is out."""
     if not knows(every.given, Resource.OUT):
         return "?"
-    y = LED.index(Resource.OUT)
     broker = int(failures.peaks.broker_idx[row, y])
     if broker == ABSENT:
         return "nobody"

@@ -160,6 +160,9 @@ class ScenarioOutcomeRecord(Record):
     partitions: int
     replicas: int
     resources: UsesRecord
+    out_on_return: UseRecord | None = Field(
+        description="Once every follower fetches again; null where nothing is gone."
+    )
     binding: BindingRecord | None
     balance: BalanceRecord
     brokers_over_threshold: int

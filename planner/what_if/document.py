@@ -42,6 +42,9 @@ def outcome_document(
         "resources": {
             str(resource): _use(figures.use[resource]) for resource in CAPPED
         },
+        "out_on_return": None
+        if figures.return_use is None
+        else _use(figures.return_use),
         "binding": binding_document(figures),
         "balance": _balance(figures),
         "brokers_over_threshold": figures.num_over,

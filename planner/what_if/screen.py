@@ -225,6 +225,12 @@ def reasons_of(row: Row) -> Iterator[str]:
         yield from row["shortfalls"][:1]
     if row["binding"] is not None:
         yield binding_text(row["binding"])
+    if row["out_on_return"] is not None:
+        use = row["out_on_return"]
+        yield (
+            f"once every follower fetches again, out is {percent_text(use['max_use'])} "
+            f"on broker {use['broker']}"
+        )
     for kind, name in (("broker", "broker"), ("rack", "rack")):
         found = row["survives"][kind]
         if found["survives"] is False:

@@ -1,0 +1,67 @@
+"""Partitions from which no replica can be copied."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ClusterState
+from planner.plan.words import ids_text, labelled, plural
+
+MOST_SHOWN = 5
+MOST_NAMED = 1000
+"""So many partitions are named; all are counted."""
+
+
+def no_source(state: ClusterState) -> dict[str, Any]:
+    """
+    Return the partitions without a replica to copy from, and who holds the last ones.
+
+    No replica that is in sync, or eligible to lead, is online: nothing can be rebuilt
+    until one of the brokers in `last_copies` is back with its log dir.
+    """
+    rows = np.nonzero(~state.has_source)[0]
+    return {
+        "count": len(rows),
+        "partitions": [_named(state, int(p)) for p in rows[:MOST_NAMED]],
+    }
+
+
+def _named(state: ClusterState, p: int) -> dict[str, Any]:
+    start, stop = state.replicas.start[p : p + 2].tolist()
+    replicas = state.replicas
+    in_sync = replicas.is_in_sync[start:stop]
+    eligible = replicas.is_eligible[start:stop]
+    last = replicas.is_last_known_eligible[start:stop]
+    held = next((each for each in (in_sync, eligible, last) if each.any()), in_sync)
+    ids = state.brokers.ids[replicas.broker_idx[start:stop]]
+    return {
+        "topic": state.topics.names[state.partitions.topic_idx[p]],
+        "partition": int(state.partitions.partition[p]),
+        "last_copies": [int(b) for b in ids[held]],
+    }
+
+
+def no_source_lines(state: ClusterState) -> Iterator[str]:
+    """Yield which partitions nothing can be copied from, a few of them by name."""
+    found = no_source(state)
+    count, shown = found["count"], found["partitions"][:MOST_SHOWN]
+    if not count:
+        return
+    names = [
+        f"{one['topic']}-{one['partition']} (last on {_holders_text(one)})"
+        for one in shown
+    ]
+    more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+    verb = "has" if count == 1 else "have"
+    yield from labelled(
+        "No source",
+        f"{plural(count, 'partition')} {verb} no online replica to copy from: "
+        f"{', '.join(names)}{more}. Not in what is rebuilt; start the brokers that "
+        "hold the last copies, with their log dirs",
+    )
+
+
+def _holders_text(one: dict[str, Any]) -> str:
+    ids = sorted(one["last_copies"])
+    return f"broker {ids_text(ids)}" if ids else "unknown brokers"
