@@ -25,7 +25,7 @@ def cross_rack_rate(state: ClusterState) -> float | None:
     of, holder = state.replicas.partition_idx, state.replicas.broker_idx
     leader = state.partitions.leader_idx[of]
     racks = state.brokers.rack_idx
-    away = (leader != ABSENT) & state.brokers.is_live[holder]
+    away = (leader != ABSENT) & ~state.is_offline
     away &= racks[leader] != racks[holder]
     return float(rate[of[away]].sum())
 

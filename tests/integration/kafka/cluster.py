@@ -147,6 +147,15 @@ class Cluster:
         wait_until(lambda: process.poll() is not None, f"node {node} to end")
         del self._processes[node]
 
+    def bytes_written(self, node: int) -> int:
+        """
+        Return the bytes that a node has written so far: to its logs and to the network.
+
+        The kernel counts write and sendfile, which brokers answer fetches with.
+        """
+        counters = Path(f"/proc/{self._processes[node].pid}/io").read_text("ascii")
+        return int(dict(line.split(": ") for line in counters.splitlines())["wchar"])
+
     def pause(self, node: int) -> None:
         """Freeze one node: its port stays open, and nothing answers."""
         self._processes[node].send_signal(signal.SIGSTOP)
