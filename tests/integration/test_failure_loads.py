@@ -21,8 +21,8 @@ TOLERANCE = 0.05 * PHASE_BYTES
 Of what one follower fetches, 30 MB.
 
 Each record is a batch of its own: its header (61 bytes), what frames a record and what
-frames a fetch are below 3 % of 10 kB for the log and two followers together; heartbeats,
-metadata and empty fetches are some kB a second. One follower more or less is 100 %.
+frames a fetch are below 3 % of 10 kB for the log and two followers together;
+heartbeats, metadata and empty fetches are some kB a second. One follower more or less is 100 %.
 """
 
 
