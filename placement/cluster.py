@@ -112,6 +112,13 @@ class ClusterState:
         )
 
     @property
+    def target_factor(self) -> npt.NDArray[np.int64]:
+        """``(P,)`` replicas of each partition once its reassignment is done."""
+        return self.num_replicas - sum_rows(
+            self.replicas.is_removing, self.replicas.start
+        )
+
+    @property
     def is_offline(self) -> BoolArray:
         """``(R,)`` true where broker or log dir is not live, or the replica failed."""
         replicas, dirs = self.replicas, self.log_dirs

@@ -11,6 +11,8 @@ def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
     """
     Return ``(P,)`` true for partitions that break the rack rule.
 
+    A partition being reassigned is judged by its target list.
+
     Parameters
     ----------
     state
@@ -20,9 +22,9 @@ def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
     """
     racks, num_racks = state.brokers.rack_idx, state.num_racks
     in_rack = np.bincount(racks[holds], minlength=num_racks)
-    limit = rack_limit(state.replication_factor, in_rack)
+    limit = rack_limit(state.target_factor, in_rack)
     replicas = state.replicas
-    counted = holds[replicas.broker_idx]
+    counted = holds[replicas.broker_idx] & ~replicas.is_removing
     key = replicas.partition_idx.astype(np.int64) * max(num_racks, 1)
     key = key[counted] + racks[replicas.broker_idx[counted]]
     keys, counts = np.unique(key, return_counts=True)

@@ -28,6 +28,8 @@ _SMALL = {
     "isr",
     "adding_start",
     "adding",
+    "removing_start",
+    "removing",
     "row_of",
     "rack",
 }
@@ -58,6 +60,8 @@ class RowArrays(NamedTuple):
     adding_start: Any
     adding: Any
     failed: Any
+    removing_start: Any
+    removing: Any
     size: Any
     inbound: Any
     outbound: Any
@@ -67,6 +71,7 @@ class RowArrays(NamedTuple):
     has_own: bool
     has_adding: bool
     has_failed: bool
+    has_removing: bool
 
 
 class GroundArrays(NamedTuple):
@@ -112,7 +117,8 @@ class ScratchArrays(NamedTuple):
     """
     Of the partitions of a block, and their replicas: what they weigh, and where.
 
-    Of the one at hand its brokers, and how many of them each rack has.
+    Of the one at hand its brokers, which of them count for racks, and how many of
+    those each rack has.
     """
 
     each: Any
@@ -124,6 +130,7 @@ class ScratchArrays(NamedTuple):
     disk: Any
     cpu: Any
     broker: Any
+    counts: Any
     in_rack: Any
 
 
@@ -206,5 +213,6 @@ def scratch_of(replicas: int, longest: int, racks: int) -> ScratchArrays:
         disk=disk,
         cpu=cpu,
         broker=np.zeros(longest, dtype=np.int64),
+        counts=np.zeros(longest, dtype=np.bool_),
         in_rack=np.zeros(racks, dtype=np.int64),
     )

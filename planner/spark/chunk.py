@@ -48,6 +48,7 @@ READ = (
     "isr",
     "adding_replicas",
     "offline_replicas",
+    "removing_replicas",
     "log_dirs",
     "future_log_dirs",
     "size_bytes",
@@ -237,11 +238,12 @@ def _row_arrays(
     brokers: BrokerRows,
 ) -> RowArrays:
     rows = marked.rows
-    isr, adding = rows_of(rows.column("isr")), rows_of(rows.column("adding_replicas"))
+    members = ("isr", "adding_replicas", "removing_replicas")
+    isr, adding, removing = (rows_of(rows.column(name)) for name in members)
     own, is_unlike = aligned(rows.column("replica_bytes"), listed)
-    replicas, in_sync, added = (
+    replicas, in_sync, added, removed = (
         brokers.numbers(numbers_of(each.values, UNKNOWN))
-        for each in (listed, isr, adding)
+        for each in (listed, isr, adding, removing)
     )
     return RowArrays(
         topic=topic_idx,
@@ -260,6 +262,8 @@ def _row_arrays(
         adding_start=adding.start,
         adding=added,
         failed=marked.is_failed,
+        removing_start=removing.start,
+        removing=removed,
         size=numbers_of(rows.column("size_bytes"), UNKNOWN),
         inbound=numbers_of(rows.column("in_bytes_per_s"), np.nan),
         outbound=numbers_of(rows.column("out_bytes_per_s"), np.nan),
@@ -269,6 +273,7 @@ def _row_arrays(
         has_own=len(own) > 0,
         has_adding=len(added) > 0,
         has_failed=len(marked.is_failed) > 0,
+        has_removing=len(removed) > 0,
     )
 
 

@@ -177,8 +177,9 @@ def naive_violations(state):
         )
         found["rf1"] += factor == 1
         found["rf_equals_min_isr"] += factor == least
-        held = [r.broker for r in replicas if r.broker in live]
-        found["rack"] += naive_rack_broken(factor, held, rack_of, per_rack)
+        target = [r.broker for r in replicas if not r.is_removing]
+        held = [broker for broker in target if broker in live]
+        found["rack"] += naive_rack_broken(len(target), held, rack_of, per_rack)
     return found
 
 
@@ -221,6 +222,22 @@ def test_violations(state):
 )
 def test_rack_rule(replicas, racks, broken):
     state = make_state([replicas], racks=racks)
+
+    assert rack_broken(state, state.brokers.is_live).tolist() == [broken]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "adding", "removing", "broken"),
+    [
+        pytest.param([2, 1, 0], [2], [0], False, id="towards-a-spread-list"),
+        pytest.param([3, 1, 2], [3], [2], True, id="towards-a-crowded-list"),
+        pytest.param([0, 1, 2], [2], [], False, id="a-replica-more"),
+    ],
+)
+def test_a_partition_being_reassigned_keeps_the_rack_rule_by_its_target(
+    replicas, adding, removing, broken
+):
+    state = make_state([replicas], racks="abab", adding=[adding], removing=[removing])
 
     assert rack_broken(state, state.brokers.is_live).tolist() == [broken]
 

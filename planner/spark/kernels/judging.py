@@ -149,7 +149,8 @@ def judge(
             is_off = is_off or rows.failed[low + k]
         if is_off:
             counts[t, NUM_OFFLINE] += 1
-    if _breaks_racks(ground, scratch, size, factor):
+    listed = _target_size(rows, ground, scratch, p, low, size)
+    if _breaks_racks(ground, scratch, size, listed):
         counts[t, NUM_RACK] += 1
     if leader == ABSENT:
         counts[t, NUM_LEADERLESS] += 1
@@ -172,25 +173,39 @@ def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) 
         counts[t, NUM_RF_MIN] += 1
 
 
-def _breaks_racks(ground: Table, scratch: Table, size: int, factor: int) -> bool:
-    """Tell whether the rack rule is broken."""
+def _target_size(
+    rows: Table, ground: Table, scratch: Table, p: int, low: int, size: int
+) -> int:
+    """Count the target list; mark in `ScratchArrays.counts` which of it are live."""
+    listed = 0
+    for k in range(size):
+        stays = not rows.has_removing or not _is_member(
+            rows.removing, rows.removing_start, p, rows.replicas[low + k]
+        )
+        listed += stays
+        scratch.counts[k] = stays and ground.is_live[scratch.broker[k]]
+    return listed
+
+
+def _breaks_racks(ground: Table, scratch: Table, size: int, listed: int) -> bool:
+    """Tell whether the rack rule is broken by the target list."""
     fullest = _fullest(ground, scratch, size)
-    if fullest > ground.rack_limit[factor]:
+    if fullest > ground.rack_limit[listed]:
         return True
     # With one each, no rack can hold two more than another.
     return bool(fullest > 1 and _is_uneven(ground, scratch, size, fullest))
 
 
 def _fullest(ground: Table, scratch: Table, size: int) -> int:
-    """Return how many live replicas the rack has that has most of them."""
+    """Return how many replicas that count the rack has that has most of them."""
     fullest = 0
     for k in range(size):
-        if ground.is_live[scratch.broker[k]]:
+        if scratch.counts[k]:
             rack = ground.rack[scratch.broker[k]]
             held = 1
             for other in range(k):
-                broker = scratch.broker[other]
-                held += ground.is_live[broker] and ground.rack[broker] == rack
+                is_here = ground.rack[scratch.broker[other]] == rack
+                held += scratch.counts[other] and is_here
             fullest = max(fullest, held)
     return fullest
 
@@ -203,7 +218,7 @@ def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
     """
     held = scratch.in_rack
     for k in range(size):
-        held[ground.rack[scratch.broker[k]]] += ground.is_live[scratch.broker[k]]
+        held[ground.rack[scratch.broker[k]]] += scratch.counts[k]
     is_uneven = False
     for rack in range(len(held)):
         if held[rack] < ground.in_rack[rack] and fullest - held[rack] > 1:
@@ -226,6 +241,7 @@ INNER = (
     leader_of,
     judge,
     _judge_copies,
+    _target_size,
     _breaks_racks,
     _fullest,
     _is_uneven,
