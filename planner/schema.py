@@ -26,11 +26,13 @@ def _document(name: str) -> dict[str, Any]:
     from planner.plan.plan_documents import PLAN_DOCUMENTS
     from planner.plan.wave_records import WAVE_DOCUMENTS
     from planner.score.records import SCORE_DOCUMENTS
+    from planner.status.records import STATUS_DOCUMENTS
 
     known: dict[str, type[BaseModel]] = {
         **DOCUMENTS,
         **PLAN_DOCUMENTS,
         **SCORE_DOCUMENTS,
+        **STATUS_DOCUMENTS,
         **FAILURE_DOCUMENTS,
         **WAVE_DOCUMENTS,
     }
@@ -141,6 +143,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "score-part": partial(_document, "score-part"),
     "size": _size,
     "snapshot": _snapshot,
+    "status": partial(_document, "status"),
     "verify": partial(_document, "verify"),
     "waves": partial(_document, "waves"),
     "what-if": _what_if,

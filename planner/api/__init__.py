@@ -35,6 +35,7 @@ from planner.api.scenarios import (
     size_cluster,
 )
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
+from planner.api.status import StatusResult, cluster_status
 from planner.api.table import Table
 
 __all__ = [
@@ -45,12 +46,14 @@ __all__ = [
     "PlanOptions",
     "PlanResult",
     "SizeResult",
+    "StatusResult",
     "Table",
     "WhatIfResult",
     "add_brokers",
     "add_partitions",
     "apply_plan",
     "check_plan",
+    "cluster_status",
     "demote",
     "fix",
     "leaders",

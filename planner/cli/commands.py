@@ -35,12 +35,14 @@ def register(app: typer.Typer) -> None:
         score,
         size,
         snapshot,
+        status,
         synth,
         verify,
         what_if,
     )
 
     app.command("demo")(demo.demo)
+    app.command("status")(status.status)
     live.add_to(snapshot.app)
     importing.add_to(snapshot.app)
     synth.add_to(snapshot.app)

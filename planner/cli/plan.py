@@ -1,7 +1,7 @@
 """`plan`: one command for each operation."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -191,6 +191,7 @@ def run_plan(
     from planner.plan.fingerprint import fingerprint_ahead
     from planner.plan.folder import write_plan
     from planner.plan.make import make
+    from planner.status.head import head_of
 
     output = options.output
     request = plan_request(goal, {**options.given, **own})
@@ -219,7 +220,8 @@ def run_plan(
         }
         _print_document(planned, times, points)
     else:
-        _print_screen(planned, snapshot, output, files, points)
+        head = head_of(read, state, snapshot)
+        _print_screen(planned, snapshot, output, files, points, head)
         if output is None and not options.quiet:
             print_words("nothing written: give -o PLAN to write the plan")
     raise typer.Exit(exit_code(planned))
@@ -301,6 +303,7 @@ def _print_screen(
     output: Path | None,
     files: list[str],
     points: "list[TradeOff] | None",
+    head: Iterable[str],
 ) -> None:
     from planner.plan.screen import files_lines, headline, plan_screen
     from planner.plan.trade_off import trade_off_lines
@@ -310,7 +313,7 @@ def _print_screen(
     name = plan.state.cluster_id or snapshot.name
     taken = f", taken {plan.taken_at}" if plan.taken_at else ""
     lines = wrapped(f'Snapshot "{name}"{taken}: {headline(plan)}.')
-    lines += plan_screen(planned)
+    lines += [*head, *plan_screen(planned)]
     if points is not None:
         lines += trade_off_lines(points)
     if output is not None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from planner.kafka.client import ClusterClient
     from planner.plan.new_partitions import PlannedNew
+    from planner.snapshot import Snapshot
 
 MOST_SHOWN = 8
 
@@ -193,7 +194,7 @@ def _run(
         }
         _print_document(planned, seconds, done)
     else:
-        typer.echo("\n".join(_lines(planned, snapshot, output, files)))
+        typer.echo("\n".join(_lines(planned, read, snapshot, output, files)))
         if done is not None:
             typer.echo(done)
         elif output is None and not options.quiet:
@@ -284,16 +285,22 @@ def _print_document(
 
 
 def _lines(
-    planned: "PlannedNew", snapshot: Path, output: Path | None, files: list[str]
+    planned: "PlannedNew",
+    read: "Snapshot",
+    snapshot: Path,
+    output: Path | None,
+    files: list[str],
 ) -> "Iterator[str]":
     from planner.plan.new_partitions import tool_text
     from planner.plan.screen import files_lines, headline
     from planner.plan.table import broker_tables
     from planner.plan.words import labelled, plural, wrapped
+    from planner.status.head import head_of
 
     plan = planned.plan
     name = planned.before.cluster_id or snapshot.name
     yield from wrapped(f'Snapshot "{name}": {headline(plan)}, with what is new.')
+    yield from head_of(read, planned.before, snapshot)
     lists = planned.lists
     count = plural(len(lists), "partition")
     what = f"{plan.goal} {planned.topic}"

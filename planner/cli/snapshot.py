@@ -52,11 +52,15 @@ def show(
     from planner.snapshot.summary import summarize
 
     read = read_snapshot(snapshot)
-    summary = summarize(read, read.to_state())
+    state = read.to_state()
+    summary = summarize(read, state)
     if output_format is OutputFormat.JSON:
         print_json(summary)
     else:
-        typer.echo("\n".join(_screen(summary)))
+        from planner.status.head import head_of
+
+        head = head_of(read, state, snapshot)
+        typer.echo("\n".join([*head, *_screen(summary)]))
 
 
 @app.command()
@@ -180,7 +184,11 @@ def _screen(summary: dict[str, Any]) -> Iterator[str]:
     yield _row("Cluster", summary["cluster_id"] or "unknown")
     yield _row("Taken", summary["taken_at"] or "unknown")
     yield _row("Kafka", summary["kafka_version"] or "unknown")
-    yield _row("Brokers", f"{summary['brokers']}{_mix(summary['broker_states'])}")
+    down = ", ".join(
+        f"{one['broker']} {one['state']}" for one in summary["brokers_not_live"]
+    )
+    states = _mix(summary["broker_states"])
+    yield _row("Brokers", f"{summary['brokers']}{states}{down and f': {down}'}")
     for rack in summary["racks"]:
         name = "without rack" if rack["rack"] is None else rack["rack"]
         yield _row(

@@ -37,6 +37,7 @@ from planner.plan.words import (
     use_text,
     wrapped,
 )
+from planner.status.head import head_of
 
 MOST_PARTITIONS_SHOWN = 10
 MOST_TOPICS_NAMED = 5
@@ -66,6 +67,7 @@ def scenario_screen(
     caused = scenario.caused
     what = ", ".join(scenario.wishes.names)
     yield from wrapped(headline(scenario.snapshot, scenario.now, now))
+    yield from head_of(scenario.snapshot, scenario.now, path)
     yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
     yield from labelled("Now", _stage_text(scenario, "now"))
     yield from labelled("Lost", _stage_text(scenario, "lost"))

@@ -33,6 +33,7 @@ from planner.plan.words import (
     wrapped,
 )
 from planner.snapshot.document import Snapshot
+from planner.status.head import head_of
 
 KINDS = {
     DomainKind.BROKER: "broker",
@@ -58,6 +59,7 @@ def everything_screen(
 ) -> Iterator[str]:
     """Yield the lines about all failures, each at most 80 columns wide."""
     yield from wrapped(headline(every.snapshot, every.state, now))
+    yield from head_of(every.snapshot, every.state, path)
     yield from labelled("Now", counts_text(health_of(every.state).counts()))
     for kind in (DomainKind.BROKER, DomainKind.RACK):
         yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 Document = dict[str, Any]
+NO_TIME = -1
+NOBODY = -1
 
 
 def _be_silent(_: str) -> None:
@@ -99,6 +101,14 @@ def _sizes(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
     return {"size_bytes": size_bytes, **({"replica_bytes": sizes} if differs else {})}
 
 
+def _moves(moving: Mapping[str, Any], *, is_known: bool) -> Document:
+    """Return what a reassignment adds and removes; `None` where none may be seen."""
+    return {
+        key: list(moving.get(key, ())) if is_known else None
+        for key in ("adding_replicas", "removing_replicas")
+    }
+
+
 def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
     replicas = list(one["replica_nodes"])
     moving = look.reassignments.get(name, {})
@@ -112,8 +122,7 @@ def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
         found["elr"] = list(one["eligible_leader_replicas"] or ())
         found["last_known_elr"] = list(one["last_known_elr"] or ())
     optional = {
-        "adding_replicas": list(moving.get("adding_replicas", ())),
-        "removing_replicas": list(moving.get("removing_replicas", ())),
+        **_moves(moving, is_known="reassignments" not in look.refused),
         "offline_replicas": list(one.get("offline_replicas") or ()),
         "log_dirs": _paths(name, replicas, look, "current"),
         "future_log_dirs": _paths(name, replicas, look, "future"),
@@ -137,9 +146,28 @@ def _topics(look: Look) -> Iterator[Document]:
         }
 
 
+def _fetch_ages(quorum: Mapping[str, Any]) -> dict[int, int]:
+    """
+    Return the milliseconds since each voter fetched from the leader.
+
+    The leader's own time is that of its answer. A voter that never fetched from this
+    leader has no age.
+    """
+    times = {
+        one["replica_id"]: one.get("last_fetch_timestamp", NO_TIME)
+        for one in quorum.get("current_voters", ())
+    }
+    now = times.get(quorum.get("leader_id", NOBODY), NO_TIME)
+    if now < 0:
+        return {}
+    return {node: max(now - time, 0) for node, time in times.items() if time >= 0}
+
+
 def _controllers(look: Look) -> list[Document]:
     racks = {one["broker_id"]: one["rack"] for one in look.cluster["brokers"]}
-    voters = {one["replica_id"] for one in look.quorum.get("current_voters", ())}
+    voting = look.quorum.get("current_voters", ())
+    voters = {one["replica_id"] for one in voting}
+    leader, ages = look.quorum.get("leader_id"), _fetch_ages(look.quorum)
     observers = {one["replica_id"] for one in look.quorum.get("observers", ())}
     # Brokers observe the metadata too; an observer that is none is a controller.
     return [
@@ -148,6 +176,8 @@ def _controllers(look: Look) -> list[Document]:
             "rack": racks.get(node),
             "voter": node in voters,
             "combined": node in racks,
+            **({"leader": True} if node == leader else {}),
+            **({"fetch_age_ms": ages[node]} if node in ages else {}),
         }
         for node in sorted(voters | (observers - racks.keys()))
     ]

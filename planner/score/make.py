@@ -12,6 +12,7 @@ from planner.plan.request import PlanRequest, read_request
 from planner.plan.rule_request import RuleRequest
 from planner.progress import stage
 from planner.snapshot import Snapshot
+from planner.status.find import Status, status_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,8 @@ class Scored:
         Seconds since then; `None` where it does not say.
     settings
         The bands and thresholds that the figures go by.
+    status
+        What is wrong now; `None` where the score is of no snapshot.
     """
 
     score: ClusterScore
@@ -55,6 +58,7 @@ class Scored:
     taken_at: str | None
     data_age_s: float | None
     settings: Settings = field(default_factory=Settings)
+    status: Status | None = None
 
 
 def score_snapshot(
@@ -97,4 +101,5 @@ def score_snapshot(
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
         settings=wishes.settings,
+        status=status_of(snapshot, state),
     )

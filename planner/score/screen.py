@@ -24,6 +24,8 @@ from planner.plan.words import (
 )
 from planner.score.make import Scored
 from planner.score.verdict import assumed_text, binding_text, next_words
+from planner.status.head import head_lines
+from planner.status.words import Address, state_of
 
 MOST_BROKERS = 12
 MOST_RACKS = 10
@@ -64,6 +66,8 @@ def score_screen(scored: Scored, path: Path) -> Iterator[str]:
     """
     score = scored.score
     yield from labelled("Cluster", _headline(scored))
+    if scored.status is not None:
+        yield from head_lines(scored.status, Address.of_snapshot(path).place)
     yield from _summary(score)
     columns = shown_resources(score)
     yield from _brokers(score, columns)
@@ -213,19 +217,34 @@ def _brokers(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
     """Yield the brokers furthest from their shares, with bars."""
     brokers = score.state.brokers
     chosen, count = _furthest(score), int(brokers.is_live.sum())
-    if not len(chosen):
-        return
     labels = [
         f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}" for b in chosen
     ]
     cells = [[_broker_cell(score, b, r) for r in columns] for b in chosen]
-    yield from _table("Brokers", columns, labels, cells)
+    if chosen:
+        yield from _table("Brokers", columns, labels, cells)
+    yield from _down(score, is_first=not chosen)
     if count > len(chosen):
         yield from labelled(
             "", f"those furthest from their share, of {count}; --format json has all"
         )
     if any(cell.mark for row in cells for cell in row):
         yield from labelled("", MARKS)
+
+
+def _down(score: ClusterScore, *, is_first: bool) -> Iterator[str]:
+    """Yield a row for each broker that is not live: its state, and what it holds."""
+    state, brokers = score.state, score.state.brokers
+    rows = np.nonzero(~brokers.is_live)[0].tolist()
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    if rows and is_first:
+        yield "Brokers"
+    for b in rows[:MOST_BROKERS]:
+        label = f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}"
+        count = plural(int(held[b]), "replica")
+        yield _line(label, [f"{state_of(brokers, b)}: {count} offline"])
+    if len(rows) > MOST_BROKERS:
+        yield from labelled("", f"and {len(rows) - MOST_BROKERS} more not live")
 
 
 def _furthest(score: ClusterScore) -> list[int]:

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.cluster import BrokerState
 from placement.load import RESOURCES, as_units
 from placement.score.cluster import ClusterScore
 from placement.targets import COUNTS
 from planner.plan.words import percent_text, use_text
 from planner.score.make import Scored
 
-UNPLACED = ("offline_replicas", "rack")
-"""What `plan fix` is for."""
+FIXED = ("offline_replicas", "rack")
+"""Violations that `plan fix` is for."""
 
 
 def binding_text(scored: Scored) -> str:
@@ -45,7 +46,9 @@ def next_words(score: ClusterScore, path: Path) -> list[str]:
     """Return the command that helps most against what is wrong."""
     words = ["kafka-planner", "plan"]
     wrong = score.placed.violations
-    if any(wrong[rule] for rule in UNPLACED):
+    if _waits_for_brokers(score):
+        return ["kafka-planner", "status", str(path)]
+    if _can_be_fixed(score):
         return [*words, "fix", str(path), "-o", "plan"]
     if score.hot_spots and score.hot_spots[0].would_leaders_do:
         return [*words, "leaders", str(path), "-o", "plan"]
@@ -53,3 +56,16 @@ def next_words(score: ClusterScore, path: Path) -> list[str]:
     if is_uneven or wrong["over_capacity"]:
         return [*words, "rebalance", str(path), "-o", "plan"]
     return ["kafka-planner", "failures", str(path)]
+
+
+def _waits_for_brokers(score: ClusterScore) -> bool:
+    """Tell whether brokers that may return hold replicas: people choose what to do."""
+    brokers, replicas = score.state.brokers, score.state.replicas
+    may_return = ~brokers.is_live & np.not_equal(brokers.state, BrokerState.DEAD)
+    return bool(may_return[replicas.broker_idx].any())
+
+
+def _can_be_fixed(score: ClusterScore) -> bool:
+    """Tell whether `plan fix` has work: it leaves alone what is being reassigned."""
+    broken, settled = score.measured.broken, ~score.state.is_reassigning
+    return any((broken[rule] > 0)[settled].any() for rule in FIXED)

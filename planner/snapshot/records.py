@@ -51,12 +51,19 @@ class RatesRecord(TypedDict, total=False):
 
 @with_config(_STRICT)
 class ControllerRecord(TypedDict, total=False):
-    """One member of the controllers' quorum."""
+    """
+    One member of the controllers' quorum.
+
+    `leader`: the active controller. `fetch_age_ms`: milliseconds since a voter last
+    fetched from it.
+    """
 
     id: Required[Id]
     rack: str | None
     voter: bool | None
     combined: bool | None
+    leader: bool | None
+    fetch_age_ms: Count | None
 
 
 @with_config(_STRICT)

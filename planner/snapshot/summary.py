@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from placement.cluster import BrokerState, ClusterState, sum_rows
+from planner.snapshot.columns import BROKER_STATES
 from planner.snapshot.document import Snapshot
 
 _RATES = (
@@ -36,6 +37,7 @@ def summarize(snapshot: Snapshot, state: ClusterState) -> dict[str, Any]:
         "controllers": len(snapshot.controllers),
         "brokers": len(snapshot.brokers),
         "broker_states": _broker_states(state),
+        "brokers_not_live": _not_live(state),
         "racks": _racks(state),
         "log_dirs": _log_dirs(state),
         "topics": len(snapshot.topics),
@@ -55,6 +57,20 @@ def _broker_states(state: ClusterState) -> dict[str, int]:
         for code in BrokerState
         if (count := int(np.equal(state.brokers.state, code).sum()))
     }
+
+
+def _not_live(state: ClusterState) -> list[dict[str, Any]]:
+    """Return the brokers that are not live, by id, and the replicas they hold."""
+    brokers = state.brokers
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    return [
+        {
+            "broker": int(brokers.ids[b]),
+            "state": BROKER_STATES[brokers.state[b]],
+            "replicas": int(held[b]),
+        }
+        for b in np.nonzero(~brokers.is_live)[0].tolist()
+    ]
 
 
 def _racks(state: ClusterState) -> list[dict[str, Any]]:

@@ -1,0 +1,66 @@
+"""Status of a cluster: what is wrong now, by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from planner.snapshot import Snapshot
+from planner.status.document import status_document
+from planner.status.find import Status, status_of
+from planner.status.screen import status_screen
+from planner.status.words import Address
+
+ADDRESS = Address(snapshot="SNAP", place="SNAP")
+
+
+@dataclass(frozen=True, repr=False)
+class StatusResult:
+    """
+    Everything that is wrong with a cluster now, as far as its snapshot says.
+
+    Parameters
+    ----------
+    status
+        The findings; see `planner.status`.
+    """
+
+    status: Status
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong, in what is known."""
+        return not self.status.is_wrong
+
+    @property
+    def verdict(self) -> str:
+        """``wrong``, ``fine``, or ``unknown`` where the snapshot leaves facts out."""
+        return self.status.verdict
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The document that `kafka-planner status --format json` prints."""
+        return status_document(self.status, ADDRESS, now=datetime.now(UTC))
+
+    def __repr__(self) -> str:
+        return "\n".join(status_screen(self.status, ADDRESS, now=datetime.now(UTC)))
+
+
+def cluster_status(snapshot: Snapshot) -> StatusResult:
+    """
+    Find what is wrong with a cluster now.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster; see `planner.read_snapshot` and `planner.take_snapshot`.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> planner.cluster_status(planner.read_snapshot(SNAPSHOT_FILE)).ok
+    True
+    """
+    return StatusResult(status_of(snapshot))

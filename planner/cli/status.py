@@ -1,0 +1,180 @@
+"""`status`: what is wrong with a cluster now, live or in a snapshot."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.exit_codes import ExitCode
+from planner.cli.gather import Gatherer
+from planner.cli.live import AllowPartial, Resolve, Timeout
+from planner.cli.options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    Quiet,
+    Verbose,
+)
+from planner.cli.output import notes_unless, print_json, print_words
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from planner.snapshot import Snapshot
+    from planner.status.find import Status
+
+OptionalSnapshot = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[SNAP]",
+        help="Snapshot: .json, .json.gz or a Parquet folder. Without: "
+        "--bootstrap-server.",
+        show_default=False,
+    ),
+]
+CancelJson = Annotated[
+    Path | None,
+    typer.Option(
+        "--cancel-json",
+        metavar="FILE",
+        help="Write the stuck reassignments, for kafka-reassign-partitions --cancel.",
+    ),
+]
+
+
+def status(
+    snapshot: OptionalSnapshot = None,
+    *,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    cancel_json: CancelJson = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Show what is wrong with a cluster now, by name, and the commands that help.
+
+    Brokers, log dirs, partitions without a leader or a source, reassignments,
+    throttles, controllers. Exits 0 if nothing is wrong, 3 if something is.
+
+    Example: kafka-planner status --bootstrap-server k1:9092
+    """
+    from planner.cli.reading import read_snapshot
+    from planner.status.document import status_document
+    from planner.status.find import status_of
+    from planner.status.screen import status_screen
+    from planner.status.words import Address
+
+    inputs = Gatherer()
+    inputs.read(lambda: _refuse_both(snapshot, bootstrap_server, command_config))
+    if cancel_json is not None:
+        inputs.read(lambda: _check_output(cancel_json))
+    read = None if snapshot is None else inputs.read(lambda: read_snapshot(snapshot))
+    inputs.raise_problems()
+    if read is None:
+        read = _look(
+            bootstrap_server,
+            command_config,
+            resolve=resolve or [],
+            timeout_s=timeout,
+            allow_partial=allow_partial,
+            note=notes_unless(quiet),
+        )
+    address = (
+        Address.of_cluster(bootstrap_server or "HOST:PORT", command_config)
+        if snapshot is None
+        else Address.of_snapshot(snapshot)
+    )
+    found, now = status_of(read), datetime.now(UTC)
+    if output_format is OutputFormat.JSON:
+        print_json(status_document(found, address, now=now))
+    else:
+        typer.echo("\n".join(status_screen(found, address, now=now)))
+    if cancel_json is not None:
+        _write_cancel(found, cancel_json, quiet=quiet)
+    raise typer.Exit(ExitCode.FINDINGS if found.is_wrong else ExitCode.OK)
+
+
+def _refuse_both(
+    snapshot: Path | None, bootstrap_server: str | None, command_config: Path | None
+) -> None:
+    """Refuse a snapshot and a running cluster at once, or neither."""
+    is_live = bootstrap_server is not None or command_config is not None
+    if is_live != (snapshot is not None):
+        return
+    problem = InputProblem(
+        file="command line",
+        place="SNAP, --bootstrap-server",
+        value="both" if is_live else "neither",
+        rule="exactly one of them says where to look",
+        remedy="give a snapshot, or --bootstrap-server H:P",
+    )
+    msg = "nowhere to look" if not is_live else "two places to look"
+    raise BadInputError(msg, [problem])
+
+
+def _look(
+    bootstrap_server: str | None,
+    command_config: Path | None,
+    *,
+    resolve: list[str],
+    timeout_s: float,
+    allow_partial: bool,
+    note: "Callable[[str], None]",
+) -> "Snapshot":
+    from planner.kafka.read import take_snapshot
+    from planner.kafka.session import open_cluster
+
+    client = open_cluster(
+        bootstrap_server,
+        command_config,
+        resolve=resolve,
+        timeout_s=timeout_s,
+        note=note,
+    )
+    with client:
+        return take_snapshot(
+            client, sample_seconds=0, allow_partial=allow_partial, note=note
+        )
+
+
+def _check_output(path: Path) -> None:
+    """Refuse to replace anything but a reassignment file."""
+    if path.exists():
+        from planner.plan.reassignment_file import read_reassignment_file
+
+        read_reassignment_file(path)
+
+
+def _write_cancel(found: "Status", path: Path, *, quiet: bool) -> None:
+    from planner.plan.reassignment_file import format_reassignment
+    from planner.status.words import cancel_lists
+
+    lists = cancel_lists(found)
+    if len(lists):
+        _write(path, format_reassignment(lists))
+    if not quiet:
+        done = f"wrote {path}" if len(lists) else "nothing written: none is stuck"
+        print_words(done)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = InputProblem(
+            file="command line",
+            place="--cancel-json",
+            value=str(path),
+            rule=f"the file must be writable: {error.strerror}",
+            remedy="name a file in a folder of yours",
+        )
+        msg = f"{path} cannot be written"
+        raise BadInputError(msg, [problem]) from error

@@ -1,0 +1,1 @@
+"""Trouble of a cluster now, in words and as a document, and the commands that help."""

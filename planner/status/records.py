@@ -1,0 +1,191 @@
+"""JSON Schema of a status."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from planner.plan.documents import Int32, ReassignmentRecord, Record
+
+
+class ChoiceRecord(Record):
+    """One thing to do, with its command where there is one."""
+
+    choice: str
+    command: str | None
+
+
+class DownBrokerRecord(Record):
+    """A broker that is not live."""
+
+    broker: Int32
+    rack: str | None
+    host: str | None
+    state: Literal["fenced", "shutting-down", "dead"]
+    replicas: int
+    message: str
+
+
+class BrokersRecord(Record):
+    """Brokers that are not live, and the choices."""
+
+    not_live: list[DownBrokerRecord]
+    choices: list[ChoiceRecord]
+
+
+class OfflineDirRecord(Record):
+    """
+    A log dir that is offline.
+
+    `in_this_or_another` counts offline replicas of which only the broker is known,
+    where several of its log dirs are offline.
+    """
+
+    broker: Int32
+    log_dir: str
+    replicas: int
+    in_this_or_another: int
+    message: str
+
+
+class LogDirsRecord(Record):
+    """Log dirs that are offline, and the choices."""
+
+    offline: list[OfflineDirRecord]
+    choices: list[ChoiceRecord]
+
+
+class UncleanRecord(Record):
+    """Outcome of an unclean election."""
+
+    leader: Int32 | None
+    lost_bytes: int | None
+    command: str | None
+
+
+class LeaderlessRecord(Record):
+    """A partition without a leader: who has the last copies, what brings it back."""
+
+    topic: str
+    partition: Int32
+    replicas: list[Int32]
+    isr: list[Int32] | None
+    elr: list[Int32]
+    last_known_elr: list[Int32]
+    out_of_sync: list[Int32]
+    rescue: Literal[
+        "election",
+        "start-broker",
+        "start-last-leader",
+        "unclean-election",
+        "start-any-broker",
+        "unknown",
+    ]
+    rescue_brokers: list[Int32]
+    unclean: UncleanRecord
+    message: str
+
+
+class NoSourceRecord(Record):
+    """A partition of which no copy can be made."""
+
+    topic: str
+    partition: Int32
+    replicas: list[Int32]
+    message: str
+
+
+class ShortTopicRecord(Record):
+    """A topic with partitions that lack in-sync replicas; figures of its worst one."""
+
+    topic: str
+    partitions: int
+    least_in_sync: int
+    needed: int
+
+
+class MovingTopicRecord(Record):
+    """A topic with partitions being reassigned; null where sizes are unknown."""
+
+    topic: str
+    partitions: int
+    bytes: int | None
+    bytes_left: int | None
+    stuck: int
+
+
+class StuckRecord(Record):
+    """A reassignment that cannot end by itself."""
+
+    topic: str
+    partition: Int32
+    reason: Literal[
+        "adds-and-removes-the-same-broker",
+        "no-source",
+        "waits-for-broker",
+        "waits-for-log-dir",
+    ]
+    broker: Int32 | None
+    message: str
+
+
+class MovesRecord(Record):
+    """Reassignments under way; `cancel` is a file for Kafka's own tool."""
+
+    partitions: int
+    bytes: int | None
+    bytes_left: int | None
+    log_dir_moves: int
+    topics: list[MovingTopicRecord]
+    stuck: list[StuckRecord]
+    cancel: ReassignmentRecord
+    choices: list[ChoiceRecord]
+
+
+class ThrottleRecord(Record):
+    """A throttle in force; `is_used` while something moves that it limits."""
+
+    scope: Literal["broker", "cluster", "topic"]
+    name: str
+    key: str
+    value: str
+    is_used: bool
+    command: str
+
+
+class QuorumRecord(Record):
+    """The controllers' quorum; null where unknown."""
+
+    leader: Int32 | None
+    voters: list[Int32]
+    majority: int
+    silent: list[Int32] | None
+    may_fail: int | None
+
+
+class UnknownRecord(Record):
+    """A fact that the snapshot does not hold."""
+
+    what: str
+    message: str
+
+
+class StatusRecord(Record):
+    """What `status --format json` prints."""
+
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: int | None
+    status: Literal["wrong", "unknown", "fine"]
+    brokers: BrokersRecord
+    log_dirs: LogDirsRecord
+    leaderless: list[LeaderlessRecord]
+    no_source: list[NoSourceRecord]
+    under_min_isr: list[ShortTopicRecord]
+    under_replicated: list[ShortTopicRecord]
+    reassignments: MovesRecord
+    throttles: list[ThrottleRecord]
+    quorum: QuorumRecord | None
+    unknown: list[UnknownRecord]
+
+
+STATUS_DOCUMENTS: dict[str, type[BaseModel]] = {"status": StatusRecord}

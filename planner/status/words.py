@@ -1,0 +1,369 @@
+"""Each trouble in one sentence, with the commands that help."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from placement.cluster import ABSENT, UNKNOWN, Brokers, BrokerState, ClusterState
+from placement.status import Leaderless, Moves, Obstacle, Rescue
+from planner.plan.reassignment_file import ReassignmentFile
+from planner.plan.words import bytes_text, ids_text, plural
+from planner.status.find import Status
+from planner.throttles import ANY_SERVER
+
+Advice = tuple[str, str | None]
+"""A choice in words, and its command where there is one."""
+CANCEL_NAME = "stuck.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """
+    Place that commands name.
+
+    Parameters
+    ----------
+    snapshot
+        Path of the snapshot for `kafka-planner plan`.
+    place
+        Argument or options by which `status` found the cluster.
+    connection
+        Options that reach the cluster.
+    """
+
+    snapshot: str
+    place: str
+    connection: str = ANY_SERVER
+
+    @classmethod
+    def of_snapshot(cls, path: object) -> "Address":
+        """Return the address of a cluster in a snapshot."""
+        quoted = shlex.quote(str(path))
+        return cls(snapshot=quoted, place=quoted)
+
+    @classmethod
+    def of_cluster(cls, server: str, command_config: object = None) -> "Address":
+        """Return the address of a running cluster."""
+        words = ["--bootstrap-server", server]
+        if command_config is not None:
+            words += ["--command-config", str(command_config)]
+        connection = shlex.join(words)
+        return cls(snapshot="SNAP", place=connection, connection=connection)
+
+
+def state_of(brokers: Brokers, b: int) -> str:
+    """Return the state of a broker as the files name it."""
+    return BrokerState(brokers.state[b]).name.lower().replace("_", "-")
+
+
+def dir_name(state: ClusterState, d: int) -> str:
+    """Return ``BROKER:PATH`` of a log dir."""
+    dirs = state.log_dirs
+    return f"{state.brokers.ids[dirs.broker_idx[d]]}:{dirs.paths[d]}"
+
+
+def brokers_text(ids: Sequence[int]) -> str:
+    """
+    Return broker ids with their noun.
+
+    Examples
+    --------
+    >>> brokers_text([3]), brokers_text([1, 2, 5])
+    ('broker 3', 'brokers 1-2,5')
+    """
+    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(sorted(ids))}"
+
+
+STATE_TEXTS = {
+    "fenced": "the controller hears nothing from it. It died or is cut off: Kafka "
+    "keeps a dead broker fenced until it is unregistered",
+    "shutting-down": "it is being stopped; a broker that is stopped becomes fenced",
+    "dead": "it is not registered; partitions still list it",
+}
+
+
+def broker_text(status: Status, b: int) -> str:
+    """Return what is wrong with a broker that is not live."""
+    brokers = status.state.brokers
+    rack, host = brokers.racks[brokers.rack_idx[b]], brokers.hosts[brokers.host_idx[b]]
+    named = [f"{k} {v}" for k, v in (("rack", rack), ("host", host)) if v is not None]
+    where = f" ({', '.join(named)})" if named else ""
+    state = state_of(brokers, b)
+    count = int(status.troubles.replicas_on[b])
+    offline = "no replica is on it" if not count else f"{plural(count, 'replica')}"
+    tail = offline if not count else f"{offline} on it {_are(count)} offline"
+    return f"broker {brokers.ids[b]}{where} is {state}: {STATE_TEXTS[state]}; {tail}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def broker_advice(status: Status, address: Address) -> list[Advice]:
+    """Return the choices while brokers are not live."""
+    found, brokers = status.troubles, status.state.brokers
+    ids = brokers.ids[found.broker_idx].tolist()
+    listed, snap = ids_text(ids), address.snapshot
+    gone = [int(b) for b in ids if state_of(brokers, brokers.rows_of([b])[0]) != "dead"]
+    lost = f" --lost {ids_text(gone)}" if gone else ""
+    advice: list[Advice] = [
+        (f"start {brokers_text(ids)}: replicas there catch up by themselves", None)
+    ]
+    if found.replicas_on[found.broker_idx].any():
+        advice += [
+            (
+                "or treat it as gone, and copy what it held from the replicas left",
+                f"kafka-planner plan fix {snap}{lost} -o plan",
+            ),
+            (
+                "or take it out of the cluster for good",
+                f"kafka-planner plan remove-brokers {snap} --broker-list {listed} "
+                "-o plan",
+            ),
+        ]
+    advice += [
+        (
+            f"once broker {broker} holds nothing, Kafka may forget it",
+            f"kafka-cluster.sh unregister {address.connection} --id {broker}",
+        )
+        for broker in gone[:1]
+    ]
+    return advice
+
+
+def log_dir_text(status: Status, d: int) -> str:
+    """Return what is wrong with a log dir."""
+    state, found = status.state, status.troubles
+    owner = int(state.log_dirs.broker_idx[d])
+    count, others = int(found.replicas_in[d]), int(found.unplaced_on[owner])
+    text = f"log dir {dir_name(state, d)} is offline; {plural(count, 'replica')} in it"
+    if others:
+        text += f", {plural(others, 'more')[:-1] if others > 1 else '1 more'} in it or "
+        text += "another failed one of this broker"
+    return text
+
+
+def log_dir_advice(status: Status, address: Address) -> list[Advice]:
+    """Return the choices while log dirs are offline."""
+    dirs = status.state.log_dirs
+    owners = np.unique(dirs.broker_idx[status.troubles.log_dir_idx])
+    ids = status.state.brokers.ids[owners].tolist()
+    return [
+        (f"repair the disk and restart {brokers_text(ids)}", None),
+        (
+            f"or restart {brokers_text(ids)} without the directory: Kafka re-creates "
+            "the replicas in the others",
+            None,
+        ),
+        (
+            "or copy the replicas to other brokers",
+            f"kafka-planner plan fix {address.snapshot} --only log-dirs -o plan",
+        ),
+    ]
+
+
+def leaderless_text(status: Status, one: Leaderless) -> str:
+    """Return who has the last copies of a partition without a leader."""
+    state = status.state
+    isr = _ids(one.isr) if status.has_isr[one.partition_idx] else "unknown"
+    parts = [
+        f"replicas {_ids(tuple(state.brokers_of(one.partition_idx)))}",
+        f"ISR {isr}",
+        f"ELR {_ids(one.elr)}",
+        f"last known ELR {_ids(one.last_known_elr)}",
+        f"live but out of sync {_ids(one.out_of_sync)}",
+    ]
+    return f"{state.name_of(one.partition_idx)}: {', '.join(parts)}"
+
+
+def _ids(ids: tuple[int, ...]) -> str:
+    return ",".join(map(str, ids)) or "none"
+
+
+def rescue_of(status: Status, one: Leaderless) -> Rescue | None:
+    """Return the way that brings a partition back; `None` where its ISR is unknown."""
+    return one.rescue if status.has_isr[one.partition_idx] else None
+
+
+def rescue_text(status: Status, one: Leaderless) -> str:
+    """Return what brings a partition back without an unclean election."""
+    some = brokers_text(one.brokers)
+    rescue = rescue_of(status, one)
+    if rescue is None:
+        return (
+            "which replicas are in sync is unknown; kafka-topics.sh --describe "
+            "--unavailable-partitions lists them"
+        )
+    several = f"one of {some}" if len(one.brokers) > 1 else some
+    return {
+        Rescue.ELECTION: f"{several} has every committed record: the controller elects "
+        "it by itself; a clean election loses nothing",
+        Rescue.START: f"start {several} (or bring back its log dir): it has every "
+        "committed record, and is elected without loss",
+        Rescue.LAST_LEADER: f"start {several}: the last known leader; nobody else is "
+        "known to have as many records",
+        Rescue.UNCLEAN: "nobody is known to have every record: only an unclean "
+        "election brings it back",
+        Rescue.ANY: f"start {several}: which of them had every record is unknown",
+    }[rescue]
+
+
+def unclean_text(status: Status, one: Leaderless) -> str | None:
+    """Return what an unclean election leads to; `None` where none is to be held."""
+    if rescue_of(status, one) in {None, Rescue.ELECTION}:
+        return None
+    if one.unclean_leader is None:
+        return "no replica is live: not even an unclean election is possible"
+    lost = "an unknown number of records is lost"
+    if one.lost_bytes is not None:
+        lost = f"at least {bytes_text(one.lost_bytes)} are lost"
+    return f"an unclean election makes broker {one.unclean_leader} the leader: {lost}"
+
+
+def unclean_command(status: Status, one: Leaderless, address: Address) -> str | None:
+    """Return the command of the last resort; `None` where it would elect nobody."""
+    if one.unclean_leader is None or unclean_text(status, one) is None:
+        return None
+    topic, number = topic_and_number(status.state, one.partition_idx)
+    return (
+        "kafka-planner elect --election-type unclean "
+        f"--topic {shlex.quote(topic)} --partition {number} {address.connection}"
+    )
+
+
+def topic_and_number(state: ClusterState, p: int) -> tuple[str, int]:
+    """Return the topic of a partition, and its number there."""
+    partitions = state.partitions
+    return state.topics.names[partitions.topic_idx[p]], int(partitions.partition[p])
+
+
+def no_source_text(status: Status, p: int) -> str:
+    """Return why no copy of a partition can be made."""
+    return (
+        f"{status.state.name_of(p)}: no live replica is in sync or eligible to lead; "
+        f"its replicas are on {brokers_text(status.state.brokers_of(p))}"
+    )
+
+
+def bytes_left_text(moves: Moves) -> str:
+    """Return what reassignments have left to copy."""
+    known = moves.left_bytes != UNKNOWN
+    rest = int((~known).sum())
+    if rest == len(known):
+        return "sizes unknown"
+    left, total = moves.left_bytes[known].sum(), moves.copy_bytes[known].sum()
+    also = f", and {plural(rest, 'partition')} of unknown size" if rest else ""
+    return f"{bytes_text(left)} of {bytes_text(total)} left to copy{also}"
+
+
+OBSTACLE_NAMES = {
+    Obstacle.SAME_BROKER: "adds-and-removes-the-same-broker",
+    Obstacle.NO_SOURCE: "no-source",
+    Obstacle.BROKER: "waits-for-broker",
+    Obstacle.LOG_DIR: "waits-for-log-dir",
+}
+
+
+def obstacle_text(status: Status, obstacle: Obstacle, broker_idx: int) -> str:
+    """Return why reassignments cannot end."""
+    brokers = status.state.brokers
+    broker = "" if broker_idx == ABSENT else f"broker {brokers.ids[broker_idx]}"
+    return {
+        Obstacle.SAME_BROKER: f"{broker} is added and removed at the same time: it "
+        "never ends",
+        Obstacle.NO_SOURCE: "no live replica is in sync, so nothing can be copied",
+        Obstacle.BROKER: f"waits for {broker}, "
+        f"{state_of(brokers, broker_idx) if broker else ''}",
+        Obstacle.LOG_DIR: f"waits for a failed log dir of {broker}",
+    }[obstacle]
+
+
+def cancel_lists(status: Status) -> ReassignmentFile:
+    """Return the stuck reassignments as Kafka's tool takes them to cancel them."""
+    state, moves = status.state, status.troubles.moves
+    stuck = moves.partition_idx[moves.is_stuck].tolist()
+    names = [topic_and_number(state, p) for p in stuck]
+    return ReassignmentFile(
+        topics=tuple(topic for topic, _ in names),
+        partitions=tuple(number for _, number in names),
+        # Kafka's tool wants lists there, and cancels whatever they say.
+        replicas=tuple(tuple(state.brokers_of(p)) for p in stuck),
+        log_dirs=(None,) * len(stuck),
+    )
+
+
+def stuck_advice(address: Address) -> list[Advice]:
+    """Return what frees reassignments that cannot end."""
+    return [
+        ("start what they wait for, or cancel them: the lists before come back", None),
+        (
+            "write them to a file",
+            f"kafka-planner status {address.place} --cancel-json {CANCEL_NAME}",
+        ),
+        (
+            "and cancel them (Kafka's tool removes throttles then, too)",
+            f"kafka-reassign-partitions.sh {address.connection} --cancel "
+            f"--reassignment-json-file {CANCEL_NAME}",
+        ),
+    ]
+
+
+def stuck_groups(status: Status) -> Iterator[tuple[Obstacle, int, list[int]]]:
+    """Yield each reason with its broker row, and the partitions that it holds up."""
+    moves = status.troubles.moves
+    groups: dict[tuple[int, int], list[int]] = {}
+    rows = np.nonzero(moves.is_stuck)[0]
+    for m in rows.tolist():
+        key = int(moves.obstacle[m]), int(moves.broker_idx[m])
+        groups.setdefault(key, []).append(int(moves.partition_idx[m]))
+    for (obstacle, broker), partitions in sorted(groups.items()):
+        yield Obstacle(obstacle), broker, partitions
+
+
+def moving_topics(status: Status) -> list[Mapping[str, Any]]:
+    """Return the topics being reassigned, those with the most bytes left first."""
+    state, moves = status.state, status.troubles.moves
+    topic = state.partitions.topic_idx[moves.partition_idx]
+    found = []
+    for t in np.unique(topic).tolist():
+        here = topic == t
+        left, total = moves.left_bytes[here], moves.copy_bytes[here]
+        is_known = bool((left != UNKNOWN).all())
+        found.append(
+            {
+                "topic": state.topics.names[t],
+                "partitions": int(here.sum()),
+                "bytes": int(total.sum()) if is_known else None,
+                "bytes_left": int(left.sum()) if is_known else None,
+                "stuck": int(moves.is_stuck[here].sum()),
+            }
+        )
+    return sorted(found, key=lambda one: (-(one["bytes_left"] or 0), one["topic"]))
+
+
+def throttle_value(key: str, value: str) -> str:
+    """Return the value of a throttle, short: a rate, or how many replicas it names."""
+    if key.endswith(".replicas"):
+        if value == "*":
+            return "every replica"
+        return plural(len(value.split(",")), "replica")
+    return f"{bytes_text(int(value))}/s" if value.isdecimal() else value
+
+
+def quorum_text(status: Status) -> str:
+    """Return the state of the controllers' quorum."""
+    quorum = status.quorum
+    if quorum is None:
+        return "unknown"
+    leader = "leader unknown" if quorum.leader is None else f"leader {quorum.leader}"
+    voters = f"{plural(len(quorum.voters), 'voter')} ({ids_text(list(quorum.voters))})"
+    more = "how many more may fail is unknown"
+    if quorum.may_fail is not None:
+        more = f"{quorum.may_fail} more may fail"
+    text = f"{leader}; {voters}, majority {quorum.majority}; {more}"
+    if quorum.silent:
+        text += f"; silent: {ids_text(list(quorum.silent))}, restart them"
+    return text
