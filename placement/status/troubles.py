@@ -9,8 +9,6 @@ from placement.cluster import ABSENT, BoolArray, ClusterState, LogDirState, sum_
 from placement.failures.health import Health, health_of
 from placement.status.leaderless import Leaderless, find_leaderless
 from placement.status.moves import Moves, find_moves
-from placement.status.offline import can_lead, offline
-from placement.status.offline import has_source as has_source_of
 
 RowArray = npt.NDArray[np.int64]
 
@@ -59,7 +57,8 @@ class Troubles:
     replicas_in
         ``(D,)`` replicas known to be in each log dir.
     unplaced_on
-        ``(B,)`` offline replicas of a live broker in one of several failed log dirs.
+        ``(B,)`` offline replicas of a live broker of which no single failed log dir is
+        known: they are in one of several, or nothing says where.
     leaderless
         Partitions without a leader.
     no_source
@@ -87,13 +86,15 @@ class Troubles:
 def find_troubles(state: ClusterState) -> Troubles:
     """Find everything that is wrong with a cluster now."""
     replicas, brokers, dirs = state.replicas, state.brokers, state.log_dirs
-    is_offline, has_source = offline(state), has_source_of(state)
+    is_offline, has_source = state.is_offline, state.has_source
     health = health_of(state)
     in_sync = sum_rows(replicas.is_in_sync & ~is_offline, replicas.start)
     least = state.topics.min_insync_replicas[state.partitions.topic_idx]
     located = replicas.log_dir_idx[replicas.log_dir_idx != ABSENT]
+    # A row more, so that replicas in unknown log dirs count.
+    is_failed_dir = np.append(np.equal(dirs.state, LogDirState.OFFLINE), [False])
     is_unplaced = is_offline & brokers.is_live[replicas.broker_idx]
-    is_unplaced &= np.equal(replicas.log_dir_idx, ABSENT)
+    is_unplaced &= ~is_failed_dir[replicas.log_dir_idx]
     return Troubles(
         state=state,
         health=health,
@@ -104,7 +105,7 @@ def find_troubles(state: ClusterState) -> Troubles:
         unplaced_on=np.bincount(
             replicas.broker_idx[is_unplaced], minlength=len(brokers)
         ),
-        leaderless=find_leaderless(state, is_offline, can_lead(state)),
+        leaderless=find_leaderless(state, is_offline, state.can_lead),
         no_source=np.nonzero(~has_source)[0],
         under_min_isr=_by_topic(state, health.is_under_min_isr, in_sync, least),
         under_replicated=_by_topic(

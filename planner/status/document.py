@@ -31,6 +31,8 @@ from planner.status.words import (
     topic_and_number,
     unclean_command,
     unclean_text,
+    unplaced_brokers,
+    unplaced_text,
 )
 
 Document = dict[str, Any]
@@ -87,7 +89,7 @@ def _brokers(status: Status, address: Address) -> Document:
 def _log_dirs(status: Status, address: Address) -> Document:
     found, dirs = status.troubles, status.state.log_dirs
     ids = status.state.brokers.ids[dirs.broker_idx]
-    listed = [
+    listed: list[Document] = [
         {
             "broker": int(ids[d]),
             "log_dir": dirs.paths[d],
@@ -96,6 +98,16 @@ def _log_dirs(status: Status, address: Address) -> Document:
             "message": log_dir_text(status, d),
         }
         for d in found.log_dir_idx.tolist()
+    ]
+    listed += [
+        {
+            "broker": int(status.state.brokers.ids[b]),
+            "log_dir": None,
+            "replicas": 0,
+            "in_this_or_another": int(found.unplaced_on[b]),
+            "message": unplaced_text(status, b),
+        }
+        for b in unplaced_brokers(status)
     ]
     choices = _choices(log_dir_advice(status, address)) if listed else []
     return {"offline": listed, "choices": choices}

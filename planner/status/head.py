@@ -7,7 +7,14 @@ from placement.cluster import ClusterState
 from planner.plan.words import labelled, plural
 from planner.snapshot.document import Snapshot
 from planner.status.find import Status, status_of
-from planner.status.words import Address, bytes_left_text, dir_name, state_of
+from planner.status.words import (
+    Address,
+    bytes_left_text,
+    dir_name,
+    state_of,
+    unplaced_brokers,
+    unplaced_text,
+)
 
 LABEL = "Wrong now"
 MOST_NAMED = 3
@@ -97,6 +104,8 @@ def _log_dirs(status: Status) -> Iterator[str]:
     rest = len(rows) - MOST_NAMED
     if rest > 0:
         yield f"{plural(rest, 'more log dir')} offline"
+    for b in unplaced_brokers(status)[:MOST_NAMED]:
+        yield unplaced_text(status, b)
 
 
 def _some(names: list[str], count: int | None = None) -> str:

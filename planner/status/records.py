@@ -34,14 +34,14 @@ class BrokersRecord(Record):
 
 class OfflineDirRecord(Record):
     """
-    A log dir that is offline.
+    A log dir that is offline; null where only the broker is known.
 
     `in_this_or_another` counts offline replicas of which only the broker is known,
     where several of its log dirs are offline.
     """
 
     broker: Int32
-    log_dir: str
+    log_dir: str | None
     replicas: int
     in_this_or_another: int
     message: str

@@ -26,6 +26,8 @@ from planner.status.words import (
     throttle_value,
     unclean_command,
     unclean_text,
+    unplaced_brokers,
+    unplaced_text,
 )
 from planner.throttles import removals
 
@@ -97,10 +99,10 @@ def _brokers(status: Status, address: Address) -> Iterator[str]:
 
 
 def _log_dirs(status: Status, address: Address) -> Iterator[str]:
-    rows = status.troubles.log_dir_idx.tolist()
-    if rows:
-        texts = [log_dir_text(status, d) for d in rows[:MOST_LISTED]]
-        yield from _listed("Log dirs", texts, len(rows), "log dir")
+    texts = [log_dir_text(status, d) for d in status.troubles.log_dir_idx.tolist()]
+    texts += [unplaced_text(status, b) for b in unplaced_brokers(status)]
+    if texts:
+        yield from _listed("Log dirs", texts[:MOST_LISTED], len(texts), "log dir")
         yield from _advice(log_dir_advice(status, address))
 
 

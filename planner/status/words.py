@@ -140,16 +140,32 @@ def log_dir_text(status: Status, d: int) -> str:
     owner = int(state.log_dirs.broker_idx[d])
     count, others = int(found.replicas_in[d]), int(found.unplaced_on[owner])
     text = f"log dir {dir_name(state, d)} is offline; {plural(count, 'replica')} in it"
-    if others:
-        text += f", {plural(others, 'more')[:-1] if others > 1 else '1 more'} in it or "
-        text += "another failed one of this broker"
-    return text
+    more = f", {others} more in it or another failed one of this broker"
+    return text + more if others else text
+
+
+def unplaced_brokers(status: Status) -> list[int]:
+    """Return the rows of live brokers with offline replicas and no failed log dir."""
+    found, dirs = status.troubles, status.state.log_dirs
+    failed = set(dirs.broker_idx[found.log_dir_idx].tolist())
+    rows = np.nonzero(found.unplaced_on)[0].tolist()
+    return [b for b in rows if b not in failed]
+
+
+def unplaced_text(status: Status, b: int) -> str:
+    """Return what is known of offline replicas on a broker that is live."""
+    count = int(status.troubles.unplaced_on[b])
+    return (
+        f"{plural(count, 'replica')} on broker {status.state.brokers.ids[b]} "
+        f"{_are(count)} offline though it is live; which log dir failed is unknown"
+    )
 
 
 def log_dir_advice(status: Status, address: Address) -> list[Advice]:
     """Return the choices while log dirs are offline."""
     dirs = status.state.log_dirs
-    owners = np.unique(dirs.broker_idx[status.troubles.log_dir_idx])
+    failed = dirs.broker_idx[status.troubles.log_dir_idx].tolist()
+    owners = sorted({*failed, *unplaced_brokers(status)})
     ids = status.state.brokers.ids[owners].tolist()
     return [
         (f"repair the disk and restart {brokers_text(ids)}", None),

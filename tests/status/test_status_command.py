@@ -116,6 +116,33 @@ def test_a_failed_log_dir_is_named_by_its_broker(capsys, tmp_path):
     assert commands[-1].endswith("s.json --only log-dirs -o plan")
 
 
+@pytest.mark.parametrize(
+    ("failed", "listed"),
+    [
+        pytest.param(["/d1", "/d2"], [("/d1", 0, 1), ("/d2", 0, 1)], id="one-of-two"),
+        pytest.param([], [(None, 0, 1)], id="of-no-known-dir"),
+    ],
+)
+def test_an_offline_replica_of_a_live_broker_is_in_one_of_its_failed_log_dirs(
+    capsys, tmp_path, failed, listed
+):
+    dirs = [
+        {"path": path, "state": "offline" if path in failed else "online"}
+        for path in ("/d1", "/d2", "/d3")
+    ]
+    given = document(
+        [partition(0, [1, 5], isr=[1], offline_replicas=[5])],
+        brokers={5: {"log_dirs": dirs}},
+    )
+
+    found = checked(capsys, tmp_path, given)["log_dirs"]["offline"]
+
+    keys = ("log_dir", "replicas", "in_this_or_another")
+    assert [tuple(one[key] for key in keys) for one in found] == listed
+    text = words_of(status(capsys, tmp_path, given))
+    assert "1 more in it or another" in text or "which log dir failed is unk" in text
+
+
 def test_leaderless_partitions_say_who_has_the_last_copies(capsys, tmp_path):
     given = document(
         [
