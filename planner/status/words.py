@@ -217,8 +217,8 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     return {
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
         "it by itself; a clean election loses nothing",
-        Rescue.START: f"start {several} (or bring back its log dir): it has every "
-        "committed record, and is elected without loss",
+        Rescue.START: f"start {several} (or bring back its log dir): it had every "
+        "committed record when it went; after a crash the last ones may be missing",
         Rescue.LAST_LEADER: f"start {several}: the last known leader; nobody else is "
         "known to have as many records",
         Rescue.UNCLEAN: "nobody is known to have every record: only an unclean "
