@@ -203,7 +203,7 @@ def _reassignments(status: Status, address: Address) -> Document:
         "topics": [dict(topic) for topic in topics],
         "stuck": stuck,
         "cancel": json.loads(format_reassignment(cancel_lists(status))),
-        "choices": _choices(stuck_advice(address)) if stuck else [],
+        "choices": _choices(stuck_advice(status, address)) if stuck else [],
     }
 
 

@@ -169,7 +169,7 @@ def _stuck(status: Status, address: Address) -> Iterator[str]:
         more = f" and {rest} more" if rest > 0 else ""
         why = obstacle_text(status, obstacle, broker)
         yield from labelled("Stuck", f"{', '.join(names)}{more}: {why}")
-    yield from _advice(stuck_advice(address))
+    yield from _advice(stuck_advice(status, address))
 
 
 def _throttles(status: Status, address: Address) -> Iterator[str]:

@@ -217,14 +217,27 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     return {
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
         "it by itself; a clean election loses nothing",
-        Rescue.START: f"start {several} (or bring back its log dir): it had every "
-        "committed record when it went; after a crash the last ones may be missing",
+        Rescue.START: f"start {some} (or bring back the log dir): {_trusted(one)}",
         Rescue.LAST_LEADER: f"start {several}: the last known leader; nobody else is "
         "known to have as many records",
         Rescue.UNCLEAN: "nobody is known to have every record: only an unclean "
         "election brings it back",
         Rescue.ANY: f"start {several}: which of them had every record is unknown",
     }[rescue]
+
+
+def _trusted(one: Leaderless) -> str:
+    """Return when Kafka elects a broker that returns with every committed record."""
+    if len(one.brokers) == 1:
+        return (
+            "it had every committed record when it went; after a crash the last ones "
+            "may be missing"
+        )
+    return (
+        "one that was stopped in order is elected at once; those that crashed are "
+        "trusted no more where eligible leader replicas are on, and only once all are "
+        "back does the last leader lead again"
+    )
 
 
 def unclean_text(status: Status, one: Leaderless) -> str | None:
@@ -311,8 +324,12 @@ def cancel_lists(status: Status) -> ReassignmentFile:
     )
 
 
-def stuck_advice(address: Address) -> list[Advice]:
+def stuck_advice(status: Status, address: Address) -> list[Advice]:
     """Return what frees reassignments that cannot end."""
+    # Kafka's tool would wait for brokers that are down to clear their throttles.
+    is_down = len(status.troubles.broker_idx) > 0
+    also = "" if is_down else " (Kafka's tool removes throttles then, too)"
+    keeps = " --preserve-throttles" if is_down else ""
     return [
         ("start what they wait for, or cancel them: the lists before come back", None),
         (
@@ -320,9 +337,9 @@ def stuck_advice(address: Address) -> list[Advice]:
             f"kafka-planner status {address.place} --cancel-json {CANCEL_NAME}",
         ),
         (
-            "and cancel them (Kafka's tool removes throttles then, too)",
+            f"and cancel them{also}",
             f"kafka-reassign-partitions.sh {address.connection} --cancel "
-            f"--reassignment-json-file {CANCEL_NAME}",
+            f"--reassignment-json-file {CANCEL_NAME}{keeps}",
         ),
     ]
 
