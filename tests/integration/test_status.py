@@ -148,6 +148,13 @@ def test_throttles_left_behind_go_by_the_commands_that_it_names(
     }
 
 
+def move(cluster: Cluster, partition: TopicPartition, brokers: list[int]) -> None:
+    """Reassign a partition without the checks of Kafka's tool, through broker 1."""
+    server = f"127.0.0.1:{cluster.ports[1]}"
+    with KafkaAdminClient(bootstrap_servers=server) as admin:
+        admin.alter_partition_reassignments({partition: brokers})
+
+
 def cancel(cluster: Cluster, found: dict[str, Any], file: Path) -> None:
     """Let Kafka's own tool cancel what `status` wrote, by the command that it names."""
     words = shlex.split(found["reassignments"]["choices"][-1]["command"])
@@ -166,16 +173,14 @@ def test_reassignments_that_run_and_that_are_stuck(new_cluster, tmp_path):
 
     cluster.reassign("--execute", *named, "--throttle", "100000")
     running = status(cluster)
-    with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
-        # The list before, while the copy runs: Kafka then adds and removes broker 3.
-        admin.alter_partition_reassignments({partition: [1, 2]})
-        held = status(cluster, "--cancel-json", stuck)
-        cancel(cluster, held, stuck)
-        wait_until(lambda: status(cluster)["status"] == "fine", "the cancel")
-        cluster.kill(3)
-        wait_for_state(cluster, 3, "fenced")
-    with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
-        admin.alter_partition_reassignments({partition: [3, 2]})
+    # The list before, while the copy runs: Kafka then adds and removes broker 3.
+    move(cluster, partition, [1, 2])
+    held = status(cluster, "--cancel-json", stuck)
+    cancel(cluster, held, stuck)
+    wait_until(lambda: status(cluster)["status"] == "fine", "the cancel")
+    cluster.kill(3)
+    wait_for_state(cluster, 3, "fenced")
+    move(cluster, partition, [3, 2])
     waits = status(cluster, "--cancel-json", stuck)
     cancel(cluster, waits, stuck)
     freed = status(cluster)
