@@ -22,7 +22,8 @@ Of what one follower fetches, 30 MB.
 
 Each record is a batch of its own: its header (61 bytes), what frames a record and what
 frames a fetch are below 3 % of 10 kB for the log and two followers together;
-heartbeats, metadata and empty fetches are some kB a second. One follower more or less is 100 %.
+heartbeats, metadata and empty fetches are some kB a second. One follower more or less
+is 100 %.
 """
 
 
