@@ -14,7 +14,7 @@ import numpy as np
 
 from placement.check.capacity_rules import capacities
 from placement.check.case import Case
-from placement.check.finding import Finding, Where
+from placement.check.finding import Finding, Missed, Where
 from placement.check.loads import broker_loads, fixed_bytes, replica_bytes
 from placement.check.placed import BoolArray
 from placement.check.rack_rule import most_per_rack
@@ -61,18 +61,19 @@ class Band:
         return np.where(is_out, off / np.where(is_out, self.target, 1.0), 0.0)
 
 
-def bands(case: Case, goals: HardGoals) -> Iterator[Finding]:
+def bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
     """Find brokers outside a band that is hard."""
     for band in banded(case, goals):
-        resource, load = band.resource, band.load
-        for row in np.flatnonzero(band.outside > 0).tolist():
+        resource, load, outside = band.resource, band.load, band.outside
+        for row in np.flatnonzero(outside > 0).tolist():
             broker = case.broker_id(row)
-            yield Finding(
+            finding = Finding(
                 rule=f"band-{resource}",
                 where=Where(broker=broker, resource=resource),
                 message=f"broker {broker}: {resource} {load[row]:.6g} is outside its "
                 f"band {band.lower[row]:.6g} to {band.upper[row]:.6g}, which is hard",
             )
+            yield Missed(finding, float(outside[row]))
 
 
 def banded(case: Case, goals: HardGoals) -> Iterator[Band]:

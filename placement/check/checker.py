@@ -10,7 +10,7 @@ from placement.check.goals import hard_goals
 from placement.check.log_dir_capacity import log_dir_capacity
 from placement.check.placement_rules import dead_broker, excluded, log_dir, min_isr
 from placement.check.rack_rule import rack
-from placement.check.settings import CheckSettings
+from placement.check.settings import CheckSettings, CustomRule
 from placement.check.shape_rules import (
     duplicate_broker,
     duplicate_partition,
@@ -64,8 +64,8 @@ def check(
 
     Returns
     -------
-    What is wrong, rule by rule, then by row; custom rules last. Findings on what the
-    plan neither causes nor touches are marked `existing`.
+    What is wrong, rule by rule, then by row; custom rules last. What was wrong before
+    and is no worse with the plan is marked `existing`, on every rule.
 
     Notes
     -----
@@ -82,12 +82,26 @@ def check(
     if case.settings.hard_goals is not None:
         found.extend(hard_goals(case, case.settings.hard_goals))
     for custom in case.settings.custom:
-        found.extend(custom(before, target))
+        found.extend(_compared(custom, before, target))
     soft = case.settings.soft
     return tuple(
         replace(finding, soft=True) if _names(finding) & soft else finding
         for finding in found
     )
+
+
+def _compared(
+    custom: CustomRule, before: ClusterState, target: Target
+) -> Iterator[Finding]:
+    """Yield what a rule finds; what it finds without any plan as well is existing."""
+    found = list(custom(before, target))
+    if not any(finding.is_wrong for finding in found):
+        yield from found
+        return
+    was = set(custom(before, Target.from_lists([], [], [])))
+    for finding in found:
+        is_as_before = replace(finding, existing=False) in was
+        yield replace(finding, existing=finding.existing or is_as_before)
 
 
 def _names(finding: Finding) -> set[str]:
@@ -98,5 +112,5 @@ def _names(finding: Finding) -> set[str]:
 
 
 def is_ok(findings: tuple[Finding, ...]) -> bool:
-    """Tell whether nothing is wrong that the plan causes, or leaves as it was."""
+    """Tell whether nothing is wrong that the plan causes or makes worse."""
     return not any(finding.is_wrong for finding in findings)

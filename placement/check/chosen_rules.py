@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -219,15 +219,24 @@ def within_rack() -> CustomRule:
 
 
 def strict_racks() -> CustomRule:
-    """Return the rule that no two replicas of a partition share a rack."""
+    """
+    Return the rule that no two replicas of a partition share a rack.
+
+    Those of which as many shared one before, or more, are existing.
+    """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
         brokers = before.brokers
         rack = dict(zip(brokers.ids.tolist(), brokers.rack_idx.tolist(), strict=True))
+
+        def num_shared(listed: tuple[int, ...]) -> int:
+            return len(listed) - len({rack.get(broker) for broker in listed})
+
         for entry in _entries(before, target):
-            held = Counter(rack.get(broker) for broker in entry.new)
-            if held and max(held.values()) > 1:
-                yield entry.finding("rack", "two replicas share a rack")
+            old, new = num_shared(entry.old), num_shared(entry.new)
+            if new > 0:
+                finding = entry.finding("rack", "two replicas share a rack")
+                yield replace(finding, existing=new <= old)
 
     return check
 
@@ -271,12 +280,14 @@ def replica_cap(most: int) -> CustomRule:
             after.subtract(entry.old)
             after.update(entry.new)
         for broker in sorted(after):
-            if after[broker] > max(most, count.get(broker, 0)):
+            had = count.get(broker, 0)
+            if after[broker] > most:
                 yield Finding(
                     rule="max-replicas",
                     where=Where(broker=broker, resource="replicas"),
-                    message=f"broker {broker}: {after[broker]} replicas, and {most} "
-                    "are the most of any broker",
+                    message=f"broker {broker}: {after[broker]} replicas (before: "
+                    f"{had}), and {most} are the most of any broker",
+                    existing=after[broker] <= had,
                 )
 
     return check

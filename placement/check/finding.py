@@ -1,6 +1,7 @@
 """What a check reports."""
 
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Finding:
     message
         One sentence with the thing, its value and the limit.
     existing
-        Whether it was so before and the plan neither causes nor touches it.
+        Whether it was so before, and the plan makes it no worse.
     soft
         Whether this is a goal, met as far as it can be, and no rule.
     """
@@ -48,3 +49,19 @@ class Finding:
     def to_dict(self) -> dict[str, object]:
         """Return the finding as it stands in `--format json`."""
         return asdict(self)
+
+
+class Missed(NamedTuple):
+    """
+    A goal that is not met at one place.
+
+    Parameters
+    ----------
+    finding
+        The place and the value.
+    by
+        Distance from the goal, in units of the goal; compared with that of before.
+    """
+
+    finding: Finding
+    by: float

@@ -1,13 +1,14 @@
 """Goals that are hard, counted anew from what they say."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from placement.check.bands import bands, leads, stays
 from placement.check.capacity_rules import amount, capacities
 from placement.check.case import Case
-from placement.check.finding import Finding, Where
+from placement.check.finding import Finding, Missed, Where
 from placement.check.log_dir_bands import log_dir_bands
 from placement.check.placed import BoolArray
 from placement.check.settings import HardGoals
@@ -18,7 +19,28 @@ SLACK = 1e-6
 
 
 def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
-    """Find what a plan lacks for the goals that are hard."""
+    """
+    Find what a plan lacks for the goals that are hard.
+
+    A place that missed a goal by as much before is existing.
+    """
+    missed = list(_missed(case, goals))
+    if not missed:
+        return
+    nothing = np.zeros_like(case.is_touched)
+    unchanged = replace(case, after=case.before, is_touched=nothing)
+    was = {_key(finding): by for finding, by in _missed(unchanged, goals)}
+    for finding, by in missed:
+        had = was.get(_key(finding), 0.0)
+        yield replace(finding, existing=by <= had * (1 + SLACK) and had > 0)
+
+
+def _key(finding: Finding) -> tuple[str, Where]:
+    return finding.rule, finding.where
+
+
+def _missed(case: Case, goals: HardGoals) -> Iterator[Missed]:
+    """Yield the goals that are not met after, and by how much."""
     if not goals.is_inside:
         yield from bands(case, goals)
     elif "band-disk" in goals.names and "disk" not in goals.not_balanced:
@@ -38,13 +60,17 @@ def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
         yield from _min_leaders(case, _leading(case, goals), goals.topic_leaders)
 
 
-def _finding(case: Case, goal: str, row: int, text: str) -> Finding:
-    broker = case.broker_id(row)
+def _finding(
+    case: Case, goal: str, at: tuple[int, str | None], text: str, by: float
+) -> Missed:
+    """Return a goal missed by the broker of a row, for one topic or for all."""
+    broker = case.broker_id(at[0])
     message = f"broker {broker}: {text}, and {goal} is hard"
-    return Finding(rule=goal, where=Where(broker=broker), message=message)
+    where = Where(broker=broker, topic=at[1])
+    return Missed(Finding(rule=goal, where=where, message=message), by)
 
 
-def _potential_out(case: Case) -> Iterator[Finding]:
+def _potential_out(case: Case) -> Iterator[Missed]:
     partitions, after = case.state.partitions, case.after
     copies = after.replication_factor - 1
     fetched = np.where(copies > 0, partitions.in_bytes_per_s * copies, 0.0)
@@ -55,7 +81,9 @@ def _potential_out(case: Case) -> Iterator[Finding]:
     for row in np.flatnonzero(over).tolist():
         text = f"it would send {amount('out', load[row])} if it led all it holds, "
         text += f"over {amount('out', limit[row])}"
-        yield _finding(case, "potential-out", row, text)
+        yield _finding(
+            case, "potential-out", (row, None), text, float(load[row] - limit[row])
+        )
 
 
 def _leading(case: Case, goals: HardGoals) -> BoolArray:
@@ -68,7 +96,7 @@ def _leading(case: Case, goals: HardGoals) -> BoolArray:
     return member
 
 
-def _leader_in(case: Case, member: BoolArray, width: float) -> Iterator[Finding]:
+def _leader_in(case: Case, member: BoolArray, width: float) -> Iterator[Missed]:
     into = np.nan_to_num(case.state.partitions.in_bytes_per_s)
     load = _led(case, into)
     most = into.sum() / max(int(member.sum()), 1) * (1 + width)
@@ -76,7 +104,7 @@ def _leader_in(case: Case, member: BoolArray, width: float) -> Iterator[Finding]
     slack = SLACK * most + 1e-3 * (1 + case.after.is_leader.sum())
     for row in np.flatnonzero((load > most + slack) & member).tolist():
         text = f"leaders of {amount('in', load[row])} in, over {amount('in', most)}"
-        yield _finding(case, "leader-in", row, text)
+        yield _finding(case, "leader-in", (row, None), text, float(load[row] - most))
 
 
 def _led(case: Case, values: RateArray) -> RateArray:
@@ -88,51 +116,52 @@ def _led(case: Case, values: RateArray) -> RateArray:
     ).astype(np.float64)
 
 
-def _spread_replicas(case: Case, goals: HardGoals) -> Iterator[Finding]:
+def _spread_replicas(case: Case, goals: HardGoals) -> Iterator[Missed]:
     member = stays(case)
     for _, name, chosen in _topics(case, goals.spread_topics):
         held = case.after.broker_idx[chosen[case.after.partition_idx]]
         counts = np.bincount(held, minlength=case.state.num_brokers)
         mean = float(case.after.replication_factor[chosen].sum()) / max(member.sum(), 1)
-        for row, asked in _uneven(counts, member, mean, goals):
+        for row, asked, by in _uneven(counts, member, mean, goals):
             text = f"{counts[row]} replicas of topic {name}, {asked} asked"
-            yield _finding(case, "spread-topics", row, text)
+            yield _finding(case, "spread-topics", (row, name), text, by)
 
 
-def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Finding]:
+def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Missed]:
     member = _leading(case, goals)
     for _, name, chosen in _topics(case, goals.spread_topic_leaders):
         counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
         mean = float(chosen.sum()) / max(member.sum(), 1)
-        for row, asked in _uneven(counts, member, mean, goals):
+        for row, asked, by in _uneven(counts, member, mean, goals):
             text = f"it leads {counts[row]} partitions of topic {name}, {asked} asked"
-            yield _finding(case, "spread-topic-leaders", row, text)
+            yield _finding(case, "spread-topic-leaders", (row, name), text, by)
 
 
 def _uneven(
     counts: Int64Array, member: BoolArray, mean: float, goals: HardGoals
-) -> Iterator[tuple[int, str]]:
-    """Yield the brokers outside the mean and its gap, and what is asked of them."""
+) -> Iterator[tuple[int, str, float]]:
+    """Yield brokers outside the mean and its gap, what is asked, and how far off."""
     band, (least, most) = goals.spread_band, goals.spread_gap
     # From whole numbers outwards, as Cruise Control rounds.
     down, up = np.floor(mean), np.ceil(mean)
     lower = np.clip(np.floor(mean * max(0.0, 1 - band)), down - most, down - least)
     upper = np.clip(np.ceil(mean * (1 + band)), up + least, up + most)
     lower = max(lower, 0)
-    off = ((counts < lower) | (counts > upper)) & member
-    for row in np.flatnonzero(off).tolist():
-        yield row, f"{lower:.0f} to {upper:.0f}"
+    off = np.maximum(lower - counts, counts - upper)
+    for row in np.flatnonzero((off > 0) & member).tolist():
+        yield row, f"{lower:.0f} to {upper:.0f}", float(off[row])
 
 
 def _min_leaders(
     case: Case, member: BoolArray, wanted: Mapping[str, int]
-) -> Iterator[Finding]:
+) -> Iterator[Missed]:
     for _, name, chosen in _topics(case, frozenset(wanted)):
         counts = _led(case, chosen.astype(np.float64)).astype(np.int64)
         least = min(wanted[name], int(chosen.sum()) // max(int(member.sum()), 1))
         for row in np.flatnonzero((counts < least) & member).tolist():
             text = f"it leads {counts[row]} partitions of topic {name}, {least} asked"
-            yield _finding(case, "min-topic-leaders", row, text)
+            by = float(least - counts[row])
+            yield _finding(case, "min-topic-leaders", (row, name), text, by)
 
 
 def _topics(case: Case, names: frozenset[str]) -> Iterator[tuple[int, str, BoolArray]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from placement.check.case import Case
-from placement.check.finding import Finding, Where
+from placement.check.finding import Finding, Missed, Where
 from placement.check.loads import replica_bytes
 from placement.check.log_dir_capacity import ends_in, log_dir_loads
 from placement.check.placed import BoolArray
@@ -16,7 +16,7 @@ from placement.cluster import ABSENT, UNKNOWN, LogDirState, RateArray
 SLACK = 1e-6
 
 
-def log_dir_bands(case: Case, goals: HardGoals) -> Iterator[Finding]:
+def log_dir_bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
     """
     Find log dirs outside their band of their broker's bytes.
 
@@ -36,13 +36,14 @@ def log_dir_bands(case: Case, goals: HardGoals) -> Iterator[Finding]:
         is_off = (off > SLACK * np.maximum(target, 1.0)) & (target > 0)
         for at in np.flatnonzero(is_off).tolist():
             broker, path = case.broker_id(row), dirs.paths[rows[at]]
-            yield Finding(
+            finding = Finding(
                 rule="band-disk",
                 where=Where(broker=broker, log_dir=path, resource="disk"),
                 message=f"log dir {path} of broker {broker}: {load[rows[at]]} bytes "
                 f"are outside its band {lower[at]:.6g} to {upper[at]:.6g}, which is "
                 "hard",
             )
+            yield Missed(finding, float(off[at] / target[at]))
 
 
 def _is_member(case: Case, goals: HardGoals) -> BoolArray:

@@ -1,6 +1,7 @@
 """Where replicas must not lie, and who must not lead."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,13 +40,15 @@ def _min_isr_of(case: Case) -> Int64Array:
 
 def _below_min_isr(case: Case) -> Iterator[Finding]:
     least, factor = _min_isr_of(case), case.after.replication_factor
+    was = case.before.replication_factor
     for partition in np.flatnonzero(factor < least).tolist():
-        yield case.finding(
+        finding = case.finding(
             "min-isr",
             partition,
-            f"replication factor {factor[partition]} is below min.insync.replicas "
-            f"{least[partition]}",
+            f"replication factor {factor[partition]} (before: {was[partition]}) is "
+            f"below min.insync.replicas {least[partition]}",
         )
+        yield replace(finding, existing=bool(factor[partition] >= was[partition]))
 
 
 def _kept(case: Case, flags: BoolArray) -> Int64Array:
@@ -190,13 +193,15 @@ def _unfit_dirs(case: Case) -> Iterator[Finding]:
         path = dirs.paths[after.log_dir_idx[row]]
         broker = case.broker_id(int(after.broker_idx[row]))
         what = "is offline" if is_offline[row] else "is cordoned and takes nothing new"
-        yield case.finding(
+        finding = case.finding(
             "log-dir",
             int(after.partition_idx[row]),
             f"log dir {path} of broker {broker} {what}",
             broker=broker,
             log_dir=path,
         )
+        # A replica that stays where it lay is there before, whatever else changes.
+        yield replace(finding, existing=not is_new_here[row])
 
 
 def _nowhere_to_go(case: Case) -> Iterator[Finding]:

@@ -1,13 +1,13 @@
 """The rack rule: no rack holds more of a partition than it must."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from placement.check.case import Case
 from placement.check.finding import Finding
-from placement.check.placed import BoolArray
+from placement.check.placed import BoolArray, Placed
 from placement.check.target import Int64Array
 
 
@@ -39,31 +39,110 @@ def most_per_rack(replication_factor: int, brokers_per_rack: list[int]) -> int:
 
 
 def rack(case: Case) -> Iterator[Finding]:
-    """Find partitions with more replicas in a rack than κ, or unevenly spread ones."""
+    """
+    Find partitions with more replicas in a rack than κ, or unevenly spread ones.
+
+    A partition that broke the rule before and is no worse is existing: no more replicas
+    above κ, and no larger difference between racks. Another order is never worse.
+    """
     is_used = _is_used(case)
     brokers = case.state.brokers
     in_rack = np.bincount(brokers.rack_idx[is_used], minlength=len(brokers.racks))
-    is_settled = _is_settled(case)
-    held = _held(case, is_settled, is_used)
-    factor = np.bincount(
-        case.after.partition_idx[is_settled], minlength=case.state.num_partitions
-    )
-    limit = _limits(factor, in_rack.tolist())
-    most_of, fullest = _fullest(held, case.state.num_partitions)
-    least_open = _least_open(held, in_rack, case.state.num_partitions)
-    is_over, is_uneven = most_of > limit, most_of >= least_open + 2
-    is_broken = is_over | is_uneven
+    new = _spread(case, case.after, is_used, in_rack)
+    is_broken = new.is_over | new.is_uneven
     if case.settings.asks_racks_of_changed:
         is_broken &= _changes_racks(case)
+    if not is_broken.any():
+        return
+    old = _spread(case, case.before, is_used, in_rack)
+    is_worse = (new.excess > old.excess) | (new.unevenness > old.unevenness)
+    is_worse &= case.is_touched & _differs(case)
     for partition in np.flatnonzero(is_broken).tolist():
-        count, name = most_of[partition], brokers.racks[fullest[partition]]
+        name, count = brokers.racks[new.fullest[partition]], new.most[partition]
+        limit = new.limit[partition]
         why = (
-            f"{limit[partition]} at most at replication factor {factor[partition]}"
-            if is_over[partition]
-            else f"another rack with a free broker holds {least_open[partition]}"
+            f"{limit} at most at replication factor {new.factor[partition]}"
+            if new.is_over[partition]
+            else f"another rack with a free broker holds {new.least_open[partition]}"
         )
-        message = f"rack {name} holds {count} replicas; {why}"
-        yield case.finding("rack", partition, message, rack=name)
+        had = "" if is_worse[partition] else f" (before: {old.most[partition]})"
+        message = f"rack {name} holds {count} replicas{had}; {why}"
+        finding = case.finding("rack", partition, message, rack=name)
+        yield replace(finding, existing=not is_worse[partition])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spread:
+    """
+    Spread of each partition over the racks.
+
+    Parameters
+    ----------
+    limit
+        ``(P,)`` κ.
+    factor
+        ``(P,)`` replicas counted.
+    most, fullest
+        ``(P,)`` replicas in the fullest rack, and the row of that rack.
+    least_open
+        ``(P,)`` replicas in the emptiest rack that has a free broker.
+    excess
+        ``(P,)`` replicas above κ, over all racks.
+    """
+
+    limit: Int64Array
+    factor: Int64Array
+    most: Int64Array
+    fullest: Int64Array
+    least_open: Int64Array
+    excess: Int64Array
+
+    @property
+    def is_over(self) -> BoolArray:
+        """``(P,)`` true where a rack holds more than κ."""
+        over: BoolArray = self.most > self.limit
+        return over
+
+    @property
+    def is_uneven(self) -> BoolArray:
+        """``(P,)`` true where a rack holds two more than one with a free broker."""
+        uneven: BoolArray = self.most >= self.least_open + 2
+        return uneven
+
+    @property
+    def unevenness(self) -> Int64Array:
+        """``(P,)`` by how many replicas racks differ beyond the one allowed."""
+        return np.maximum(self.most - self.least_open - 1, 0)
+
+
+def _spread(
+    case: Case, placed: Placed, is_used: BoolArray, in_rack: Int64Array
+) -> _Spread:
+    count = case.state.num_partitions
+    is_settled = _is_settled(case, placed)
+    held = _held(case, placed, is_settled, is_used)
+    factor = np.bincount(placed.partition_idx[is_settled], minlength=count)
+    limit = _limits(factor, in_rack.tolist())
+    most, fullest = _fullest(held, count)
+    excess = np.zeros(count, dtype=np.int64)
+    np.add.at(excess, held.partition, np.maximum(held.count - limit[held.partition], 0))
+    return _Spread(
+        limit=limit,
+        factor=factor,
+        most=most,
+        fullest=fullest,
+        least_open=_least_open(held, in_rack, count),
+        excess=excess,
+    )
+
+
+def _differs(case: Case) -> BoolArray:
+    """Return ``(P,)`` true where a replica comes or goes: more than another order."""
+    count = case.state.num_partitions
+    stays = np.bincount(case.after.partition_idx[~case.is_new], minlength=count)
+    had, has = np.diff(case.before.start), np.diff(case.after.start)
+    differs: BoolArray = np.not_equal(stays, had) | np.not_equal(stays, has)
+    return differs
 
 
 def _changes_racks(case: Case) -> BoolArray:
@@ -91,18 +170,21 @@ def _is_used(case: Case) -> BoolArray:
     return used
 
 
-def _is_settled(case: Case) -> BoolArray:
+def _is_settled(case: Case, placed: Placed) -> BoolArray:
     """Return ``(R,)`` false for replicas that an ongoing reassignment takes away."""
     goes = np.append(case.state.replicas.is_removing, False)
-    is_touched = case.is_touched[case.after.partition_idx]
-    settled: BoolArray = ~goes[case.after.from_idx] | is_touched
+    settled: BoolArray = ~goes[placed.from_idx]
+    if placed is case.after:
+        settled |= case.is_touched[placed.partition_idx]
     return settled
 
 
-def _held(case: Case, is_settled: BoolArray, is_used: BoolArray) -> _Held:
-    brokers, rows = case.state.brokers, case.after.broker_idx[is_settled]
+def _held(
+    case: Case, placed: Placed, is_settled: BoolArray, is_used: BoolArray
+) -> _Held:
+    brokers, rows = case.state.brokers, placed.broker_idx[is_settled]
     num_racks = max(len(brokers.racks), 1)
-    key = case.after.partition_idx[is_settled] * num_racks + brokers.rack_idx[rows]
+    key = placed.partition_idx[is_settled] * num_racks + brokers.rack_idx[rows]
     found, group = np.unique(key, return_inverse=True)
     return _Held(
         partition=found // num_racks,

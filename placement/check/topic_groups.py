@@ -51,7 +51,7 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
     """
     Return the rule that partitions of one number have the same lists.
 
-    Those that had other lists, and of which no replica is copied, were so before.
+    Those that had other lists before, and differ no more, are existing.
 
     Parameters
     ----------
@@ -70,8 +70,7 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
             keys = [(name, number) for name in sorted(names)]
             if all(new[key] == new[keys[0]] for key in keys):
                 continue
-            was_apart = any(old[key] != old[keys[0]] for key in keys)
-            is_copied = any(set(new[key]) - set(old[key]) for key in keys)
+            was, now = (_difference([one[key] for key in keys]) for one in (old, new))
             told = ", ".join(
                 f"{name}-{number} on {new[name, number]}" for name, _ in keys
             )
@@ -79,10 +78,17 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
                 rule="topics-together",
                 where=Where(topic=keys[0][0], partition=number),
                 message=f"{told}: they belong together",
-                existing=was_apart and not is_copied,
+                existing=was[0] >= now[0] and was[1] >= now[1],
             )
 
     return check
+
+
+def _difference(lists: list[list[int]]) -> tuple[int, int]:
+    """Return how many brokers not all lists name, and lists unlike the first."""
+    named = [set(row) for row in lists]
+    brokers = len(set.union(*named)) - len(set.intersection(*named))
+    return brokers, sum(row != lists[0] for row in lists)
 
 
 def lists_of(state: ClusterState) -> Lists:

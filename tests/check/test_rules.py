@@ -89,9 +89,10 @@ BROKEN = [
     ),
     broken(
         "rack",
-        make_state([[0, 1], [1, 2]], racks="aab"),
-        target({T0: [1, 0]}),
-        "left-as-it-was",
+        make_state([[0, 1, 3], [1, 2]], racks="aabb"),
+        target({T0: [0, 1]}),
+        "worse-at-a-lower-factor",
+        allow_replication_factor_change=True,
     ),
     broken("capacity", six(**THRESHOLDS), target({T0: [3, 0]}), "disk"),
     broken(
@@ -141,12 +142,6 @@ BROKEN = [
         six(log_dirs={4: [Dir("/d1", state=CORDONED)]}),
         target(FINE),
         "every-log-dir-cordoned",
-    ),
-    broken(
-        "log-dir",
-        six(log_dirs={0: [Dir("/d", state=OFFLINE)]}, dirs=[["/d", None], [None] * 2]),
-        target(FINE),
-        "left-in-an-offline-one",
     ),
     broken(
         "log-dir-capacity",
@@ -407,6 +402,30 @@ EXISTING = [
         make_state([[0, 2], [1, 0]], racks="aabbcc"),
         target(FINE),
         id="rack",
+    ),
+    pytest.param(
+        "rack",
+        make_state([[0, 1], [1, 2]], racks="aab"),
+        target({T0: [1, 0]}),
+        id="rack-in-another-order",
+    ),
+    pytest.param(
+        "rack",
+        make_state([[0, 1], [1, 3]], racks="aaabb"),
+        target({T0: [0, 2]}),
+        id="rack-broken-as-much-elsewhere",
+    ),
+    pytest.param(
+        "min-isr",
+        make_state([[0]], racks="ab", min_isr=[2]),
+        target({T0: [1]}),
+        id="min-isr-of-a-partition-that-moves",
+    ),
+    pytest.param(
+        "log-dir",
+        six(log_dirs={0: [Dir("/d", state=OFFLINE)]}, dirs=[["/d", None], [None] * 2]),
+        target({T0: [0, 4]}),
+        id="log-dir-of-a-replica-that-stays",
     ),
     pytest.param(
         "capacity",
