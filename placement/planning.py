@@ -36,6 +36,7 @@ from placement.rules.left_alone import (
     SayUnknownRacks,
     UsableLogDirs,
 )
+from placement.rules.racks_before import RacksAsBefore
 from placement.rules.rule import Rule
 from placement.rules.sources import NeedSource
 from placement.settling import settle
@@ -212,7 +213,7 @@ def make_draft(state: ClusterState, operation: Operation, settings: Settings) ->
     """Return what an operation and the rules let move."""
     draft = start_draft(state, settings)
     operation.fill(draft)
-    rules: tuple[Rule, ...] = (*RULES, *settings.rules)
+    rules: tuple[Rule, ...] = (*RULES, *settings.rules, RacksAsBefore())
     for rule in rules:
         rule.fill(draft)
     return draft

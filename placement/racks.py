@@ -1,10 +1,17 @@
 """Which partitions break the rack rule; brokers in few words."""
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import BoolArray, ClusterState
 from placement.targets import rack_limit
+
+IntArray = npt.NDArray[np.int64]
+MOST_COUNTED = 20_000_000
+"""Partitions times racks that are counted at once."""
 
 
 def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
@@ -41,6 +48,134 @@ def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
         free = held < in_rack
         broken[p] = bool(free.any() and held.max() - held[free].min() > 1)
     return broken
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowding:
+    """
+    Distance of partitions from the rack rule.
+
+    Parameters
+    ----------
+    excess
+        ``(n,)`` replicas above what a rack may hold, over all racks.
+    unevenness
+        ``(n,)`` by how many replicas racks differ beyond the one allowed.
+    """
+
+    excess: IntArray
+    unevenness: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        held: IntArray,
+        used: IntArray,
+        in_rack: IntArray,
+        limit: IntArray,
+        *,
+        is_even: bool,
+    ) -> Self:
+        """
+        Measure replicas per rack.
+
+        Parameters
+        ----------
+        held, used
+            ``(n, K)`` replicas of each partition per rack, and those of them on
+            brokers that count.
+        in_rack
+            ``(K,)`` brokers that count.
+        limit
+            ``(n,)`` replicas that a rack may hold.
+        is_even
+            Whether racks may differ by one only.
+        """
+        excess = np.maximum(held - limit[:, None], 0).sum(axis=1)
+        if not is_even:
+            return cls(excess, np.zeros_like(excess))
+        most = held.max(axis=1, initial=0)
+        least = np.where(used < in_rack, held, most[:, None]).min(axis=1, initial=0)
+        return cls(excess, np.maximum(most - least - 1, 0))
+
+    @property
+    def is_broken(self) -> BoolArray:
+        """``(n,)`` true where the rule is broken."""
+        broken: BoolArray = (self.excess > 0) | (self.unevenness > 0)
+        return broken
+
+    def is_worse_than(self, other: "Crowding") -> BoolArray:
+        """Return ``(n,)`` true where either half of the rule is broken by more."""
+        worse: BoolArray = (self.excess > other.excess) | (
+            self.unevenness > other.unevenness
+        )
+        return worse
+
+
+def crowding(
+    state: ClusterState, holds: BoolArray, rows: IntArray, *, is_strict: bool = False
+) -> Crowding:
+    """
+    Return the distance of some partitions from the rack rule.
+
+    Replicas count wherever they are, free places on brokers that stay alone.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    holds
+        ``(B,)`` brokers that stay.
+    rows
+        The partitions, in rising order.
+    is_strict
+        Whether a rack may hold one replica at most.
+    """
+    in_rack = np.bincount(state.brokers.rack_idx[holds], minlength=state.num_racks)
+    step = max(MOST_COUNTED // max(state.num_racks, 1), 1)
+    parts = []
+    for first in range(0, max(len(rows), 1), step):
+        part = rows[first : first + step]
+        limit = rack_limit(state.num_replicas[part], in_rack)
+        parts.append(
+            Crowding.of(
+                replicas_in_racks(state, part),
+                replicas_in_racks(state, part, holds[state.replicas.broker_idx]),
+                in_rack,
+                np.minimum(limit, 1) if is_strict else limit,
+                is_even=not is_strict,
+            )
+        )
+    return Crowding(
+        np.concatenate([part.excess for part in parts]),
+        np.concatenate([part.unevenness for part in parts]),
+    )
+
+
+def replicas_in_racks(
+    state: ClusterState, rows: IntArray, counted: BoolArray | None = None
+) -> IntArray:
+    """
+    Return ``(n, K)`` replicas of some partitions per rack.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    rows
+        The partitions.
+    counted
+        ``(R,)`` replicas that count; `None`: all.
+    """
+    replicas, num_racks = state.replicas, state.num_racks
+    place = np.full(state.num_partitions, -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    at = place[replicas.partition_idx]
+    chosen = at >= 0 if counted is None else (at >= 0) & counted
+    key = at[chosen] * num_racks + state.brokers.rack_idx[replicas.broker_idx[chosen]]
+    count = np.bincount(key, minlength=len(rows) * num_racks)
+    found: IntArray = count.reshape(len(rows), num_racks)
+    return found
 
 
 def broker_ranges(ids: npt.NDArray[np.integer]) -> str:

@@ -35,6 +35,7 @@ from placement.draft_problem import (
     unplaced_load,
 )
 from placement.leaders import spread_heirs
+from placement.existing import without_existing
 from placement.listing import (
     as_bundled,
     as_listed,
@@ -232,7 +233,8 @@ def _answer(
         reassignment = spread_heirs(ordered, reassignment, targets)
     spent = solution.seconds["solve"] + time.perf_counter() - began
     solution = replace(solution, seconds={**solution.seconds, "solve": spent})
-    return reassignment, as_listed(draft, solution, reassignment)
+    listed = as_listed(draft, solution, reassignment)
+    return reassignment, without_existing(draft, problem, listed, reassignment)
 
 
 def _solver(

@@ -101,19 +101,26 @@ def node_distances(problem: Problem, load: IntArray) -> Iterator[FloatArray]:
 def usable_in_nodes(problem: Problem, level: Level, limits: Limits) -> IntArray:
     """Return ``(M, R)`` capacities, or the load now where that is over for good."""
     before = _sum_up(level, limits, home_loads(problem) - problem.bins.fixed)
-    relieved = can_relieve(problem) & (level.node_of_bin >= 0)
-    can = np.zeros(level.num_nodes, dtype=np.bool_)
-    can[level.node_of_bin[relieved]] = True
-    return np.where(can[:, None], limits.capacity, np.maximum(limits.capacity, before))
+    inside = level.node_of_bin >= 0
+    can = np.zeros(limits.capacity.shape, dtype=np.bool_)
+    np.logical_or.at(can, level.node_of_bin[inside], can_relieve(problem)[inside])
+    return np.where(can, limits.capacity, np.maximum(limits.capacity, before))
 
 
 def can_relieve(problem: Problem) -> BoolArray:
-    """Return ``(N,)`` bins of which an item or a role may leave."""
-    found = np.zeros(problem.num_bins, dtype=np.bool_)
+    """
+    Return ``(N, R)`` resources of bins that an item or a role may take along.
+
+    A role relieves its bin only of what it weighs: no role frees a disk.
+    """
+    found = np.zeros((problem.num_bins, problem.num_resources), dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     found[problem.home[may]] = True
-    held = problem.role_home[(problem.role_home >= 0) & problem.is_role_movable]
-    found[problem.home[held]] = True
+    groups = np.nonzero((problem.role_home >= 0) & problem.is_role_movable)[0]
+    place = problem.home[problem.role_home[groups]]
+    groups, place = groups[place >= 0], place[place >= 0]
+    for r in range(problem.num_resources):
+        found[place[problem.role_weight[groups, r] > 0], r] = True
     return found
 
 

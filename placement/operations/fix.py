@@ -60,6 +60,7 @@ class Fix:
 
     def fill(self, draft: Draft) -> None:
         """Make what is broken move."""
+        draft.repairs_racks |= Defect.RACKS in self.only
         self._leave_the_dead(draft)
         self._mark_log_dirs(draft)
         UsableLogDirs().fill(draft)

@@ -18,5 +18,6 @@ class Rebalance:
 
     def fill(self, draft: Draft) -> None:
         """Empty dead brokers; leave the rest free."""
+        draft.repairs_racks = draft.repairs_capacity = True
         draft.leaves |= np.equal(draft.state.brokers.state, BrokerState.DEAD)
         evacuate(draft, rest=Movability.MAY)

@@ -102,6 +102,12 @@ class Draft:
     most_of_topic
         ``(T,)`` most replicas of each topic that the search brings to a broker, in
         place of its share and the slack, and of any cap on leaders; `None`: these.
+    repairs_racks, repairs_capacity
+        Whether the operation is there to repair what breaks the rack rule, or is over
+        a capacity: what it cannot repair then counts although it was so before.
+    racks_as_before
+        ``(P,)`` partitions to which the rack rule does not apply: what stays breaks it,
+        as before; `None`: none.
     pool_of_broker, pool_of_partition
         ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
     """
@@ -138,6 +144,9 @@ class Draft:
     bundles: tuple[Bundle, ...] = ()
     stands_for: IndexArray | None = None
     most_of_topic: WeightArray | None = None
+    repairs_racks: bool = False
+    repairs_capacity: bool = False
+    racks_as_before: BoolArray | None = None
     pool_of_broker: WeightArray | None = None
     pool_of_partition: WeightArray | None = None
 
@@ -319,4 +328,6 @@ def start_draft(state: ClusterState, settings: Settings) -> Draft:
         may_lead_anew=np.ones(state.num_partitions, dtype=np.bool_),
         is_left_alone=np.zeros(state.num_partitions, dtype=np.bool_),
         lacks_source=np.zeros(state.num_partitions, dtype=np.bool_),
+        repairs_racks=settings.frees_the_rest,
+        repairs_capacity=settings.frees_the_rest,
     )

@@ -63,7 +63,10 @@ class RackSpread:
         elif own is not None:
             cap = np.where(own > 0, 0, cap)
         # Nothing can be done about partitions of which nothing may move.
-        cap = np.where(draft.is_left_alone | (not is_kept), 0, cap)
+        is_idle = draft.is_left_alone
+        if draft.racks_as_before is not None:
+            is_idle = is_idle | draft.racks_as_before
+        cap = np.where(is_idle | (not is_kept), 0, cap)
         cap = np.where(eased_racks(draft) > 0, 0, cap)
         return Level(
             name="rack",
