@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, IndexArray
+from placement.core.nodes import with_loads_kept
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -66,7 +67,7 @@ def build_problem(
     if draft.is_unplaced is not None:
         home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
     classes = class_tables(draft.eligibility, state.num_partitions, state.num_brokers)
-    return Problem(
+    problem = Problem(
         resources=(*(str(RESOURCES[r]) for r in keep), *(one.name for one in soft)),
         group_start=state.replicas.start,
         group_class=classes.group_class,
@@ -98,6 +99,7 @@ def build_problem(
         collection_role_cap=caps.leaders,
         **_caps(draft),
     )
+    return problem if draft.repairs_capacity else with_loads_kept(problem)
 
 
 def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:

@@ -6,7 +6,7 @@ capacity takes nothing more, and one that nothing can relieve is nobody's fault.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,18 +101,56 @@ def node_distances(problem: Problem, load: IntArray) -> Iterator[FloatArray]:
 def usable_in_nodes(problem: Problem, level: Level, limits: Limits) -> IntArray:
     """Return ``(M, R)`` capacities, or the load now where that is over for good."""
     before = _sum_up(level, limits, home_loads(problem) - problem.bins.fixed)
-    inside = level.node_of_bin >= 0
-    can = np.zeros(limits.capacity.shape, dtype=np.bool_)
-    np.logical_or.at(can, level.node_of_bin[inside], can_relieve(problem)[inside])
-    return np.where(can, limits.capacity, np.maximum(limits.capacity, before))
+    relieved = can_relieve(problem) & (level.node_of_bin >= 0)
+    can = np.zeros(level.num_nodes, dtype=np.bool_)
+    can[level.node_of_bin[relieved]] = True
+    return np.where(can[:, None], limits.capacity, np.maximum(limits.capacity, before))
 
 
 def can_relieve(problem: Problem) -> BoolArray:
-    """
-    Return ``(N, R)`` resources of bins that an item or a role may take along.
+    """Return ``(N,)`` bins of which an item or a role may leave."""
+    found = np.zeros(problem.num_bins, dtype=np.bool_)
+    may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
+    found[problem.home[may]] = True
+    held = problem.role_home[(problem.role_home >= 0) & problem.is_role_movable]
+    found[problem.home[held]] = True
+    return found
 
-    A role relieves its bin only of what it weighs: no role frees a disk.
+
+def with_loads_kept(problem: Problem) -> Problem:
     """
+    Return a problem whose capacities leave room for what can go nowhere.
+
+    A bin or a node that is over a capacity of a resource that no item and no role may
+    take along may keep its load, and gets nothing more. A role relieves its bin of what
+    it weighs alone: none frees a disk.
+    """
+    load = home_loads(problem)
+    levels = [
+        _with_loads_kept(problem, level, load) if level.limits is not None else level
+        for level in problem.levels
+    ]
+    if all(new is old for new, old in zip(levels, problem.levels, strict=True)):
+        return problem
+    return replace(problem, levels=tuple(levels))
+
+
+def _with_loads_kept(problem: Problem, level: Level, load: IntArray) -> Level:
+    assert level.limits is not None  # noqa: S101 - chosen by the caller
+    limits, now = level.limits, load
+    if level is not problem.levels[0]:
+        now = _sum_up(level, limits, load - problem.bins.fixed)
+    if np.less_equal(now, limits.capacity).all():
+        return level
+    inside = level.node_of_bin >= 0
+    relieved = np.zeros(limits.capacity.shape, dtype=np.bool_)
+    np.logical_or.at(relieved, level.node_of_bin[inside], _relieved(problem)[inside])
+    kept = np.where(relieved, limits.capacity, np.maximum(limits.capacity, now))
+    return replace(level, limits=replace(limits, capacity=kept))
+
+
+def _relieved(problem: Problem) -> BoolArray:
+    """Return ``(N, R)`` resources of bins that an item or a role may take along."""
     found = np.zeros((problem.num_bins, problem.num_resources), dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     found[problem.home[may]] = True

@@ -158,7 +158,7 @@ def usable_capacity(problem: Problem) -> IntArray:
         return problem.bins.capacity
     capacity = problem.bins.capacity
     start = np.maximum(capacity, home_loads(problem))
-    return np.where(can_relieve(problem), capacity, start)
+    return np.where(can_relieve(problem)[:, None], capacity, start)
 
 
 def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:

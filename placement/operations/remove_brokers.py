@@ -13,7 +13,7 @@ from placement.rules.draft import Draft
 @dataclass(frozen=True, slots=True)
 class RemoveBrokers:
     """
-    Empty brokers: only what must moves.
+    Empty brokers: only what must is copied; leadership may change anywhere.
 
     Parameters
     ----------
@@ -32,3 +32,4 @@ class RemoveBrokers:
         draft.leaves |= np.equal(brokers.state, BrokerState.DEAD)
         rest = Movability.MAY if draft.settings.frees_the_rest else Movability.NEVER
         evacuate(draft, rest=rest)
+        draft.may_lead_anew[:] = True

@@ -66,7 +66,9 @@ def _let_one_mover_go(draft: Draft, chosen: BoolArray, moving: BoolArray) -> Non
         return
     before = draft.state if draft.decided is None else draft.decided.before
     stays = replicas_in_racks(draft.state, rows, ~moving)
-    in_rack = np.bincount(brokers.rack_idx[draft.holds], minlength=draft.state.num_racks)
+    in_rack = np.bincount(
+        brokers.rack_idx[draft.holds], minlength=draft.state.num_racks
+    )
     used = replicas_in_racks(
         draft.state, rows, ~moving & draft.holds[draft.state.replicas.broker_idx]
     )

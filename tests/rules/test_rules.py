@@ -449,7 +449,7 @@ def test_the_checker_has_the_limits_of_the_search(held, brokers, band, least, mo
     lower, upper = SpreadTopics((), band, least, least + more).ends(np.array(mean))
 
     counts = np.arange(2 * held + 100)
-    off = [row for row, _ in _uneven(counts, counts >= 0, mean, goals)]
+    off = [row for row, _, _ in _uneven(counts, counts >= 0, mean, goals)]
 
     assert off == [n for n in counts.tolist() if not lower <= n <= upper]
 

@@ -314,7 +314,8 @@ def test_the_checker_asks_racks_of_what_changes_them_alone():
 
     kept, changed = check(state, crowded, rules), check(state, moved, rules)
 
-    assert [one for one in kept if not one.existing] == []
-    assert {(one.rule, one.soft) for one in changed if not one.existing} == {
-        ("rack", False), ("locality-scoped", True),
+    assert [one.rule for one in kept] == []
+    # Of what changes racks the rule is asked; it shared a rack before, and still does.
+    assert {(one.rule, one.soft, one.existing) for one in changed} == {
+        ("rack", False, True), ("locality-scoped", True, False),
     }  # fmt: skip
