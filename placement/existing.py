@@ -62,7 +62,7 @@ def _status(solution: Solution, rest: list[Shortfall]) -> Status:
 
 
 def _is_reason(one: Shortfall) -> bool:
-    """Tell whether this explains other shortfalls: room of a set of brokers, or caps."""
+    """Tell whether this explains others: room of a set of brokers, or caps."""
     is_of_set = one.what == "capacity" and one.bin < 0 and one.group < 0
     is_cap = one.what in {"moves", "cost", "crossing"}
     return one.is_proven and not one.message and (is_of_set or is_cap)
@@ -71,7 +71,7 @@ def _is_reason(one: Shortfall) -> bool:
 def _are_existing(
     draft: Draft, shortfalls: tuple[Shortfall, ...], lists: Reassignment
 ) -> BoolArray:
-    """Return which shortfalls were there before, no less, and are not to be repaired."""
+    """Return which were there before, no less, and are not to be repaired."""
     found = np.zeros(len(shortfalls), dtype=np.bool_)
     if not draft.repairs_racks:
         found |= _old_racks(draft, shortfalls, lists)
@@ -96,15 +96,15 @@ def _old_racks(
         dtype=np.int64,
     )
     rows = np.unique(asked[asked >= 0])
-    is_old = ~_worse_racks(draft, lists, rows)
+    is_old = ~worse_racks(draft, lists, rows)
     found: BoolArray = np.isin(asked, rows[is_old]) & (asked >= 0)
     return found
 
 
-def _worse_racks(
+def worse_racks(
     draft: Draft, lists: Reassignment, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> BoolArray:
-    """Return which of some partitions break the rack rule by more than before."""
+    """Return ``(n,)`` partitions that break the rack rule by more than before."""
     is_strict = draft.settings.is_rack_strict
     was = crowding(lists.before, draft.holds, rows, is_strict=is_strict)
     now = crowding(lists.after(), draft.holds, rows, is_strict=is_strict)

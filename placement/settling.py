@@ -34,8 +34,8 @@ from placement.draft_problem import (
     leading_replicas,
     unplaced_load,
 )
-from placement.leaders import spread_heirs
 from placement.existing import without_existing
+from placement.leaders import spread_heirs
 from placement.listing import (
     as_bundled,
     as_listed,

@@ -51,7 +51,7 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
     """
     Return the rule that partitions of one number have the same lists.
 
-    Those that had other lists before, and differ no more, are existing.
+    Those that had other lists before are existing, unless copies make them differ more.
 
     Parameters
     ----------
@@ -70,6 +70,8 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
             keys = [(name, number) for name in sorted(names)]
             if all(new[key] == new[keys[0]] for key in keys):
                 continue
+            was_apart = any(old[key] != old[keys[0]] for key in keys)
+            is_copied = any(set(new[key]) - set(old[key]) for key in keys)
             was, now = (_difference([one[key] for key in keys]) for one in (old, new))
             told = ", ".join(
                 f"{name}-{number} on {new[name, number]}" for name, _ in keys
@@ -78,7 +80,8 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
                 rule="topics-together",
                 where=Where(topic=keys[0][0], partition=number),
                 message=f"{told}: they belong together",
-                existing=was[0] >= now[0] and was[1] >= now[1],
+                existing=was_apart
+                and (not is_copied or (was[0] >= now[0] and was[1] >= now[1])),
             )
 
     return check

@@ -171,13 +171,16 @@ def least_load(problem: Problem, inside: BoolArray) -> IntArray:
 
     Returns
     -------
-    ``(R,)`` per resource: no arrangement has less there.
+    ``(R,)`` per resource: no arrangement has less there. What finds no place anywhere
+    is no load of the set, and lacks places, not room.
     """
     share = _Share.of(problem, inside)
+    items = np.minimum(share.least, share.most)
+    has_role = share.has_role & share.may_have_role
     least = [
         int(problem.bins.fixed[inside, r].sum())
-        + _dot(problem.weight[:, r], share.least)
-        + int(problem.role_weight[share.has_role, r].sum())
+        + _dot(problem.weight[:, r], items)
+        + int(problem.role_weight[has_role, r].sum())
         + _extras(problem, inside, r, -1)
         for r in range(problem.num_resources)
     ]

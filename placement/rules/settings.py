@@ -32,6 +32,8 @@ class Note:
         Topic, partition, broker, rack, log_dir or resource, by these names.
     have, need
         Amounts, where there are any.
+    is_existing
+        Whether something was wrong before the plan, and is no worse with it.
     """
 
     what: str
@@ -39,6 +41,7 @@ class Note:
     where: Mapping[str, str | int] = field(default_factory=dict)
     have: float | None = None
     need: float | None = None
+    is_existing: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -15,6 +15,7 @@ from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
     from placement.check import Finding
+    from placement.cluster import ClusterState
 
 MAX_FINDINGS_SHOWN = 50
 
@@ -66,6 +67,7 @@ def check(
     from placement.check import is_ok
     from planner.cli.reading import read_snapshot
     from planner.plan.check_new import GOALS, check_new_plan
+    from planner.plan.existing import remedy_of
     from planner.plan.plan_input import check_settings, read_plan
     from planner.plan.seen_as import seen_as
     from planner.plan.wave_input import read_waves
@@ -92,10 +94,13 @@ def check(
     if waves is not None:
         findings = (*findings, *waves.check(before, given.reassignment))
     if output_format is OutputFormat.JSON:
-        listed = [finding.to_dict() for finding in findings]
+        listed = [
+            {**finding.to_dict(), "remedy": remedy_of(finding, before)}
+            for finding in findings
+        ]
         print_json({"ok": is_ok(findings), "findings": listed})
     else:
-        typer.echo(_text(findings, len(given.reassignment)))
+        typer.echo(_text(findings, len(given.reassignment), before))
     raise typer.Exit(ExitCode.OK if is_ok(findings) else ExitCode.FINDINGS)
 
 
@@ -141,8 +146,11 @@ def _fraction(text: str) -> float | None:
     return value if 0 < value <= 1 else None
 
 
-def _text(findings: Sequence["Finding"], num_entries: int) -> str:
+def _text(
+    findings: Sequence["Finding"], num_entries: int, before: "ClusterState"
+) -> str:
     from placement.check.checker import RULE_NAMES
+    from planner.plan.existing import remedy_of
 
     caused = [finding for finding in findings if finding.is_wrong]
     soft = [finding for finding in findings if finding.soft]
@@ -151,14 +159,18 @@ def _text(findings: Sequence["Finding"], num_entries: int) -> str:
         verdict = (
             f"not ok: {len(caused)} findings in a plan of {num_entries} partitions"
         )
+    elif existing:
+        verdict = f"ok: {num_entries} partitions make nothing worse"
     else:
         verdict = f"ok: {num_entries} partitions keep {len(RULE_NAMES)} rules"
     lines = [verdict, *_listed(caused)]
     if soft:
         lines += [f"goals that are not met in full: {len(soft)}", *_listed(soft)]
     if existing:
-        lines += [f"wrong before, not by this plan: {len(existing)}"]
+        lines += [f"wrong before, and no worse with this plan: {len(existing)}"]
         lines += _listed(existing)
+        remedies = dict.fromkeys(remedy_of(one, before) for one in existing)
+        lines += [f"  repaired by: {text}" for text in remedies if text]
     return "\n".join(lines)
 
 

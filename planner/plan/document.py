@@ -330,6 +330,7 @@ def shortfall_document(
         "need": rounded(need),
         "where": where,
         "message": shortfall.message or shortfall_text(placed, shortfall),
+        "existing": False,
     }
 
 
@@ -405,4 +406,5 @@ def _note(note: Note) -> dict[str, Any]:
         "need": note.need,
         "where": dict(note.where),
         "message": note.message,
+        "existing": note.is_existing,
     }

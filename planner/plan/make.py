@@ -35,6 +35,7 @@ from planner.plan.held_rules import with_chosen_rules
 from planner.plan.log_dirs import read_dirs
 from planner.plan.new_brokers import arrival_notes
 from planner.plan.option_reader import OptionReader
+from planner.plan.outcome_notes import with_outcome_notes
 from planner.plan.plan_input import CHANGES_FACTORS
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
@@ -123,6 +124,7 @@ def make(
         identity=identity,
         because=explain_impossible(operation, wishes.settings, placed),
     )
+    plan = with_outcome_notes(plan)
     stage("checking the plan")
     checked = _checking(plan, wishes)
     if wishes.waves is not None:

@@ -243,6 +243,7 @@ class NoteRecord(Record):
     need: float | None
     where: PlaceRecord
     message: str
+    existing: bool = False
 
 
 class HardRuleRecord(Record):

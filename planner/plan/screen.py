@@ -318,9 +318,16 @@ def _time_text(plan: Plan) -> str:
 
 def _left_lines(plan: Plan) -> Iterator[str]:
     """Yield what is still wrong, and how many brokers stay out of their bands."""
+    before = set(wrong(plan, plan.before))
     problems = list(wrong(plan, plan.after))
-    if problems:
-        yield from labelled(" wrong", "; ".join(problems))
+    new, same = (
+        "; ".join(one for one in problems if (one in before) == is_same)
+        for is_same in (False, True)
+    )
+    if new:
+        yield from labelled(" wrong", new)
+    if same:
+        yield from labelled(" as before", same)
     out = counted_out(plan)
     left = [
         f"{resource} {int(out[:, r].sum())}"
@@ -357,7 +364,14 @@ def _yes(offline: int) -> str:
 def _verdict(planned: Planned) -> str:
     caused = [finding for finding in planned.findings if finding.is_wrong]
     if not caused:
-        return f"by separate code: {len(RULE_NAMES)} rules: ok"
+        existing = Counter(one.rule for one in planned.findings if one.existing)
+        if not existing:
+            return f"by separate code: {len(RULE_NAMES)} rules: ok"
+        listed = ", ".join(f"{rule} {count:,}" for rule, count in existing.items())
+        return (
+            f"by separate code: {len(RULE_NAMES)} rules: nothing worse than before; "
+            f"broken before and now: {listed}"
+        )
     count = plural(len(caused), "finding")
     return f"by separate code: not ok, {count}; first: {caused[0].message}"
 

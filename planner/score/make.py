@@ -1,13 +1,14 @@
 """Score one snapshot, with the options of the command line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from placement.rules.draft import Settings
 from placement.score import ClusterScore, score_cluster
 from planner.age import age_s
 from planner.plan.broker_sets import OFF
+from planner.plan.mixed_factors import factor_notes
 from planner.plan.request import PlanRequest, read_request
 from planner.plan.rule_request import RuleRequest
 from planner.progress import stage
@@ -95,8 +96,9 @@ def score_snapshot(
         ),
         state,
     )
+    score = score_cluster(state, wishes.settings)
     return Scored(
-        score=score_cluster(state, wishes.settings),
+        score=replace(score, notes=(*score.notes, *factor_notes(state))),
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
