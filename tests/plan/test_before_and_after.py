@@ -1,0 +1,229 @@
+"""Plans on clusters in which something was wrong before."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from placement.cluster import BrokerState
+from planner.plan.document import to_document
+from planner.plan.make import make
+from planner.plan.own_options import OwnOptions
+from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
+from planner.plan.screen import plan_screen
+from planner.snapshot import Snapshot, write_snapshot
+from support.clusters import clusters, make_state
+from support.commands import run
+
+MET = {"optimal", "feasible", "nothing-to-do"}
+
+
+def crowded():
+    """Partition 0 lies in one rack, and broker 0 leads everything."""
+    return make_state([[0, 1], [0, 2], [0, 3], [0, 2]], racks="aabb")
+
+
+def planned(state, goal, own=None, rules=None, **options):
+    request = PlanRequest(
+        goal=goal,
+        own=OwnOptions(**(own or {})),
+        rules=RuleRequest(**(rules or {})),
+        **options,
+    )
+    return make(state, request)
+
+
+def existing(made):
+    return [one for one in to_document(made.plan)["notes"] if one["existing"]]
+
+
+@pytest.mark.parametrize(
+    ("goal", "options"),
+    [("leaders", {}), ("demote", {"broker_list": "0"})],
+)
+def test_an_order_of_replicas_is_not_blamed_for_racks(goal, options):
+    made = planned(crowded(), goal, **options)
+
+    assert made.plan.status == "optimal"
+    assert made.is_ok
+    assert [one.rule for one in made.findings if one.existing] == ["rack"]
+    assert to_document(made.plan)["shortfalls"] == []
+    assert [one["message"] for one in existing(made)] == [
+        "1 partition breaks the rack rule as before: t-0; plan fix --only racks "
+        "repairs that"
+    ]
+    screen = "\n".join(plan_screen(made))
+    assert "rules: ok" not in screen
+    assert "as before 1 partition breaks the rack rule" in screen
+
+
+def test_leaders_are_one_each_though_a_rack_is_crowded():
+    made = planned(crowded(), "leaders")
+
+    leaders = made.plan.placed.reassignment.after().partitions.leader_idx
+    assert sorted(leaders.tolist()) == [0, 1, 2, 3]
+
+
+def test_the_remedy_for_racks_repairs_them_by_one_copy():
+    made = planned(crowded(), "fix", {"only": ("racks",)})
+
+    assert (made.plan.status, made.plan.moves["replicas"]) == ("optimal", 1)
+    assert made.findings == ()
+
+
+def test_a_check_names_the_remedy_for_what_was_there_before(capsys, tmp_path):
+    snapshot, hand = tmp_path / "s.json", tmp_path / "hand.json"
+    write_snapshot(Snapshot.from_state(crowded()), snapshot)
+    hand.write_text(
+        '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,0]}]}'
+    )
+
+    as_json = run(capsys, "check", hand, "--snapshot", snapshot, "--format", "json")
+    as_text = run(capsys, "check", hand, "--snapshot", snapshot)
+
+    assert (as_json.code, as_text.code) == (0, 0)
+    assert [
+        (one["rule"], one["existing"], one["remedy"])
+        for one in as_json.document["findings"]
+    ] == [("rack", True, "plan fix --only racks")]
+    assert "repaired by: plan fix --only racks" in as_text.out
+
+
+def test_a_replica_that_must_move_does_not_answer_for_those_that_stay():
+    state = make_state([[0, 1, 3]], racks="aabbcc")
+
+    made = planned(state, "remove-brokers", broker_list="3")
+
+    assert made.plan.status in MET
+    assert made.is_ok
+    # Where the fewest lie, so that nothing gets worse.
+    after = made.plan.placed.reassignment.after()
+    racks = after.brokers.rack_idx[after.replicas.broker_idx].tolist()
+    assert sorted(racks) in ([0, 0, 1], [0, 0, 2])
+    assert existing(made)
+
+
+def test_a_full_disk_elsewhere_is_named_and_not_blamed():
+    state = make_state([[0], [1]], racks="abc", disk_bytes=100, size_bytes=[90, 10])
+
+    made = planned(state, "remove-brokers", broker_list="1")
+    fixed = planned(state, "rebalance")
+
+    assert made.plan.status in MET
+    assert made.is_ok
+    assert [one["message"] for one in existing(made)] == [
+        "broker 0 carries 90 B of disk and may carry 80 B, no more than before; plan "
+        "rebalance relieves it"
+    ]
+    # Relieving it is what a rebalance is for.
+    assert fixed.plan.status not in MET
+
+
+@given(clusters(all_live=True), st.sampled_from(["leaders", "remove-brokers"]))
+def test_no_plan_that_is_met_makes_anything_worse(state, goal):
+    options = {}
+    if goal == "remove-brokers":
+        options["broker_list"] = str(int(state.brokers.ids[0]))
+
+    made = planned(state, goal, effort="quick", **options)
+
+    if made.plan.status in MET:
+        assert made.is_ok, [one for one in made.findings if one.is_wrong]
+
+
+@given(clusters(all_live=True))
+def test_leaders_alone_never_lack_racks_disks_or_replicas(state):
+    made = planned(state, "leaders", effort="quick")
+
+    lacks = {one["where"].get("resource") for one in shortfalls(made)}
+    assert lacks <= {"in", "out", "cpu", "leaders"}
+
+
+def shortfalls(made):
+    return to_document(made.plan)["shortfalls"]
+
+
+MIXED = {"t": [[0, 1, 2], [1, 2, 3], [2, 3], [3, 4, 5], [5]]}
+
+
+@pytest.mark.parametrize(
+    ("goal", "own", "options"),
+    [
+        ("rebalance", {}, {}),
+        ("remove-brokers", {}, {"broker_list": "5"}),
+        ("add-brokers", {}, {"broker_list": "5"}),
+        ("replace-broker", {"broker": "0", "with_broker": "3"}, {}),
+        ("demote", {}, {"broker_list": "0"}),
+        ("leaders", {}, {}),
+    ],
+)
+def test_mixed_factors_are_named_by_every_operation(goal, own, options):
+    state = make_state(MIXED, racks="abcabc", size_bytes=10)
+
+    made = planned(state, goal, own, **options)
+
+    assert [
+        one["message"] for one in existing(made) if one["what"] == "mixed-factors"
+    ] == [
+        "topic t has mixed replication factors: 3 in partitions 0-1,3; 2 in partition "
+        "2; 1 in partition 4. plan fix --only replication-factor makes all 3"
+    ]
+    assert made.is_ok
+
+
+def test_the_remedy_for_mixed_factors_leaves_one():
+    state = make_state(MIXED, racks="abcabc", size_bytes=10)
+
+    made = planned(state, "fix", {"only": ("replication-factor",)})
+
+    assert made.plan.status in MET
+    assert existing(made) == []
+
+
+def test_copies_without_a_place_lack_places_and_not_room():
+    state = make_state(
+        {"a": [[0], [2]], "b": [[0, 2, 1], [0, 1, 2]]},
+        racks="abc",
+        size_bytes=10,
+        states={0: BrokerState.DEAD},
+    )
+
+    made = planned(state, "fix")
+
+    messages = [one["message"] for one in shortfalls(made)]
+    assert made.plan.status == "infeasible"
+    assert "b-0 needs 3 places on brokers, 2 can be had" in messages
+    assert not [one for one in messages if "may carry 0" in one]
+
+
+def test_removal_may_change_leadership_anywhere_unless_leaders_are_kept():
+    lists = [[0, 1], [0, 1], [0, 2], [0, 2], [3, 1]]
+    state = make_state(lists, racks="abcd")
+
+    freed = planned(state, "remove-brokers", broker_list="3")
+    kept = planned(
+        state, "remove-brokers", rules={"keep_leaders": ".*"}, broker_list="3"
+    )
+
+    for made in (freed, kept):
+        assert made.plan.status in MET
+        assert made.plan.moves["replicas"] == 1
+        assert made.is_ok
+    deviation = [
+        made.plan.placed.solution.certificate.deviation.value for made in (freed, kept)
+    ]
+    assert deviation[0] == 0 < deviation[1]
+    assert kept.plan.moves["leaders"] <= 1 < freed.plan.moves["leaders"]
+
+
+def test_a_replacement_says_what_leaders_would_gain():
+    lists = [[0, 1], [0, 1], [0, 2], [0, 2], [3, 1]]
+    state = make_state(lists, racks="abcdd", states={4: BrokerState.NEW})
+
+    made = planned(state, "replace-broker", {"broker": "3", "with_broker": "4"})
+    order = planned(made.plan.placed.reassignment.after(), "leaders")
+
+    told = [n for n in to_document(made.plan)["notes"] if n["what"] == "leaders"]
+    assert len(told) == 1
+    assert told[0]["need"] < told[0]["have"]
+    assert f"by {order.plan.moves['leaders']} leader change" in told[0]["message"]
