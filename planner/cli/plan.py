@@ -305,9 +305,9 @@ def _print_screen(
     points: "list[TradeOff] | None",
     head: Iterable[str],
 ) -> None:
-    from planner.plan.screen import files_lines, headline, plan_screen
+    from planner.plan.screen import files_lines, headline, next_lines, plan_screen
     from planner.plan.trade_off import trade_off_lines
-    from planner.plan.words import command_lines, wrapped
+    from planner.plan.words import wrapped
 
     plan = planned.plan
     name = plan.state.cluster_id or snapshot.name
@@ -318,6 +318,5 @@ def _print_screen(
         lines += trade_off_lines(points)
     if output is not None:
         lines += files_lines(output, files)
-        words = ["kafka-planner", "check", str(output), "--snapshot", str(snapshot)]
-        lines += command_lines("Next", words)
+        lines += next_lines(plan, output)
     typer.echo("\n".join(lines))

@@ -195,8 +195,8 @@ def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
     is_new = np.equal(state.brokers.state, BrokerState.NEW)
     if wishes.broker_ids is None:
         if not is_new.any():
-            rule = "one broker of the snapshot must be new"
-            raise _broker_list_error(_NOTHING, rule, "or name them: 7,8")
+            rule = "one broker of the snapshot must be new, or be named"
+            raise _broker_list_error(_NOTHING, rule, _brokers_to_fill(state))
         return AddBrokers()
     rows = state.brokers.rows_of(wishes.broker_ids)
     off = [
@@ -210,6 +210,17 @@ def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
         raise _broker_list_error(value, rule, "start them, or leave them out")
     to_come = (arrival.broker_id for arrival in wishes.arrivals)
     return AddBrokers(tuple(dict.fromkeys((*wishes.broker_ids, *to_come))))
+
+
+def _brokers_to_fill(state: ClusterState) -> str:
+    """Return the remedy: the empty brokers of the snapshot, or one to come."""
+    brokers = state.brokers
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    empty = brokers.ids[brokers.is_live & (held == 0)].tolist()
+    if empty:
+        return f"name the empty ones: --broker-list {','.join(map(str, empty))}"
+    coming = int(brokers.ids.max(initial=0)) + 1
+    return f"no broker is empty; describe one to come: --new-broker id={coming}"
 
 
 def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:

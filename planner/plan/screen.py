@@ -29,6 +29,7 @@ from planner.plan.figures import (
 from planner.plan.log_dirs_screen import log_dir_lines
 from planner.plan.make import Planned
 from planner.plan.reason import reason_text
+from planner.plan.runbook import NAME as RUNBOOK
 from planner.plan.table import broker_tables, over_threshold
 from planner.plan.wave_document import (
     kind_of,
@@ -51,6 +52,8 @@ MOST_NOTES = 2
 """So many of one kind are shown; the rest is counted."""
 MOST_SHORTFALLS = 3
 PART_NAME = re.compile(r"-\d{3,}\.json$")
+WEAK_GAP = 1.0
+"""Gaps above this, as a fraction of the bound, are not shown as a number."""
 AS_NOW = 0.005
 """Fractions of a disk this close are the same to a reader."""
 
@@ -92,9 +95,12 @@ def _racks_text(state: ClusterState) -> str:
 
 
 def _size_text(plan: Plan) -> str:
+    """Return the bytes of all replicas; file systems may hold more besides."""
     if not plan.before.resources[Resource.DISK].known_fraction:
         return "sizes unknown"
-    return bytes_text(plan.before.load[:, 0].sum())
+    weights = plan.placed.weights_before
+    size = int((weights.replica[:, 0] * plan.state.num_replicas).sum())
+    return bytes_text(size + int(weights.own.sum()))
 
 
 def _wrong_text(plan: Plan) -> str:
@@ -274,7 +280,10 @@ def _copies_text(plan: Plan) -> str:
         done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
         if proven.cost.gap is not None:
             bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
-            least.append(f"under {bound} (gap {percent_text(proven.cost.gap)})")
+            # Past that a bound says little, and its gap reads like a fault.
+            is_weak = proven.cost.gap > WEAK_GAP
+            gap = "a weak bound" if is_weak else f"gap {percent_text(proven.cost.gap)}"
+            least.append(f"under {bound} ({gap})")
     if proven.moves.lower_bound > 0:
         least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
     claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
@@ -303,9 +312,11 @@ def _ordered(plan: Plan) -> int:
 
 
 def _time_text(plan: Plan) -> str:
-    time = copy_time(plan, DEFAULT_RATE_BYTES_PER_S)
-    rate = bytes_text(DEFAULT_RATE_BYTES_PER_S)
-    text = f"{duration_text(time.seconds)} at {rate}/s per broker"
+    rate = DEFAULT_RATE_BYTES_PER_S
+    if plan.waves is not None:
+        rate = plan.waves.found.settings.bandwidth_bytes_per_s
+    time = copy_time(plan, rate)
+    text = f"{duration_text(time.seconds)} at {bytes_text(rate)}/s per broker"
     now = fullest_disk(plan, while_copying=False)
     peak = fullest_disk(plan, while_copying=True)
     if now is not None and peak is not None:
@@ -374,6 +385,14 @@ def _verdict(planned: Planned) -> str:
         )
     count = plural(len(caused), "finding")
     return f"by separate code: not ok, {count}; first: {caused[0].message}"
+
+
+def next_lines(plan: Plan, output: Path) -> list[str]:
+    """Return where the commands of a plan are; nothing where it changes nothing."""
+    if not plan.moves["partitions"] and not elections(plan).any():
+        return []
+    where = f"{output}/{RUNBOOK}"
+    return labelled("Next", f"{where}: its commands in order, and the way back")
 
 
 def files_lines(output: Path, files: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState, RateArray
+from placement.cluster import BoolArray, BrokerState, ClusterState, RateArray
 from placement.load import RESOURCES, Resource
 from placement.score import Score
 from planner.plan.document import Plan
@@ -98,7 +98,10 @@ def shown_resources(plan: Plan) -> list[int]:
 def broker_groups(plan: Plan) -> Iterator[tuple[str, BoolArray]]:
     """Yield label and ``(B,)`` mask of old, new, leaving and absent brokers."""
     brokers, draft = plan.state.brokers, plan.placed.draft
+    # A broker that takes the place of another may hold replicas already.
+    is_empty = np.equal(plan.before.load[:, RESOURCES.index(Resource.REPLICAS)], 0)
     is_new = draft.is_new & brokers.is_live & ~draft.leaves
+    is_new &= is_empty | np.equal(brokers.state, BrokerState.NEW)
     groups = {
         "": brokers.is_live & ~is_new & ~draft.leaves,
         "new": is_new,

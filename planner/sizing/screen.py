@@ -8,7 +8,7 @@ import numpy as np
 
 from placement.failures.domains import DomainKind
 from placement.scenarios.figures import CAPPED
-from placement.sizing.demand import Need
+from placement.sizing.demand import SIZED, Need
 from placement.sizing.lasting import Lasting
 from placement.sizing.least import MOST_BROKERS
 from placement.sizing.size import headroom, needs_without_one
@@ -78,11 +78,22 @@ def answer_text(answer: SizeAnswer) -> str:
     order = ""
     if sizing.bound is not None and sizing.bound.is_in_order:
         order = " if brokers go in this order (they differ)"
+    proven = f"proven{known_text(answer)}"
     if sizing.is_exact:
-        return f"{fleet}{price}; proven: nothing less will do{order}"
+        return f"{fleet}{price}; {proven}: nothing less will do{order}"
     what = "no fewer than" if sizing.bound is not None else "nothing for less than"
     gap = percent_text(sizing.gap or 0.0)
-    return f"{fleet}{price}; proven: {what} {sizing.least:g}{order} (gap {gap})"
+    return f"{fleet}{price}; {proven}: {what} {sizing.least:g}{order} (gap {gap})"
+
+
+def known_text(answer: SizeAnswer) -> str:
+    """Return what the answer rests on, where some loads or capacities are unknown."""
+    unknown = unsized(answer.sizing)
+    if not unknown:
+        return ""
+    known = [str(resource) for resource in SIZED if str(resource) not in unknown]
+    alone = " and ".join(known) if known else "counts and racks"
+    return f" for {alone} alone ({', '.join(unknown)} unknown)"
 
 
 def _kind_text(name: str) -> str:
@@ -164,9 +175,14 @@ def today_text(answer: SizeAnswer) -> str:
         lost = f" and the loss of a {need.lost}" if need.lost else ""
         parts.append(
             f"these brokers carry at most {factor:.2f} times this load{lost}: "
-            f"{need.resource}"
+            f"{need.resource}{_blind_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
+
+
+def _blind_text(answer: SizeAnswer) -> str:
+    unknown = unsized(answer.sizing)
+    return f" ({', '.join(unknown)} unknown)" if unknown else ""
 
 
 def _too_many(have: int, need: int) -> str:
