@@ -5,9 +5,9 @@ Prints::
 
     any broker may be lost: False; the hardest is broker 2
     kind    lost  out_broker  out_most
-    broker  2              3  1.032
-    rack    b              3  1.391
-    without broker 7 broker 2 is busiest: 83 % of its network out
+    broker  2              3  0.9242
+    rack    b              3  1.075
+    without broker 7 broker 2 is busiest: 72 % of its network out
 """
 
 import planner
