@@ -40,6 +40,7 @@ from planner.plan.wave_document import (
 from planner.plan.waves import FOLDER as WAVES_FOLDER
 from planner.plan.words import (
     bytes_text,
+    command_lines,
     duration_text,
     ids_text,
     labelled,
@@ -312,7 +313,7 @@ def _ordered(plan: Plan) -> int:
 
 
 def _time_text(plan: Plan) -> str:
-    rate = DEFAULT_RATE_BYTES_PER_S
+    rate: float = DEFAULT_RATE_BYTES_PER_S
     if plan.waves is not None:
         rate = plan.waves.found.settings.bandwidth_bytes_per_s
     time = copy_time(plan, rate)
@@ -388,11 +389,10 @@ def _verdict(planned: Planned) -> str:
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
-    """Return where the commands of a plan are; nothing where it changes nothing."""
+    """Return the command that shows the runbook; none where nothing changes."""
     if not plan.moves["partitions"] and not elections(plan).any():
         return []
-    where = f"{output}/{RUNBOOK}"
-    return labelled("Next", f"{where}: its commands in order, and the way back")
+    return command_lines("Next", ["cat", str(output / RUNBOOK)])
 
 
 def files_lines(output: Path, files: Sequence[str]) -> list[str]:
