@@ -112,7 +112,8 @@ class _Spread:
     @property
     def unevenness(self) -> Int64Array:
         """``(P,)`` by how many replicas racks differ beyond the one allowed."""
-        return np.maximum(self.most - self.least_open - 1, 0)
+        uneven: Int64Array = np.maximum(self.most - self.least_open - 1, 0)
+        return uneven
 
 
 def _spread(

@@ -29,6 +29,8 @@ FleetOutput = Annotated[
     ),
 ]
 
+MOST_MIXED = 5
+"""Topics of mixed replication factors that are shown; the rest is counted."""
 app = typer.Typer(
     name="snapshot",
     no_args_is_help=True,
@@ -199,6 +201,7 @@ def _screen(summary: dict[str, Any]) -> Iterator[str]:
     factors = {f"RF {k}": v for k, v in summary["replication_factors"].items()}
     yield _row("Topics", summary["topics"])
     yield _row("Partitions", f"{summary['partitions']}{_mix(factors)}")
+    yield from _mixed_factors(summary["mixed_factors"])
     yield _row("Replicas", summary["replicas"])
     yield from _sizes(summary["sizes"])
     yield from _rates(summary["rates"])
@@ -207,6 +210,23 @@ def _screen(summary: dict[str, Any]) -> Iterator[str]:
         size = _bytes(topic["replica_bytes"])
         label = "" if rank else "Biggest"
         yield _row(label, f"{topic['topic']}: {topic['partitions']} partitions, {size}")
+
+
+def _mixed_factors(topics: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the topics of mixed replication factors, the first few by name."""
+    from planner.plan.words import ids_text
+
+    for rank, topic in enumerate(topics[:MOST_MIXED]):
+        parts = [
+            f"RF {factor}: {ids_text(numbers)}"
+            for factor, numbers in topic["partitions"].items()
+        ]
+        label = "" if rank else "Mixed RF"
+        yield _row(label, f"{topic['topic']} ({'; '.join(parts)})")
+    if len(topics) > MOST_MIXED:
+        yield _row("", f"and {len(topics) - MOST_MIXED} more topics")
+    if topics:
+        yield _row("", "plan fix --only replication-factor makes each topic one factor")
 
 
 def _row(name: str, value: object) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from placement.cluster import BrokerState, ClusterState, sum_rows
+from placement.mixed_factors import mixed_factors
 from planner.snapshot.columns import BROKER_STATES
 from planner.snapshot.document import Snapshot
 
@@ -44,6 +45,7 @@ def summarize(snapshot: Snapshot, state: ClusterState) -> dict[str, Any]:
         "partitions": state.num_partitions,
         "replicas": len(state.replicas),
         "replication_factors": _replication_factors(state),
+        "mixed_factors": _mixed_factors(state),
         "sizes": _sizes(state),
         "rates": _rates(snapshot),
         "health": _health(state),
@@ -101,6 +103,17 @@ def _log_dirs(state: ClusterState) -> dict[str, int]:
 def _replication_factors(state: ClusterState) -> dict[str, int]:
     counts = Counter(state.replication_factor.tolist())
     return {str(factor): counts[factor] for factor in sorted(counts)}
+
+
+def _mixed_factors(state: ClusterState) -> list[dict[str, Any]]:
+    """Return the topics of several replication factors, with the partitions of each."""
+    return [
+        {
+            "topic": mixed.topic,
+            "partitions": {str(k): list(v) for k, v in mixed.partitions.items()},
+        }
+        for mixed in mixed_factors(state)
+    ]
 
 
 def replica_bytes(state: ClusterState) -> np.ndarray[Any, np.dtype[np.int64]]:
