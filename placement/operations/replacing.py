@@ -17,6 +17,7 @@ from placement.load import (
     first_true,
     preferred_leaders,
 )
+from placement.racks import Crowding
 from placement.rules.draft import Draft, start_draft
 from placement.rules.hosts import hard_host_capacities
 from placement.rules.left_alone import is_excluded
@@ -63,6 +64,7 @@ class Replacing:
         if draft.settings.is_rack_strict:
             self.rack_limit = np.minimum(self.rack_limit, 1)
         self.eased = eased_racks(draft)
+        self.has_own_cap = np.zeros(state.num_partitions, dtype=np.bool_)
         self._ask_chosen_rules()
         self.hosts = hard_host_capacities(draft)
         settings = draft.settings
@@ -88,7 +90,7 @@ class Replacing:
                 replace(self.draft, most_replicas=asked.most_replicas)
             )
         if asked.rack_cap is not None:
-            has_own = asked.rack_cap > 0
+            self.has_own_cap = has_own = asked.rack_cap > 0
             self.eased = np.where(has_own, 0, self.eased)
             if not self.minds_racks:
                 self.rack_limit = np.full_like(asked.rack_cap, NO_LIMIT)
@@ -239,7 +241,25 @@ class Replacing:
         if self.eased[p]:
             return bool(held.max(initial=0) <= self.eased[p])
         is_few = held.max(initial=0) <= self.rack_limit[p]
-        return bool(is_few and (is_level or not self.is_even[p]))
+        if is_few and (is_level or not self.is_even[p]):
+            return True
+        return not self.has_own_cap[p] and self._is_no_worse(p, on)
+
+    def _is_no_worse(self, p: int, on: IndexArray) -> bool:
+        """Tell whether a partition that broke the rack rule breaks it by no more."""
+        replicas = self.draft.state.replicas
+        was = replicas.broker_idx[replicas.start[p] : replicas.start[p + 1]]
+        old, new = self._crowding(p, was), self._crowding(p, on)
+        return bool(old.is_broken[0] and not new.is_worse_than(old)[0])
+
+    def _crowding(self, p: int, on: IndexArray) -> Crowding:
+        racks, count = self.draft.state.brokers.rack_idx, len(self.in_rack)
+        held, used = (
+            np.bincount(racks[rows], minlength=count)[None, :]
+            for rows in (on, on[self.draft.holds[on]])
+        )
+        limit, is_even = self.rack_limit[p : p + 1], bool(self.is_even[p])
+        return Crowding.of(held, used, self.in_rack, limit, is_even=is_even)
 
     def can_lead(self) -> BoolArray:
         """Return ``(R,)`` true for old replicas in sync where they may lead."""

@@ -227,3 +227,13 @@ def test_a_replacement_says_what_leaders_would_gain():
     assert len(told) == 1
     assert told[0]["need"] < told[0]["have"]
     assert f"by {order.plan.moves['leaders']} leader change" in told[0]["message"]
+
+
+def test_a_replacement_is_not_blamed_for_racks_that_it_leaves_as_they_were():
+    state = make_state([[0, 1, 2]], racks="aabc")
+
+    made = planned(state, "replace-broker", {"broker": "2", "with_broker": "3"})
+
+    assert made.plan.status in MET
+    assert made.plan.placed.reassignment.after().brokers_of(0) == [0, 1, 3]
+    assert made.is_ok
