@@ -155,7 +155,7 @@ def _check_output(path: Path) -> None:
 
 def _write_cancel(found: "Status", path: Path, *, quiet: bool) -> None:
     from planner.plan.reassignment_file import format_reassignment
-    from planner.status.words import cancel_lists
+    from planner.status.moves import cancel_lists
 
     lists = cancel_lists(found)
     if len(lists):

@@ -10,24 +10,26 @@ from placement.status import Leaderless, TopicTroubles
 from planner.age import age_s
 from planner.plan.reassignment_file import format_reassignment
 from planner.status.find import Status
-from planner.status.words import (
+from planner.status.moves import (
     OBSTACLE_NAMES,
+    cancel_lists,
+    moving_topics,
+    obstacle_text,
+    stuck_advice,
+    stuck_groups,
+)
+from planner.status.words import (
     Address,
     Advice,
     broker_advice,
     broker_text,
-    cancel_lists,
     leaderless_text,
     log_dir_advice,
     log_dir_text,
-    moving_topics,
     no_source_text,
-    obstacle_text,
     rescue_of,
     rescue_text,
     state_of,
-    stuck_advice,
-    stuck_groups,
     topic_and_number,
     unclean_command,
     unclean_text,

@@ -7,9 +7,9 @@ from placement.cluster import ClusterState
 from planner.plan.words import labelled, plural
 from planner.snapshot.document import Snapshot
 from planner.status.find import Status, status_of
+from planner.status.moves import bytes_left_text
 from planner.status.words import (
     Address,
-    bytes_left_text,
     dir_name,
     state_of,
     unplaced_brokers,

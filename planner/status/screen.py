@@ -8,6 +8,12 @@ from planner.age import age_text
 from planner.plan.words import labelled, plural, wrapped
 from planner.status.find import Status
 from planner.status.head import LABEL, moving_text, wrong_texts
+from planner.status.moves import (
+    moving_topics,
+    obstacle_text,
+    stuck_advice,
+    stuck_groups,
+)
 from planner.status.words import (
     Address,
     Advice,
@@ -16,13 +22,9 @@ from planner.status.words import (
     leaderless_text,
     log_dir_advice,
     log_dir_text,
-    moving_topics,
     no_source_text,
-    obstacle_text,
     quorum_text,
     rescue_text,
-    stuck_advice,
-    stuck_groups,
     throttle_value,
     unclean_command,
     unclean_text,
