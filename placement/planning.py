@@ -27,6 +27,7 @@ from placement.load import (
 )
 from placement.log_dirs import plan_dirs, plan_dirs_after
 from placement.operations import Operation
+from placement.overfull_dirs import overfull_dirs
 from placement.plan_notes import failed_dir_notes
 from placement.planned import PlannedPlacement
 from placement.rules.draft import Draft, Settings, start_draft
@@ -52,6 +53,11 @@ RULES = (
 )
 """What every operation keeps to, besides the levels of the problem."""
 
+_REMEDY = {
+    True: "--with-log-dirs names the log dirs instead",
+    False: "give the sizes of all its log dirs, and the plan names them",
+}
+"""What to do about log dirs that may be overfilled, by whether names are refused."""
 SHORTEST_S = 1e-3
 """What is left of a deadline that is over."""
 
@@ -115,7 +121,23 @@ def _plan_once(
     found = settle(draft, draft_shares(draft), balanced, deadline)
     if draft.settings.names_log_dirs:
         return _with_log_dirs(found, deadline)
-    return found
+    return _with_log_dirs_where_needed(found, deadline)
+
+
+def _with_log_dirs_where_needed(
+    found: PlannedPlacement, deadline: Deadline
+) -> PlannedPlacement:
+    """Name log dirs, or warn, where the choice of a broker would overfill one."""
+    overfull = overfull_dirs(found.draft, found.reassignment)
+    if not len(overfull):
+        return found
+    is_asked_not_to = found.draft.settings.names_log_dirs is False
+    if is_asked_not_to or not overfull.can_be_named.any():
+        notes = overfull.notes("log-dir-overfull", _REMEDY[is_asked_not_to])
+        return replace(found, notes=(*found.notes, *notes))
+    named = _with_log_dirs(found, deadline)
+    notes = overfull.notes("log-dirs-named", "so the plan names the log dirs")
+    return replace(named, notes=(*named.notes, *notes))
 
 
 def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:

@@ -1,9 +1,11 @@
 """What no log dir may hold."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from placement.check.broker_dirs import has_known_load, may_choose
 from placement.check.capacity_rules import SLACK, amount
 from placement.check.case import Case
 from placement.check.finding import Finding, Where
@@ -12,32 +14,62 @@ from placement.check.placed import BoolArray, Placed
 from placement.check.target import Int64Array
 from placement.cluster import ABSENT, UNKNOWN, LogDirState
 
+NO_LIMIT = 2**62
+"""Room of a log dir that is not judged."""
+
 
 def log_dir_capacity(case: Case) -> Iterator[Finding]:
     """
     Find log dirs that serve and hold more than the threshold of their disk.
 
-    One that was over before and gets nothing more is existing. Copies whose log dir
-    the broker picks weigh nothing here, so that what is over is over for certain.
+    One that was over before and gets nothing more is existing. Copies without a named
+    log dir count where the broker may put them, in the order that fills it most; as a
+    goal alone where the plan was asked to leave the choice to brokers.
     """
     dirs = case.state.log_dirs
     before, after = log_dir_loads(case)
-    limit = dirs.size_bytes * case.settings.threshold_of("disk")
+    limit = dirs.size_bytes * case.settings.threshold_of("disk") * (1 + SLACK)
     is_judged = np.not_equal(dirs.size_bytes, UNKNOWN)
-    is_judged &= np.equal(dirs.state, LogDirState.ONLINE)
+    is_judged &= np.not_equal(dirs.state, LogDirState.OFFLINE)
     is_judged &= case.state.brokers.is_live[dirs.broker_idx]
-    is_over = is_judged & (after > limit * (1 + SLACK))
-    for row in np.flatnonzero(is_over).tolist():
-        broker, path = case.broker_id(int(dirs.broker_idx[row])), dirs.paths[row]
-        yield Finding(
-            rule="log-dir-capacity",
-            where=Where(broker=broker, log_dir=path, resource="disk"),
-            message=f"log dir {path} of broker {broker}: "
-            f"{amount('disk', after[row])} (before: {amount('disk', before[row])}) "
-            f"is over {amount('disk', limit[row])}, "
-            f"{case.settings.threshold_of('disk'):.4g} of its file system",
-            existing=bool(after[row] <= before[row]),
-        )
+    serves = np.equal(dirs.state, LogDirState.ONLINE)
+    is_over = is_judged & serves & (after > limit)
+    room = np.where(
+        is_judged & has_known_load(case), np.floor(limit) - after, NO_LIMIT
+    ).astype(np.int64)
+    chosen = may_choose(case, ends_in(case, case.after), room)
+    for row in sorted({*np.flatnonzero(is_over).tolist(), *chosen}):
+        now, was = int(after[row]), int(before[row])
+        if is_over[row] and now > was:
+            yield _over(case, row, was, now, f"{amount('disk', now)}")
+            continue
+        more = chosen.get(row)
+        most = now if more is None else now + more.size_bytes
+        if more is not None and most > limit[row] and most > was:
+            text = (
+                f"up to {amount('disk', most)}, with {more.copies} copies that name no "
+                "log dir and that the broker may put there: it has the fewest "
+                "partitions then"
+            )
+            is_soft = case.settings.leaves_log_dirs_to_brokers
+            yield replace(_over(case, row, was, most, text), soft=is_soft)
+        elif is_over[row]:
+            yield _over(case, row, was, now, f"{amount('disk', now)}")
+
+
+def _over(case: Case, row: int, was: int, now: int, text: str) -> Finding:
+    """Return the finding on one log dir, with the words for what it holds."""
+    dirs = case.state.log_dirs
+    broker, path = case.broker_id(int(dirs.broker_idx[row])), dirs.paths[row]
+    threshold = case.settings.threshold_of("disk")
+    limit = amount("disk", float(dirs.size_bytes[row]) * threshold)
+    return Finding(
+        rule="log-dir-capacity",
+        where=Where(broker=broker, log_dir=path, resource="disk"),
+        message=f"log dir {path} of broker {broker}: {text} (before: "
+        f"{amount('disk', was)}) is over {limit}, {threshold:.4g} of its file system",
+        existing=now <= was,
+    )
 
 
 def log_dir_loads(case: Case) -> tuple[Int64Array, Int64Array]:

@@ -116,6 +116,9 @@ class CheckSettings:
     asks_racks_of_changed
         Whether the rack rule is asked only of partitions that change their racks: in
         the others each replica is to stay in its own.
+    leaves_log_dirs_to_brokers
+        Whether the plan was asked to name no log dirs: what a broker's own choice
+        overfills then is a goal that is missed.
 
     Raises
     ------
@@ -140,6 +143,7 @@ class CheckSettings:
     custom: tuple[CustomRule, ...] = ()
     skipped: frozenset[str] = frozenset()
     asks_racks_of_changed: bool = False
+    leaves_log_dirs_to_brokers: bool = False
 
     def __post_init__(self) -> None:
         both = (*self.capacity_thresholds.items(), *self.host_thresholds.items())

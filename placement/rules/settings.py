@@ -90,7 +90,7 @@ class Settings:
         Seconds after which the search ends with what it has; `None`: none.
     names_log_dirs
         Whether copies are given a log dir of their broker, and log dirs are balanced
-        where copies may come.
+        where copies may come; `None`: where the choice of a broker would overfill one.
     lifted
         Hard rules that are not kept: ``rack``, ``max-replicas``, ``log-dirs``.
     soft
@@ -130,7 +130,7 @@ class Settings:
     topic_slack: int | None = 2
     is_disk_transient: bool = False
     deadline_s: float | None = None
-    names_log_dirs: bool = False
+    names_log_dirs: bool | None = None
     lifted: frozenset[str] = frozenset()
     soft: tuple[str, ...] = ()
     hard: frozenset[str] = frozenset()

@@ -17,7 +17,7 @@ def replace_broker(
     *,
     new_brokers: Iterable[str] = (),
     rebalance: bool = False,
-    with_log_dirs: bool = False,
+    with_log_dirs: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -35,7 +35,8 @@ def replace_broker(
         Whether the rest may move too.
     with_log_dirs
         Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come.
+        balanced where copies may come; `None`: only where the broker's own choice
+        would overfill a log dir.
     options
         See `PlanOptions`.
 
@@ -94,7 +95,7 @@ def set_replication_factor(
     *,
     factors_file: str | PathLike[str] | None = None,
     rebalance: bool = False,
-    with_log_dirs: bool = False,
+    with_log_dirs: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -114,7 +115,8 @@ def set_replication_factor(
         Whether the rest may move too.
     with_log_dirs
         Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come.
+        balanced where copies may come; `None`: only where the broker's own choice
+        would overfill a log dir.
     options
         See `PlanOptions`.
 
@@ -142,7 +144,7 @@ def fix(
     only: Iterable[str] = (),
     lost: Iterable[int] = (),
     rebalance: bool = False,
-    with_log_dirs: bool = False,
+    with_log_dirs: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -160,7 +162,8 @@ def fix(
         Whether the rest may move too.
     with_log_dirs
         Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come.
+        balanced where copies may come; `None`: only where the broker's own choice
+        would overfill a log dir.
     options
         See `PlanOptions`.
 

@@ -96,7 +96,7 @@ class PlanOptions(RuleOptions, total=False):
 def rebalance(
     snapshot: Snapshot,
     *,
-    with_log_dirs: bool = False,
+    with_log_dirs: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -108,7 +108,8 @@ def rebalance(
         The cluster.
     with_log_dirs
         Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come.
+        balanced where copies may come; `None`: only where the broker's own choice
+        would overfill a log dir.
     options
         See `PlanOptions`.
 
@@ -135,7 +136,7 @@ def add_brokers(
     *,
     new_brokers: Iterable[str] = (),
     rebalance: bool = False,
-    with_log_dirs: bool = False,
+    with_log_dirs: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -153,7 +154,8 @@ def add_brokers(
         Whether the rest may move too.
     with_log_dirs
         Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come.
+        balanced where copies may come; `None`: only where the broker's own choice
+        would overfill a log dir.
     options
         See `PlanOptions`.
 
@@ -180,7 +182,7 @@ def remove_brokers(
     broker_ids: Iterable[int],
     *,
     rebalance: bool = False,
-    with_log_dirs: bool = False,
+    with_log_dirs: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
@@ -196,7 +198,8 @@ def remove_brokers(
         Whether the rest may move too.
     with_log_dirs
         Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come.
+        balanced where copies may come; `None`: only where the broker's own choice
+        would overfill a log dir.
     options
         See `PlanOptions`.
 

@@ -67,7 +67,7 @@ def plan(
     plan_all: Annotated[
         bool, typer.Option("--all", help="Plan anew what has been planned there.")
     ] = False,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,

@@ -72,10 +72,10 @@ CommandConfig = Annotated[
     ),
 ]
 WithLogDirs = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--with-log-dirs/--no-with-log-dirs",
         help="Also name the log dir of each copy, and balance log dirs where copies "
-        "may come.",
+        "may come; by default only where the broker's own choice would overfill one.",
     ),
 ]

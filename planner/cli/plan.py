@@ -41,7 +41,7 @@ app = typer.Typer(
 def rebalance(
     snapshot: SnapshotArgument,
     *,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     options: PlanOptions,
 ) -> None:
     """
@@ -63,7 +63,7 @@ def add_brokers(
     broker_list: BrokerList = None,
     new_broker: NewBrokers = None,
     rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     options: PlanOptions,
 ) -> None:
     """
@@ -90,7 +90,7 @@ def remove_brokers(
     *,
     broker_list: BrokerList = None,
     rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     options: PlanOptions,
 ) -> None:
     """

@@ -39,7 +39,7 @@ def replace_broker(
     with_broker: Successor = None,
     new_broker: NewBrokers = None,
     rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     options: PlanOptions,
 ) -> None:
     """

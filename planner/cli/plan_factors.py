@@ -31,7 +31,7 @@ def set_replication_factor(
     replication_factor: Factor = None,
     replication_factors: Factors = None,
     rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     options: PlanOptions,
 ) -> None:
     """

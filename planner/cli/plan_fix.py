@@ -33,7 +33,7 @@ def fix(
     only: Only = None,
     lost: Lost = None,
     rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = False,
+    with_log_dirs: WithLogDirs = None,
     options: PlanOptions,
 ) -> None:
     """

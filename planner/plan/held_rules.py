@@ -71,6 +71,7 @@ def with_chosen_rules(
         soft=frozenset(document.get("soft") or ()),
         hard_goals=_hard_goals(document, state, goal),
         host_thresholds=document.get("host_capacity_threshold") or {},
+        leaves_log_dirs_to_brokers=document.get("with_log_dirs") is False,
     )
 
 

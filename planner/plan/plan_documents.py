@@ -165,7 +165,7 @@ class SettingsRecord(Record):
     new_broker: list[str] | None = None
     order_followers: bool = False
     empty: list[str] | None = None
-    with_log_dirs: bool = False
+    with_log_dirs: bool | None = None
     partitions: int | None = None
     in_bytes_per_s: float | None = None
     out_bytes_per_s: float | None = None

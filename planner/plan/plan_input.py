@@ -75,6 +75,7 @@ class PlanSettings(BaseModel):
     max_replicas_per_broker: int | None = None
     new_broker: list[str] | None = None
     empty: list[str] | None = None
+    with_log_dirs: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

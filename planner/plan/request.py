@@ -79,7 +79,8 @@ class PlanRequest:
     empty
         Log dirs that `log-dirs` empties: ``3:/data/d1``.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well.
+        Whether copies are given a log dir of their broker as well; `None`: where the
+        choice of a broker would overfill one.
     rules
         Options about rules that hold where they are asked for.
     """
@@ -115,7 +116,7 @@ class PlanRequest:
     order_followers: bool = False
     own: OwnOptions = field(default_factory=OwnOptions)
     empty: Sequence[str] = ()
-    with_log_dirs: bool = False
+    with_log_dirs: bool | None = None
     rules: RuleRequest = field(default_factory=RuleRequest)
 
 
@@ -375,8 +376,8 @@ def _document(
         document["order_followers"] = request.order_followers
     if request.goal == "log-dirs":
         document["empty"] = sorted(request.empty)
-    if request.with_log_dirs:
-        document["with_log_dirs"] = True
+    if request.with_log_dirs is not None:
+        document["with_log_dirs"] = request.with_log_dirs
     return document | {
         "topic": sorted(request.topic),
         "topics": request.topics,
