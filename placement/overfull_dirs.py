@@ -73,8 +73,8 @@ class OverfullDirs:
         if rest > 0:
             yield Note(
                 what=what,
-                message=f"{rest:,} more log dirs may get over their limit by the choice "
-                f"of their brokers; {ending}",
+                message=f"{rest:,} more log dirs may get over their limit by the "
+                f"choice of their brokers; {ending}",
                 have=float(rest),
             )
 

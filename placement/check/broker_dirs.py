@@ -49,7 +49,7 @@ def may_choose(case: Case, after: Int64Array, room: Int64Array) -> dict[int, Cho
     found: dict[int, Chosen] = {}
     for broker in np.unique(placed.broker_idx[comes]).tolist():
         rows = np.flatnonzero(np.equal(dirs.broker_idx, broker)).tolist()
-        if len(rows) < 2 or not case.state.brokers.is_live[broker]:  # noqa: PLR2004
+        if len(rows) < 2 or not case.state.brokers.is_live[broker]:
             continue
         copies = np.flatnonzero(comes & np.equal(placed.broker_idx, broker))
         sizes = sorted(size[copies].tolist(), reverse=True)
@@ -124,7 +124,7 @@ def has_known_load(case: Case) -> BoolArray:
 
 
 def _counts(case: Case, after: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return ``(D,)`` least and most partitions in log dirs, but for what may be put."""
+    """Return ``(D,)`` least and most partitions in log dirs, without those copies."""
     replicas, dirs = case.state.replicas, case.state.log_dirs
     current, future = replicas.log_dir_idx, replicas.future_log_dir_idx
     lies = np.where(np.equal(future, ABSENT), current, future)
