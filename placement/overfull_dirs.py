@@ -126,9 +126,10 @@ def overfull_dirs(draft: Draft, reassignment: Reassignment) -> OverfullDirs:
     kept = np.maximum(was, stays) if draft.settings.is_disk_transient else stays
     most = kept + choice.most_bytes
     size = state.log_dirs.size_bytes
-    limit = np.floor(size * threshold * (1 + TOLERANCE)).astype(np.int64)
+    limit = np.floor(size * threshold).astype(np.int64)
     is_over = np.not_equal(size, UNKNOWN) & _has_known_load(state)
-    is_over &= (most > limit) & (most > was) & (choice.most_bytes > 0)
+    is_over &= (most > limit * (1 + TOLERANCE)) & (most > was)
+    is_over &= choice.most_bytes > 0
     return _selected(state, is_over, choice, most, limit)
 
 
@@ -150,7 +151,7 @@ def dir_counts(state: ClusterState, home: IntArray) -> DirCounts:
     for rows in (replicas.log_dir_idx, replicas.future_log_dir_idx):
         np.add.at(high, rows[np.not_equal(rows, ABSENT)], 1)
     # A replica in an unknown log dir may be in any of its broker's.
-    lost = np.equal(replicas.log_dir_idx, ABSENT)
+    lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
     on = np.bincount(replicas.broker_idx[lost], minlength=state.num_brokers)
     high += on[state.log_dirs.broker_idx]
     return DirCounts(low=low, high=high, is_candidate=candidates(state))
@@ -181,7 +182,7 @@ def _has_known_load(state: ClusterState) -> BoolArray:
     What is free of them tells, or where each replica of the broker lies.
     """
     replicas = state.replicas
-    lost = np.equal(replicas.log_dir_idx, ABSENT)
+    lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
     has_lost: BoolArray = np.zeros(state.num_brokers, dtype=np.bool_)
     has_lost[replicas.broker_idx[lost]] = True
     usable = np.not_equal(state.log_dirs.usable_bytes, UNKNOWN)

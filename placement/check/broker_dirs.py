@@ -118,7 +118,9 @@ def has_known_load(case: Case) -> BoolArray:
     """Return ``(D,)`` log dirs whose bytes are known, whatever lies in unknown ones."""
     replicas, dirs = case.state.replicas, case.state.log_dirs
     has_lost: BoolArray = np.zeros(case.state.num_brokers, dtype=np.bool_)
-    has_lost[replicas.broker_idx[np.equal(replicas.log_dir_idx, ABSENT)]] = True
+    # What failed with its log dir lies in none that serves.
+    is_lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
+    has_lost[replicas.broker_idx[is_lost]] = True
     is_told: BoolArray = np.not_equal(dirs.usable_bytes, UNKNOWN)
     return is_told | ~has_lost[dirs.broker_idx]
 
@@ -144,6 +146,6 @@ def _tally(case: Case, rows: np.ndarray) -> Int64Array:  # type: ignore[type-arg
 
 def _lost(case: Case, before: Placed) -> Int64Array:
     """Return ``(B,)`` replicas that lie in an unknown log dir."""
-    is_lost = np.equal(before.log_dir_idx, ABSENT)
+    is_lost = np.equal(before.log_dir_idx, ABSENT) & ~case.state.replicas.is_failed
     counts = np.bincount(before.broker_idx[is_lost], minlength=case.state.num_brokers)
     return counts.astype(np.int64)
