@@ -17,6 +17,8 @@ class WaveLimits:
         Copies that a broker may get, and send, in one wave.
     max_shared
         Copies that it may get and send together, or `None`.
+    max_per_partition
+        New replicas that a partition may get in one wave; `None`: any number.
     disk_threshold, in_threshold, out_threshold
         Fraction of a disk, and of a network each way, that may be used while copies
         run.
@@ -27,6 +29,7 @@ class WaveLimits:
     max_in: int
     max_out: int
     max_shared: int | None = None
+    max_per_partition: int | None = None
     disk_threshold: float = 0.8
     bandwidth_bytes_per_s: float | None = None
     in_threshold: float = 1.0

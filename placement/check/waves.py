@@ -218,6 +218,7 @@ class _Follower:
             for message in self.dirs.unusable(going):
                 yield self._finding(number, "wave-log-dir", key, message)
             yield from self._list_findings(number, key, new, comes)
+            yield from self._partition_cap_findings(number, key, comes)
         yield from self._cap_findings(number, passing.num_out, passing.num_in)
         seconds = passing.seconds(told, self.limits.bandwidth_bytes_per_s)
         yield from self._disk_findings(number, passing.num_in, seconds)
@@ -328,6 +329,14 @@ class _Follower:
                     message=f"wave {number}: broker {broker} sends {out} and gets "
                     f"{into} copies",
                 )
+
+    def _partition_cap_findings(
+        self, number: int, key: Key, comes: list[int]
+    ) -> Iterator[Finding]:
+        most = self.limits.max_per_partition
+        if most is not None and len(comes) > most:
+            message = f"gets {len(comes)} new replicas, {most} may come at a time"
+            yield self._finding(number, "wave-cap", key, message)
 
     def _disk_findings(
         self, number: int, received: Counter[int], seconds: float

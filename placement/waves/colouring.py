@@ -18,6 +18,7 @@ References
 """
 
 from collections.abc import Callable
+from heapq import heapreplace
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def colour_copies(
     cap_out: int,
     cap_in: int,
     previous: RowArray | None = None,
+    group: RowArray | None = None,
 ) -> RowArray:
     """
     Cut copies into the least number of waves.
@@ -76,6 +78,9 @@ def colour_copies(
     previous
         ``(E,)`` a copy further ahead in the list that should run in an earlier wave,
         as far as that costs none; -1 for none. `None`: none at all.
+    group
+        ``(E,)`` copies of one sender of which no two may run in one wave, by number.
+        `None`: all are free to.
 
     Returns
     -------
@@ -89,6 +94,9 @@ def colour_copies(
     Notes
     -----
     Takes ``O(E (D + path))`` time, where paths of swapped colours are short.
+
+    A group stays in one node of its sender, whose edges all differ in colour. Where
+    groups do not fill the nodes evenly, that takes a wave or two more than the least.
     """
     if cap_out < 1 or cap_in < 1:
         msg = f"caps must be at least 1, got {cap_out} out and {cap_in} in."
@@ -99,8 +107,14 @@ def colour_copies(
     known = source >= 0
     num = max(least_waves(source[known], cap_out), least_waves(target, cap_in))
     # Each unknown source is a node of its own.
-    sender = np.where(known, source, source.max() + 1 + np.arange(count))
-    first, num_first = _cut(sender, num)
+    alone = np.arange(count) if group is None else group
+    sender = np.where(known, source, source.max() + 1 + alone)
+    if group is None:
+        first, num_first = _cut(sender, num)
+    else:
+        num = max(num, least_waves(group, 1))
+        first, num_first = _cut_apart(sender, group, cap_out, num)
+        num = max(num, least_waves(first, 1))
     second, num_second = _cut(target, num)
     colour = np.full(count, -1, dtype=np.int64)
     run_kernel(
@@ -154,6 +168,50 @@ def _cut(nodes: RowArray, most: int) -> tuple[RowArray, int]:
     key = nodes * (len(nodes) + 1) + part
     distinct, at = np.unique(key, return_inverse=True)
     return at.astype(np.int64), len(distinct)
+
+
+def _cut_apart(
+    nodes: RowArray, group: RowArray, most_parts: int, most: int
+) -> tuple[RowArray, int]:
+    """
+    Cut each node into ones with whole groups of edges, as even as can be.
+
+    Parameters
+    ----------
+    nodes, group
+        ``(E,)`` node and group of each edge; a group has edges of one node alone.
+    most_parts
+        Parts that a node may have at most.
+    most
+        Edges that a part has where no group has several.
+    """
+    part, count = _cut(nodes, most)
+    size = np.bincount(group)[group]
+    crowded = np.unique(nodes[size > 1])
+    if not len(crowded):
+        return part, count
+    order = stable_order(nodes)
+    ends = np.searchsorted(nodes[order], [crowded, crowded + 1])
+    for begin, end in ends.T.tolist():
+        rows = order[begin:end]
+        own = _even_parts(group[rows], most_parts)
+        part[rows] = count + own
+        count += int(own.max()) + 1
+    distinct, at = np.unique(part, return_inverse=True)
+    return at.astype(np.int64), len(distinct)
+
+
+def _even_parts(group: RowArray, most_parts: int) -> RowArray:
+    """Return the part of each edge: large groups first, to the emptiest part."""
+    distinct, at, sizes = np.unique(group, return_inverse=True, return_counts=True)
+    emptiest = [(0, part) for part in range(min(most_parts, len(distinct)))]
+    part_of = np.zeros(len(distinct), dtype=np.int64)
+    for row in np.argsort(-sizes, kind="stable").tolist():
+        held, part = emptiest[0]
+        part_of[row] = part
+        heapreplace(emptiest, (held + int(sizes[row]), part))
+    found: RowArray = part_of[at]
+    return found
 
 
 def colour_shared_copies(

@@ -103,6 +103,30 @@ class Copies:
         return np.where(same, before, -1)
 
 
+def copies_apart(copies: Copies, most: int) -> RowArray:
+    """
+    Return ``(E,)`` groups of copies of which no two may run in one wave.
+
+    The copies that a partition gets from other brokers are dealt to `most` groups; any
+    other row is a group of its own.
+
+    Parameters
+    ----------
+    copies
+        The copies.
+    most
+        Replicas that a partition may get in one wave.
+    """
+    count = len(copies)
+    group = np.arange(count, dtype=np.int64)
+    rows = np.nonzero(copies.passes)[0]
+    of = copies.partition_idx[rows]
+    turn = np.arange(len(rows)) - np.searchsorted(of, of)
+    # The first copy of a group gives it its number.
+    group[rows] = rows[np.searchsorted(of, of) + turn % most]
+    return group
+
+
 def is_internal(state: ClusterState) -> BoolArray:
     """Return ``(P,)`` true for partitions of Kafka's own topics."""
     own = np.array([name in INTERNAL for name in state.topics.names], dtype=np.bool_)

@@ -21,19 +21,25 @@ from placement.waves.colouring import (
     colour_copies,
     colour_shared_copies,
 )
-from placement.waves.copies import Copies, copies_of, is_internal
+from placement.waves.copies import Copies, copies_apart, copies_of, is_internal
 from placement.waves.drops import is_copied_too, when_dropped
 from placement.waves.growth import Growth, fills_up, growth_of, no_growth
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
 from placement.waves.leaderless import led_by_copies
 from placement.waves.pace import WAYS, Paces, Schedule, network_of, written_to
 from placement.waves.packing import pack
-from placement.waves.removals import Removals, in_safe_order, settle_removals
+from placement.waves.removals import (
+    Removals,
+    in_safe_order,
+    settle_removals,
+    spread_partitions,
+)
 from placement.waves.space import Space, is_too_full, space_of
 from placement.waves.stage_bound import StageBound, bound_of
 
 RowArray = npt.NDArray[np.int64]
 DEFAULT_CAP = 5
+DEFAULT_PARTITION_CAP = 1
 NO_CAP = 2**31
 
 
@@ -58,6 +64,9 @@ class WaveSettings:
         Copies that a broker may get, and send, in one wave.
     max_shared
         Copies that it may get and send together; `None`: no such cap.
+    max_per_partition
+        Replicas that a partition may get in one wave: all of them are copied from its
+        leader.
     bandwidth_bytes_per_s
         What a broker may send, and get.
     order
@@ -75,6 +84,7 @@ class WaveSettings:
     max_in: int = DEFAULT_CAP
     max_out: int = DEFAULT_CAP
     max_shared: int | None = None
+    max_per_partition: int = DEFAULT_PARTITION_CAP
     bandwidth_bytes_per_s: float = 50_000_000
     order: Order = Order.SHORTEST
     thresholds: Mapping[Resource, float] = field(
@@ -91,6 +101,9 @@ class WaveSettings:
         shared = 1 if self.max_shared is None else self.max_shared
         if min(self.max_in, self.max_out, shared) < 1:
             msg = "a broker must be allowed at least 1 copy at a time"
+            raise ValueError(msg)
+        if self.max_per_partition < 1:
+            msg = "a partition must be allowed at least 1 new replica at a time"
             raise ValueError(msg)
         if self.bandwidth_bytes_per_s <= 0:
             msg = f"bandwidth must be positive, got {self.bandwidth_bytes_per_s}"
@@ -267,15 +280,27 @@ def _coloured(
     order = order[np.isin(order, stage) & ~copies.is_drop[order]]
     source, target = copies.source_idx[order], copies.target_idx[order]
     previous = _previous_in(copies, order)
-    if settings.max_shared is None:
-        colour = colour_copies(
-            source, target, settings.max_out, settings.max_in, previous
-        )
+    most, caps = settings.max_per_partition, _caps(settings)
+
+    def spread(colour: RowArray) -> RowArray:
+        wave_of = np.full(len(copies), -1, dtype=np.int64)
+        wave_of[order] = colour
+        return spread_partitions(copies, wave_of, most, caps)
+
+    if settings.max_shared is not None:
+        wave_of = spread(_both_caps(source, target, settings, previous))
     else:
-        colour = _both_caps(source, target, settings, previous)
-    wave_of = np.full(len(copies), -1, dtype=np.int64)
-    wave_of[order] = colour
-    return led_by_copies(copies, wave_of, _caps(settings))[stage]
+        ends, each = (source, target), (settings.max_out, settings.max_in)
+        # What a partition gets in one wave comes from as many groups of its copies.
+        group = copies_apart(copies, most)[order]
+        wave_of = spread(colour_copies(*ends, *each, previous, group))
+        if wave_of.max(initial=-1) >= _bound(copies, stage, settings).waves:
+            # Groups fill waves unevenly: another way may need fewer.
+            other = spread(colour_copies(*ends, *each, previous))
+            wave_of = min(wave_of, other, key=lambda one: int(one.max(initial=-1)))
+    return led_by_copies(copies, wave_of, _caps(settings), settings.max_per_partition)[
+        stage
+    ]
 
 
 def _previous_in(copies: Copies, order: RowArray) -> RowArray:
@@ -315,7 +340,8 @@ def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBoun
     if settings.max_shared is not None:
         both = np.concatenate([source, target])
         ends.append(("both", both, settings.max_shared))
-    return bound_of(ends)
+    passes = stage[copies.passes[stage]]
+    return bound_of(ends, copies.partition_idx[passes], settings.max_per_partition)
 
 
 def _lacks_of(
@@ -368,7 +394,7 @@ def _packed(
         hops.append(hop)
         todo = [[hop.moved(row) for row in stage] for stage in todo]
         todo[0] = sorted([*todo[0], hop.row])
-    wave = led_by_copies(copies, wave, _caps(settings))
+    wave = led_by_copies(copies, wave, _caps(settings), settings.max_per_partition)
     return replace(
         found,
         copies=copies,

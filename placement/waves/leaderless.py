@@ -3,7 +3,8 @@ Copies to partitions that nothing leads, for all their brokers are dead.
 
 Nothing sends the first of them. What comes first leads from then on, and sends those of
 later waves; which one that is turns out once waves are cut. Where a cap is exceeded by
-that the copies of such a partition all run in one wave, which none of them sends.
+that the copies of such a partition run in further waves: as many as may be in the
+first one, which none of them sends, and the others one by one.
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +21,7 @@ Place = tuple[int, int]
 
 
 def led_by_copies(
-    copies: Copies, wave: RowArray, caps: tuple[int, int, int]
+    copies: Copies, wave: RowArray, caps: tuple[int, int, int], most: int
 ) -> RowArray:
     """
     Return waves in which what leads partitions of dead brokers sends no more than caps.
@@ -33,6 +34,8 @@ def led_by_copies(
         ``(E,)`` wave of each, below 0 where it has none.
     caps
         Copies that a broker may send, get, and both together, in one wave.
+    most
+        Replicas that a partition may get in one wave.
 
     Returns
     -------
@@ -47,7 +50,7 @@ def led_by_copies(
         for place in one.sends:
             traffic.sent[place] += 1
     over = [one for one in late if traffic.exceeds(one.sends, caps)]
-    return _together(copies, wave, over, caps) if over else wave
+    return _afterwards(copies, wave, over, caps, most) if over else wave
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,25 @@ class _Traffic:
             or self.sent[place] + self.received[place] > most
             for place in places
         )
+
+    def find_room(
+        self,
+        number: int,
+        targets: list[int],
+        sender: int | None,
+        caps: tuple[int, int, int],
+    ) -> int:
+        """Return the first wave from `number` on with room for copies, and take it."""
+        while True:
+            places = [(number, target) for target in targets]
+            sends = [] if sender is None else [(number, sender)] * len(targets)
+            tried = _Traffic(Counter(self.sent), Counter(self.received))
+            tried.received.update(places)
+            tried.sent.update(sends)
+            if not tried.exceeds([*places, *sends], caps):
+                self.sent, self.received = tried.sent, tried.received
+                return number
+            number += 1
 
 
 def _late(copies: Copies, wave: RowArray) -> list[_Late]:
@@ -98,22 +120,23 @@ def _traffic(copies: Copies, wave: RowArray) -> _Traffic:
     return traffic
 
 
-def _together(
-    copies: Copies, wave: RowArray, over: list[_Late], caps: tuple[int, int, int]
+def _afterwards(
+    copies: Copies,
+    wave: RowArray,
+    over: list[_Late],
+    caps: tuple[int, int, int],
+    most: int,
 ) -> RowArray:
-    """Put the copies of each of some partitions into one further wave."""
+    """Put the copies of each of some partitions into further waves."""
     found, end = wave.copy(), int(wave.max()) + 1
     traffic = _Traffic()
     for one in over:
-        targets = copies.target_idx[one.rows].tolist()
-        number = end
-        while True:
-            places = [(number, target) for target in targets]
-            taken = Counter(traffic.received)
-            taken.update(places)
-            if not _Traffic(received=taken).exceeds(places, caps):
-                break
+        number, leader = end, int(copies.target_idx[one.rows[0]])
+        rest = one.rows[most:].tolist()
+        turns = [one.rows[:most].tolist(), *([row] for row in rest)]
+        for turn, rows in enumerate(turns):
+            targets = copies.target_idx[rows].tolist()
+            number = traffic.find_room(number, targets, leader if turn else None, caps)
+            found[rows] = number
             number += 1
-        traffic.received = taken
-        found[one.rows] = number
     return found

@@ -82,6 +82,39 @@ def settle_removals(
     return wave, Removals(broker_idx=broker, freed_bytes=freed)
 
 
+def spread_partitions(
+    copies: Copies, wave: RowArray, most: int, caps: tuple[int, int, int]
+) -> RowArray:
+    """
+    Return waves in which no partition gets more new replicas than it may.
+
+    Parameters
+    ----------
+    copies
+        The copies.
+    wave
+        ``(E,)`` wave of each by the caps of brokers, below 0 where it has none.
+    most
+        Replicas that a partition may get in one wave.
+    caps
+        Copies out, in, and both together, of a broker in a wave.
+    """
+    rows = np.nonzero(copies.passes & (wave >= 0))[0]
+    places = copies.partition_idx[rows] * (int(wave.max(initial=0)) + 1) + wave[rows]
+    _, at, counts = np.unique(places, return_inverse=True, return_counts=True)
+    crowded = np.unique(copies.partition_idx[rows[counts[at] > most]])
+    if not len(crowded):
+        return wave
+    found = wave.copy()
+    slots = _Slots(copies, found, caps)
+    for partition in crowded.tolist():
+        slots.space_out(rows[copies.partition_idx[rows] == partition].tolist())
+    # A wave that all copies have left is none.
+    is_in = found >= 0
+    found[is_in] = np.unique(found[is_in], return_inverse=True)[1]
+    return found
+
+
 def with_last_copy(copies: Copies, wave: RowArray) -> RowArray:
     """
     Return the waves with those of what is dropped where copies are made as well.

@@ -1,4 +1,8 @@
-"""How many waves a stage needs at least: copies of its busiest broker over a cap."""
+"""
+The least number of waves of a stage.
+
+The copies of its busiest broker, or partition, over the cap of each.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.cluster import ABSENT
 from placement.waves.colouring import least_waves
 
 RowArray = npt.NDArray[np.int64]
@@ -21,11 +26,13 @@ class StageBound:
     waves
         Waves that it needs at least: `copies` over `cap`, rounded up.
     broker_idx
-        Row of the broker that decides.
+        Row of the broker that decides, `ABSENT` where a partition does.
     direction
-        ``in``, ``out`` or ``both``.
+        ``in``, ``out``, ``both`` or ``partition``.
     copies, cap
         What it gets or sends in all, and may in one wave.
+    partition_idx
+        Row of the partition that decides, or `ABSENT`.
     """
 
     waves: int
@@ -33,11 +40,39 @@ class StageBound:
     direction: str
     copies: int
     cap: int
+    partition_idx: int = ABSENT
 
 
-def bound_of(ends: Sequence[tuple[str, RowArray, int]]) -> StageBound:
-    """Return the bound of the busiest end: its name, its brokers by copy, its cap."""
-    return max((_busiest(*end) for end in ends), key=lambda bound: bound.waves)
+def bound_of(
+    ends: Sequence[tuple[str, RowArray, int]], partition_idx: RowArray, most: int
+) -> StageBound:
+    """
+    Return the largest of the bounds of a stage.
+
+    Parameters
+    ----------
+    ends
+        Name, brokers by copy, and cap of each end of copies.
+    partition_idx
+        ``(E,)`` partition of each copy that passes between brokers.
+    most
+        Replicas that a partition may get in one wave.
+    """
+    bounds = [_busiest(*end) for end in ends]
+    bounds.append(_most_copied(partition_idx, most))
+    return max(bounds, key=lambda bound: bound.waves)
+
+
+def _most_copied(partition_idx: RowArray, most: int) -> StageBound:
+    counts = np.bincount(partition_idx, minlength=1)
+    return StageBound(
+        waves=least_waves(partition_idx, most),
+        broker_idx=ABSENT,
+        direction="partition",
+        copies=int(counts.max()),
+        cap=most,
+        partition_idx=int(counts.argmax()),
+    )
 
 
 def _busiest(direction: str, brokers: RowArray, cap: int) -> StageBound:

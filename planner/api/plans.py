@@ -60,6 +60,8 @@ class PlanOptions(RuleOptions, total=False):
     max_moves_in, max_moves_out, max_moves_per_broker
         Copies that a broker gets, sends, and both together, in a wave: 5, 5 and any
         number where left out.
+    max_moves_per_partition
+        Replicas that a partition gets in a wave: 1 where left out.
     bandwidth
         Bytes/s that a broker may copy at most, in and out; 50,000,000 where left out.
     order
@@ -89,6 +91,7 @@ class PlanOptions(RuleOptions, total=False):
     max_moves_in: int
     max_moves_out: int
     max_moves_per_broker: int
+    max_moves_per_partition: int
     bandwidth: int
     order: Literal["shortest", "under-replicated", "small", "large", "topic"]
 
@@ -322,6 +325,7 @@ def request_of(
         max_moves_in=options.get("max_moves_in"),
         max_moves_out=options.get("max_moves_out"),
         max_moves_per_broker=options.get("max_moves_per_broker"),
+        max_moves_per_partition=options.get("max_moves_per_partition"),
         bandwidth=_text(options.get("bandwidth")),
         order=options.get("order"),
         **own,

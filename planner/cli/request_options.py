@@ -155,6 +155,14 @@ MaxMovesPerBroker = Annotated[
         "--max-moves-per-broker", min=1, help="Copies in and out of a broker together."
     ),
 ]
+MaxMovesPerPartition = Annotated[
+    int | None,
+    typer.Option(
+        "--max-moves-per-partition",
+        min=1,
+        help="Replicas a partition gets in a wave: 1.",
+    ),
+]
 Bandwidth = Annotated[
     str | None,
     typer.Option(
@@ -197,6 +205,7 @@ def request_options(
     max_moves_in: MaxMovesIn = None,
     max_moves_out: MaxMovesOut = None,
     max_moves_per_broker: MaxMovesPerBroker = None,
+    max_moves_per_partition: MaxMovesPerPartition = None,
     bandwidth: Bandwidth = None,
     order: WaveOrder = None,
 ) -> dict[str, Any]:

@@ -29,6 +29,7 @@ EXAMPLES: Mapping[str, str] = {
     "max_moves_in": "5",
     "max_moves_out": "5",
     "max_moves_per_broker": "8",
+    "max_moves_per_partition": "1",
     "bandwidth": '"50MB/s"',
     "order": '"shortest"',
     "rules": '"cruise-control"',

@@ -101,6 +101,7 @@ class WaveSettingsRecord(Record):
     max_moves_in: int
     max_moves_out: int
     max_moves_per_broker: int | None
+    max_moves_per_partition: int | None = None
     bandwidth_bytes_per_s: float
     order: Literal["shortest", "under-replicated", "small", "large", "topic"]
 

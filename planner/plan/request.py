@@ -68,6 +68,8 @@ class PlanRequest:
     max_moves_in, max_moves_out, max_moves_per_broker
         Copies that a broker gets, sends, and both together, in a wave; `None`: 5, 5
         and no such cap.
+    max_moves_per_partition
+        Replicas that a partition gets in a wave; `None`: 1.
     bandwidth
         What a broker sends, and gets, such as ``50MB/s``; or `None`.
     order
@@ -111,6 +113,7 @@ class PlanRequest:
     max_moves_in: int | None = None
     max_moves_out: int | None = None
     max_moves_per_broker: int | None = None
+    max_moves_per_partition: int | None = None
     bandwidth: str | None = None
     order: str | None = None
     order_followers: bool = False
@@ -299,6 +302,10 @@ def _waves(
         "max_in": ("--max-moves-in", request.max_moves_in),
         "max_out": ("--max-moves-out", request.max_moves_out),
         "max_shared": ("--max-moves-per-broker", request.max_moves_per_broker),
+        "max_per_partition": (
+            "--max-moves-per-partition",
+            request.max_moves_per_partition,
+        ),
     }
     options = {
         **{name: _cap(reader, *given) for name, given in caps.items()},

@@ -104,7 +104,7 @@ def _counts(waves: PlannedWaves, step: Step) -> dict[str, int]:
 
 def certificate(waves: PlannedWaves) -> dict[str, Any]:
     """Return how many waves, and how long, and what is proven of both."""
-    found, ids = waves.found, waves.state.brokers.ids
+    found = waves.found
     seconds, least = timeline(waves)
     return {
         "waves": {
@@ -113,7 +113,7 @@ def certificate(waves: PlannedWaves) -> dict[str, Any]:
             "gap": _gap(found.num_copy_waves, found.bound),
             "proof": {
                 "kind": "wave-degree",
-                "stages": [_stage(stage, ids) for stage in found.bounds],
+                "stages": [_stage(stage, waves.state) for stage in found.bounds],
             },
         },
         "seconds": {
@@ -132,14 +132,19 @@ def _gap(value: float, bound: float) -> float | None:
     return rounded(value / bound - 1) if value > bound * (1 + 1e-12) else 0.0
 
 
-def _stage(stage: StageBound, ids: npt.NDArray[np.int32]) -> dict[str, Any]:
-    return {
+def _stage(stage: StageBound, state: ClusterState) -> dict[str, Any]:
+    is_broker = stage.broker_idx != ABSENT
+    document = {
         "waves": stage.waves,
-        "broker": int(ids[stage.broker_idx]),
+        "broker": int(state.brokers.ids[stage.broker_idx]) if is_broker else None,
         "direction": stage.direction,
         "copies": stage.copies,
         "cap": stage.cap,
     }
+    if is_broker:
+        return document
+    topic, partition = key_of(state, stage.partition_idx)
+    return document | {"topic": topic, "partition": partition}
 
 
 def timeline(waves: PlannedWaves) -> tuple[float, float]:

@@ -98,6 +98,7 @@ def read_waves(folder: Path) -> WavesInput | None:
             max_in=told.settings.max_moves_in,
             max_out=told.settings.max_moves_out,
             max_shared=told.settings.max_moves_per_broker,
+            max_per_partition=told.settings.max_moves_per_partition,
             disk_threshold=told.disk_threshold,
             bandwidth_bytes_per_s=told.settings.bandwidth_bytes_per_s,
             in_threshold=told.in_threshold,

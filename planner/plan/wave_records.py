@@ -13,13 +13,19 @@ Part = Annotated[str, Field(pattern=r"^waves/wave-\d{3,}-\d{3,}\.json$")]
 
 
 class StageRecord(Record):
-    """Why one stage needs so many waves: copies of one broker over its cap."""
+    """
+    Why one stage needs so many waves: copies of one broker, or partition, over its cap.
+
+    `topic` and `partition` where the direction is ``partition``, `broker` elsewhere.
+    """
 
     waves: int
-    broker: Int32
-    direction: Literal["in", "out", "both"]
+    broker: Int32 | None
+    direction: Literal["in", "out", "both", "partition"]
     copies: int
     cap: int
+    topic: str | None = None
+    partition: int | None = None
 
 
 class DegreeProofRecord(Record):

@@ -121,6 +121,7 @@ def limits_of(settings: WaveSettings) -> WaveLimits:
         max_in=settings.max_in,
         max_out=settings.max_out,
         max_shared=settings.max_shared,
+        max_per_partition=settings.max_per_partition,
         disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
         bandwidth_bytes_per_s=settings.bandwidth_bytes_per_s,
         in_threshold=settings.network_thresholds[0],
@@ -259,6 +260,7 @@ def settings_document(settings: WaveSettings | None) -> dict[str, Any] | None:
         "max_moves_in": settings.max_in,
         "max_moves_out": settings.max_out,
         "max_moves_per_broker": settings.max_shared,
+        "max_moves_per_partition": settings.max_per_partition,
         "bandwidth_bytes_per_s": settings.bandwidth_bytes_per_s,
         "order": str(settings.order),
     }

@@ -215,6 +215,7 @@ def judge(
         max_in=settings.max_in,
         max_out=settings.max_out,
         max_shared=settings.max_shared,
+        max_per_partition=settings.max_per_partition,
         disk_threshold=settings.thresholds.get(Resource.DISK, 1.0),
         bandwidth_bytes_per_s=settings.bandwidth_bytes_per_s,
         in_threshold=settings.thresholds.get(Resource.IN, 1.0),

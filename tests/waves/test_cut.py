@@ -25,6 +25,7 @@ SETTINGS = st.builds(
     max_in=st.integers(1, 3),
     max_out=st.integers(1, 3),
     max_shared=st.none() | st.integers(1, 3),
+    max_per_partition=st.integers(1, 3),
     order=st.sampled_from(Order),
 )
 
@@ -229,7 +230,13 @@ def test_nothing_to_do_is_no_wave():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_in": 0}, {"max_out": 0}, {"max_shared": 0}, {"bandwidth_bytes_per_s": 0}],
+    [
+        {"max_in": 0},
+        {"max_out": 0},
+        {"max_shared": 0},
+        {"max_per_partition": 0},
+        {"bandwidth_bytes_per_s": 0},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=r"at least 1|must be positive"):
