@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from placement.check.wave_choice import DirChoiceFollower
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 
 Key = tuple[str, int]
@@ -43,6 +44,7 @@ class DirFollower:
                 self.lies[key, int(ids[replicas.broker_idx[row]])] = path
         self.more: Counter[Place] = Counter()
         self.most: dict[Place, int] = {}
+        self.choice = DirChoiceFollower(before)
 
     def expect(
         self, before: Lists, final: Lists, dirs: Dirs, bytes_of: Bytes, new: Bytes
@@ -60,9 +62,14 @@ class DirFollower:
             Bytes of a replica as it is, and of a new copy.
         """
         change: Counter[Place] = Counter()
+        coming: dict[int, list[int]] = {}
         for key, wanted in final.items():
             old = before.get(key, ())
             named = self.named(dirs, key, wanted)
+            self.choice.expect(self.lies, key, old, wanted, named)
+            for broker in wanted:
+                if broker not in old and broker not in named:
+                    coming.setdefault(broker, []).append(new(key, broker))
             for broker in old:
                 self._add(
                     change, broker, self.lies[key, broker], -bytes_of(key, broker)
@@ -72,10 +79,14 @@ class DirFollower:
                 size = bytes_of if broker in old else new
                 path = named.get(broker) or kept
                 self._add(change, broker, path, size(key, broker))
+        worst = {
+            broker: self.choice.most_bytes(broker, sizes)
+            for broker, sizes in coming.items()
+        }
         self.most = {
-            place: max(usable, change[place])
+            place: max(usable, change[place] + worst.get(place[0], {}).get(place, 0))
             for place, usable in self.usable.items()
-            if usable != UNKNOWN and self.state[place] == LogDirState.ONLINE
+            if usable != UNKNOWN and self.state[place] != LogDirState.OFFLINE
         }
 
     @staticmethod
@@ -102,6 +113,8 @@ class DirFollower:
     def come(self, broker: int, path: str | None, size: int) -> None:
         """Have a copy come to a log dir."""
         self._add(self.more, broker, path, size)
+        if path is None:
+            self.choice.come(broker, size)
 
     def settle(self, key: Key, broker: int, path: str | None) -> None:
         """Say where a copy lies that is done."""
@@ -109,6 +122,8 @@ class DirFollower:
 
     def go(self, key: Key, broker: int, size: int) -> None:
         """Delete a replica from where it lies."""
+        if self.lies.get((key, broker), "") is None:
+            self.choice.go(broker)
         path = self.lies.pop((key, broker), None)
         self._add(self.more, broker, path, -size)
 
@@ -125,5 +140,15 @@ class DirFollower:
         """Yield log dirs that hold more than they may, with both in bytes."""
         for place in sorted(places):
             most = self.most.get(place)
-            if most is not None and self.more[place] > most:
-                yield place, self.more[place], most
+            if most is None:
+                continue
+            more = self.more[place]
+            if more + self.choice.all_bytes(place[0]) > most:
+                more += self.choice.worst(place)
+            if more > most:
+                yield place, more, most
+
+    def places_of(self, brokers: Iterable[int]) -> Iterator[Place]:
+        """Yield the log dirs that brokers may choose for copies that name none."""
+        for broker in brokers:
+            yield from self.choice.places.get(broker, ())

@@ -214,6 +214,8 @@ class _Follower:
             self._pass(key, comes, inside[key], passing)
             going = {b: path for b, path in named[key].items() if b in arrives}
             touched.update(going.items())
+            unnamed = [broker for broker in comes if broker not in going]
+            touched.update(self.dirs.places_of(unnamed))
             self._arrive(key, arrives, going)
             for message in self.dirs.unusable(going):
                 yield self._finding(number, "wave-log-dir", key, message)

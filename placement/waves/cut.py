@@ -7,107 +7,38 @@ replaced is led by it until its last copy is done. Orders of lists change in wav
 their own at the end, with the elections.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from placement.change import Reassignment
-from placement.cluster import BoolArray, ClusterState, sum_rows
+from placement.cluster import ABSENT, BoolArray, ClusterState, sum_rows
 from placement.load import Resource, Weights
 from placement.waves.colouring import (
     colour_copies,
     colour_shared_copies,
 )
 from placement.waves.copies import Copies, copies_apart, copies_of, is_internal
+from placement.waves.dir_claims import claims_of, may_overfill
 from placement.waves.drops import is_copied_too, when_dropped
 from placement.waves.growth import Growth, fills_up, growth_of, no_growth
 from placement.waves.hops import Hop, Stuck, find_hop, name_cycle
 from placement.waves.leaderless import led_by_copies
-from placement.waves.pace import WAYS, Paces, Schedule, network_of, written_to
-from placement.waves.packing import pack
+from placement.waves.pace import Paces, Schedule, network_of, written_to
+from placement.waves.packing import Claims, pack
 from placement.waves.removals import (
     Removals,
     in_safe_order,
     settle_removals,
     spread_partitions,
 )
+from placement.waves.settings import NO_CAP, Order, WaveSettings
 from placement.waves.space import Space, is_too_full, space_of
 from placement.waves.stage_bound import StageBound, bound_of
 
 RowArray = npt.NDArray[np.int64]
-DEFAULT_CAP = 5
-DEFAULT_PARTITION_CAP = 1
-NO_CAP = 2**31
-
-
-class Order(StrEnum):
-    """Which copies go first, among those that caps and disks allow."""
-
-    SHORTEST = "shortest"
-    UNDER_REPLICATED = "under-replicated"
-    SMALL = "small"
-    LARGE = "large"
-    TOPIC = "topic"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaveSettings:
-    """
-    How waves are cut.
-
-    Parameters
-    ----------
-    max_in, max_out
-        Copies that a broker may get, and send, in one wave.
-    max_shared
-        Copies that it may get and send together; `None`: no such cap.
-    max_per_partition
-        Replicas that a partition may get in one wave: all of them are copied from its
-        leader.
-    bandwidth_bytes_per_s
-        What a broker may send, and get.
-    order
-        Which copies go first.
-    thresholds
-        Fraction of each capacity that may be used while copies run: of disks, and of
-        networks in and out; 1 where not named.
-
-    Raises
-    ------
-    ValueError
-        If a cap is below 1, or the bandwidth is not positive.
-    """
-
-    max_in: int = DEFAULT_CAP
-    max_out: int = DEFAULT_CAP
-    max_shared: int | None = None
-    max_per_partition: int = DEFAULT_PARTITION_CAP
-    bandwidth_bytes_per_s: float = 50_000_000
-    order: Order = Order.SHORTEST
-    thresholds: Mapping[Resource, float] = field(
-        default_factory=lambda: {Resource.DISK: 0.8}
-    )
-
-    @property
-    def network_thresholds(self) -> tuple[float, float]:
-        """Fractions of what networks may get and send that may be used."""
-        inward, outward = (self.thresholds.get(way, 1.0) for way in WAYS)
-        return inward, outward
-
-    def __post_init__(self) -> None:
-        shared = 1 if self.max_shared is None else self.max_shared
-        if min(self.max_in, self.max_out, shared) < 1:
-            msg = "a broker must be allowed at least 1 copy at a time"
-            raise ValueError(msg)
-        if self.max_per_partition < 1:
-            msg = "a partition must be allowed at least 1 new replica at a time"
-            raise ValueError(msg)
-        if self.bandwidth_bytes_per_s <= 0:
-            msg = f"bandwidth must be positive, got {self.bandwidth_bytes_per_s}"
-            raise ValueError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -196,7 +127,7 @@ def cut(
     for stage in stages:
         coloured = _coloured(state, copies, stage, settings)
         own, removals = settle_removals(
-            reassignment, copies.of(stage), coloured, _caps(settings)
+            reassignment, copies.of(stage), coloured, settings.caps
         )
         wave[stage] = began + own
         drops[stage], freed[stage] = removals.broker_idx, removals.freed_bytes
@@ -228,23 +159,27 @@ def cut(
     space = space_of(state, weights, copies, threshold)
     growth = growth_of(state, copies, space, written)
     paces = result.paces
-    if not is_too_full(copies, wave, drops, freed, space) and not (
-        growth is not None
-        and fills_up(copies, wave, (drops, freed), space, growth, paces.seconds)
+    claims = claims_of(reassignment, copies)
+    is_own = np.equal(drops, copies.drops_idx)
+    off = np.where(is_own, copies.drops_dir, ABSENT), freed
+    if (
+        not is_too_full(copies, wave, drops, freed, space)
+        and not may_overfill(state, copies, wave, off, claims)
+        and not (
+            growth is not None
+            and fills_up(copies, wave, (drops, freed), space, growth, paces.seconds)
+        )
     ):
         return result
+    space = replace(space, dir_room=np.maximum(space.dir_room, claims.room))
     everything = np.ones(len(copies), dtype=np.bool_)
     stages = _stages(state, copies, everything, settings)
-    packed = _packed(result, stages, space, growth, schedule.least_pace(network))
+    pace = schedule.least_pace(network)
+    packed = _packed(result, stages, space, growth, pace, claims.to_keep(state))
     schedule = replace(
         schedule, copies=packed.copies, wave=packed.wave, removals=packed.removals
     )
     return replace(packed, paces=schedule.paces(network))
-
-
-def _caps(settings: WaveSettings) -> tuple[int, int, int]:
-    shared = NO_CAP if settings.max_shared is None else settings.max_shared
-    return settings.max_out, settings.max_in, shared
 
 
 def _stages(
@@ -280,7 +215,7 @@ def _coloured(
     order = order[np.isin(order, stage) & ~copies.is_drop[order]]
     source, target = copies.source_idx[order], copies.target_idx[order]
     previous = _previous_in(copies, order)
-    most, caps = settings.max_per_partition, _caps(settings)
+    most, caps = settings.max_per_partition, settings.caps
 
     def spread(colour: RowArray) -> RowArray:
         wave_of = np.full(len(copies), -1, dtype=np.int64)
@@ -298,7 +233,7 @@ def _coloured(
             # Groups fill waves unevenly: another way may need fewer.
             other = spread(colour_copies(*ends, *each, previous))
             wave_of = min(wave_of, other, key=lambda one: int(one.max(initial=-1)))
-    return led_by_copies(copies, wave_of, _caps(settings), settings.max_per_partition)[
+    return led_by_copies(copies, wave_of, settings.caps, settings.max_per_partition)[
         stage
     ]
 
@@ -358,7 +293,12 @@ def _lacks_of(
 
 
 def _packed(
-    found: Cut, stages: list[RowArray], space: Space, growth: Growth | None, pace: float
+    found: Cut,
+    stages: list[RowArray],
+    space: Space,
+    growth: Growth | None,
+    pace: float,
+    claims: Claims,
 ) -> Cut:
     """Fill waves as far as disks have room; put replicas aside where nothing else."""
     state, settings = found.reassignment.before, found.settings
@@ -378,23 +318,26 @@ def _packed(
             growth, written=written, of_copy=growth.rates[copies.partition_idx]
         )
         rooms = room, dir_room
-        began = pack(copies, order, _caps(settings), rooms, growth, pace, wave, began)
+        caps = settings.caps
+        began = pack(copies, order, caps, rooms, growth, pace, claims, wave, began)
         rest = [row for row in todo[0] if wave[row] < 0]
         if not rest:
             todo.pop(0)
             continue
         fills = growth.lacks(copies, room, pace)
-        cycle = name_cycle(state, copies, rest, room, dir_room, fills)
+        cycle = name_cycle(state, copies, rest, *rooms, fills, claims)
         lacks_of = _lacks_of(growth, copies, room, pace)
         hop = find_hop(found.reassignment, copies, wave, cycle, room, lacks_of)
         if hop is None:
             stuck = cycle
             break
         copies, wave = hop.into(copies, wave)
+        # The broker may put the extra copy into any of its log dirs.
+        claims.most[np.equal(state.log_dirs.broker_idx, hop.via_idx)] += 1
         hops.append(hop)
         todo = [[hop.moved(row) for row in stage] for stage in todo]
         todo[0] = sorted([*todo[0], hop.row])
-    wave = led_by_copies(copies, wave, _caps(settings), settings.max_per_partition)
+    wave = led_by_copies(copies, wave, settings.caps, settings.max_per_partition)
     return replace(
         found,
         copies=copies,

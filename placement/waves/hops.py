@@ -15,6 +15,7 @@ import numpy.typing as npt
 from placement.change import Reassignment
 from placement.cluster import ABSENT, ClusterState
 from placement.waves.copies import Copies
+from placement.waves.packing import Claims
 
 RowArray = npt.NDArray[np.int64]
 
@@ -46,6 +47,7 @@ def name_cycle(
     room: RowArray,
     dir_room: RowArray,
     fills: RowArray,
+    claims: Claims,
 ) -> Stuck:
     """
     Return the brokers that wait for each other, by way of the smallest copies.
@@ -60,6 +62,8 @@ def name_cycle(
         ``(B,)``, ``(D,)`` bytes that brokers and log dirs have room for.
     fills
         ``(E,)`` bytes by which the target of each copy fills up too fast.
+    claims
+        Log dirs that keep room for copies that name none.
     """
     waits = _first_copies(copies, rest)
     # What would free a broker next is the smallest copy that it has leaving.
@@ -75,7 +79,7 @@ def name_cycle(
     cycle = path[path.index(broker) :] if broker in path else []
     rows = [leaves[b] for b in cycle]
     lacking = rows or waits
-    short = min(_lacks(copies, row, room, dir_room, fills) for row in lacking)
+    short = min(_lacks(copies, row, room, dir_room, fills, claims) for row in lacking)
     return Stuck(
         rows=tuple(rows or waits),
         brokers=tuple(int(state.brokers.ids[b]) for b in cycle),
@@ -84,13 +88,21 @@ def name_cycle(
 
 
 def _lacks(
-    copies: Copies, row: int, room: RowArray, dir_room: RowArray, fills: RowArray
+    copies: Copies,
+    row: int,
+    room: RowArray,
+    dir_room: RowArray,
+    fills: RowArray,
+    claims: Claims,
 ) -> int:
     """Return the bytes that the target of a copy has too few of."""
-    free = int(room[copies.target_idx[row]])
+    target, size = int(copies.target_idx[row]), int(copies.size_bytes[row])
+    free, short = int(room[target]), int(fills[row])
     if copies.target_dir[row] != ABSENT:
         free = min(free, int(dir_room[copies.target_dir[row]]))
-    return max(int(copies.size_bytes[row]) - free, int(fills[row]))
+    elif copies.passes[row]:
+        short = max(short, claims.lacks(target, size, dir_room))
+    return max(size - free, short)
 
 
 def _first_copies(copies: Copies, rest: list[int]) -> list[int]:

@@ -1,5 +1,7 @@
 """Waves filled copy by copy, as far as caps, disks and their growth allow."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,43 @@ from placement.waves.kernels.pack import pack_waves
 RowArray = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Claims:
+    """
+    Log dirs that keep room for copies that name none.
+
+    Parameters
+    ----------
+    start, log_dir_idx
+        ``(B + 1,)`` and ``(N,)`` where those of each broker begin, and their rows.
+    most
+        ``(D,)`` copies that each keeps room for, the largest ones.
+    claimed, least
+        ``(D,)`` copies that it keeps room for so far, and the bytes of the smallest.
+    """
+
+    start: RowArray
+    log_dir_idx: RowArray
+    most: RowArray
+    claimed: RowArray
+    least: RowArray
+
+    def lacks(self, broker: int, size: int, dir_room: RowArray) -> int:
+        """
+        Return the bytes that log dirs of a broker lack for a copy that names none.
+
+        Parameters
+        ----------
+        broker, size
+            Row of the broker, and bytes of the copy.
+        dir_room
+            ``(D,)`` bytes that log dirs have left.
+        """
+        rows = self.log_dir_idx[self.start[broker] : self.start[broker + 1]]
+        is_counted = (self.claimed[rows] < self.most[rows]) | (size > self.least[rows])
+        return int((size - dir_room[rows[is_counted]]).max(initial=0))
+
+
 def pack(
     copies: Copies,
     order: RowArray,
@@ -18,6 +57,7 @@ def pack(
     rooms: tuple[RowArray, RowArray],
     growth: Growth,
     pace: float,
+    claims: Claims,
     wave: RowArray,
     began: int,
 ) -> int:
@@ -36,6 +76,8 @@ def pack(
         How fast disks fill; what is written to each broker is changed.
     pace
         Bytes/s that pass at each end.
+    claims
+        Log dirs that keep room for copies that name none; changed.
     wave
         ``(E,)`` wave of each copy, below 0: none yet; changed.
     began
@@ -68,6 +110,11 @@ def pack(
             np.zeros(len(room)),
             np.zeros(len(room)),
             float(pace),
+            claims.most,
+            claims.start,
+            claims.log_dir_idx,
+            claims.claimed,
+            claims.least,
             wave,
             began,
         )

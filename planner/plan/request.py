@@ -10,7 +10,7 @@ from placement.cluster import ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
 from placement.targets import DEFAULT_BAND
-from placement.waves.cut import Order, WaveSettings
+from placement.waves.settings import Order, WaveSettings
 from planner.plan.new_brokers import NewBroker, read_new_brokers, with_new_brokers
 from planner.plan.option_reader import OptionReader
 from planner.plan.own_options import OwnOptions, OwnWishes, read_own

@@ -14,8 +14,9 @@ from placement.check.wave_told import WaveTold
 from placement.check.waves import check_waves
 from placement.cluster import ABSENT, ClusterState
 from placement.load import Resource, Weights
-from placement.waves.cut import Cut, WaveSettings, cut
+from placement.waves.cut import Cut, cut
 from placement.waves.lists import Lists, changed_lists
+from placement.waves.settings import WaveSettings
 from placement.waves.steps import Step, steps_of
 from planner.plan.file_parts import (
     file_order,

@@ -29,8 +29,9 @@ from placement.cluster import ClusterState
 from placement.load import Resource, weigh
 from placement.rules.draft import DEFAULT_THRESHOLDS
 from placement.synthetic import SIZES, Size, make_instance
-from placement.waves.cut import Cut, WaveSettings, cut
+from placement.waves.cut import Cut, cut
 from placement.waves.lists import changed_lists
+from placement.waves.settings import WaveSettings
 from placement.waves.steps import Step, steps_of
 from placement.waves.timeline import schedule_bound, schedule_copies
 from planner.plan.waves import by_name, limits_of

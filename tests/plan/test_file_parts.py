@@ -10,7 +10,7 @@ import pytest
 from placement.check.wave_told import WaveTold, file_findings
 from placement.cluster import ClusterState
 from placement.load import Resource, weigh
-from placement.waves.cut import WaveSettings
+from placement.waves.settings import WaveSettings
 from planner.plan.folder import plan_files
 from planner.plan.wave_document import to_document
 from planner.plan.wave_input import read_waves

@@ -14,7 +14,8 @@ from placement.check.wave_told import WaveTold
 from placement.check.waves import check_waves
 from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.load import Resource, weigh
-from placement.waves.cut import Cut, WaveSettings, cut
+from placement.waves.cut import Cut, cut
+from placement.waves.settings import WaveSettings
 from placement.waves.steps import Step, steps_of
 from support.clusters import Dir, make_state
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from placement.change import Reassignment
 from placement.cluster import BrokerState
 from placement.load import Resource
-from placement.waves.cut import Order, WaveSettings
+from placement.waves.settings import Order, WaveSettings
 from placement.waves.steps import steps_of
 from support.clusters import Dir, make_state
 from waves.reassignments import (

@@ -12,7 +12,8 @@ from placement.check.waves import check_waves
 from placement.cluster import UNKNOWN, Storage
 from placement.load import Resource
 from placement.waves.colouring import COMPILED_FROM
-from placement.waves.cut import Cut, WaveSettings
+from placement.waves.cut import Cut
+from placement.waves.settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 

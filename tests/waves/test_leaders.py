@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from placement.change import Reassignment
 from placement.cluster import BrokerState
-from placement.waves.cut import WaveSettings
+from placement.waves.settings import WaveSettings
 from placement.waves.steps import steps_of
 from support.clusters import make_state
 from waves.reassignments import (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from placement.change import Reassignment
 from placement.load import Resource
-from placement.waves.cut import WaveSettings
+from placement.waves.settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 

@@ -14,7 +14,8 @@ from placement.check.wave_limits import WaveLimits
 from placement.check.waves import check_waves
 from placement.load import Resource
 from placement.waves.colouring import colour_copies, least_waves
-from placement.waves.cut import Cut, WaveSettings
+from placement.waves.cut import Cut
+from placement.waves.settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 

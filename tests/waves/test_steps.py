@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 
 from placement.change import Reassignment
-from placement.waves.cut import Cut, WaveSettings
+from placement.waves.cut import Cut
 from placement.waves.lists import Lists
+from placement.waves.settings import WaveSettings
 from placement.waves.steps import steps_of
 from support.clusters import make_state
 from waves.reassignments import cut_up, reassignment_to, reassignments

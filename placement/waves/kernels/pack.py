@@ -33,6 +33,11 @@ def pack_waves(
     sends: Table,
     gets: Table,
     pace: float,
+    claims: Table,
+    claim_start: Table,
+    claim_dirs: Table,
+    claimed: Table,
+    least: Table,
     wave: Table,
     number: int,
 ) -> int:
@@ -45,10 +50,14 @@ def pack_waves(
     over: by `written` bytes/s, and `of_copy` for each copy, into the room that is left
     and, as long as that is `within`, `spare` bytes more, or any amount from `NO_LIMIT`
     on. `pace` bytes/s pass at each end; `sends` and `gets` have room for what passes.
+    A copy that names no log dir keeps room in each of the log dirs of its target, from
+    `claim_start` on in `claim_dirs`. Only so many as `claims` says can come to one of
+    them: `claimed` counts them and `least` has the smallest, nothing at first.
     What a copy replaces is deleted when its wave is over; what has no target is only
     deleted. Returns the number of the wave that nothing fits into: all are done then,
     or the rest waits for room.
     """
+    tables = (claims, claim_start, claim_dirs, claimed, least)
     while True:
         _clear(sent, received, sends, gets)
         has_any = False
@@ -63,7 +72,9 @@ def pack_waves(
             s, t, d = source[e], target[e], target_dir[e]
             if t == NONE or not _fits(caps, sent, received, s, t):
                 continue
-            if room[t] < size[e] or (d != NONE and dir_room[d] < size[e]):
+            if room[t] < size[e] or not _has_room(
+                tables, dir_room, d, t, frees[e], size[e]
+            ):
                 continue
             longest = max(seconds, (gets[t] + size[e]) / pace)
             if s != NONE:
@@ -82,8 +93,7 @@ def pack_waves(
             if s != NONE:
                 sent[s] += 1
                 sends[s] += size[e]
-            if d != NONE:
-                dir_room[d] -= size[e]
+            _claim(tables, dir_room, d, t, frees[e], size[e])
         if _drop(order, target, previous, wave, number):
             has_any = True
         if not has_any:
@@ -105,6 +115,44 @@ def _fits(caps: Table, sent: Table, received: Table, s: int, t: int) -> bool:
     if received[t] >= caps[1] or sent[t] + received[t] >= caps[2]:
         return False
     return s == NONE or (sent[s] < caps[0] and sent[s] + received[s] < caps[2])
+
+
+@inner
+def _has_room(
+    tables: Table, dir_room: Table, named: int, t: int, off: int, size: int
+) -> bool:
+    """Tell whether a copy fits into its log dir, or each that its broker may choose."""
+    claims, claim_start, claim_dirs, claimed, least = tables
+    if named != NONE:
+        return dir_room[named] >= size
+    if t == off:
+        return True
+    for k in range(claim_start[t], claim_start[t + 1]):
+        d = claim_dirs[k]
+        is_counted = claimed[d] < claims[d] or size > least[d]
+        if is_counted and dir_room[d] < size:
+            return False
+    return True
+
+
+@inner
+def _claim(
+    tables: Table, dir_room: Table, named: int, t: int, off: int, size: int
+) -> None:
+    """Keep room for a copy in its log dir, or in each that its broker may choose."""
+    claims, claim_start, claim_dirs, claimed, least = tables
+    if named != NONE:
+        dir_room[named] -= size
+        return
+    if t == off:
+        return
+    for k in range(claim_start[t], claim_start[t + 1]):
+        d = claim_dirs[k]
+        if claimed[d] < claims[d] or size > least[d]:
+            dir_room[d] -= size
+            if claimed[d] == 0 or size < least[d]:
+                least[d] = size
+            claimed[d] += 1
 
 
 @inner
