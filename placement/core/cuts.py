@@ -28,6 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from placement.core.arrangement import Arrangement, loads
+from placement.core.occupancy import least_items
 from placement.core.problem import (
     BoolArray,
     FloatArray,
@@ -175,7 +176,8 @@ def least_load(problem: Problem, inside: BoolArray) -> IntArray:
     is no load of the set, and lacks places, not room.
     """
     share = _Share.of(problem, inside)
-    items = np.minimum(share.least, share.most)
+    items = np.maximum(share.least, least_items(problem, inside))
+    items = np.minimum(items, share.most)
     has_role = share.has_role & share.may_have_role
     least = [
         int(problem.bins.fixed[inside, r].sum())

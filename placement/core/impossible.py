@@ -9,24 +9,23 @@ Proofs that no arrangement at all keeps the hard rules, with what is short by ho
   node of a level than its cap.
 * *Roles.* The item that holds a group's role must move, and no bin where one of the
   group may end may hold roles.
-* *Room.* An item that must move is heavier than the freest bin it may go to, with all
-  that may not leave that bin in it.
-* *Sets.* A set of bins must hold more than its capacities. What it must hold is the
-  cut of `core.cuts`: what does not fit elsewhere by the caps. Tried are all bins, those
-  that may receive, and each node of a level: "rack c must hold 5 TB, and may 4.5".
-  Bins of a node that has capacities of its own hold together no more than these.
+* *Room.* A group has fewer places than items, bins counting only where an item fits
+  beside what may not leave the bin.
+* *Sets.* A set of bins must hold more than it may (`core.overfull`).
 
-Each is sufficient, none necessary: where none is found, nothing is proven.
+Each is sufficient, none necessary: where none is found, nothing is proven. A witness of
+what sets and single bins lack is worked out again by `core.verify_missing`.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from placement.core.arrangement import home_arrangement, home_loads
+from placement.core.arrangement import home_arrangement
 from placement.core.bounds import Bands, cost_bound, moves_bound
-from placement.core.cuts import least_load
-from placement.core.nodes import limited_levels, node_room, set_capacity
+from placement.core.nodes import node_room
+from placement.core.occupancy import UsableBins
+from placement.core.overfull import overfull_sets
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -40,15 +39,14 @@ from placement.core.problem import (
 from placement.core.solution import Proof, Shortfall
 from placement.core.value import broken_groups, usable_capacity
 from placement.core.verify import verify_cover
+from placement.core.verify_missing import Verifier
 
 CAPS = ("moves", "cost", "crossing")
 """What caps on all moves are about."""
 MOST_GROUPS = 2000
 """Groups whose places are counted one by one."""
-OPEN = "open"
-"""Stands for a level where a set is those bins that may take some of the groups."""
-MOST_NODES = 64
-"""Nodes of a level that are looked at, the fullest first."""
+MOST_TOLD = 40
+"""Groups without room that are named."""
 
 
 def prove_impossible(problem: Problem) -> list[Shortfall]:
@@ -76,8 +74,8 @@ def _proofs(problem: Problem) -> Iterator[Shortfall]:
     yield from beyond_caps(problem)
     yield from _without_places(problem)
     yield from _without_holders(problem)
-    yield from _too_heavy(problem)
-    yield from _overfull_sets(problem)
+    yield from _without_room(problem)
+    yield from overfull_sets(problem)
 
 
 def beyond_caps(problem: Problem) -> Iterator[Shortfall]:
@@ -279,53 +277,117 @@ def _items_at_home(problem: Problem, group: int) -> IntArray:
     return items[problem.home[items] >= 0]
 
 
-def _too_heavy(problem: Problem) -> Iterator[Shortfall]:
-    """Yield items that must move and fit into no bin beside what may not leave it."""
-    must = np.equal(problem.movability, Movability.MUST)
-    groups, first = np.unique(problem.group_of[must], return_index=True)
+def _without_room(problem: Problem) -> Iterator[Shortfall]:
+    """
+    Yield groups with fewer places than items where only bins with room count.
+
+    A bin has room for an item that fits beside what never leaves the bin.
+    """
+    free = free_room(problem)
+    groups = _heavy_groups(problem, free)
     if not len(groups):
         return
-    items = np.nonzero(must)[0][first]
-    stuck = _stuck_load(problem)
-    free = np.minimum(usable_capacity(problem) - stuck, node_room(problem, stuck))
-    for group, item in zip(
-        groups[:MOST_GROUPS].tolist(), items[:MOST_GROUPS].tolist(), strict=True
-    ):
-        bins = np.nonzero(_open_bins(problem, group))[0]
-        if not len(bins):
-            continue
-        most = free[bins].max(axis=0)
-        short = problem.weight[group] - most
-        r = int(np.argmax(short))
-        if short[r] > 0:
+    usable = UsableBins(problem, groups)
+    is_usable = usable.matrix()
+    fits = is_usable & _has_room(problem, groups, free)
+    size = np.diff(problem.group_start)[groups]
+    verifier, known = Verifier(problem), set[int]()
+    for position, level in enumerate(problem.levels):
+        have = usable.places(level, position, fits)
+        for row in np.nonzero(have < size)[0].tolist():
+            group = int(groups[row])
+            witness = {"group": group, "level": position}
+            places, items = verifier.amounts("room", witness)
+            if items <= places or group in known or len(known) == MOST_TOLD:
+                continue
+            known.add(group)
+            r, b = _shortest(problem, group, free, is_usable[row])
             yield Shortfall(
                 what="room",
-                have=max(int(most[r]), 0),
+                have=max(int(free[b, r]), 0),
                 need=int(problem.weight[group, r]),
-                item=item,
+                item=_first_to_move(problem, group),
                 group=group,
-                bin=int(bins[np.argmax(free[bins, r])]),
+                bin=b,
+                level=level.name,
                 resource=problem.resources[r],
                 is_proven=True,
+                proof=Proof(kind="room", witness=witness),
             )
 
 
-def _open_bins(problem: Problem, group: int) -> BoolArray:
-    """Return ``(N,)`` bins that an item of the group could come to by the caps."""
-    stuck = _stuck_items(problem, group)
-    open_to = (_usable_bins(problem, group) > 0) & problem.may_receive
-    for level in problem.levels:
-        cap = 0 if level.group_cap is None else int(level.group_cap[group])
-        if not cap:
-            continue
-        inside = level.node_of_bin >= 0
-        node = level.node_of_bin[inside]
-        held = np.bincount(node, weights=stuck[inside], minlength=level.num_nodes)
-        open_to[inside] &= held[node] < cap
-    return open_to
+def _heavy_groups(problem: Problem, free: IntArray) -> IntArray:
+    """Return groups that may change and do not fit everywhere, the heaviest first."""
+    may = np.not_equal(problem.movability, Movability.NEVER)
+    groups = np.unique(problem.group_of[may])
+    if not len(groups) or not problem.num_bins:
+        return np.zeros(0, dtype=np.int64)
+    is_heavy = (problem.weight[groups] > free.min(axis=0)).any(axis=1)
+    groups = groups[is_heavy].astype(np.int64)
+    unit = np.maximum(problem.weight.max(axis=0, initial=1), 1)
+    weight = (problem.weight[groups] / unit).max(axis=1, initial=0.0)
+    chosen = groups[np.argsort(-weight, kind="stable")][:MOST_GROUPS]
+    return np.sort(chosen)
 
 
-def _stuck_load(problem: Problem) -> IntArray:
+def _has_room(problem: Problem, groups: IntArray, free: IntArray) -> BoolArray:
+    """
+    Return ``(g, N)`` bins with room for an item of each group, alone.
+
+    An item that stays weighs what it does at home; where that keeps filling its bin
+    until all copies are made, it takes nothing besides.
+    """
+    weight = problem.weight[groups]
+    fits: BoolArray = (weight[:, None, :] <= free[None, :, :]).all(axis=2)
+    row_of = np.full(problem.num_groups, -1, dtype=np.int64)
+    row_of[groups] = np.arange(len(groups))
+    may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
+    items = np.nonzero(may & (row_of[problem.group_of] >= 0))[0]
+    home, group = problem.home[items], problem.group_of[items]
+    own = problem.weight[group]
+    if len(problem.extra):
+        own = own + problem.extra[items]
+    own = np.where(problem.is_transient, 0, own)
+    row = row_of[group]
+    # Another item of the group may come to where one leaves, and fit better.
+    fits[row, home] |= (own <= free[home]).all(axis=1)
+    return fits
+
+
+def _shortest(
+    problem: Problem, group: int, free: IntArray, usable: BoolArray
+) -> tuple[int, int]:
+    """Return the resource that lacks most, and the bin with most room of it."""
+    bins = np.nonzero(usable)[0]
+    if not len(bins):
+        bins = np.arange(problem.num_bins)
+    weight = problem.weight[group].astype(np.float64)
+    lack = np.maximum(weight - free[bins], 0).min(axis=0) / np.maximum(weight, 1)
+    if not lack.any():
+        # Some bins have room, and too few: the resource that most have too little of.
+        lack = (problem.weight[group] > free[bins]).sum(axis=0).astype(np.float64)
+    r = int(np.argmax(lack))
+    short = bins[problem.weight[group, r] > free[bins, r]]
+    short = short if len(short) else bins
+    return r, int(short[np.argmax(free[short, r])])
+
+
+def _first_to_move(problem: Problem, group: int) -> int:
+    items = range(*problem.group_start[group : group + 2].tolist())
+    must = (i for i in items if problem.movability[i] == Movability.MUST)
+    return next(must, NOWHERE)
+
+
+def free_room(problem: Problem) -> IntArray:
+    """Return ``(N, R)`` the most that may come into each bin besides what stays."""
+    at_home = problem.home >= 0
+    never = np.equal(problem.movability, Movability.NEVER) & at_home
+    # What moves inside a node fills it once, also while copies are made.
+    in_nodes = node_room(problem, _load_of(problem, never))
+    return np.minimum(usable_capacity(problem) - stuck_load(problem), in_nodes)
+
+
+def stuck_load(problem: Problem) -> IntArray:
     """Return ``(N, R)`` load that no arrangement takes off a bin before all is done."""
     at_home = problem.home >= 0
     stuck = np.equal(problem.movability, Movability.NEVER) & at_home
@@ -343,58 +405,3 @@ def _load_of(problem: Problem, chosen: BoolArray) -> IntArray:
     if len(problem.extra):
         np.add.at(load, problem.home[chosen], problem.extra[chosen])
     return load
-
-
-def _overfull_sets(problem: Problem) -> Iterator[Shortfall]:
-    """Yield sets of bins that must hold more than they may."""
-    capacity = usable_capacity(problem)
-    found = np.zeros(problem.num_resources, dtype=np.bool_)
-    for name, node, chosen in _sets(problem, capacity):
-        least = least_load(problem, chosen)
-        most = set_capacity(problem, capacity, chosen)
-        for r in np.nonzero(~found)[0].tolist():
-            have = most[r]
-            if int(least[r]) > have:
-                # All bins are too small together: of which, is then no news.
-                found[r] = node < 0
-                yield Shortfall(
-                    what="capacity",
-                    have=have,
-                    need=int(least[r]),
-                    node=node,
-                    level=name,
-                    resource=problem.resources[r],
-                    is_proven=True,
-                )
-
-
-def _sets(problem: Problem, capacity: IntArray) -> Iterator[tuple[str, int, BoolArray]]:
-    """Yield level, node (-1: none) and ``(N,)`` bins of each set that is tried."""
-    limited: BoolArray = np.less(capacity.min(axis=1), NO_LIMIT)
-    for other, limits in limited_levels(problem):
-        inside = other.node_of_bin >= 0
-        has_limit = np.less(limits.capacity.min(axis=1), NO_LIMIT)
-        limited[inside] |= has_limit[other.node_of_bin[inside]]
-    yield problem.levels[0].name, -1, limited
-    for group_class in range(len(problem.is_eligible)):
-        open_to: BoolArray = problem.is_eligible[group_class, problem.bin_class]
-        yield OPEN, -1, limited & open_to & problem.may_receive
-    for level in problem.levels[1:]:
-        if level.num_nodes < 2:
-            continue
-        for node in _fullest(problem, level)[:MOST_NODES]:
-            yield level.name, node, limited & np.equal(level.node_of_bin, node)
-
-
-def _fullest(problem: Problem, level: Level) -> list[int]:
-    """Return nodes by their fill, the fullest first."""
-    inside = level.node_of_bin >= 0
-    held = np.zeros((level.num_nodes, problem.num_resources))
-    room = np.zeros((level.num_nodes, problem.num_resources))
-    capacity = np.minimum(problem.bins.capacity, 2.0**60)
-    np.add.at(held, level.node_of_bin[inside], home_loads(problem)[inside])
-    np.add.at(room, level.node_of_bin[inside], capacity[inside])
-    if level.limits is not None:
-        room = np.minimum(room, level.limits.capacity)
-    fill = (held / np.maximum(room, 1.0)).max(axis=1)
-    return [int(node) for node in np.argsort(-fill, kind="stable") if room[node].any()]

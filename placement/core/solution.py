@@ -100,9 +100,11 @@ class Shortfall:
     ----------
     what
         ``bins`` (no legal bin for an item), ``capacity`` (a resource of a node, or of
-        all bins together), ``room`` (a resource of one bin for an item), ``spread``
-        (nodes of a level for a group), ``roles`` (a bin that may hold the role of a
-        group), ``moves`` or ``cost`` (the caps on all moves).
+        all bins together), ``room`` (a resource of one bin for an item), ``pieces``
+        (items of the group's weight or more that fit into a set of bins), ``packing``
+        (an arrangement that an exact model finds), ``spread`` (nodes of a level for a
+        group), ``roles`` (a bin that may hold the role of a group), ``moves`` or
+        ``cost`` (the caps on all moves).
     have, need
         Amounts, in the units of the problem.
     item, group, bin, node, resource, level
@@ -111,6 +113,8 @@ class Shortfall:
         Whether no arrangement at all could meet the rule.
     message
         One sentence by whoever knows better than these numbers tell; else "".
+    proof
+        Why that is so, where `core.verify_missing` can work it out again.
     """
 
     what: str
@@ -124,6 +128,7 @@ class Shortfall:
     level: str = ""
     is_proven: bool = False
     message: str = ""
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

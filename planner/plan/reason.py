@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.impossible import OPEN
+from placement.core.overfull import OPEN
 from placement.core.problem import NO_LIMIT
 from placement.core.solution import Shortfall
 from placement.dir_tables import LOG_DIR

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from placement.core.cuts import least_load
 from placement.core.impossible import beyond_caps, prove_impossible
 from placement.core.problem import NO_LIMIT, NOWHERE, Movability
+from placement.core.verify_missing import verify_missing
 from support.oracles import everything, least_crossing, usable_capacity
 from support.problems import make_problem, problems, zoned
 
@@ -22,11 +23,33 @@ def possible(problem):
 
 
 @settings(max_examples=150)
-@given(problems(has_loaded_racks=False))
+@given(problems(has_loaded_racks=False, has_transient=True))
 def test_nothing_that_is_possible_is_disproved(problem):
     proven = prove_impossible(problem)
 
     assert not proven or not len(possible(problem).cost)
+
+
+@settings(max_examples=150)
+@given(problems(has_loaded_racks=False, has_transient=True), st.data())
+def test_no_witness_of_what_is_possible_verifies(problem, data):
+    some = data.draw(st.lists(st.integers(0, problem.num_bins - 1), min_size=1))
+    r = data.draw(st.integers(0, problem.num_resources - 1))
+    count = problem.num_groups
+    groups = data.draw(st.lists(st.integers(0, count - 1))) if count else []
+    is_possible = len(possible(problem).cost) > 0
+
+    for kind, where in [
+        ("load", {"bins": some, "resource": r}),
+        ("count", {"bins": some, "resource": r, "groups": groups}),
+        *(
+            ("room", {"group": group, "level": level})
+            for group in range(count)
+            for level in range(len(problem.levels))
+        ),
+    ]:
+        have, need = verify_missing(problem, kind, where)
+        assert have >= need or not is_possible
 
 
 @settings(max_examples=60)
@@ -60,7 +83,7 @@ def test_no_arrangement_moves_less_than_what_is_proven_of_caps(problem, most):
     assert needs.get("cost", 0) <= every.least_copied
 
 
-MUST = Movability.MUST
+MUST, NEVER = Movability.MUST, Movability.NEVER
 CASES = [
     pytest.param(
         {"homes": [[0], [0]], "num_bins": 2, "movability": [MUST, MUST],
@@ -125,6 +148,25 @@ CASES = [
     pytest.param(
         {"homes": [[0], [1], [1]], "num_bins": 2, "weight": 4, "capacity": 5},
         ("capacity", 10, 12), id="more-than-all-bins-may-hold",
+    ),
+    pytest.param(
+        # What stays in rack 1 takes the place there: all else must go to bin 2.
+        {"homes": [[0, 3], [1, 3]], "num_bins": 4, "racks": [0, 0, 0, 1],
+         "rack_cap": 1, "weight": 4, "capacity": [9, 9, 7, 9],
+         "movability": [MUST, NEVER, MUST, NEVER],
+         "may_receive": [False, False, True, True]},
+        ("capacity", 7, 8), id="more-than-the-last-bin-of-a-rack-may-hold",
+    ),
+    pytest.param(
+        {"homes": [[4]] * 5, "num_bins": 5, "weight": 5, "movability": [MUST] * 5,
+         "capacity": [8, 8, 8, 8, 30],
+         "may_receive": [True] * 4 + [False]},
+        ("pieces", 4, 5), id="five-pieces-for-four-bins",
+    ),
+    pytest.param(
+        {"homes": [[0, 1]], "num_bins": 4, "racks": [0, 1, 0, 1], "rack_cap": 1,
+         "weight": 9, "capacity": [8, 9, 8, 9]},
+        ("room", 8, 9), id="heavier-than-any-bin-of-a-rack",
     ),
     pytest.param(
         {"homes": [[0, 2]] * 3, "num_bins": 3, "racks": [0, 0, 1], "weight": 4,
