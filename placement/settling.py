@@ -50,6 +50,7 @@ from placement.plan_notes import plan_notes
 from placement.planned import PlannedPlacement
 from placement.positions import with_even_positions
 from placement.rules.draft import Draft
+from placement.rules.levels import hard_capacities
 from placement.targets import Shares, Targets, find_targets
 
 Solver = Callable[[Problem], Solution]
@@ -90,7 +91,9 @@ def settle(
         found = _solve(draft, shares, targets, balanced, solver)
         is_same = _same_bands(targets, found.targets)
         is_out = found.solution.certificate.deviation.value > NEAR
-        if is_same and is_out and hasty != effort and not deadline.is_over():
+        is_impossible = found.solution.status is Status.INFEASIBLE
+        is_asked = is_same and is_out and hasty != effort and not is_impossible
+        if is_asked and not deadline.is_over():
             spent = _added(spent, found)
             hasty = effort
             solver = _solver(draft, effort, deadline, work, found.solution.best)
@@ -99,7 +102,7 @@ def settle(
         spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
             best, is_settled, is_proven = found, is_same, hasty.leaves == effort.leaves
-        if is_same or deadline.is_over():
+        if is_same or is_impossible or deadline.is_over():
             break
         # Bands go by the heaviest replica where it ends, not where it was.
         load, heaviest = _loads_after(found)
@@ -107,6 +110,7 @@ def settle(
     assert best is not None  # noqa: S101 - there is at least one round
     if not is_settled:
         is_asked = effort != hasty and not deadline.is_over()
+        is_asked &= best.solution.status is not Status.INFEASIBLE
         solver = _solver(draft, effort, deadline, work, best.solution.best)
         best = _by_bands_reached(best, solver if is_asked else None)
         spent = _added(spent, best)
@@ -285,15 +289,26 @@ def _loads_after(found: PlannedPlacement) -> tuple[WeightArray, WeightArray]:
     return loads_of(found.reassignment.after())
 
 
-def _outside(found: PlannedPlacement) -> tuple[int, float, float]:
+def _outside(found: PlannedPlacement) -> tuple[float, ...]:
     load, _ = _loads_after(found)
     rows = [RESOURCES.index(resource) for resource in found.balanced]
     outside = found.targets.outside(load)[:, rows]
     return (
         0 if found.has_met_rules else 1,
+        *_excess(found),
         round(float(outside.max(initial=0.0)), 9),
         float(found.solution.certificate.cost.value),
     )
+
+
+def _excess(found: PlannedPlacement) -> tuple[float, float]:
+    """Return the largest excess over a capacity that is broken, and their sum."""
+    if found.has_met_rules:
+        return 0.0, 0.0
+    load, _ = _loads_after(found)
+    capacity = hard_capacities(found.draft)
+    over = np.maximum(load - capacity, 0) / np.maximum(capacity, 1)
+    return round(float(over.max(initial=0.0)), 12), round(float(over.sum()), 10)
 
 
 def _same_bands(aimed: Targets, reached: Targets) -> bool:

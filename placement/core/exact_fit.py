@@ -5,14 +5,25 @@ Apart from `milp`, so that a problem without an exact model loads no solver.
 """
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
 from placement.core.nodes import limited_levels
-from placement.core.problem import Movability, Problem
+from placement.core.problem import NO_LIMIT, Movability, Problem
 
 LEAST = "least_"
 """Stands before what a cap is about where the least of that is the objective."""
+LARGEST = 2**61
+"""Sums of weights up to which CP-SAT's integers hold them."""
+
+
+class Found(Enum):
+    """What an exact model of the hard rules says."""
+
+    SOME = 1
+    NONE = 2
+    UNKNOWN = 3
 
 
 def fits_model(problem: Problem, max_cells: int) -> bool:
@@ -30,6 +41,34 @@ def fits_model(problem: Problem, max_cells: int) -> bool:
         and (_has_homes(problem) or not problem.bins.target.any())
         and not problem.is_transient.any()
     )
+
+
+def fits_rules(problem: Problem, most_cells: int) -> bool:
+    """Tell whether the model says all of a problem, and is small enough."""
+    cap = problem.levels[0].group_cap
+    cells = problem.num_groups * problem.num_bins
+    heaviest = float(problem.weight.max(initial=0)) + float(
+        problem.role_weight.max(initial=0)
+    )
+    has_nodes = next(limited_levels(problem), None) is not None
+    is_uniform = all(level.price == problem.price_across for level in problem.levels)
+    return (
+        0 < cells <= most_cells
+        and cap is not None
+        and bool((cap == 1).all())
+        and heaviest * problem.num_items < LARGEST
+        and not (has_nodes and problem.is_transient.any())
+        and (is_uniform or problem.max_cost >= NO_LIMIT)
+        and _is_one_home_each(problem)
+    )
+
+
+def _is_one_home_each(problem: Problem) -> bool:
+    """Tell whether no bin has two items of a group before anything moves."""
+    at_home = problem.home >= 0
+    key = problem.group_of[at_home].astype(np.int64) * problem.num_bins
+    key = key + problem.home[at_home]
+    return len(np.unique(key)) == len(key)
 
 
 def fits_prices(problem: Problem, most_cells: int) -> bool:

@@ -12,6 +12,8 @@ from typing import Any
 
 LEAST_PART = 12
 """Part of what a question may take that it gets in any case: most of its root."""
+RULES_S = 6.0
+"""Deterministic seconds of CP-SAT, about as many of a machine of today."""
 
 
 @dataclass(slots=True)
@@ -25,10 +27,13 @@ class ExactWork:
         Times that HiGHS may look whether to go on at most, of one question.
     left
         The same of all of them.
+    rules
+        Deterministic seconds that models of the hard rules alone may take.
     """
 
     per_question: int
     left: int
+    rules: float = RULES_S
 
     @classmethod
     def of(cls, per_question: int) -> "ExactWork":

@@ -74,8 +74,9 @@ def _proofs(problem: Problem) -> Iterator[Shortfall]:
     yield from beyond_caps(problem)
     yield from _without_places(problem)
     yield from _without_holders(problem)
-    yield from _without_room(problem)
-    yield from overfull_sets(problem)
+    without_room = list(_without_room(problem))
+    yield from without_room
+    yield from overfull_sets(problem, counts_pieces=not without_room)
 
 
 def beyond_caps(problem: Problem) -> Iterator[Shortfall]:

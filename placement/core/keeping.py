@@ -10,18 +10,21 @@ copied, and 10 GB may be".
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from placement.core.arrangement import Arrangement
 from placement.core.bare import for_exact, solve_bare, without_bands
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
-from placement.core.exact_fit import caps_of, fits_model
+from placement.core.exact_fit import Found, caps_of, fits_model, fits_rules
 from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
+from placement.core.least_excess import RULE_CELLS, with_least_excess
 from placement.core.moving import Moving
-from placement.core.problem import NO_LIMIT, Problem
-from placement.core.solution import MET, Shortfall, Solution, Status
+from placement.core.problem import NO_LIMIT, Movability, Problem
+from placement.core.solution import MET, Proof, Shortfall, Solution, Status
 from placement.core.solve import solve
 
 CAPPED_CELLS = 3600
@@ -50,24 +53,82 @@ def solve_keeping_rules(
     problem, effort, seed, deadline, known, work
         As in `solve`.
     """
+    work = work or ExactWork.of(effort.milp_looks)
     found = solve(
         problem, effort=effort, seed=seed, deadline=deadline, known=known, work=work
     )
-    if found.status is not Status.PARTIAL or deadline.is_over():
+    if found.status in MET or deadline.is_over():
         return found
-    able = _able(problem, effort)
-    if able is None:
+    if found.status is Status.PARTIAL:
+        found = _kept_or_disproved(problem, found, effort, seed, deadline, work)
+    if found.status in MET:
         return found
-    bare = solve_bare(problem, effort=able, seed=seed, deadline=deadline)
-    if bare.status in MET:
-        again = solve(
-            problem, effort=effort, seed=seed, deadline=deadline, known=bare.best
-        )
-        return _both(again, found, bare, again)
+    return with_least_excess(
+        problem, found, effort=effort, seed=seed, deadline=deadline, work=work
+    )
+
+
+def _kept_or_disproved(
+    problem: Problem,
+    found: Solution,
+    effort: Effort,
+    seed: int,
+    deadline: Deadline,
+    work: ExactWork,
+) -> Solution:
+    """Return a solution that keeps all hard rules, or one that says why none does."""
+    able, asked = _able(problem, effort), _asked(problem, work)
+    if able is not None and asked.found is not Found.NONE:
+        bare = solve_bare(problem, effort=able, seed=seed, deadline=deadline)
+        if bare.status in MET:
+            again = solve(
+                problem, effort=effort, seed=seed, deadline=deadline, known=bare.best
+            )
+            return _both(again, found, bare, again)
+        found = _both(found, found, bare)
     if deadline.is_over():
-        return _both(found, found, bare)
-    told = _disproved(problem, found, able)
-    return _both(told, told, bare)
+        return found
+    if asked.at is not None:
+        again = solve(
+            problem, effort=effort, seed=seed, deadline=deadline, start=asked.at
+        )
+        return _both(again, found, again) if again.status in MET else found
+    told = found if able is None else _disproved(problem, found, able)
+    if asked.found is not Found.NONE or told.status is Status.INFEASIBLE:
+        return told
+    lacks = (_unpackable(problem), *found.shortfalls)
+    return replace(found, status=Status.INFEASIBLE, shortfalls=lacks)
+
+
+class _Asked(NamedTuple):
+    """What that is of a problem, and what keeps the rules."""
+
+    found: Found
+    at: Arrangement | None = None
+
+
+def _asked(problem: Problem, work: ExactWork) -> _Asked:
+    """Ask the exact model of the hard rules, where it fits."""
+    moving = Moving.of(problem)
+    if not fits_rules(moving.problem, RULE_CELLS):
+        return _Asked(Found.UNKNOWN)
+    from placement.core.exact_rules import RulesModel
+
+    found, at, _ = RulesModel(moving.problem).solve(work)
+    return _Asked(found, None if at is None else moving.arranged(at))
+
+
+def _unpackable(problem: Problem) -> Shortfall:
+    """Return that not all items that may move have places at once."""
+    count = int(np.not_equal(problem.movability, Movability.NEVER).sum())
+    return Shortfall(
+        what="packing",
+        have=count - 1,
+        need=count,
+        level=problem.levels[0].name,
+        is_proven=True,
+        proof=Proof(kind="exact", witness={"items": count}),
+    )
 
 
 def _able(problem: Problem, effort: Effort) -> Effort | None:

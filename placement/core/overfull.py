@@ -53,17 +53,24 @@ class _Set(NamedTuple):
     bins: BoolArray
 
 
-def overfull_sets(problem: Problem) -> Iterator[Shortfall]:
-    """Yield sets of bins that must hold more than they may, one per resource."""
+def overfull_sets(
+    problem: Problem, *, counts_pieces: bool = True
+) -> Iterator[Shortfall]:
+    """
+    Yield sets of bins that must hold more than they may.
+
+    `counts_pieces`: where no load is too much, also sets with too many large items.
+    """
     capacity = np.minimum(usable_capacity(problem), _most_held(problem))
     found = np.zeros(problem.num_resources, dtype=np.bool_)
-    verifier = Verifier(problem)
+    verifier, has_load = Verifier(problem), False
     chosen = list(_different(_sets(problem, capacity)))
     for one in chosen:
         for shortfall in _overfull(problem, verifier, one, (capacity, found)):
             found[problem.resources.index(shortfall.resource)] |= one.node < 0
+            has_load = True
             yield shortfall
-    if not found.any():
+    if counts_pieces and not has_load:
         yield from _crowded_sets(problem, verifier, capacity, chosen)
 
 

@@ -24,6 +24,7 @@ from placement.core.effort import (
     most_rounds,
     scans,
 )
+from placement.core.impossible import is_impossible
 from placement.core.kernels import stages
 from placement.core.kernels.jit import compiled
 from placement.core.kernels.layout import (
@@ -124,6 +125,7 @@ class Searcher:
         self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
             problem.num_items, 1
         )
+        self._is_impossible: bool | None = None
         self.steps = 0
 
     @property
@@ -211,7 +213,8 @@ class Searcher:
     ) -> tuple[Arrangement, Value]:
         """Mind how collections are spread as long as that does not stand in the way."""
         best, best_value = self._by_prices(at, (at, value), Spread.ALWAYS)
-        if best_value.is_in_band or not len(self._problem.collection_cap):
+        is_done = best_value.is_in_band or self._is_hopeless(best_value)
+        if is_done or not len(self._problem.collection_cap):
             return best, best_value
         if self._is_priced:
             best, best_value = self.recreate(best, best_value)
@@ -237,12 +240,20 @@ class Searcher:
             is_same = worth == best_value
             if worth < best_value:
                 best, best_value = found, worth
-            if self._deadline.is_over():
+            if self._deadline.is_over() or self._is_hopeless(best_value):
                 break
             # With a price on every move, being in band is but half of it.
             if is_same or (worth.is_in_band and not self._problem.price_per_move):
                 break
         return best, best_value
+
+    def _is_hopeless(self, value: Value) -> bool:
+        """Tell whether hard rules are broken, and proven to be in any arrangement."""
+        if not value.key[0]:
+            return False
+        if self._is_impossible is None:
+            self._is_impossible = is_impossible(self._problem)
+        return self._is_impossible
 
     def _attempt(
         self, at: Arrangement, base_prices: Sequence[float], spread: Spread

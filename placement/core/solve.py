@@ -55,6 +55,7 @@ class _How:
     seed: int
     deadline: Deadline
     models: ExactModels
+    start: Arrangement | None = None
 
 
 class _Clock:
@@ -79,6 +80,7 @@ def solve(
     deadline: Deadline | None = None,
     known: Arrangement | None = None,
     work: ExactWork | None = None,
+    start: Arrangement | None = None,
 ) -> Solution:
     """
     Find the best arrangement of the items, and prove how good it is.
@@ -100,6 +102,8 @@ def solve(
     work
         What exact models may take, where this is one of several problems of a plan;
         it gets less. `None`: what `effort` has.
+    start
+        Where the search starts; `None`: where everything is.
 
     Returns
     -------
@@ -118,9 +122,10 @@ def solve(
     clock = _Clock()
     moving = Moving.of(problem)
     models = ExactModels(moving.problem, effort, work)
-    how = _How(effort, seed, deadline or Deadline(), models)
-    start = None if known is None else moving.part_of(known)
-    answer, steps = _search(moving.problem, how, clock, start)
+    begin = None if start is None else moving.part_of(start)
+    how = _How(effort, seed, deadline or Deadline(), models, begin)
+    reached = None if known is None else moving.part_of(known)
+    answer, steps = _search(moving.problem, how, clock, reached)
     if not moving.is_all:
         at = moving.arranged(answer.at)
         answer = answer._replace(at=at, value=evaluate(problem, at))
@@ -200,7 +205,8 @@ def _in_rounds(
     problem: Problem, how: _How, searcher: Searcher
 ) -> tuple[Arrangement, Value, int]:
     """Search, and again from where that ended as long as it comes much nearer."""
-    at, value = _improve(problem, home_arrangement(problem), searcher)
+    start = how.start or home_arrangement(problem)
+    at, value = _improve(problem, start, searcher)
     steps = searcher.steps
     for _ in range(MAX_ROUNDS):
         # From a new start the caps on all moves would be those on the next ones alone.

@@ -1,0 +1,416 @@
+r"""
+Exact model of the hard rules alone (OR-Tools CP-SAT), in integers.
+
+:math:`y_{gb} = 1` iff group :math:`g` has an item in bin :math:`b`, and
+:math:`\ell_{gb} = 1` iff that item holds its role. All hard rules are constraints, no
+band is one. That nothing keeps them is proven where the solver says so: it computes in
+integers throughout, where HiGHS has tolerances. One worker, a fixed seed and a limit in
+deterministic time give the same answer on any machine.
+
+With `is_lenient` failures are counted instead: an item stays where it had to leave, or
+in no bin, and a group breaks its caps no worse than before.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from placement.core.arrangement import Arrangement
+from placement.core.exact_fit import LARGEST, Found
+from placement.core.exact_work import ExactWork
+from placement.core.nodes import limited_levels, usable_in_nodes
+from placement.core.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    IntArray,
+    Level,
+    Movability,
+    Problem,
+)
+from placement.core.value import open_bins, usable_capacity
+
+Pair = tuple[int, int]
+SEED = 1
+
+
+class RulesModel:
+    """
+    Variables and constraints of the hard rules.
+
+    Parameters
+    ----------
+    problem
+        What to arrange; `fits_rules` must hold.
+    capacity
+        ``(N, R)`` in place of the bins' own; `None`: these.
+    is_lenient
+        Whether items may fail to do as they must, which is counted.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        capacity: IntArray | None = None,
+        *,
+        is_lenient: bool = False,
+    ) -> None:
+        self.problem, self.is_lenient = problem, is_lenient
+        self.capacity = usable_capacity(problem) if capacity is None else capacity
+        self.model = cp_model.CpModel()
+        self.at: dict[Pair, cp_model.IntVar] = {}
+        self.role: dict[Pair, cp_model.IntVar] = {}
+        self.home = {
+            (int(problem.group_of[item]), b): item
+            for item, b in enumerate(problem.home.tolist())
+            if b >= 0
+        }
+        self.unmet: list[cp_model.IntVar] = []
+        self.broken: dict[int, cp_model.IntVar] = {}
+        self._solver = cp_model.CpSolver()
+        for group in range(problem.num_groups):
+            self._add_group(group)
+        for position, level in enumerate(problem.levels):
+            if position and level.group_cap is not None:
+                self._add_caps(level)
+        self._add_capacities()
+        self._add_nodes()
+        self._add_move_caps()
+
+    @property
+    def failures(self) -> cp_model.LinearExpr:
+        """Items that do not do as they must, and groups that break a cap."""
+        terms = [*self.unmet, *self.broken.values()]
+        return cp_model.LinearExpr.sum(terms)
+
+    def solve(
+        self, work: ExactWork, objective: cp_model.LinearExprT | None = None
+    ) -> tuple[Found, Arrangement | None, bool]:
+        """
+        Return what is found, an arrangement, and whether it is proven the best.
+
+        Parameters
+        ----------
+        work
+            What it may take; what it took is taken off.
+        objective
+            To be as small as can be; `None`: anything that keeps the rules.
+        """
+        if work.rules <= 0:
+            return Found.UNKNOWN, None, False
+        self.model.clear_objective()
+        if objective is not None:
+            self.model.minimize(objective)
+        solver = self._solver = cp_model.CpSolver()
+        parameters = solver.parameters
+        parameters.num_workers, parameters.random_seed = 1, SEED
+        parameters.max_deterministic_time = work.rules
+        status = solver.solve(self.model)
+        work.rules -= solver.response_proto.deterministic_time
+        if status == cp_model.INFEASIBLE:
+            return Found.NONE, None, True
+        if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            at = self._arrangement(solver)
+            return Found.SOME, at, status == cp_model.OPTIMAL
+        return Found.UNKNOWN, None, False
+
+    def keep(self, objective: cp_model.LinearExprT) -> None:
+        """Let nothing be worse from now on than the last answer is."""
+        self.model.add(objective <= self._solver.value(objective))
+
+    def excess(
+        self, over: Sequence[Pair], terms: Sequence[tuple[int, int, int]]
+    ) -> list[cp_model.LinearExprT]:
+        """
+        Return the largest of weighted excesses over capacities, and their sum.
+
+        Parameters
+        ----------
+        over
+            Bins and resources.
+        terms
+            Of each its capacity, the most that it may be over, and its weight.
+        """
+        parts: list[cp_model.LinearExprT] = []
+        largest = max((most * weight for _, most, weight in terms), default=0)
+        peak = self.model.new_int_var(0, largest, "")
+        for (b, r), (capacity, most, weight) in zip(over, terms, strict=True):
+            beyond = self.model.new_int_var(0, most, "")
+            self.model.add(self.load(b, r) - capacity <= beyond)
+            self.model.add(beyond * weight <= peak)
+            parts.append(beyond * weight)
+        return [1 * peak, cp_model.LinearExpr.sum(parts)]
+
+    def load(self, b: int, r: int) -> cp_model.LinearExprT:
+        """Return the load of a bin in the end."""
+        terms, weights = self._load_terms(b, r)
+        fixed = int(self.problem.bins.fixed[b, r])
+        return cp_model.LinearExpr.weighted_sum(terms, weights) + fixed
+
+    def cost(self) -> cp_model.LinearExprT:
+        """Return what all moves cost, each with a little for itself and its role."""
+        problem = self.problem
+        unit = max(int(problem.cost.max(initial=0)) >> 20, 1)
+        most = problem.num_items + 1
+        terms, weights = [], []
+        for pair, here in self.at.items():
+            if pair not in self.home:
+                terms.append(here)
+                price = int(problem.cost[pair[0]]) + problem.price_per_move
+                weights.append(price // unit * most + 1)
+        return cp_model.LinearExpr.weighted_sum(terms, weights)
+
+    def _may_be_at(self, group: int, b: int) -> bool:
+        problem = self.problem
+        item = self.home.get((group, b))
+        if item is not None:
+            may_stay = problem.movability[item] != Movability.MUST
+            return self.is_lenient or bool(may_stay)
+        row, column = problem.group_class[group], problem.bin_class[b]
+        return bool(problem.is_eligible[row, column] and problem.may_receive[b])
+
+    def _add_group(self, group: int) -> None:
+        problem, model = self.problem, self.model
+        start, stop = problem.group_start[group : group + 2].tolist()
+        bins = [b for b in range(problem.num_bins) if self._may_be_at(group, b)]
+        for b in bins:
+            self.at[group, b] = here = model.new_bool_var("")
+            item = self.home.get((group, b))
+            kind = None if item is None else problem.movability[item]
+            if kind == Movability.NEVER:
+                model.add(here == 1)
+            if kind == Movability.MUST:
+                self.unmet.append(here)
+        total = cp_model.LinearExpr.sum([self.at[group, b] for b in bins])
+        lost = [i for i in range(start, stop) if problem.home[i] == NOWHERE]
+        if self.is_lenient and lost:
+            # What lies nowhere may go on doing so.
+            away = [model.new_bool_var("") for _ in lost]
+            self.unmet += away
+            total += cp_model.LinearExpr.sum(away)
+        model.add(total == stop - start)
+        if problem.role_home[group] != NOWHERE:
+            self._add_role(group, bins)
+
+    def _add_role(self, group: int, bins: Sequence[int]) -> None:
+        problem, model = self.problem, self.model
+        holder = int(problem.home[problem.role_home[group]])
+        able = [b for b in bins if problem.may_hold_role[b]]
+        for b in bins:
+            if not (problem.may_hold_role[b] or b == holder):
+                continue
+            self.role[group, b] = leads = model.new_bool_var("")
+            model.add_implication(leads, self.at[group, b])
+            if problem.is_role_movable[group] and problem.must_release_role[b]:
+                self._release(group, leads, able)
+        leaders = [self.role[group, b] for b in bins if (group, b) in self.role]
+        if not leaders and self.is_lenient:
+            return
+        model.add(cp_model.LinearExpr.sum(leaders) == 1)
+        if not problem.is_role_movable[group] and (group, holder) in self.role:
+            model.add_implication(self.at[group, holder], self.role[group, holder])
+
+    def _release(self, group: int, leads: cp_model.IntVar, able: Sequence[int]) -> None:
+        """Keep a role where it must be released only while nothing else may hold it."""
+        others = [self.at[group, b] for b in able]
+        if not others:
+            return
+        if not self.is_lenient:
+            for other in others:
+                self.model.add_implication(leads, other.negated())
+            return
+        kept = self.model.new_bool_var("")
+        self.unmet.append(kept)
+        for other in others:
+            self.model.add_bool_or([leads.negated(), other.negated(), kept])
+
+    def _add_caps(self, level: Level) -> None:
+        cap, free = level.group_cap, open_bins(level)
+        assert cap is not None  # noqa: S101 - chosen by the caller
+        nodes = level.node_of_bin.tolist()
+        members: dict[Pair, list[cp_model.IntVar]] = defaultdict(list)
+        for (group, b), here in self.at.items():
+            if nodes[b] >= 0 and cap[group] > 0:
+                members[group, nodes[b]].append(here)
+        for group in np.nonzero(cap > 0)[0].tolist():
+            most = int(cap[group])
+            for node in range(level.num_nodes):
+                held = cp_model.LinearExpr.sum(members[group, node])
+                self._add_cap(level, group, held, (most, self._now(level, group, node)))
+            if level.is_even and most > 1:
+                self._add_even(level, group, free, members)
+
+    def _now(self, level: Level, group: int, node: int) -> int:
+        """Return how many items of a group are in a node before anything moves."""
+        items = slice(*self.problem.group_start[group : group + 2].tolist())
+        home = self.problem.home[items]
+        return int(np.equal(level.node_of_bin[home[home >= 0]], node).sum())
+
+    def _add_cap(
+        self,
+        level: Level,
+        group: int,
+        held: cp_model.LinearExprT,
+        limits: tuple[int, int],
+    ) -> None:
+        most, now = limits
+        kept = self.model.add(held <= most)
+        if self.is_lenient and self._is_broken_now(level, group):
+            kept.only_enforce_if(self._broken(group).negated())
+            self.model.add(held <= max(most, now))
+
+    def _is_broken_now(self, level: Level, group: int) -> bool:
+        assert level.group_cap is not None  # noqa: S101 - chosen by the caller
+        held = np.array(
+            [self._now(level, group, node) for node in range(level.num_nodes)]
+        )
+        free = held < open_bins(level)
+        is_uneven = level.is_even and free.any() and held.max() - held[free].min() > 1
+        return bool(held.max(initial=0) > level.group_cap[group] or is_uneven)
+
+    def _broken(self, group: int) -> cp_model.IntVar:
+        if group not in self.broken:
+            self.broken[group] = self.model.new_bool_var("")
+        return self.broken[group]
+
+    def _add_even(
+        self,
+        level: Level,
+        group: int,
+        free: IntArray,
+        members: dict[Pair, list[cp_model.IntVar]],
+    ) -> None:
+        """No node with a free bin holds two less than another one."""
+        held = {
+            node: cp_model.LinearExpr.sum(members[group, node])
+            for node in range(level.num_nodes)
+        }
+        is_broken = self.is_lenient and self._is_broken_now(level, group)
+        for node, mine in held.items():
+            is_full = self.model.new_bool_var("")
+            self.model.add(mine >= int(free[node])).only_enforce_if(is_full)
+            for other, more in held.items():
+                if other == node:
+                    continue
+                literals = [is_full.negated()]
+                if is_broken:
+                    literals.append(self._broken(group).negated())
+                self.model.add(more - mine <= 1).only_enforce_if(*literals)
+
+    def _load_terms(self, b: int, r: int) -> tuple[list[cp_model.IntVar], list[int]]:
+        problem = self.problem
+        terms, weights = [], []
+        for group in range(problem.num_groups):
+            here = self.at.get((group, b))
+            if here is None:
+                continue
+            weight, item = int(problem.weight[group, r]), self.home.get((group, b))
+            if item is not None and len(problem.extra):
+                weight += int(problem.extra[item, r])
+            if weight:
+                terms.append(here)
+                weights.append(weight)
+            leads = self.role.get((group, b))
+            if leads is not None and problem.role_weight[group, r]:
+                terms.append(leads)
+                weights.append(int(problem.role_weight[group, r]))
+        return terms, weights
+
+    def _add_capacities(self) -> None:
+        problem = self.problem
+        for b, r in np.ndindex(*self.capacity.shape):
+            most = int(self.capacity[b, r])
+            if most >= NO_LIMIT:
+                continue
+            terms, weights = self._load_terms(b, r)
+            most -= int(problem.bins.fixed[b, r])
+            if problem.is_transient[r]:
+                terms, weights, stays = self._while_copying(b, r)
+                most -= stays
+            if most < LARGEST:
+                total = cp_model.LinearExpr.weighted_sum(terms, weights)
+                self.model.add(total <= most)
+
+    def _while_copying(
+        self, b: int, r: int
+    ) -> tuple[list[cp_model.IntVar], list[int], int]:
+        """Return what comes to a bin, and what is there until all is copied."""
+        problem, stays = self.problem, 0
+        terms, weights = [], []
+        for group in range(problem.num_groups):
+            item = self.home.get((group, b))
+            if item is not None:
+                stays += int(problem.weight[group, r])
+                stays += int(problem.extra[item, r]) if len(problem.extra) else 0
+            elif (group, b) in self.at:
+                terms.append(self.at[group, b])
+                weights.append(int(problem.weight[group, r]))
+            if (group, b) in self.role:
+                terms.append(self.role[group, b])
+                weights.append(int(problem.role_weight[group, r]))
+        return terms, weights, stays
+
+    def _add_nodes(self) -> None:
+        """Bins of a node carry together no more than the node may."""
+        for level, limits in limited_levels(self.problem):
+            usable = usable_in_nodes(self.problem, level, limits)
+            for node, r in np.ndindex(*usable.shape):
+                most = int(usable[node, r])
+                if most >= NO_LIMIT:
+                    continue
+                terms, weights = [], []
+                for b in np.nonzero(level.node_of_bin == node)[0].tolist():
+                    more, heavy = self._load_terms(b, r)
+                    terms += more
+                    weights += heavy
+                total = cp_model.LinearExpr.weighted_sum(terms, weights)
+                self.model.add(total <= most - int(limits.fixed[node, r]))
+
+    def _add_move_caps(self) -> None:
+        """Keep moves, their cost, and that of those between zones within their caps."""
+        problem = self.problem
+        moves = [pair for pair in self.at if pair not in self.home]
+        rows = [
+            (problem.max_moves, [1] * len(moves)),
+            (
+                problem.max_cost,
+                [int(problem.cost[g]) * problem.price_across for g, _ in moves],
+            ),
+            (problem.max_crossing, [self._crossing(*pair) for pair in moves]),
+        ]
+        for most, prices in rows:
+            if most < NO_LIMIT:
+                terms = [self.at[pair] for pair in moves]
+                total = cp_model.LinearExpr.weighted_sum(terms, prices)
+                self.model.add(total <= int(most))
+
+    def _crossing(self, group: int, b: int) -> int:
+        """Return what a move to a bin costs between zones; 0 inside one."""
+        if not self.problem.has_zones:
+            return 0
+        source = int(self.problem.source_zone[group])
+        crosses = source >= 0 and source != self.problem.zone_of_bin[b]
+        return int(self.problem.cost[group]) if crosses else 0
+
+    def _arrangement(self, solver: cp_model.CpSolver) -> Arrangement:
+        """Read an answer off: items whose bin is kept stay, the rest fill up."""
+        problem = self.problem
+        bin_of, role_of = problem.home.copy(), problem.role_home.copy()
+        for group in range(problem.num_groups):
+            items = range(*problem.group_start[group : group + 2].tolist())
+            bins = {
+                b
+                for b in range(problem.num_bins)
+                if (group, b) in self.at and solver.boolean_value(self.at[group, b])
+            }
+            stay = {int(problem.home[item]) for item in items} & bins
+            rest = iter(sorted(bins - stay))
+            for item in items:
+                if int(problem.home[item]) not in stay:
+                    bin_of[item] = next(rest, NOWHERE)
+            for item in items:
+                leads = self.role.get((group, int(bin_of[item])))
+                if leads is not None and solver.boolean_value(leads):
+                    role_of[group] = item
+        return Arrangement(bin_of, role_of)
