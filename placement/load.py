@@ -325,7 +325,9 @@ def disk_loads(state: ClusterState, weights: Weights) -> WeightArray:
     return load + fixed_disk_bytes(state)
 
 
-def add_to(total: WeightArray, rows: IndexArray, values: WeightArray) -> None:
+def add_to(
+    total: WeightArray, rows: IndexArray | WeightArray, values: WeightArray
+) -> None:
     """Add ``values`` to the ``rows`` of a total, exactly, past what floats hold."""
     if not len(rows):
         return

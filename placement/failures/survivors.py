@@ -114,37 +114,42 @@ def peaks_of_singles(
     is_live: BoolArray,
 ) -> Peaks:
     """Return the busiest survivor after the loss of each domain."""
-    entries = len(gains.failure)
     value = np.full((len(domains), len(CARRIED_COLUMNS)), -np.inf)
     broker = np.full(value.shape, ABSENT, dtype=np.int32)
-    is_over = np.zeros((entries, len(CARRIED_COLUMNS)), dtype=np.bool_)
     survives = domains.of_broker[gains.broker_idx] != gains.failure
-    survives &= is_live[gains.broker_idx]
+    rows = np.nonzero(survives & is_live[gains.broker_idx])[0]
+    failure, of = gains.failure[rows], gains.broker_idx[rows]
+    is_over = np.zeros((len(rows), len(CARRIED_COLUMNS)), dtype=np.bool_)
     untouched = Untouched(domains, gains, is_live)
     for y, r in enumerate(CARRIED_COLUMNS):
-        base = carried[:, y] / scale.unit[:, r]
-        value[:, y], broker[:, y] = untouched.busiest(base)
-        now = (carried[gains.broker_idx, y] + gains.load[:, y]) / scale.unit[
-            gains.broker_idx, r
-        ]
-        is_over[:, y] = survives & (gains.load[:, y] > 0) & (now > scale.most[r])
-        # Ascending, so that the largest is written last; ties to the lowest broker.
-        order = np.lexsort((-gains.broker_idx, now))
-        order = order[survives[order]]
-        best = np.full(len(domains), -1, dtype=np.int64)
-        best[gains.failure[order]] = order
-        higher = np.nonzero(best >= 0)[0]
-        found, by = now[best[higher]], gains.broker_idx[best[higher]]
-        ties = np.equal(found, value[higher, y]) & (by < broker[higher, y])
-        is_higher = (found > value[higher, y]) | ties
-        higher = higher[is_higher]
-        value[higher, y], broker[higher, y] = found[is_higher], by[is_higher]
+        value[:, y], broker[:, y] = untouched.busiest(carried[:, y] / scale.unit[:, r])
+        more = gains.load[rows, y]
+        now = (carried[of, y] + more) / scale.unit[of, r]
+        is_over[:, y] = (more > 0) & (now > scale.most[r])
+        best = _first_of_largest(failure, now)
+        lost, by, found = failure[best], of[best], now[best]
+        ties = np.equal(found, value[lost, y]) & (by < broker[lost, y])
+        is_higher = (found > value[lost, y]) | ties
+        value[lost[is_higher], y] = found[is_higher]
+        broker[lost[is_higher], y] = by[is_higher]
     return Peaks(
         value=value,
         broker_idx=broker,
-        num_over=_counted(gains.failure, is_over[:, :ON_RETURN], len(domains)),
-        num_over_on_return=_counted(gains.failure, is_over[:, 1:], len(domains)),
+        num_over=_counted(failure, is_over[:, :ON_RETURN], len(domains)),
+        num_over_on_return=_counted(failure, is_over[:, 1:], len(domains)),
     )
+
+
+def _first_of_largest(group: CountArray, values: RateArray) -> CountArray:
+    """Return the first row of the largest value of each group; groups ascend."""
+    if not len(group):
+        return np.zeros(0, dtype=np.int64)
+    start = np.nonzero(np.append(True, group[1:] != group[:-1]))[0]
+    size = np.diff(np.append(start, len(group)))
+    largest = np.repeat(np.maximum.reduceat(values, start), size)
+    rows = np.nonzero(np.equal(values, largest))[0]
+    first: CountArray = rows[np.searchsorted(rows, start)]
+    return first
 
 
 def _counted(failure: CountArray, is_over: BoolArray, count: int) -> CountArray:

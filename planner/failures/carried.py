@@ -77,7 +77,7 @@ def binding(given: Outlook, lost: ClusterState) -> dict[str, Any] | None:
     if not len(live) or not capped:
         return None
     rows = [LED_COLUMNS[y] for y in capped]
-    use = load[np.ix_(live, capped)] / given.scale.unit[np.ix_(live, rows)]
+    use = load[live][:, capped] / given.scale.unit[live][:, rows]
     most = given.scale.most[rows]
     row, column = np.unravel_index(int((use / most).argmax()), use.shape)
     return {
