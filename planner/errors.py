@@ -5,7 +5,9 @@ Errors of `planner`.
 
     PlannerError
     ├── BadInputError (ValueError)         exit 2, every problem of the input at once
-    ├── ClusterUnavailableError (OSError)  exit 5, unreachable, unauthorised, timed out
+    ├── ClusterUnavailableError (OSError)  exit 5, unreachable, unauthorised, or timed
+    │                                      out before anything was asked
+    ├── AnswerUnknownError (OSError)       exit 6, asked for a change, answer unknown
     └── UnreadableFileError (OSError)      a file of a fleet; a row says it instead
 """
 
@@ -108,6 +110,39 @@ class ClusterUnavailableError(PlannerError, OSError):
         self.message = message
         self.problems = tuple(problems)
         super().__init__(message)
+
+    def __str__(self) -> str:
+        return _told(self.message, self.problems)
+
+
+class AnswerUnknownError(PlannerError, OSError):
+    """
+    A change was asked for, and what the cluster made of it is not known in full.
+
+    It may have been made, in whole or in part, may still be made, or may never have
+    arrived: look before you retry.
+
+    Parameters
+    ----------
+    message
+        One line with the change, the address and the cause.
+    look
+        Command that shows whether the change was made.
+    """
+
+    def __init__(self, message: str, look: str) -> None:
+        self.message = f"{message}; look before you retry"
+        self.look = look
+        self.problems = (
+            InputProblem(
+                file="cluster",
+                place="",
+                value="",
+                rule="the cluster may have been changed, or may still be",
+                remedy=f"look with: {look}",
+            ),
+        )
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return _told(self.message, self.problems)

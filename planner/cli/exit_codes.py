@@ -11,4 +11,5 @@ class ExitCode(IntEnum):
     FINDINGS = 3
     INFEASIBLE = 4
     CLUSTER_UNAVAILABLE = 5
+    ANSWER_UNKNOWN = 6
     INTERRUPTED = 130

@@ -2,8 +2,9 @@
 The `kafka-planner` command.
 
 Exit codes: 0 done and fine; 2 bad input or usage; 3 done, with findings; 4 the hard
-rules are not all met; 5 cluster unreachable, unauthorised or timed out; 130
-interrupted; 1 is a crash, never deliberate.
+rules are not all met; 5 cluster unreachable, unauthorised or timed out before anything
+was asked; 6 a change was asked for, but the answer is unknown; 130 interrupted; 1 is a
+crash, never deliberate.
 """
 
 import os
@@ -20,7 +21,13 @@ from planner.cli.exit_codes import ExitCode
 from planner.cli.options import Quiet, Verbose
 from planner.cli.output import is_json_wanted, is_wished, print_failure, print_words
 from planner.cli.progress_line import progress_line
-from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
+from planner.errors import (
+    AnswerUnknownError,
+    BadInputError,
+    ClusterUnavailableError,
+    InputProblem,
+    PlannerError,
+)
 from planner.process import collect_seldom, leave
 from planner.progress import listening
 
@@ -64,8 +71,19 @@ def _root(
     Every option but --yes may also stand in the environment: PLANNER_MAX_BYTES=2TB
     for --max-bytes 2TB.
 
+    \b
+    Exit codes:
+      0    done and fine
+      1    a crash
+      2    bad input or usage
+      3    done, with findings
+      4    the hard rules are not all met
+      5    cluster unreachable, unauthorised, or timed out before anything was asked
+      6    a change was asked for, but the answer is unknown: look before you retry
+      130  interrupted
+
     Example: kafka-planner demo
-    """
+    """  # noqa: D301 - the first is Click's mark to leave these lines as they are
 
 
 # Options that are not of a command: how it is asked for, or what it is.
@@ -147,6 +165,15 @@ def _shown(arguments: list[str], *, as_json: bool) -> Iterator[None]:
         yield
 
 
+def _exit_code(error: PlannerError) -> ExitCode:
+    """Return the exit code of an error that the user can do something about."""
+    if isinstance(error, AnswerUnknownError):
+        return ExitCode.ANSWER_UNKNOWN
+    if isinstance(error, ClusterUnavailableError):
+        return ExitCode.CLUSTER_UNAVAILABLE
+    return ExitCode.BAD_INPUT
+
+
 def _run(arguments: list[str], *, as_json: bool) -> int:
     try:
         with _shown(arguments, as_json=as_json):
@@ -159,12 +186,9 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
             return ExitCode.BAD_INPUT
         print_failure("usage", [_usage_problem(error)], as_json=as_json)
         return ExitCode.BAD_INPUT
-    except BadInputError as error:
+    except (BadInputError, ClusterUnavailableError, AnswerUnknownError) as error:
         print_failure(error.message, error.problems, as_json=as_json)
-        return ExitCode.BAD_INPUT
-    except ClusterUnavailableError as error:
-        print_failure(error.message, error.problems, as_json=as_json)
-        return ExitCode.CLUSTER_UNAVAILABLE
+        return _exit_code(error)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except SystemExit as error:

@@ -16,12 +16,25 @@ from typing import Self, TypeVar
 import kafka.errors as kafka_errors
 from kafka import KafkaAdminClient
 
-from planner.errors import ClusterUnavailableError, InputProblem
+from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.kafka.addresses import Address
-from planner.kafka.connections import Failures, NetworkFactory
+from planner.kafka.changes import ChangesSent
+from planner.kafka.connections import NetworkFactory
+from planner.kafka.errors import (
+    NobodyThereError,
+    NotAuthorisedError,
+    RefusedError,
+    SentBeforeError,
+    TooOldError,
+    not_authorised,
+    unreachable,
+)
+from planner.kafka.failure import UNKNOWN_HOST, Failures
+from planner.kafka.probe import PROBE_S, Spoken, probe_all
+from planner.kafka.quorum import find_lost_quorum
 from planner.kafka.settings import ClientSettings
 from planner.kafka.share import Share
-from planner.kafka.tasks import OverdueError, each_at_once
+from planner.kafka.tasks import OverdueError, Task, each_at_once
 
 DEFAULT_TIMEOUT_S = 30.0
 _PAUSE_S = 0.2
@@ -40,27 +53,6 @@ _RETRIED = (
     kafka_errors.NotCoordinatorError,
     kafka_errors.Cancelled,
 )
-
-
-class NotAuthorisedError(ClusterUnavailableError):
-    """
-    The user lacks a right.
-
-    Parameters
-    ----------
-    message
-        One line with the address and the right.
-    needs
-        The right: ``"Describe on Cluster"``.
-    """
-
-    def __init__(self, message: str, needs: str) -> None:
-        super().__init__(message)
-        self.needs = needs
-
-
-class TooOldError(ClusterUnavailableError):
-    """The brokers do not know the question."""
 
 
 def _silence_library() -> None:
@@ -108,8 +100,12 @@ class ClusterClient:
         self._settings = settings or ClientSettings()
         self._resolve = dict(resolve or {})
         self._failures = Failures()
+        self._changes = ChangesSent()
+        self._usable: tuple[Address, ...] = ()
+        self._was_reached = False
+        self.has_controller = False
         self._share = Share(self._connect, _RETRIED)
-        self._network = NetworkFactory(self._resolve, self._failures, timeout_s)
+        self._network = self._factory()
 
     def __repr__(self) -> str:
         return f"ClusterClient({self.servers!r})"
@@ -158,17 +154,92 @@ class ClusterClient:
         while True:
             try:
                 return self._ask_once(ask, deadline)
+            except NobodyThereError as error:
+                raise ClusterUnavailableError(str(error)) from None
             except kafka_errors.AuthorizationError:
-                raise self._not_authorised(needs) from None
+                raise not_authorised(self.servers, needs) from None
             except kafka_errors.IncompatibleBrokerVersion as error:
                 raise TooOldError(self._refusal(error)) from None
             except (kafka_errors.KafkaError, OverdueError) as error:
                 if not isinstance(error, _RETRIED) and not _may_pass(error):
-                    raise ClusterUnavailableError(self._refusal(error)) from None
+                    raise self._refused(error) from None
                 if self._is_hopeless(deadline):
                     raise self._unavailable(error) from None
             # A broker that has just died is avoided only once it is fenced: ask again.
             threading.Event().wait(_PAUSE_S)
+
+    def change(
+        self,
+        ask: Callable[[KafkaAdminClient], Answer],
+        *,
+        what: str,
+        needs: str,
+        look: str,
+        is_repeatable: bool = False,
+    ) -> Answer:
+        """
+        Ask the cluster for a change.
+
+        Parameters
+        ----------
+        ask
+            Asks kafka-python's admin client.
+        what
+            The change, for the message when its answer is lost: ``"create topic t"``.
+        needs
+            The right that it takes.
+        look
+            Command that shows whether the change was made.
+        is_repeatable
+            Whether asking twice is as good as asking once. Any other change is never
+            asked for again after it may have been sent.
+
+        Raises
+        ------
+        AnswerUnknownError
+            If the request was sent, and no answer came that settles it.
+        ClusterUnavailableError
+            If nothing was sent; `NotAuthorisedError` if the right is missing.
+        """
+        before = self._changes.number
+
+        def once(admin: KafkaAdminClient) -> Answer:
+            if self._changes.number > before and not is_repeatable:
+                raise SentBeforeError
+            return ask(admin)
+
+        try:
+            return self.call(once, needs=needs)
+        except (NotAuthorisedError, RefusedError, TooOldError):
+            raise
+        except (ClusterUnavailableError, SentBeforeError) as error:
+            if self._changes.number == before:
+                raise
+            raise self.unknown(what, look, error) from None
+
+    def unknown(self, what: str, look: str, error: Exception) -> AnswerUnknownError:
+        """Return the error of a change that was sent, and not answered."""
+        silent = f"no answer from {self.servers}"
+        if isinstance(error, ClusterUnavailableError):
+            silent = error.message
+        cause = self.lost_quorum() or silent
+        message = f"asked to {what}, but the answer is unknown: {cause}"
+        return AnswerUnknownError(message, look)
+
+    def lost_quorum(self) -> str:
+        """Return why the controllers cannot answer, as far as that can be seen."""
+        network = self._factory()
+        try:
+            # Brokers answer one question of a connection at a time: not of that one.
+            admin = self._open(network, PROBE_S)
+        except kafka_errors.KafkaError:
+            return ""
+        try:
+            return Task(lambda: find_lost_quorum(admin)).result(2 * PROBE_S)
+        except (kafka_errors.KafkaError, OverdueError):
+            return ""
+        finally:
+            admin.close()
 
     def reach_brokers(self) -> None:
         """
@@ -193,7 +264,8 @@ class ClusterClient:
             if not failed:
                 return
             if self._is_hopeless(deadline, failed):
-                raise self._unreachable(failed)
+                causes = {one: self._cause(at) for one, at in failed.items()}
+                raise unreachable(self.servers, failed, causes)
             self.close()
             threading.Event().wait(_PAUSE_S)
 
@@ -208,13 +280,23 @@ class ClusterClient:
         return self._share.ask(ask, left_s)
 
     def _connect(self, limit_s: float) -> KafkaAdminClient:
+        self._probe_bootstrap(limit_s)
+        self._network = network = self._factory()
+        admin = self._open(network, limit_s)
+        self._was_reached = True
+        return admin
+
+    def _factory(self) -> NetworkFactory:
+        return NetworkFactory(
+            self._resolve, self._failures, self._changes, self.timeout_s
+        )
+
+    def _open(self, network: NetworkFactory, limit_s: float) -> KafkaAdminClient:
         arguments = dict(self._settings.arguments)
         asked_ms = arguments.pop("request_timeout_ms", 30_000)
-        network = NetworkFactory(self._resolve, self._failures, self.timeout_s)
-        self._network = network
         try:
             return KafkaAdminClient(
-                bootstrap_servers=[str(address) for address in self.bootstrap],
+                bootstrap_servers=[str(one) for one in self._usable or self.bootstrap],
                 bootstrap_timeout_ms=max(int(limit_s * 1000), 1),
                 request_timeout_ms=min(asked_ms, self._limit_ms),
                 # A broker that was away is found again in a second, not minutes.
@@ -226,6 +308,27 @@ class ClusterClient:
         except BaseException:
             network.close()
             raise
+
+    def _probe_bootstrap(self, limit_s: float) -> None:
+        """Leave out bootstrap addresses where no broker can be asked; once."""
+        if self._usable:
+            return
+        arguments = self._settings.arguments
+        spoken = Spoken(
+            arguments.get("security_protocol", "PLAINTEXT"),
+            arguments.get("sasl_mechanism") or "PLAIN",
+        )
+        failed = probe_all(
+            self.bootstrap,
+            spoken,
+            limit_s=min(PROBE_S, limit_s),
+            reached_at=lambda address: self._resolve.get(address, address),
+        )
+        usable = tuple(one for one in self.bootstrap if one not in failed)
+        if not usable:
+            causes = [f"{address}: {one.cause}" for address, one in failed.items()]
+            raise NobodyThereError("; ".join(causes))
+        self._usable = usable
 
     def _probe(
         self, brokers: Mapping[int, Address], deadline: float
@@ -264,12 +367,19 @@ class ClusterClient:
         # other brokers already speak for.
         causes = [self._cause(address) for address in (failed or {}).values()]
         is_over = time.monotonic() + _PAUSE_S >= deadline
-        return is_over or self._failures.final is not None or "unknown host" in causes
+        return is_over or self._is_refused() or UNKNOWN_HOST in causes
+
+    def _is_refused(self) -> bool:
+        """Tell whether no retry helps: before the first answer, at every address."""
+        final = self._failures.final
+        if self._was_reached:
+            return bool(final)
+        return bool(self._usable) and final.keys() >= set(self._usable)
 
     def _unavailable(self, error: BaseException) -> ClusterUnavailableError:
-        final = self._failures.final
-        if final is not None:
-            return ClusterUnavailableError(f"{final[0]}: {final[1].cause}")
+        if self._is_refused():
+            address, failure = next(iter(self._failures.final.items()))
+            return ClusterUnavailableError(f"{address}: {failure.cause}")
         failures = dict(self._failures.by_address)  # other threads go on failing
         if failures:
             causes = [f"{address}: {one.cause}" for address, one in failures.items()]
@@ -280,30 +390,12 @@ class ClusterClient:
         message = f"{self.servers}: {cause} after {self.timeout_s:g} s"
         return ClusterUnavailableError(message)
 
+    def _refused(self, error: BaseException) -> ClusterUnavailableError:
+        # Of a fault of its own a broker does not say what it did before.
+        is_answer = not isinstance(error, kafka_errors.UnknownError)
+        kind = RefusedError if is_answer else ClusterUnavailableError
+        return kind(self._refusal(error))
+
     def _refusal(self, error: BaseException) -> str:
         words = str(error).splitlines()[:1] or [""]
         return f"{self.servers}: {type(error).__name__}: {words[0][:_WORDS_SHOWN]}"
-
-    def _unreachable(self, failed: Mapping[int, Address]) -> ClusterUnavailableError:
-        problems = [
-            InputProblem(
-                file=self.servers,
-                place=f"broker {broker_id}",
-                value=str(address),
-                rule=f"advertised listener must be reachable: {self._cause(address)}",
-                remedy=f"--resolve {address}=HOST:PORT says where it really is",
-            )
-            for broker_id, address in failed.items()
-        ]
-        named = ", ".join(
-            f"of broker {broker_id} at {address}: {self._cause(address)}"
-            for broker_id, address in failed.items()
-        )
-        message = f"{self.servers}: advertised listener {named}"
-        if len(problems) == 1:
-            return ClusterUnavailableError(f"{message}; {problems[0].remedy}")
-        return ClusterUnavailableError(message, problems)
-
-    def _not_authorised(self, needs: str) -> NotAuthorisedError:
-        message = f"{self.servers}: not authorised: the user needs {needs}"
-        return NotAuthorisedError(message, needs)

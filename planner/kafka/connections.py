@@ -9,7 +9,6 @@ every failure is kept by address, and what no retry can mend ends the attempt at
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
@@ -21,44 +20,16 @@ from kafka.net.selector import NetworkSelector
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 from planner.kafka.addresses import Address
+from planner.kafka.changes import ChangesSent
+from planner.kafka.failure import (
+    REFUSED,
+    TIMED_OUT,
+    UNKNOWN_HOST,
+    Failure,
+    Failures,
+)
 
-TIMED_OUT = "timed out"
 _SHORTEST_ATTEMPT_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """
-    Why a connection was not made.
-
-    Parameters
-    ----------
-    cause
-        Words for people.
-    is_final
-        Whether trying again is of no use.
-    """
-
-    cause: str
-    is_final: bool = False
-
-
-@dataclass(slots=True)
-class Failures:
-    """The last failure of each address, gone when a connection succeeds."""
-
-    by_address: dict[Address, Failure] = field(default_factory=dict)
-
-    def keep(self, address: Address, failure: Failure) -> None:
-        """Keep a failure; that nothing came in time does not hide what did come."""
-        if failure.cause != TIMED_OUT or address not in self.by_address:
-            self.by_address[address] = failure
-
-    @property
-    def final(self) -> tuple[Address, Failure] | None:
-        """A failure that no retry mends, if there is one."""
-        found = [item for item in [*self.by_address.items()] if item[1].is_final]
-        return found[0] if found else None
 
 
 def explain(error: BaseException, protocol: str) -> Failure:
@@ -84,8 +55,8 @@ def _broker_words(error: Exception) -> str:
 
 def _explain_text(text: str, protocol: str) -> Failure:
     for mark, cause in (
-        ("ECONNREFUSED", "connection refused"),
-        ("DNS", "unknown host"),
+        ("ECONNREFUSED", REFUSED),
+        ("DNS", UNKNOWN_HOST),
         ("EHOSTUNREACH", "no route to the host"),
         ("ENETUNREACH", "no route to the network"),
         ("imed out", TIMED_OUT),
@@ -156,15 +127,20 @@ class _Explained(kafka_errors.KafkaConnectionError):  # type: ignore[misc]  # un
     """A failure whose reason is kept already."""
 
 
-class _WholeReads:
+class _Watched:
     """
-    A transport that hands on what it received before it says that the end came.
+    A transport that counts changes sent, and hands on all that it received.
 
-    The library drops it: of a refused login, which the broker answers and hangs up, the
-    answer was lost whenever both arrived together.
+    The library drops what came together with the end: of a refused login, which the
+    broker answers and hangs up, the answer was lost.
     """
 
     _end: Any = None
+    changes: ChangesSent
+
+    def write(self, data: Any) -> None:
+        self.changes.count(data)
+        super().write(data)  # type: ignore[misc]  # of the transport
 
     def _sock_recv(self) -> Any:
         if self._end is not None:
@@ -176,11 +152,11 @@ class _WholeReads:
         return data, end
 
 
-class _PlainTransport(_WholeReads, KafkaTCPTransport):  # type: ignore[misc]  # untyped
+class _PlainTransport(_Watched, KafkaTCPTransport):  # type: ignore[misc]  # untyped
     """Without TLS."""
 
 
-class _TlsTransport(_WholeReads, KafkaSSLTransport):  # type: ignore[misc]  # untyped base
+class _TlsTransport(_Watched, KafkaSSLTransport):  # type: ignore[misc]  # untyped base
     """With TLS."""
 
 
@@ -193,11 +169,13 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
         *,
         resolve: Mapping[Address, Address],
         failures: Failures,
+        changes: ChangesSent,
         attempt_s: float,
         opened: Any,
         **configs: Any,
     ) -> None:
         self._opened = opened
+        self._changes = changes
         self._resolve = resolve
         self._failures = failures
         self._attempt_s = attempt_s
@@ -206,15 +184,16 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
     def get_connection(
         self, node_id: Any, timeout_ms: float | None = None, **options: Any
     ) -> Any:
-        if (final := self._failures.final) is not None:
-            raise kafka_errors.KafkaConnectionError(final[1].cause)
+        node = self.cluster.broker_metadata(node_id)
+        address = None if node is None else Address(node.host, node.port)
+        if address is not None and address in self._failures.final:
+            raise kafka_errors.KafkaConnectionError(self._failures.final[address].cause)
         limit_ms = self._attempt_s * 1000
         limit_ms = limit_ms if timeout_ms is None else min(limit_ms, timeout_ms)
         is_new = node_id not in self._conns
         connection = super().get_connection(node_id, limit_ms, **options)
-        node = self.cluster.broker_metadata(node_id)
-        if is_new and node is not None:
-            self._watch(connection, Address(node.host, node.port))
+        if is_new and address is not None:
+            self._watch(connection, address)
         return connection
 
     def _watch(self, connection: Any, address: Address) -> None:
@@ -272,10 +251,14 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
         raise error
 
     def _wrap(self, sock: Any, host: str) -> Any:
-        if not self.ssl_enabled:
-            return _PlainTransport(self._net, sock, host=host)
-        context = self.config["ssl_context"]
-        return _TlsTransport(self._net, sock, host=host, ssl_context=context)
+        transport: Any
+        if self.ssl_enabled:
+            context = self.config["ssl_context"]
+            transport = _TlsTransport(self._net, sock, host=host, ssl_context=context)
+        else:
+            transport = _PlainTransport(self._net, sock, host=host)
+        transport.changes = self._changes
+        return transport
 
 
 class NetworkFactory:
@@ -289,16 +272,23 @@ class NetworkFactory:
         advertised name.
     failures
         Filled with what goes wrong.
+    changes
+        Counts the requests for changes that are sent.
     limit_s
         Seconds in which the cluster must be reached; an attempt at one address gets a
         third, so that one dead address does not use up the time of the others.
     """
 
     def __init__(
-        self, resolve: Mapping[Address, Address], failures: Failures, limit_s: float
+        self,
+        resolve: Mapping[Address, Address],
+        failures: Failures,
+        changes: ChangesSent,
+        limit_s: float,
     ) -> None:
         self._resolve = resolve
         self._failures = failures
+        self._changes = changes
         self._attempt_s = max(_SHORTEST_ATTEMPT_S, limit_s / 3)
         self._made: tuple[Any, Any] | None = None
 
@@ -310,6 +300,7 @@ class NetworkFactory:
             net,
             resolve=self._resolve,
             failures=self._failures,
+            changes=self._changes,
             attempt_s=self._attempt_s,
             opened=opened,
             **configs,

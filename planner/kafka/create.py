@@ -1,12 +1,18 @@
+# ruff: noqa: ANN401 - kafka-python is not typed
 """Topics and partitions made on a running cluster, or tried without being made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import kafka.errors as kafka_errors
 
 from planner.errors import BadInputError, InputProblem
 from planner.kafka.client import ClusterClient
+from planner.kafka.controller import reach_controller
+
+_TIMED_OUT = 7  # Kafka's REQUEST_TIMED_OUT
+_NOT_AUTHORISED = frozenset({29, 31})  # on the topic, on the cluster
 
 
 def create_topic(
@@ -14,6 +20,7 @@ def create_topic(
     topic: str,
     lists: Sequence[Sequence[int]],
     *,
+    configs: Mapping[str, str] = MappingProxyType({}),
     is_trial: bool,
 ) -> None:
     """
@@ -27,6 +34,8 @@ def create_topic(
         Its name.
     lists
         Broker ids per partition, the first one leading.
+    configs
+        Topic configs by name.
     is_trial
         Whether Kafka only says whether it would.
 
@@ -35,16 +44,24 @@ def create_topic(
     BadInputError
         If Kafka refuses, in its words.
     ClusterUnavailableError
-        If no answer came in time, or a right is missing.
+        If no answer came before anything was asked, or a right is missing.
+    AnswerUnknownError
+        If the request was sent, and no answer came.
     """
-    wanted = {topic: {"assignments": dict(enumerate(map(list, lists)))}}
-    answer = client.call(
-        lambda admin: admin.create_topics(
-            wanted, validate_only=is_trial, raise_errors=False
-        ),
-        needs="Create on Cluster",
-    )
-    _raise_refusals(client, topic, answer, "topics")
+    wanted = {
+        topic: {
+            "assignments": dict(enumerate(map(list, lists))),
+            "configs": dict(configs),
+        }
+    }
+
+    def ask(admin: Any) -> Any:
+        answer = admin.create_topics(wanted, validate_only=is_trial, raise_errors=False)
+        return _settled(answer["topics"])
+
+    needs = f"Create on Cluster, or on Topic {topic}"
+    rows = _asked(client, ask, f"create topic {topic}", needs, topic, is_trial)
+    _raise_refusals(client, topic, rows)
 
 
 def add_partitions(
@@ -72,26 +89,51 @@ def add_partitions(
     BadInputError
         If Kafka refuses, in its words.
     ClusterUnavailableError
-        If no answer came in time, or a right is missing.
+        If no answer came before anything was asked, or a right is missing.
+    AnswerUnknownError
+        If the request was sent, and no answer came.
     """
     wanted = {topic: {"count": count, "assignments": [list(row) for row in lists]}}
-    answer = client.call(
-        lambda admin: admin.create_partitions(
+
+    def ask(admin: Any) -> Any:
+        answer = admin.create_partitions(
             wanted, validate_only=is_trial, raise_errors=False
-        ),
-        needs=f"Alter on Topic {topic}",
-    )
-    _raise_refusals(client, topic, answer, "results")
+        )
+        return _settled(answer.results)
+
+    what = f"add partitions to topic {topic}"
+    rows = _asked(client, ask, what, f"Alter on Topic {topic}", topic, is_trial)
+    _raise_refusals(client, topic, rows)
 
 
-def _raise_refusals(
+def _asked(
     client: ClusterClient,
+    ask: Callable[[Any], Any],
+    what: str,
+    needs: str,
     topic: str,
-    answer: Any,  # noqa: ANN401 - a dict or one of the library's structures
-    name: str,
-) -> None:
+    is_trial: bool,
+) -> Any:
+    """Ask the controller, which is made sure to be there."""
+    reach_controller(client)
+    if is_trial:
+        return client.call(ask, needs=needs)
+    server = f"--bootstrap-server {client.servers}"
+    look = f"kafka-topics.sh {server} --describe --topic {topic}"
+    return client.change(ask, what=what, needs=needs, look=look)
+
+
+def _settled(rows: Sequence[Any]) -> Sequence[Any]:
+    """Return the answers; raise where a right is missing, or one is not settled."""
+    for row in rows:
+        code = _value(row, "error_code")
+        if code == _TIMED_OUT or code in _NOT_AUTHORISED:
+            raise kafka_errors.for_code(code)
+    return rows
+
+
+def _raise_refusals(client: ClusterClient, topic: str, rows: Sequence[Any]) -> None:
     """Raise what Kafka refused."""
-    rows = answer[name] if isinstance(answer, dict) else getattr(answer, name)
     problems = []
     for row in rows:
         code = _value(row, "error_code")
@@ -113,5 +155,5 @@ def _raise_refusals(
         raise BadInputError(msg, problems)
 
 
-def _value(row: Any, name: str) -> Any:  # noqa: ANN401
+def _value(row: Any, name: str) -> Any:
     return row.get(name) if isinstance(row, dict) else getattr(row, name, None)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from planner.errors import ClusterUnavailableError
+from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.kafka.brokers import ask_brokers, read_cluster
 from planner.kafka.client import ClusterClient
+from planner.kafka.controller import reach_controller
 from planner.kafka.dirs import Partition
 from planner.kafka.elections import (
     Election,
@@ -21,17 +22,23 @@ from planner.kafka.elections import (
     Seen,
     foresee_all,
 )
-from planner.kafka.topics import read_topics
-from planner.kafka.visibility import INVISIBLE, is_bound
+from planner.kafka.errors import not_authorised
+from planner.kafka.topics import read_topics, refuse_hidden
+from planner.kafka.visibility import INVISIBLE, is_bound, lacks
 
 PARTITIONS_PER_REQUEST = 1000
 """As many leaders as the controller itself changes in one pass."""
 _SEEN_WITHIN_S = 10.0
 _PAUSE_S = 0.1
 _NEEDS = "Alter on Cluster"
+_NEEDS_TOPICS = (
+    "Describe on Topic '*' (no topic is visible: there is none, or the user may "
+    "describe none, which brokers do not tell apart)"
+)
+_WHAT = "elect leaders"
 
 # Kafka's error codes, and what they mean for a partition.
-_NONE, _NOT_AUTHORISED, _NOT_NEEDED = 0, 31, 84
+_NONE, _TIMED_OUT, _NOT_AUTHORISED, _NOT_NEEDED = 0, 7, 31, 84
 _REFUSALS = {
     3: Outcome.UNKNOWN_PARTITION,
     80: Outcome.PREFERRED_NOT_AVAILABLE,
@@ -43,12 +50,21 @@ Answer = tuple[int, str]  # code and words of the controller
 def look_at(
     client: ClusterClient, names: Iterable[Partition] | None
 ) -> dict[Partition, Seen]:
-    """Return partitions as they are now; `None`: all. An unknown one is left out."""
+    """
+    Return partitions as they are now; `None`: all. An unknown one is left out.
+
+    Raises
+    ------
+    NotAuthorisedError
+        If a topic that is named may not be described.
+    """
     wanted = None if names is None else set(names)
     topics = None if wanted is None else sorted({name.topic for name in wanted})
+    described = read_topics(client, topics)
+    refuse_hidden(client, described)
     found = (
         Seen.from_answer(name, one)
-        for name, topic in read_topics(client, topics).items()
+        for name, topic in described.items()
         for one in topic["partitions"]
     )
     return {one.name: one for one in found if wanted is None or one.name in wanted}
@@ -74,12 +90,18 @@ def preview(
     Raises
     ------
     ClusterUnavailableError
-        If the cluster cannot be reached.
+        If the cluster cannot be reached, or the user lacks a right: to elect, or to see
+        a partition. An election that would be refused is not foreseen.
     """
+    cluster = read_cluster(client)
+    if lacks(cluster, "ALTER"):
+        raise not_authorised(client.servers, _NEEDS)
     seen = look_at(client, names)
+    is_hiding = names is None and is_bound(cluster)
+    if is_hiding and not seen:
+        raise not_authorised(client.servers, _NEEDS_TOPICS)
     elections = foresee_all(seen, names, election_type)
     unclean = [one for one in elections if one.is_unclean]
-    is_hiding = names is None and is_bound(read_cluster(client))
     return Elections(
         election_type=election_type,
         is_done=False,
@@ -149,18 +171,21 @@ def hold(
     Raises
     ------
     ClusterUnavailableError
-        If the cluster cannot be reached any more, or the user may not elect. What was
-        elected before stays so, and is found to be so when this is done again.
+        If nothing was asked: the cluster cannot be reached any more, or the user may
+        not elect.
+    AnswerUnknownError
+        If something was asked, and not all of it is known to be done.
     """
     todo = [one for one in foreseen.elections if one.outcome is Outcome.TO_ELECT]
     held: dict[Partition, Election] = {}
     for some in _batches(todo):
         try:
+            reach_controller(client)
             held |= _hold_some(client, some, foreseen.election_type)
         except ClusterUnavailableError as error:
             if not held:
                 raise
-            raise _interrupted(error, len(held), len(todo)) from error
+            raise _interrupted(client, error, len(held), foreseen) from error
         done(len(held), len(todo))
     elections = [held.get(one.name, one) for one in foreseen.elections]
     elected = {one.name for one in elections if one.outcome is Outcome.ELECTED}
@@ -178,20 +203,34 @@ def _batches(todo: Sequence[Election]) -> Iterator[Sequence[Election]]:
 
 
 def _interrupted(
-    error: ClusterUnavailableError, num_held: int, num_all: int
-) -> ClusterUnavailableError:
-    message = (
-        f"{error.message}; {num_held} of {num_all} partitions were done before, and "
-        "are left alone when the command is given again"
+    client: ClusterClient,
+    error: ClusterUnavailableError,
+    num_held: int,
+    foreseen: Elections,
+) -> AnswerUnknownError:
+    """Return the error of elections of which some were held, and others not asked."""
+    num_all = sum(one.outcome is Outcome.TO_ELECT for one in foreseen.elections)
+    message = f"{error.message}; {num_held} of {num_all} partitions were done before"
+    return AnswerUnknownError(message, _look(client, foreseen.election_type))
+
+
+def _look(client: ClusterClient, election_type: ElectionType) -> str:
+    """Return the command that shows which elections are still to be held."""
+    return (
+        f"kafka-planner elect --election-type {election_type.value} "
+        f"--all-topic-partitions --bootstrap-server {client.servers}"
     )
-    return ClusterUnavailableError(message, error.problems)
 
 
 def _hold_some(
     client: ClusterClient, some: Sequence[Election], election_type: ElectionType
 ) -> dict[Partition, Election]:
     answers = _ask(client, some, election_type)
-    leaders = _wait_for_leaders(client, some, answers)
+    try:
+        leaders = _wait_for_leaders(client, some, answers)
+    except ClusterUnavailableError as error:
+        look = _look(client, election_type)
+        raise client.unknown(_WHAT, look, error) from None
     return {
         one.name: _judge(one, answers.get(one.name), leaders.get(one.name))
         for one in some
@@ -215,13 +254,19 @@ def _ask(
             raise_errors=False,
         )
         answers = dict(_answers(found.replica_election_results))
-        codes = {code for code, _ in answers.values()} & {_NOT_AUTHORISED}
+        codes = {code for code, _ in answers.values()} & {_NOT_AUTHORISED, _TIMED_OUT}
         for code in (found.error_code, *codes):
             if code != _NONE:
                 raise for_code(code)
         return answers
 
-    answers: dict[Partition, Answer] = client.call(ask, needs=_NEEDS)
+    answers: dict[Partition, Answer] = client.change(
+        ask,
+        what=_WHAT,
+        needs=_NEEDS,
+        look=_look(client, election_type),
+        is_repeatable=True,
+    )
     return answers
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from planner.errors import ClusterUnavailableError
 from planner.group.document import GroupDocument
 from planner.kafka import group_members
 from planner.kafka.brokers import read_cluster
@@ -26,11 +25,11 @@ from planner.kafka.offsets import (
     share_start_offsets,
 )
 from planner.kafka.topics import (
-    UNKNOWN_TOPIC,
     Topics,
     as_uuid,
     kafka_topic_id,
     read_topics,
+    refuse_hidden,
 )
 
 _NAMES_SHOWN = 5
@@ -160,18 +159,7 @@ def _matches(patterns: Iterable[str], name: str) -> bool:
 
 def _visible(topics: Topics, client: ClusterClient) -> Topics:
     """Return the topics; refuse to go on where one of them is hidden."""
-    hidden = [
-        name
-        for name, one in topics.items()
-        if one["error_code"] not in {0, UNKNOWN_TOPIC}
-    ]
-    if hidden:
-        shown = ", ".join(hidden[:_NAMES_SHOWN])
-        message = (
-            f"{client.servers}: not authorised: the user needs Describe on Topic "
-            f"{shown}{' …' if len(hidden) > _NAMES_SHOWN else ''}"
-        )
-        raise ClusterUnavailableError(message)
+    refuse_hidden(client, topics)
     return topics
 
 

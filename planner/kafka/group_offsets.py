@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
 from planner.group.offsets import (
     BY_TIME,
     INACTIVE,
@@ -29,8 +29,9 @@ from planner.kafka.offsets import (
     commit_offsets,
     committed_offsets,
     log_offsets,
+    look_command,
 )
-from planner.kafka.topics import read_topics
+from planner.kafka.topics import read_topics, refuse_hidden
 
 _NAMES_SHOWN = 20
 
@@ -135,9 +136,10 @@ def _of_topics(
 ) -> list[Partition]:
     whole = [name for name, numbers in topics.items() if not numbers]
     found = read_topics(client, whole)
+    refuse_hidden(client, found)
     missing = [name for name in whole if found[name]["error_code"]]
     if missing:
-        rule = "do not exist, or may not be described"
+        rule = "do not exist"
         raise _no_such(missing, "The topics", rule)
     sizes = [
         Partition(name, one["partition_index"])
@@ -150,6 +152,7 @@ def _of_topics(
 def _led(client: ClusterClient, names: list[Partition]) -> list[Partition]:
     """Return the partitions; refuse any that does not exist or has no leader."""
     topics = read_topics(client, sorted({name.topic for name in names}))
+    refuse_hidden(client, topics)
     leaders = {
         Partition(name, one["partition_index"]): one["leader_id"]
         for name, topic in topics.items()
@@ -252,15 +255,25 @@ def execute(client: ClusterClient, foreseen: OffsetsTable) -> OffsetsTable:
         If the group has got members meanwhile.
     ClusterUnavailableError
         If the cluster cannot be reached any more, or the user lacks a right.
+    AnswerUnknownError
+        If the offsets were sent, and whether they were committed is not known.
     """
     inactive_state(client, foreseen.group_id)
     wanted = {
         Partition(*row.name): row.new for row in foreseen.rows if row.new is not None
     }
     errors = commit_offsets(client, foreseen.group_id, wanted) if wanted else {}
-    told = _Told(errors, committed_offsets(client, foreseen.group_id))
+    told = _Told(errors, _read_back(client, foreseen.group_id))
     rows = [replace(row, error=_error(row, told)) for row in foreseen.rows]
     return replace(foreseen, is_done=True, rows=rows)
+
+
+def _read_back(client: ClusterClient, group_id: str) -> Offsets:
+    try:
+        return committed_offsets(client, group_id)
+    except ClusterUnavailableError as error:
+        what = f"set offsets of group {group_id}"
+        raise client.unknown(what, look_command(client, group_id), error) from None
 
 
 def _error(row: OffsetRow, told: _Told) -> str | None:

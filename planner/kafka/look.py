@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner.kafka.brokers import ask_brokers, live_ids, read_cluster
-from planner.kafka.client import ClusterClient, NotAuthorisedError, TooOldError
+from planner.kafka.client import ClusterClient
 from planner.kafka.dirs import BrokerDirs, Partition, read_dirs
+from planner.kafka.errors import NotAuthorisedError, TooOldError
 from planner.kafka.topics import read_reassignments, read_topics, settle_moves
 from planner.kept_configs import ALWAYS_KEPT, CLUSTER_CONFIGS
 from planner.progress import stage

@@ -1,6 +1,7 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """Offsets on a running cluster: what logs hold, what groups have committed."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
@@ -118,6 +119,12 @@ def share_start_offsets(
     }
 
 
+def look_command(client: ClusterClient, group_id: str) -> str:
+    """Return the command that shows what a group has committed."""
+    name = shlex.quote(group_id)
+    return f"kafka-planner group offsets {name} --bootstrap-server {client.servers}"
+
+
 def _raise_common(errors: set[Any]) -> None:
     """
     Raise what is wrong with all partitions at once.
@@ -140,6 +147,16 @@ def _raise_common(errors: set[Any]) -> None:
             raise error
 
 
+def _refusal(topic: str, error: Any) -> str:
+    """Return Kafka's name of an error, with the right that is missing if it is one."""
+    from kafka.errors import AuthorizationError
+
+    name = str(error.__name__)
+    if issubclass(error, AuthorizationError):
+        return f"{name}: the user needs Read on Topic {topic}"
+    return name
+
+
 def commit_offsets(
     client: ClusterClient, group_id: str, offsets: Mapping[Partition, int]
 ) -> dict[Partition, str]:
@@ -156,6 +173,8 @@ def commit_offsets(
     ------
     ClusterUnavailableError
         If the coordinator cannot be reached, or the user may not read for the group.
+    AnswerUnknownError
+        If the offsets were sent, and no answer came.
     """
     from kafka import TopicPartition
     from kafka.errors import NoError
@@ -171,10 +190,15 @@ def commit_offsets(
         _raise_common(set(found.values()))
         return found
 
-    needs = f"Read on Group {group_id}, and on its topics"
-    answers = client.call(ask, needs=needs)
+    answers = client.change(
+        ask,
+        what=f"set offsets of group {group_id}",
+        needs=f"Read on Group {group_id}, and on its topics",
+        look=look_command(client, group_id),
+        is_repeatable=True,
+    )
     return {
-        Partition(*name): error.__name__
+        Partition(*name): _refusal(name.topic, error)
         for name, error in answers.items()
         if error is not NoError
     }

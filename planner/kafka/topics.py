@@ -7,11 +7,15 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from planner.kafka.client import ClusterClient, TooOldError
+from planner.kafka.client import ClusterClient
+from planner.kafka.controller import reach_controller
 from planner.kafka.dirs import Partition
+from planner.kafka.errors import TooOldError, not_authorised
 
 PARTITIONS_PER_PAGE = 2000
 UNKNOWN_TOPIC = 3  # Kafka's UNKNOWN_TOPIC_OR_PARTITION
+NOT_AUTHORISED = 29  # Kafka's TOPIC_AUTHORIZATION_FAILED
+_NAMES_SHOWN = 5
 _TRIES = 5
 _PAUSE_S = 0.2
 
@@ -79,6 +83,25 @@ def read_topics(
     return dict(sorted(found.items()))
 
 
+def refuse_hidden(client: ClusterClient, topics: Topics) -> None:
+    """
+    Refuse topics that were asked for by name and that the user may not describe.
+
+    Raises
+    ------
+    NotAuthorisedError
+        If there is one; names the right.
+    """
+    hidden = [
+        name for name, one in topics.items() if one["error_code"] == NOT_AUTHORISED
+    ]
+    if hidden:
+        more = " …" if len(hidden) > _NAMES_SHOWN else ""
+        shown = ", ".join(hidden[:_NAMES_SHOWN])
+        needs = f"Describe on Topic {shown}{more}"
+        raise not_authorised(client.servers, needs)
+
+
 def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, Any]]:
     """
     Return each partition under reassignment.
@@ -88,6 +111,7 @@ def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, An
     dict
         ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each.
     """
+    reach_controller(client)
     found = client.call(
         lambda admin: admin.list_partition_reassignments(), needs="Describe on Cluster"
     )

@@ -11,9 +11,10 @@ from typing import Any
 
 from planner.errors import ClusterUnavailableError, InputProblem
 from planner.kafka.look import Look
+from planner.kafka.topics import NOT_AUTHORISED
+from planner.kept_configs import ALWAYS_KEPT
 
 _NAMES_SHOWN = 5
-_NOT_AUTHORISED = 29  # Kafka's TOPIC_AUTHORIZATION_FAILED
 # Whom no rule binds may do all of these; so may everybody where there is no authorizer.
 _ALL_OPERATIONS = {
     "CREATE",
@@ -67,6 +68,17 @@ def is_bound(cluster: Mapping[str, Any]) -> bool:
     return operations is not None and not set(operations) >= _ALL_OPERATIONS
 
 
+def lacks(cluster: Mapping[str, Any], operation: str) -> bool:
+    """
+    Tell whether the user may not do something on the cluster, as far as brokers tell.
+
+    Every right to change includes the right to describe, without which brokers name no
+    right at all.
+    """
+    operations = cluster.get("authorized_operations")
+    return operations is not None and operation not in set(operations)
+
+
 def suspects(look: Look) -> set[str]:
     """Return topics that one answer shows and another does not."""
     hosted = {name.topic for one in look.dirs.values() for name in one.current}
@@ -81,12 +93,13 @@ def find_gaps(look: Look) -> list[Gap]:
     refused = {
         name
         for name, topic in look.topics.items()
-        if topic["error_code"] == _NOT_AUTHORISED
+        if topic["error_code"] == NOT_AUTHORISED
     }
     hidden = sorted((hosted - set(look.topics)) | refused)
     if not look.topics and is_bound(look.cluster):
         hidden = hidden or ["at all"]
     closed = sorted(set(look.topics) - set(look.topic_configs) - refused)
+    sees_configs = ALWAYS_KEPT in look.cluster_configs
     gaps = [
         Gap(
             "no log dirs of brokers",
@@ -105,6 +118,12 @@ def find_gaps(look: Look) -> list[Gap]:
             tuple(closed),
             "DescribeConfigs on Topic",
             "--operation DescribeConfigs --topic '*'",
+        ),
+        Gap(
+            "no configs of",
+            ("brokers",) if look.dirs and not sees_configs else (),
+            "DescribeConfigs on Cluster",
+            "--operation DescribeConfigs --cluster",
         ),
         Gap(
             "no",

@@ -5,14 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.errors import ClusterUnavailableError
+from planner.errors import AnswerUnknownError
 from planner.kafka import elect
 from planner.kafka.addresses import parse_bootstrap
-from planner.kafka.client import ClusterClient, NotAuthorisedError
+from planner.kafka.client import ClusterClient
 from planner.kafka.dirs import Partition
 from planner.kafka.elect import hold, preview
 from planner.kafka.elect_records import ElectRecord
 from planner.kafka.elections import ElectionType, Outcome
+from planner.kafka.errors import NotAuthorisedError
 from planner.kafka.share import Share
 from planner.schema import json_schema
 
@@ -26,12 +27,17 @@ class Controller:
         self.leaders = [2] * num_partitions
         self.codes = codes  # one for each election; then 0
         self.asked: list[list[int]] = []
+        self.operations = ["ALTER", "DESCRIBE"]
+        self.topics = ["t"]
 
     def close(self) -> None:
         """Nothing is open."""
 
     def describe_cluster(self) -> dict:
-        return {"brokers": [], "authorized_operations": ["DESCRIBE"]}
+        return {"brokers": [], "authorized_operations": self.operations}
+
+    def describe_metadata_quorum(self) -> dict:
+        return {}
 
     def describe_topic_partitions(self, names, limit, cursor) -> dict:
         partitions = [
@@ -43,8 +49,11 @@ class Controller:
             }
             for number, leader in enumerate(self.leaders)
         ]
-        topic = {"name": "t", "partitions": partitions}
-        return {"topics": [topic], "next_cursor": None}
+        topic = {"name": "t", "error_code": 0, "partitions": partitions}
+        hidden = {"name": "hidden", "error_code": 29, "partitions": []}
+        found = [topic] if "t" in self.topics else []
+        found += [hidden] if "hidden" in names else []
+        return {"topics": found, "next_cursor": None}
 
     def elect_leaders(self, kind, chosen, timeout_ms, raise_errors):
         self.asked.append(chosen["t"])
@@ -120,6 +129,33 @@ def test_a_user_without_the_right_is_told_which():
         held(Controller(codes=(31,)))
 
 
+@pytest.mark.parametrize(
+    ("operations", "topics", "names", "needs"),
+    [
+        pytest.param(["DESCRIBE"], ["t"], None, "Alter on Cluster", id="elect"),
+        pytest.param([], ["t"], None, "Alter on Cluster", id="nothing"),
+        pytest.param(["ALTER"], [], None, "Describe on Topic '*'", id="see-any"),
+        pytest.param(
+            ["ALTER"],
+            ["t"],
+            [Partition("hidden", 0)],
+            "Describe on Topic hidden",
+            id="see-one",
+        ),
+    ],
+)
+def test_a_missing_right_is_no_election_without_partitions(
+    operations, topics, names, needs
+):
+    controller = Controller()
+    controller.operations, controller.topics = operations, topics
+
+    with pytest.raises(NotAuthorisedError) as refused:
+        preview(client_of(controller), names, PREFERRED)
+
+    assert needs in refused.value.message
+
+
 def test_no_request_is_larger_than_a_pass_of_the_controller(monkeypatch):
     monkeypatch.setattr(elect, "PARTITIONS_PER_REQUEST", 4)
     controller = Controller(num_partitions=10)
@@ -139,8 +175,9 @@ def test_who_is_interrupted_is_told_what_was_done(monkeypatch):
     monkeypatch.setattr(elect, "PARTITIONS_PER_REQUEST", 2)
     controller = Controller(num_partitions=4, codes=(0, 0, 31, 0))
 
-    with pytest.raises(ClusterUnavailableError, match="2 of 4 partitions were done"):
+    with pytest.raises(AnswerUnknownError, match="2 of 4 partitions were done") as end:
         held(controller)
+    assert end.value.look.startswith("kafka-planner elect --election-type preferred")
     assert controller.leaders == [1, 1, 2, 1]
 
 

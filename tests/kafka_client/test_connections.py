@@ -3,7 +3,7 @@
 import pytest
 
 from planner.kafka.addresses import Address
-from planner.kafka.connections import TIMED_OUT, Failure, Failures
+from planner.kafka.failure import TIMED_OUT, Failure, Failures
 
 BROKER = Address("127.0.0.1", 9092)
 REFUSED = Failure("connection refused")

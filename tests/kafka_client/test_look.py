@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from planner.kafka.brokers import ask_brokers
-from planner.kafka.connections import _WholeReads
+from planner.kafka.connections import _Watched
 from planner.kafka.dirs import BrokerDirs, Copy, Partition, read_dirs
 from planner.kafka.look import Look, without_topics
 from planner.kafka.rates import (
@@ -35,6 +35,7 @@ def make_look(**seen) -> Look:
     usual = {
         "topics": {"t": {"error_code": 0, "partitions": []}},
         "topic_configs": {"t": {}},
+        "cluster_configs": {"min.insync.replicas": "1"},
     }
     return Look(
         cluster={"authorized_operations": operations, "brokers": []},
@@ -59,6 +60,11 @@ def make_look(**seen) -> Look:
         ),
         pytest.param(
             {"topic_configs": {}}, ["DescribeConfigs on Topic"], id="hidden-configs"
+        ),
+        pytest.param(
+            {"cluster_configs": {}},
+            ["DescribeConfigs on Cluster"],
+            id="hidden-configs-of-brokers",
         ),
         pytest.param(
             {"topics": {}, "hosted": [], "operations": ["DESCRIBE"]},
@@ -116,7 +122,7 @@ def test_an_answer_is_heard_before_the_end_that_came_with_it():
         def _sock_recv(self):
             return next(self.reads)
 
-    class Transport(_WholeReads, Library):
+    class Transport(_Watched, Library):
         pass
 
     transport = Transport()

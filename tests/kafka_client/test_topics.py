@@ -20,6 +20,8 @@ class Cluster:
     def __init__(self, replicas: list[Any], moves: list[Any]) -> None:
         self.replicas, self.moves = replicas, moves
 
+    has_controller = True
+
     def call(self, ask, *, needs: str):
         return ask(self)
 
