@@ -1,7 +1,7 @@
 """New topics and more partitions: placed by load, or where somebody says."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,11 +37,17 @@ class Expected:
         Bytes/s, NaN where nobody knows.
     size_bytes
         Bytes of one copy of all partitions, or `UNKNOWN`.
+    configs
+        Topic configs of a new topic by name.
+    min_insync_replicas
+        ``min.insync.replicas`` of a new topic, its own or the cluster's; at least 1.
     """
 
     in_bytes_per_s: float = np.nan
     out_bytes_per_s: float = np.nan
     size_bytes: int = UNKNOWN
+    configs: Mapping[str, str] = field(default_factory=dict)
+    min_insync_replicas: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,6 +87,8 @@ def with_new_topic(
         in_bytes_per_s=expected.in_bytes_per_s,
         out_bytes_per_s=expected.out_bytes_per_s,
         size_bytes=expected.size_bytes,
+        min_insync_replicas=expected.min_insync_replicas,
+        configs=expected.configs,
     )
     return _grown(add_topics(variant_of(state), [topic]), name, 0)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Unpack
 
 from placement.check import Finding
@@ -93,6 +94,7 @@ def new_topic(
     out_bytes_per_s: float | None = None,
     size_bytes: int | None = None,
     replica_assignment: str | Lists | None = None,
+    topic_config: Mapping[str, str] = MappingProxyType({}),
     **options: Unpack[PlanOptions],
 ) -> NewPartitionsResult:
     """
@@ -110,6 +112,8 @@ def new_topic(
         What the whole topic will carry, where that is known.
     replica_assignment
         Broker ids per partition, as lists or as ``0:1,1:0``.
+    topic_config
+        Topic configs by name: ``{"min.insync.replicas": "2"}``.
     options
         See `PlanOptions`.
 
@@ -138,6 +142,7 @@ def new_topic(
             "out_bytes_per_s": _text(out_bytes_per_s),
             "size_bytes": _text(size_bytes),
             "replica_assignment": _assignment(replica_assignment),
+            "topic_config": [f"{key}={value}" for key, value in topic_config.items()],
         },
     )
 
@@ -203,7 +208,7 @@ def _make(
     with named_as_arguments():
         planned = make_new(
             snapshot.to_state(),
-            NewRequest(plan=plan, **own),
+            NewRequest(plan=plan, cluster_configs=snapshot.configs, **own),
             taken_at=snapshot.taken_at,
         )
     return NewPartitionsResult(planned)

@@ -72,18 +72,34 @@ def show(
 
 def _show_list(source: Source, output_format: OutputFormat) -> None:
     """List the groups of the cluster."""
-    from planner.kafka.groups import list_groups
+    from planner.kafka.group_lags import total_lags
+    from planner.kafka.groups import list_visible
 
     with source.open_cluster() as client:
-        groups = list_groups(client)
+        groups, notes = list_visible(client)
+        lags = total_lags(client, groups)
     if output_format is OutputFormat.JSON:
-        print_json({"groups": [one.to_dict() for one in groups]})
+        rows = [{**one.to_dict(), "lag": lags[one.group_id]} for one in groups]
+        print_json({"groups": rows, "notes": notes})
         return
-    typer.echo(f"{'group':<40} {'type':<9} {'state':<19} coordinator")
+    for note in notes:
+        source.note(note)
+    typer.echo(_list_row("group", "type", "state", "broker", "lag"))
     for one in groups:
-        state = one.state or "unknown"
-        name = cut(one.group_id, 40)
-        typer.echo(f"{name:<40} {one.kind:<9} {state:<19} {one.coordinator}")
+        lag = lags[one.group_id]
+        typer.echo(
+            _list_row(
+                cut(one.group_id, 33),
+                one.kind,
+                one.state or "unknown",
+                str(one.coordinator),
+                "unknown" if lag is None else str(lag),
+            )
+        )
+
+
+def _list_row(name: str, kind: str, state: str, coordinator: str, lag: str) -> str:
+    return f"{name:<33} {kind:<8} {state:<19} {coordinator:>6} {lag:>10}"
 
 
 def _aim(
@@ -144,4 +160,8 @@ def _member_text(member: dict[str, Any]) -> str:
     lag = "" if member["lag"] is None else f", lag {member['lag']}"
     static = " (static)" if member["group_instance_id"] else ""
     name = cut(member["member_id"], 40)
-    return f"{name}{static}: {count(member['partitions'], 'partition')}{lag}"
+    text = f"{name}{static}: {count(member['partitions'], 'partition')}{lag}"
+    client = f", client {cut(member['client_id'], 30)}" if member["client_id"] else ""
+    # Kafka writes an address after the slash of a host name that it does not look up.
+    host = f", at {member['host'].lstrip('/')}" if member["host"] else ""
+    return f"{text}{client}{host}"

@@ -66,6 +66,14 @@ Assignment = Annotated[
         help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
     ),
 ]
+TopicConfig = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topic-config",
+        metavar="KEY=VALUE",
+        help="A config of the new topic: min.insync.replicas=2; repeatable.",
+    ),
+]
 ValidateOnly = Annotated[
     bool,
     typer.Option("--validate-only", help="Ask the cluster whether it would do it."),
@@ -88,6 +96,7 @@ def new_topic(
     out_bytes_per_s: OutRate = None,
     size_bytes: SizeBytes = None,
     replica_assignment: Assignment = None,
+    topic_config: TopicConfig = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,
@@ -147,6 +156,7 @@ OWN = (
     "out_bytes_per_s",
     "size_bytes",
     "replica_assignment",
+    "topic_config",
 )
 
 
@@ -171,7 +181,8 @@ def _run(
     client = inputs.read(lambda: _client(given, quiet=options.quiet))
     request = NewRequest(
         plan=plan_request(goal, dict(options.given)),
-        **{name: given[name] for name in OWN if name in given},
+        cluster_configs={} if read is None else read.configs,
+        **{name: given[name] for name in OWN if given.get(name) is not None},
     )
     if read is not None and inputs.has_problems:
         state = read.to_state()
@@ -255,7 +266,13 @@ def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any])
             count = planned.first + len(lists)
             grow(client, planned.topic, count, lists, is_trial=is_trial)
         else:
-            create_topic(client, planned.topic, lists, is_trial=is_trial)
+            create_topic(
+                client,
+                planned.topic,
+                lists,
+                configs=planned.configs,
+                is_trial=is_trial,
+            )
     what = "partitions added" if planned.first else "topic created"
     if not is_trial:
         return f"done: {what}"

@@ -112,19 +112,25 @@ class GroupShowRecord(Record):
 
 
 class ListedGroupRecord(Record):
-    """A group of a cluster; `coordinator` is a broker."""
+    """
+    A group of a cluster; `coordinator` is a broker.
+
+    `lag` is that of all partitions together, null where any part is unknown.
+    """
 
     group_id: str
     type: str
     protocol_type: str
     state: str | None
     coordinator: int
+    lag: int | None
 
 
 class GroupListRecord(Record):
     """What `group show --bootstrap-server --format json` prints without a group."""
 
     groups: list[ListedGroupRecord]
+    notes: list[str]
 
 
 class OffsetRowRecord(Record):

@@ -31,6 +31,7 @@ from planner.kafka.topics import (
     read_topics,
     refuse_hidden,
 )
+from planner.kafka.visibility import INVISIBLE, is_bound
 
 _NAMES_SHOWN = 5
 
@@ -59,6 +60,8 @@ def read_live_group(client: ClusterClient, group_id: str) -> GroupDocument:
     if listed.kind == "consumer":
         topics = _in_order_of_ids(topics)
     ends, notes = _read_ends(client, topics)
+    if is_bound(read_cluster(client)):
+        notes.append(f"{INVISIBLE}, and so are offsets on them")
     racks = _racks(client, topics)
     document = {
         "format": "kafka-planner/group",

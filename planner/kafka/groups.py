@@ -10,6 +10,8 @@ from typing import Any
 from planner.errors import BadInputError, InputProblem
 from planner.kafka.brokers import ask_brokers, live_ids, read_cluster
 from planner.kafka.client import ClusterClient
+from planner.kafka.errors import not_authorised
+from planner.kafka.visibility import INVISIBLE, is_bound, lacks
 
 _TRIES = 25
 _PAUSE_S = 0.2
@@ -18,6 +20,15 @@ _NAMES_SHOWN = 5
 # Kafka's error codes of a coordinator that is loading, unknown, or another.
 _MOVED = frozenset({14, 15, 16})
 _NONE = 0
+
+_NEEDS_GROUPS = (
+    "Describe on Cluster, or on Group '*' (no group is visible: there is none, or the "
+    "user may describe none, which brokers do not tell apart)"
+)
+_HIDDEN_GROUPS = (
+    "groups that this user may not describe are invisible, if there are any: all are "
+    "visible with Describe on Cluster"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +96,27 @@ def list_groups(client: ClusterClient) -> list[ListedGroup]:
     ]
     # One that moved between two answers is listed twice.
     return list({one.group_id: one for one in _by_id(found)}.values())
+
+
+def list_visible(client: ClusterClient) -> tuple[list[ListedGroup], list[str]]:
+    """
+    Return the groups that the user may describe, and what may be missing.
+
+    Raises
+    ------
+    NotAuthorisedError
+        If no group is visible to a user who may not see every one: there is none, or
+        it is hidden, which brokers do not tell apart.
+    ClusterUnavailableError
+        If the cluster cannot be reached.
+    """
+    cluster = read_cluster(client)
+    groups = list_groups(client)
+    if not lacks(cluster, "DESCRIBE"):
+        return groups, [INVISIBLE] if is_bound(cluster) else []
+    if not groups:
+        raise not_authorised(client.servers, _NEEDS_GROUPS)
+    return groups, [_HIDDEN_GROUPS, INVISIBLE]
 
 
 def _by_id(groups: Sequence[ListedGroup]) -> list[ListedGroup]:

@@ -203,10 +203,12 @@ def _grown(plan: PlanInput, state: ClusterState) -> Grown:
 def _expected(settings: Mapping[str, Any]) -> Expected:
     """Return what plan.json says the topic will carry."""
     size = settings.get("size_bytes")
+    min_isr = settings.get("min_insync_replicas")
     return Expected(
         in_bytes_per_s=_rate(settings.get("in_bytes_per_s")),
         out_bytes_per_s=_rate(settings.get("out_bytes_per_s")),
         size_bytes=size if isinstance(size, int) and size >= 0 else UNKNOWN,
+        min_insync_replicas=min_isr if isinstance(min_isr, int) else 1,
     )
 
 

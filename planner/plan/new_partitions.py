@@ -1,6 +1,7 @@
 """Plans of partitions that do not exist yet: new topics, and more of a topic."""
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,8 @@ class PlannedNew:
         ``(P,)`` its partitions that do not exist yet.
     topic, first
         The topic, and the number of its first new partition.
+    configs
+        Topic configs of a new topic by name.
     findings
         What the new partitions cause, and what was wrong before.
     """
@@ -62,6 +65,7 @@ class PlannedNew:
     is_new: BoolArray
     topic: str
     first: int
+    configs: Mapping[str, str]
     findings: tuple[Finding, ...]
 
     @property
@@ -131,6 +135,7 @@ def make_new(
         is_new=grown.is_new,
         topic=asked.topic,
         first=asked.first,
+        configs=asked.expected.configs,
         findings=check_new(
             state, placed.reassignment.after(), grown.is_new, rules_of(plan, wishes)
         ),
@@ -228,6 +233,8 @@ def tool_text(planned: PlannedNew, folder: Path) -> str:
     if planned.first:
         count = planned.first + len(planned.lists)
         what = f"--alter --topic {planned.topic} --partitions {count}"
+    configs = [f"{key}={value}" for key, value in planned.configs.items()]
+    what += "".join(f" --config {shlex.quote(one)}" for one in configs)
     return (
         f"kafka-topics.sh {what}, with the text of {folder / ASSIGNMENT_NAME} as its "
         "--replica-assignment; or this command again with --apply"

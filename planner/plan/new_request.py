@@ -1,8 +1,8 @@
 """What is asked of new partitions, held against a cluster."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,13 @@ from placement.waves.copies import INTERNAL
 from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest
+from planner.plan.topic_configs import (
+    MIN_ISR,
+    OPTION,
+    min_isr_of,
+    parse_topic_configs,
+    topic_config_problems,
+)
 
 MOST_NAME = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
@@ -57,6 +64,10 @@ class NewRequest:
         What the whole topic is expected to carry, with or without units.
     replica_assignment
         Where the replicas go, as Kafka's tool takes it: ``0:1,1:0``.
+    topic_config
+        Topic configs of a new topic, ``KEY=VALUE`` each.
+    cluster_configs
+        Configs of the whole cluster, as the snapshot has them.
     """
 
     plan: PlanRequest
@@ -66,6 +77,8 @@ class NewRequest:
     out_bytes_per_s: str | None = None
     size_bytes: str | None = None
     replica_assignment: str | None = None
+    topic_config: Sequence[str] = ()
+    cluster_configs: Mapping[str, str] = field(default_factory=dict)
 
 
 class Asked:
@@ -83,6 +96,7 @@ class Asked:
         self.lists = self._by_hand()
         self.count = self._count()
         self.factor = self._factor()
+        self._check_min_isr()
         self.reader.raise_problems()
         self._check_log_dirs()
         self.reader.raise_problems()
@@ -102,6 +116,10 @@ class Asked:
             "out_bytes_per_s": outbound,
             "size_bytes": None if size == UNKNOWN else size,
             "replica_assignment": request.replica_assignment,
+            "topic_config": dict(expected.configs),
+            "min_insync_replicas": expected.min_insync_replicas
+            if self.is_new_topic
+            else None,
         }
 
     @cached_property
@@ -154,10 +172,16 @@ class Asked:
         inbound = reader.rate("--in-bytes-per-s", request.in_bytes_per_s)
         outbound = reader.rate("--out-bytes-per-s", request.out_bytes_per_s)
         size = reader.bytes_of("--size-bytes", request.size_bytes)
+        for problem in topic_config_problems(request.topic_config):
+            reader.refuse(OPTION, *problem)
+        configs = parse_topic_configs(request.topic_config)
+        min_isr = min_isr_of(configs) or min_isr_of(request.cluster_configs)
         return Expected(
             in_bytes_per_s=np.nan if inbound is None else float(inbound),
             out_bytes_per_s=np.nan if outbound is None else float(outbound),
             size_bytes=UNKNOWN if size is None else size,
+            configs=configs,
+            min_insync_replicas=min_isr or 1,
         )
 
     def _by_hand(self) -> tuple[tuple[int, ...], ...] | None:
@@ -238,6 +262,17 @@ class Asked:
         except KafkaRefusalError as error:
             self._refuse("--replication-factor", factor, error)
         return factor
+
+    def _check_min_isr(self) -> None:
+        """Refuse a new topic that producers who wait for all replicas cannot write."""
+        least = self.expected.min_insync_replicas
+        if not self.is_new_topic or self.reader.problems or self.factor >= least:
+            return
+        own = min_isr_of(self.expected.configs) is not None
+        whose = "of --topic-config" if own else "of the cluster"
+        rule = f"replication factor {self.factor} is below {MIN_ISR} {least} {whose}"
+        remedy = f"give {OPTION} {MIN_ISR}={self.factor}, or {least} replicas or more"
+        self.reader.refuse(*self._asked_for(), rule, remedy)
 
     def _check_log_dirs(self) -> None:
         """Refuse what Kafka would make, and then find no disk for."""

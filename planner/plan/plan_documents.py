@@ -172,6 +172,8 @@ class SettingsRecord(Record):
     out_bytes_per_s: float | None = None
     size_bytes: int | None = None
     replica_assignment: str | None = None
+    topic_config: dict[str, str] | None = None
+    min_insync_replicas: int | None = None
 
 
 class MovesRecord(Record):

@@ -11,6 +11,8 @@ pytestmark = pytest.mark.kafka
 
 # What starting Python, ending the client and a busy machine may add to a limit.
 SLACK_S = 10
+# A limit that nobody waits for where the cause can be seen at once.
+LONG_S = 120
 # In which a busy machine gets to refuse a connection, and to tell of it.
 ANSWERED_S = 4
 
@@ -40,10 +42,60 @@ def assert_refused(outcome: Outcome, folder, *, limit_s: float) -> str:
     ],
 )
 def test_nobody_there(server: str, cause: str, tmp_path):
-    outcome = snapshot(server, tmp_path, "--timeout", ANSWERED_S)
+    outcome = snapshot(server, tmp_path, "--timeout", LONG_S)
 
     found = assert_refused(outcome, tmp_path, limit_s=ANSWERED_S)
     assert found == f"{server}: {cause}"
+
+
+def test_every_bootstrap_address_is_named_where_none_leads_to_a_broker(tmp_path):
+    servers = "127.0.0.1:1,no-such-host.invalid:9092"
+    outcome = snapshot(servers, tmp_path, "--timeout", LONG_S)
+
+    found = assert_refused(outcome, tmp_path, limit_s=ANSWERED_S)
+    assert found == (
+        "127.0.0.1:1: connection refused; no-such-host.invalid:9092: unknown host"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "protocol", "cause"),
+    [
+        pytest.param(
+            "controller", "PLAINTEXT", "a controller listens here", id="controller"
+        ),
+        pytest.param("broker", "SSL", "speaks no TLS", id="tls-against-plaintext"),
+        pytest.param(
+            "controller", "SSL", "speaks no TLS", id="tls-against-a-controller"
+        ),
+    ],
+)
+def test_a_listener_of_another_kind_is_named_at_once(
+    shared_cluster: Cluster, tmp_path, where: str, protocol: str, cause: str
+):
+    ports = {"controller": shared_cluster.controller_port}
+    server = f"127.0.0.1:{ports.get(where, shared_cluster.ports[1])}"
+    config = tmp_path / "client.properties"
+    config.write_text(f"security.protocol={protocol}\n")
+    options = ("--command-config", config, "--timeout", LONG_S)
+
+    outcome = snapshot(server, tmp_path, *options)
+
+    line = assert_refused(outcome, tmp_path, limit_s=ANSWERED_S)
+    assert line.startswith(f"{server}: ")
+    assert cause in line
+
+
+def test_one_bootstrap_address_that_leads_to_a_broker_is_enough(
+    shared_cluster: Cluster, tmp_path
+):
+    controller = f"127.0.0.1:{shared_cluster.controller_port}"
+    broker = f"127.0.0.1:{shared_cluster.ports[2]}"
+    servers = f"{controller},127.0.0.1:1,no-such-host.invalid:9,{broker}"
+
+    outcome = snapshot(servers, tmp_path)
+
+    assert outcome.code == 0, outcome.err
 
 
 def test_json_says_so_in_one_document(tmp_path):
@@ -55,15 +107,43 @@ def test_json_says_so_in_one_document(tmp_path):
     assert outcome.err == ""
 
 
-def test_a_cluster_without_its_controller_is_named(new_cluster, tmp_path):
+def new_topic(cluster: Cluster, snap, *options: object) -> Outcome:
+    what = ("--topic", "t", "--partitions", 1, "--replication-factor", 1)
+    roomy = ("--capacity-threshold", "disk=1")
+    where = ("--bootstrap-server", cluster.bootstrap, "--apply", "--yes")
+    return run_planner("plan", "new-topic", snap, *what, *roomy, *where, *options)
+
+
+def test_a_controller_that_is_down_is_named_at_once(new_cluster, tmp_path):
     cluster: Cluster = new_cluster(num_brokers=1)
+    snap = tmp_path / "before.json"
+    where = ("--bootstrap-server", cluster.bootstrap, "-o", snap)
+    assert run_planner("snapshot", "live", *where, "--sample-seconds", 0).code == 0
     cluster.kill(CONTROLLER)
 
+    taken = snapshot(cluster.bootstrap, tmp_path, "--timeout", LONG_S)
+    made = new_topic(cluster, snap, "--timeout", LONG_S)
+
+    port = cluster.controller_port
+    cause = f"the controller is down (127.0.0.1:{port}: connection refused)"
+    line = assert_refused(taken, tmp_path, limit_s=2 * ANSWERED_S)
+    assert line.startswith(f"{cluster.bootstrap}: the brokers answer, but {cause}")
+    # Nothing was asked that a broker could keep for the controller: not exit 6.
+    assert made.code == 5
+    assert cause in made.err
+    assert made.seconds < 2 * ANSWERED_S + SLACK_S
+
+
+def test_a_controller_that_is_silent_is_named(new_cluster, tmp_path):
+    cluster: Cluster = new_cluster(num_brokers=1)
+    cluster.pause(CONTROLLER)
+
     outcome = snapshot(cluster.bootstrap, tmp_path, "--timeout", 3)
+    cluster.resume(CONTROLLER)
 
     line = assert_refused(outcome, tmp_path, limit_s=3 * 3)
-    assert line.startswith(cluster.bootstrap)
-    assert "timed out" in line
+    cause = "the brokers answer, but the controller did not within 3 s"
+    assert line == f"{cluster.bootstrap}: {cause}"
 
 
 def test_a_broker_that_is_frozen_is_named(new_cluster, tmp_path):
