@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from placement.cluster import LogDirState
+from placement.cluster import ClusterState, LogDirState
 from placement.core.impossible import is_impossible
 from placement.core.problem import (
     NO_LIMIT,
@@ -31,6 +31,7 @@ from placement.log_dirs import are_dirs_impossible
 from placement.operations import Operation
 from placement.planned import PlannedPlacement
 from placement.planning import draft_shares, make_draft, plan
+from placement.remedies import Asked, Remedy, find_remedies
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD, goals_named, rules_named
 from placement.rules.hosts import host_capacities
@@ -63,12 +64,15 @@ class Because:
         Whether it is proven that they cannot, or only nothing was found that does.
     is_irreducible
         Whether each of them is known to be needed for that.
+    remedies
+        Changes with each of which a plan was made that keeps every hard rule.
     """
 
     rules: tuple[str, ...]
     helps: tuple[bool | None, ...]
     is_proven: bool
     is_irreducible: bool
+    remedies: tuple[Remedy, ...] = ()
 
 
 def _without_threshold(resource: Resource) -> Lift:
@@ -206,6 +210,12 @@ def explain_impossible(
     """
     if found.has_met_rules:
         return None
+    draft = found.draft
+    asked = Asked(
+        state=draft.state if draft.decided is None else draft.decided.before,
+        operation=operation,
+        settings=settings,
+    )
     # What gives way forbids nothing.
     given_way = rules_named(settings.soft)
     for name in given_way:
@@ -223,12 +233,45 @@ def explain_impossible(
         return Because(tuple(active), nothing, is_proven=False, is_irreducible=False)
     rules, doubts = filtered.reduce(active)
     helps = tuple(filtered.helps(active, rule) for rule in rules)
+    remedies: tuple[Remedy, ...] = ()
+    if filtered.is_small:
+        helping = tuple(
+            rule for rule, is_help in zip(rules, helps, strict=True) if is_help
+        )
+        remedies = _remedies(asked, found, helping, planned)
     return Because(
         rules=tuple(rules),
         helps=helps,
         is_proven=is_proven,
         is_irreducible=is_proven and not doubts,
+        remedies=remedies,
     )
+
+
+def _remedies(
+    asked: Asked,
+    found: PlannedPlacement,
+    helping: tuple[str, ...],
+    planned: Planner | None,
+) -> tuple[Remedy, ...]:
+    """Return the changes that help; of options alone where `planned` is given."""
+
+    def make(
+        state: ClusterState, operation: Operation, settings: Settings
+    ) -> PlannedPlacement | None:
+        settings = replace(settings, effort="quick", deadline_s=None)
+        if planned is None:
+            return plan(state, operation, settings)
+        return planned(settings) if state is asked.state else None
+
+    def is_disproved(changed: Asked) -> bool:
+        # What gives way is no rule, and draws none of these tables.
+        if changed.settings.soft:
+            return False
+        draft = make_draft(changed.state, changed.operation, changed.settings)
+        return _is_disproved(draft)
+
+    return find_remedies(asked, found, helping, HARD_RULES, make, is_disproved)
 
 
 def is_active(name: str, draft: Draft) -> bool:

@@ -91,8 +91,7 @@ def settle(
         found = _solve(draft, shares, targets, balanced, solver)
         is_same = _same_bands(targets, found.targets)
         is_out = found.solution.certificate.deviation.value > NEAR
-        is_impossible = found.solution.status is Status.INFEASIBLE
-        is_asked = is_same and is_out and hasty != effort and not is_impossible
+        is_asked = is_same and is_out and hasty != effort and not _is_impossible(found)
         if is_asked and not deadline.is_over():
             spent = _added(spent, found)
             hasty = effort
@@ -102,16 +101,15 @@ def settle(
         spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
             best, is_settled, is_proven = found, is_same, hasty.leaves == effort.leaves
-        if is_same or is_impossible or deadline.is_over():
+        if is_same or _is_impossible(found) or deadline.is_over():
             break
         # Bands go by the heaviest replica where it ends, not where it was.
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
     if not is_settled:
-        is_asked = effort != hasty and not deadline.is_over()
-        is_asked &= best.solution.status is not Status.INFEASIBLE
         solver = _solver(draft, effort, deadline, work, best.solution.best)
+        is_asked = effort != hasty and not deadline.is_over()
         best = _by_bands_reached(best, solver if is_asked else None)
         spent = _added(spent, best)
     if not is_proven:
@@ -141,6 +139,8 @@ def _by_bands_reached(
     """
     problem = build_problem(best.draft, best.targets, best.balanced)
     solution = by_bands(problem, best.solution)
+    if _is_impossible(best):
+        solver = None
     reached = solution.certificate.deviation.value
     none = dict.fromkeys(best.seconds, 0.0)
     if solver is None or not reached:
@@ -299,6 +299,10 @@ def _outside(found: PlannedPlacement) -> tuple[float, ...]:
         round(float(outside.max(initial=0.0)), 9),
         float(found.solution.certificate.cost.value),
     )
+
+
+def _is_impossible(found: PlannedPlacement) -> bool:
+    return found.solution.status is Status.INFEASIBLE
 
 
 def _excess(found: PlannedPlacement) -> tuple[float, float]:

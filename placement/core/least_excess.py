@@ -127,8 +127,14 @@ def with_least_excess(
         lowest = solve(measured, effort=once, seed=seed, deadline=deadline).best
     better = [lowest] if keeps_caps(problem, lowest) else []
     best = min([found.best, *better], key=lambda at: standing(problem, at))
+    # Of what is proven here, nothing is kept.
+    unproven = replace(effort, leaves=0, near_cells=0, milp_cells=0)
     near = solve(
-        _limited(problem, best), effort=effort, seed=seed, deadline=deadline, start=best
+        _limited(problem, best),
+        effort=unproven,
+        seed=seed,
+        deadline=deadline,
+        start=best,
     )
     best = min([best, near.best], key=lambda at: standing(problem, at))
     if standing(problem, best) >= known:

@@ -37,6 +37,8 @@ OPEN = "open"
 """Stands for a level where a set is those bins that may take some of the groups."""
 UNION = "union"
 """Stands for a level where a set is several of its nodes together."""
+BIN = "bin"
+"""Stands for a level where a set is one bin."""
 MOST_NODES = 64
 """Nodes of a level that are looked at, the fullest first."""
 FEW_NODES = 5
@@ -65,9 +67,13 @@ def overfull_sets(
     found = np.zeros(problem.num_resources, dtype=np.bool_)
     verifier, has_load = Verifier(problem), False
     chosen = list(_different(_sets(problem, capacity)))
+    in_nodes = found.copy()
     for one in chosen:
-        for shortfall in _overfull(problem, verifier, one, (capacity, found)):
-            found[problem.resources.index(shortfall.resource)] |= one.node < 0
+        # What is known of smaller sets, or of all bins, is more than sets of these say.
+        known = found | in_nodes if one.level in {OPEN, UNION, BIN} else found
+        for shortfall in _overfull(problem, verifier, one, (capacity, known)):
+            r = problem.resources.index(shortfall.resource)
+            (found if one.node < 0 else in_nodes)[r] = True
             has_load = True
             yield shortfall
     if counts_pieces and not has_load:
@@ -194,7 +200,7 @@ def _single(problem: Problem, limited: BoolArray) -> Iterator[_Set]:
     """Yield single bins, where there are few."""
     rows = np.nonzero(limited)[0]
     for b in rows[:MOST_NODES].tolist():
-        yield _Set("bin", b, np.arange(problem.num_bins) == b)
+        yield _Set(BIN, b, np.arange(problem.num_bins) == b)
 
 
 def _fullest(problem: Problem, level: Level) -> list[int]:

@@ -27,6 +27,8 @@ from placement.core.value import (
 
 MAX_SHORTFALLS = 1000
 """So many are listed; the status tells the rest."""
+RANKS = {"capacity": 1, "pieces": 2, "room": 3, "packing": 4}
+"""Kinds of proven shortfalls that say less come after those that say more."""
 
 
 def find_shortfalls(problem: Problem, at: Arrangement) -> tuple[Shortfall, ...]:
@@ -39,7 +41,7 @@ def find_shortfalls(problem: Problem, at: Arrangement) -> tuple[Shortfall, ...]:
     ]
     if found:
         found = [*_beyond(found, prove_impossible(problem)), *found]
-    found.sort(key=lambda shortfall: not shortfall.is_proven)
+    found.sort(key=lambda one: (not one.is_proven, RANKS.get(one.what, 0)))
     return tuple(found[:MAX_SHORTFALLS])
 
 

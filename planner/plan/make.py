@@ -37,6 +37,7 @@ from planner.plan.new_brokers import arrival_notes
 from planner.plan.option_reader import OptionReader
 from planner.plan.outcome_notes import with_outcome_notes
 from planner.plan.plan_input import CHANGES_FACTORS
+from planner.plan.reason import saying_what_helps
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
 from planner.plan.waves import check_planned, plan_waves
@@ -116,13 +117,14 @@ def make(
     placed = plan_placement(wishes.state, operation, wishes.settings)
     to_come = arrival_notes(wishes.state, wishes.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))
+    because = explain_impossible(operation, wishes.settings, placed)
     plan = make_plan(
         request.goal,
-        placed,
+        saying_what_helps(placed, because),
         taken_at=taken_at,
         settings=wishes.document,
         identity=identity,
-        because=explain_impossible(operation, wishes.settings, placed),
+        because=because,
     )
     plan = with_outcome_notes(plan)
     stage("checking the plan")

@@ -26,6 +26,7 @@ from planner.plan.listing import listing
 from planner.plan.make import rules_of
 from planner.plan.moves_file import format_moves
 from planner.plan.new_request import Asked, NewRequest
+from planner.plan.reason import saying_what_helps
 from planner.plan.reassignment_file import (
     ReassignmentFile,
     format_election,
@@ -123,6 +124,7 @@ def make_new(
     if asked.lists is None:
         placed = place_new(goal, grown, settings)
         because = explain_new(goal, grown, settings, placed)
+        placed = saying_what_helps(placed, because)
     else:
         placed = place_by_hand(goal, grown, asked.lists, settings)
     document = wishes.document | asked.document

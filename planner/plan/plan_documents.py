@@ -258,6 +258,20 @@ class HardRuleRecord(Record):
     helps: bool | None
 
 
+class SuggestionRecord(Record):
+    """A change with which a plan was made that keeps every hard rule."""
+
+    what: Literal[
+        "add-brokers", "keep-brokers", "start-brokers", "raise", "soft", "leave-out"
+    ]
+    racks: list[str | None] | None = None
+    capacities: dict[str, float] | None = None
+    brokers: list[Int32] | None = None
+    rule: str | None = None
+    value: float | None = None
+    message: str
+
+
 class ReasonRecord(Record):
     """Hard rules that cannot be kept together."""
 
@@ -265,6 +279,7 @@ class ReasonRecord(Record):
     is_proven: bool
     is_irreducible: bool
     message: str
+    suggestions: list[SuggestionRecord]
 
 
 class LogDirLoadRecord(Record):

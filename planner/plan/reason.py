@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.overfull import OPEN
-from placement.core.problem import NO_LIMIT
+from placement.core.overfull import BIN, OPEN
 from placement.core.solution import Shortfall
 from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
-from placement.load import UNITS, Resource
+from placement.load import RESOURCES, UNITS, Resource
 from placement.planned import PlannedPlacement
 from placement.rules.apart import TopicsApart
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD
 from planner.plan.log_dirs import log_dir_text
-from planner.plan.words import bytes_text, ids_text, plural
+from planner.plan.remedy_text import remedy_document, with_suggestions
+from planner.plan.words import BYTE_UNITS, bytes_text, ids_text, plural
 
 HOST = "host"
 CAPS = {
@@ -51,6 +51,7 @@ def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any
         "is_proven": because.is_proven,
         "is_irreducible": because.is_irreducible,
         "message": reason_text(placed, because),
+        "suggestions": [remedy_document(one) for one in because.remedies],
     }
 
 
@@ -63,13 +64,7 @@ def reason_text(placed: PlannedPlacement, because: Because) -> str:
         return "not found, and not proven; what stands in the way may be any hard rule"
     verb = "cannot" if because.is_proven else "could not, as far as was searched,"
     them = "be kept" if len(told) == 1 else "be kept together"
-    text = f"{verb} {them}: {'; '.join(told)}"
-    helping = [
-        _remedy(rule, placed.draft.settings)
-        for rule, helps in zip(because.rules, because.helps, strict=True)
-        if helps
-    ]
-    return f"{text}. It helps to {', or to '.join(helping)}" if helping else text
+    return f"{verb} {them}: {'; '.join(told)}"
 
 
 def _rule_text(rule: str, draft: Draft) -> str:
@@ -186,6 +181,8 @@ def amount_text(resource: str, value: float, digits: int = 4) -> str:
     return f"{readable:,.0f}"
 
 
+MOST_NAMED = 12
+"""Brokers of a set up to which all are named."""
 MOST_DIGITS = 15
 """Digits that a float holds for certain."""
 
@@ -207,23 +204,66 @@ def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
         digits += 1
 
 
+def like_amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
+    """
+    Return two amounts in one unit, with as many decimals as tell them apart.
+
+    Examples
+    --------
+    >>> like_amounts_text("disk", 800_000_000_800, 1_799_960_000_000)
+    ('0.80 TB', '1.80 TB')
+    """
+    resources = {Resource.DISK: "", Resource.IN: "/s", Resource.OUT: "/s"}
+    if Resource(resource) not in resources or need < 1000 * UNITS[Resource(resource)]:
+        return amounts_text(resource, have, need)
+    values = [one / UNITS[Resource(resource)] for one in (have, need)]
+    unit = bytes_text(values[1]).split()[1]
+    scale = 1000 ** BYTE_UNITS.index(unit)
+    digits, rate = 2, resources[Resource(resource)]
+    while True:
+        first, second = (f"{one / scale:.{digits}f} {unit}{rate}" for one in values)
+        if first != second or digits == MOST_DIGITS:
+            return first, second
+        digits += 1
+
+
 def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     """Return what is missing, as one sentence."""
-    state = placed.draft.state
-    have, need = shortfall.have, shortfall.need
     if shortfall.level == LOG_DIR:
-        return log_dir_text(state, shortfall)
+        return log_dir_text(placed.draft.state, shortfall)
     if shortfall.what in CAPS:
         return _cap_text(shortfall)
     if shortfall.resource:
         return _amount_text(placed, shortfall)
-    name = state.name_of(shortfall.group)
+    return _place_text(placed, shortfall)
+
+
+def _place_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Say which replicas have no places."""
+    have, need = shortfall.have, shortfall.need
+    if shortfall.what == "packing":
+        return (
+            f"{plural(need, 'replica')} may move, and no arrangement of them keeps "
+            "every hard rule: an exact search of all of them found none"
+        )
+    name = placed.draft.state.name_of(shortfall.group)
     if shortfall.what == "roles":
         return f"{name} would have no leader: no broker that it may lie on may lead"
     places = "places on brokers" if shortfall.what == "bins" else "places in racks"
     if shortfall.is_proven:
         return f"{name} needs {need} {places}, {have} can be had"
     return f"{name} found no place that keeps every rule"
+
+
+def saying_what_helps(
+    placed: PlannedPlacement, because: Because | None
+) -> PlannedPlacement:
+    """Return a plan whose first shortfall says what helps."""
+    if because is None or not placed.solution.shortfalls:
+        return placed
+    first = placed.solution.shortfalls[0]
+    text = first.message or shortfall_text(placed, first)
+    return with_suggestions(placed, because, text)
 
 
 def _cap_text(shortfall: Shortfall) -> str:
@@ -239,12 +279,10 @@ def _cap_text(shortfall: Shortfall) -> str:
 def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     state, resource = placed.draft.state, shortfall.resource
     have, need = amounts_text(resource, shortfall.have, shortfall.need)
+    if shortfall.what == "pieces":
+        return _pieces_text(placed, shortfall)
     if shortfall.what == "room":
-        name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
-        return (
-            f"{name} takes {need} of {resource}; no broker that it may go to has room "
-            f"for more than {have} (broker {broker})"
-        )
+        return _room_text(placed, shortfall)
     if shortfall.bin >= 0 and shortfall.group >= 0:
         name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
         return (
@@ -254,20 +292,69 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     if shortfall.bin >= 0:
         broker = state.brokers.ids[shortfall.bin]
         return f"broker {broker} carries {need} of {resource} and may carry {have}"
-    whose, where = "all brokers together", ""
-    if shortfall.level == OPEN:
-        whose = "the brokers that may get it"
     if shortfall.node >= 0 and shortfall.level == HOST:
         host = _host_name(placed, shortfall.node)
         return f"{host} must carry {need} of {resource} and may carry {have}"
-    if shortfall.node >= 0:
-        rack = state.brokers.racks[shortfall.node]
-        whose = f"rack {rack}" if rack else "a broker without a rack"
-        where = f" in rack {rack}" if rack else ""
-    more = amount_text(resource, _missing(placed, shortfall))
+    have, need = like_amounts_text(resource, shortfall.have, shortfall.need)
+    who, verb = _whose(placed, shortfall)
+    return f"{who} would have to {verb} {need} of {resource} and may {verb} {have}"
+
+
+def _whose(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
+    """Return the brokers that are short of something, and what they do with it."""
+    draft, brokers = placed.draft, placed.draft.state.brokers
+    rates = {str(Resource.IN), str(Resource.OUT), str(Resource.CPU)}
+    verb = "carry" if shortfall.resource in rates else "hold"
+    if shortfall.level == BIN:
+        return f"Broker {int(brokers.ids[shortfall.node])}", verb
+    if shortfall.level != "rack" or shortfall.node < 0:
+        ids = _named_brokers(placed, shortfall)
+        few = f" ({ids_text(ids)})" if 0 < len(ids) <= MOST_NAMED else ""
+        if shortfall.level == OPEN:
+            return f"The brokers that may get replicas{few}", verb
+        return f"All brokers together{few}", verb
+    inside = np.equal(brokers.rack_idx, shortfall.node)
+    ids = brokers.ids[inside & draft.holds].tolist()
+    rack = brokers.racks[shortfall.node]
+    where = f"rack {rack}" if rack else "a rack of its own"
+    if not ids:
+        return f"The brokers of {where}", verb
+    if len(ids) > 1:
+        return f"Brokers {ids_text(ids)} of {where}", verb
+    others = (inside & ~draft.holds).any()
+    alone = f"alone remains in {where}" if others else f"is alone in {where}"
+    return f"Broker {ids[0]} {alone}: it", verb
+
+
+def _named_brokers(placed: PlannedPlacement, shortfall: Shortfall) -> list[int]:
+    """Return the ids of the brokers that a proof is about."""
+    if shortfall.proof is None or "bins" not in shortfall.proof.witness:
+        return []
+    ids, holds = placed.draft.state.brokers.ids, placed.draft.holds
+    return [int(ids[b]) for b in shortfall.proof.witness["bins"] if holds[b]]
+
+
+def _pieces_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Say that large replicas fit one by one into too few brokers."""
+    draft, resource = placed.draft, shortfall.resource
+    r = RESOURCES.index(Resource(resource))
+    weight = int(draft.weights.replica[shortfall.group, r])
+    ids = _named_brokers(placed, shortfall)
     return (
-        f"{whose} must carry {need} of {resource} and may carry {have}; one more "
-        f"broker{where} with {more} would help"
+        f"{shortfall.need} replicas of {amount_text(resource, weight)} of {resource} "
+        f"or more need places, and broker{'s' if len(ids) > 1 else ''} {ids_text(ids)} "
+        f"can take {shortfall.have} of them, by what fits together"
+    )
+
+
+def _room_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Say that a replica is larger than the room of the brokers it may go to."""
+    state, resource = placed.draft.state, shortfall.resource
+    have, need = amounts_text(resource, shortfall.have, shortfall.need)
+    name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
+    return (
+        f"{name} takes {need} of {resource} per replica; of the brokers that are too "
+        f"full for it broker {broker} has most room, {have}, and the others are too few"
     )
 
 
@@ -276,11 +363,3 @@ def _host_name(placed: PlannedPlacement, node: int) -> str:
     brokers = placed.draft.state.brokers
     rows = np.nonzero(np.equal(brokers.host_idx, node))[0]
     return f"host {brokers.hosts[node] or f'of broker {int(brokers.ids[rows[0]])}'}"
-
-
-def _missing(placed: PlannedPlacement, shortfall: Shortfall) -> int:
-    """Return the capacity that is missing, of which only a part may be used."""
-    short = shortfall.need - shortfall.have
-    thresholds = placed.draft.settings.capacity_thresholds
-    usable = thresholds.get(Resource(shortfall.resource), 1.0)
-    return int(min(np.ceil(short / usable), NO_LIMIT))
