@@ -92,7 +92,7 @@ def known_text(answer: SizeAnswer) -> str:
     if not unknown:
         return ""
     known = [str(resource) for resource in SIZED if str(resource) not in unknown]
-    alone = " and ".join(known) if known else "counts and racks"
+    alone = ", ".join(known) if known else "counts and racks"
     return f" for {alone} alone ({', '.join(unknown)} unknown)"
 
 

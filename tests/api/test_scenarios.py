@@ -175,7 +175,8 @@ def test_sizes_are_tables_too():
     assert [row["brokers"] for row in sized.fleet.to_rows()] == [3, 3, 3]
     assert sized.placement is not None
     assert sized.placement.brokers.num_rows == 9
-    assert "proven: nothing less will do" in " ".join(repr(sized).split())
+    words = " ".join(repr(sized).split())
+    assert "proven for disk, in, out alone (cpu unknown): nothing less will do" in words
 
 
 def test_types_may_be_said_in_python():
