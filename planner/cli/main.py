@@ -78,8 +78,8 @@ def _root(
       2    bad input or usage
       3    done, with findings
       4    the hard rules are not all met
-      5    cluster unreachable, unauthorised, or timed out before anything was asked
-      6    a change was asked for, but the answer is unknown: look before you retry
+      5    cluster unreachable, unauthorised, or timed out; nothing was asked
+      6    a change was asked for, the answer is unknown: look, then retry
       130  interrupted
 
     Example: kafka-planner demo

@@ -249,3 +249,103 @@ def test_python_does_the_same(snap, tmp_path, capsys):
     by_hand = planner.new_topic(snapshot, "h", replica_assignment=[[1, 2], [2, 3]])
     assert by_hand.replica_assignment == "1:2,2:3"
     assert planner.check_plan(tmp_path / "q", snapshot).ok
+
+
+def test_topic_configs_are_in_the_plan_and_in_the_command(snap, tmp_path, capsys):
+    plan = tmp_path / "p"
+    configs = ("min.insync.replicas=2", "cleanup.policy=compact,delete")
+    given = [word for one in configs for word in ("--topic-config", one)]
+
+    shown = run(capsys, "plan", *_words(NEW, snap), *given, "-o", plan)
+    checked = run(capsys, "check", plan, "--snapshot", snap, "--format", "json")
+
+    settings = json.loads((plan / "plan.json").read_text())["settings"]
+    assert settings["topic_config"] == {
+        "min.insync.replicas": "2",
+        "cleanup.policy": "compact,delete",
+    }
+    assert settings["min_insync_replicas"] == 2
+    text = " ".join(shown.out.split())
+    assert all(f"--config {one}" in text for one in configs)
+    assert checked.code == 0
+
+
+def _words(words, snap):
+    return (words[0], snap, *words[1:])
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        pytest.param(["retention.ms"], "must be KEY=VALUE", id="no-value"),
+        pytest.param(["=5"], "must be KEY=VALUE", id="no-key"),
+        pytest.param(["a b=5"], "must be KEY=VALUE", id="no-such-key"),
+        pytest.param(["a=1", "a=2"], "must give each topic config once", id="twice"),
+        pytest.param(
+            ["min.insync.replicas=0"], "must be a whole number of at least 1", id="isr"
+        ),
+        pytest.param(
+            ["min.insync.replicas=4"],
+            "replication factor 3 is below min.insync.replicas 4 of --topic-config",
+            id="more-than-the-factor",
+        ),
+    ],
+)
+def test_topic_configs_that_cannot_be_are_refused(given, rule, snap, capsys):
+    options = [word for one in given for word in ("--topic-config", one)]
+
+    refused = run(capsys, "plan", *_words(NEW, snap), *options, "--format", "json")
+
+    assert refused.code == 2
+    (problem,) = refused.document["problems"]
+    assert problem["rule"] == rule
+
+
+def test_the_least_in_sync_of_the_cluster_holds_for_a_new_topic(tmp_path, capsys):
+    document = skewed_document() | {"configs": {"min.insync.replicas": "2"}}
+    snap = write_document(document, tmp_path / "s.json")
+    one = ("new-topic", snap, "--topic", "new", "--partitions", 2)
+    one = (*one, "--replication-factor", 1)
+
+    refused = run(capsys, "plan", *one, "--format", "json")
+    own = ("--topic-config", "min.insync.replicas=1", "--format", "json")
+    mended = run(capsys, "plan", *one, *own)
+
+    assert refused.code == 2
+    (problem,) = refused.document["problems"]
+    assert problem["rule"].endswith("below min.insync.replicas 2 of the cluster")
+    assert "--topic-config min.insync.replicas=1" in problem["remedy"]
+    assert mended.code == 0
+
+
+def test_the_check_of_the_folder_knows_the_least_in_sync(snap, tmp_path, capsys):
+    plan = tmp_path / "p"
+    given = ("--topic-config", "min.insync.replicas=3", "-o", plan)
+    assert run(capsys, "plan", *_words(NEW, snap), *given).code == 0
+    path = plan / "plan.json"
+    document = json.loads(path.read_text())
+    document["settings"]["min_insync_replicas"] = 4
+    path.write_text(json.dumps(document))
+
+    checked = run(capsys, "check", plan, "--snapshot", snap, "--format", "json")
+
+    assert checked.code == 3
+    assert {one["rule"] for one in checked.document["findings"]} == {"min-isr"}
+
+
+def test_topic_configs_come_from_the_file_and_from_python(snap, tmp_path, capsys):
+    config = tmp_path / "planner.toml"
+    config.write_text(
+        '[operation.new-topic]\ntopic-config = ["min.insync.replicas=2"]\n'
+    )
+
+    made = run(
+        capsys, "plan", *_words(NEW, snap), "--config", config, "--format", "json"
+    )
+    result = planner.new_topic(
+        planner.read_snapshot(snap), "new", 6, 3, topic_config={"retention.ms": "1"}
+    )
+
+    wanted = {"min.insync.replicas": "2"}
+    assert made.document["settings"]["topic_config"] == wanted
+    assert result.document["settings"]["topic_config"] == {"retention.ms": "1"}

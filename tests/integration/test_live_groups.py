@@ -129,7 +129,15 @@ def test_a_classic_group_is_read_in_full(
     )
 
     live = read_live(shared_cluster, name, tmp_path / "live.json")
+    where = ("--bootstrap-server", shared_cluster.bootstrap)
+    seen = run_here("group", "show", name, *where)
+    listed = group(shared_cluster, "show")
+    TypeAdapter(GroupListRecord).validate_json(listed.out)
 
+    for member in live.record.members:
+        assert f"client {member.client_id}, at 127.0.0.1" in seen.out
+    lags = {one["group_id"]: one["lag"] for one in listed.document["groups"]}
+    assert lags[name] == 0
     assert_same(live, told(shared_cluster, name))
     assert live.record.type == "classic"
     assert [one.topics for one in live.record.members] == [[topic]] * 2

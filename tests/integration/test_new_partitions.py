@@ -27,6 +27,8 @@ def test_a_topic_is_tried_and_made(three: Cluster, tmp_path):
     take_snapshot(three.bootstrap, snap)
     words = ("plan", "new-topic", snap, "--topic", "fresh", "--partitions", 3)
     words = (*words, "--replication-factor", 2, *ROOMY)
+    words = (*words, "--topic-config", "min.insync.replicas=2")
+    words = (*words, "--topic-config", "cleanup.policy=compact,delete")
     server = ("--bootstrap-server", three.bootstrap)
 
     tried = run_here(*words, *server, "--validate-only")
@@ -41,6 +43,9 @@ def test_a_topic_is_tried_and_made(three: Cluster, tmp_path):
     assert "fresh" not in still
     entries = json.loads((plan / "reassignment.json").read_text())["partitions"]
     assert replicas_of(three, "fresh") == [one["replicas"] for one in entries]
+    described = three.topics("--describe", "--topic", "fresh")
+    assert "min.insync.replicas=2" in described
+    assert "cleanup.policy=compact,delete" in described
     # What is empty leads and holds the most of it.
     assert sum(3 in row for row in replicas_of(three, "fresh")) >= 2
     code, done = verify(three, plan)
