@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.change import Reassignment
-from placement.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState
+from placement.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState, IndexArray
 from placement.core.problem import IntArray
 from placement.dir_choice import DirChoice, DirCounts, candidates, choose_dirs
 from placement.dir_tables import Lying, as_before, as_reassigned
@@ -133,7 +133,7 @@ def overfull_dirs(draft: Draft, reassignment: Reassignment) -> OverfullDirs:
     return _selected(state, is_over, choice, most, limit)
 
 
-def dir_counts(state: ClusterState, home: IntArray) -> DirCounts:
+def dir_counts(state: ClusterState, home: IntArray | IndexArray) -> DirCounts:
     """
     Return the partitions in each log dir while a reassignment runs.
 

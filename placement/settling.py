@@ -73,11 +73,7 @@ def settle(
 
     With `log_dirs` every replica that comes has room in one of its broker's.
     """
-    state, weights = draft.state, draft.weights
-    leader = state.replicas.broker_idx_at(leading_replicas(draft))
-    load, heaviest = loads_led(state, weights, leader)
-    load = load - unplaced_load(draft)
-    incoming = evacuated_load(draft, leader)
+    load, heaviest, incoming = _loads_before(draft)
     best: PlannedPlacement | None = None
     is_settled = is_proven = False
     spent = {"solve": 0.0, "bound": 0.0}
@@ -117,6 +113,13 @@ def settle(
         spent["bound"] += more
     notes = plan_notes(best, is_cut=deadline.has_cut)
     return replace(best, notes=notes, seconds=spent)
+
+
+def _loads_before(draft: Draft) -> tuple[WeightArray, WeightArray, WeightArray]:
+    """Return ``(B, R)`` loads and heaviest replicas, and ``(R,)`` what is evacuated."""
+    leader = draft.state.replicas.broker_idx_at(leading_replicas(draft))
+    load, heaviest = loads_led(draft.state, draft.weights, leader)
+    return load - unplaced_load(draft), heaviest, evacuated_load(draft, leader)
 
 
 def _hasty(draft: Draft, effort: Effort, log_dirs: DirParts | None) -> Effort:

@@ -17,7 +17,7 @@ from placement.check.case import Case
 from placement.check.loads import replica_bytes
 from placement.check.placed import BoolArray, Placed
 from placement.check.target import Int64Array
-from placement.cluster import ABSENT, UNKNOWN, LogDirState
+from placement.cluster import ABSENT, UNKNOWN, IndexArray, LogDirState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +138,11 @@ def _counts(case: Case, after: Int64Array) -> tuple[Int64Array, Int64Array]:
     return low, high + lost[dirs.broker_idx]
 
 
-def _tally(case: Case, rows: np.ndarray) -> Int64Array:  # type: ignore[type-arg]
+def _tally(case: Case, rows: Int64Array | IndexArray) -> Int64Array:
     count = len(case.state.log_dirs)
     known = rows[np.not_equal(rows, ABSENT)]
-    return np.bincount(known, minlength=count)[:count].astype(np.int64)
+    counts: Int64Array = np.bincount(known, minlength=count)[:count].astype(np.int64)
+    return counts
 
 
 def _lost(case: Case, before: Placed) -> Int64Array:

@@ -99,7 +99,7 @@ class RulesModel:
         """
         if work.rules <= 0:
             return Found.UNKNOWN, None, False
-        self.model.clear_objective()
+        self.model.clear_objective()  # type: ignore[no-untyped-call]
         if objective is not None:
             self.model.minimize(objective)
         solver = self._solver = cp_model.CpSolver()

@@ -339,7 +339,7 @@ def _has_room(problem: Problem, groups: IntArray, free: IntArray) -> BoolArray:
     until all copies are made, it takes nothing besides.
     """
     weight = problem.weight[groups]
-    fits: BoolArray = (weight[:, None, :] <= free[None, :, :]).all(axis=2)
+    fits: BoolArray = np.logical_and.reduce(weight[:, None, :] <= free[None], axis=2)
     row_of = np.full(problem.num_groups, -1, dtype=np.int64)
     row_of[groups] = np.arange(len(groups))
     may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
@@ -385,7 +385,8 @@ def free_room(problem: Problem) -> IntArray:
     never = np.equal(problem.movability, Movability.NEVER) & at_home
     # What moves inside a node fills it once, also while copies are made.
     in_nodes = node_room(problem, _load_of(problem, never))
-    return np.minimum(usable_capacity(problem) - stuck_load(problem), in_nodes)
+    free: IntArray = usable_capacity(problem) - stuck_load(problem)
+    return np.minimum(free, in_nodes)
 
 
 def stuck_load(problem: Problem) -> IntArray:

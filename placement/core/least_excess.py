@@ -19,7 +19,7 @@ from placement.core.arrangement import Arrangement, home_loads, loads
 from placement.core.bare import without_bands
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
-from placement.core.exact_fit import fits_rules
+from placement.core.exact_fit import Found, fits_rules
 from placement.core.exact_work import ExactWork
 from placement.core.moving import Moving
 from placement.core.nodes import NodeLoads, limited_levels, node_loads
@@ -214,7 +214,7 @@ def _exact(measured: Problem, work: ExactWork) -> Arrangement | None:
     has_nodes = any((one.target > 0).any() for _, one in limited_levels(measured))
     if has_nodes or not fits_rules(moving.problem, RULE_CELLS):
         return None
-    from placement.core.exact_rules import Found, RulesModel
+    from placement.core.exact_rules import RulesModel
 
     part = moving.problem
     model = RulesModel(part, is_lenient=True)

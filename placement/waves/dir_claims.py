@@ -11,7 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.change import Reassignment
-from placement.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState, LogDirState
+from placement.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    ClusterState,
+    IndexArray,
+    LogDirState,
+)
 from placement.dir_choice import DirCounts, candidates, choose_dirs, most_arrivals
 from placement.waves.colouring import RowArray
 from placement.waves.copies import Copies
@@ -105,7 +112,8 @@ def is_unnamed(state: ClusterState, copies: Copies) -> BoolArray:
     owners = state.log_dirs.broker_idx
     several = np.append(np.bincount(owners, minlength=state.num_brokers) > 1, False)
     found: BoolArray = copies.passes & np.equal(copies.target_dir, ABSENT)
-    return found & several[copies.target_idx]
+    found &= several[copies.target_idx]
+    return found
 
 
 def may_overfill(
@@ -148,7 +156,7 @@ def may_overfill(
     return False
 
 
-def _tally(rows: RowArray, count: int) -> RowArray:
+def _tally(rows: RowArray | IndexArray, count: int) -> RowArray:
     known = rows[np.not_equal(rows, ABSENT)]
     return np.bincount(known, minlength=count).astype(np.int64)
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from placement.change import usable_after
 from placement.cluster import ClusterState, sum_rows
 from planner.errors import BadInputError, InputProblem
+from planner.snapshot.chosen_dirs import Dirs, with_chosen_dirs
 from planner.snapshot.columns import LOG_DIRS, PARTITIONS, ArrowTable
 from planner.snapshot.document import Snapshot
 from planner.snapshot.json_file import python_values
@@ -51,8 +52,9 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
 
     In a partition of the plan the replicas become those of the plan, the ISR those
     of them that live, and nothing is being reassigned any more; replicas that stay
-    keep their log dir and their bytes. Every partition is led by its first live
-    replica in the ISR.
+    keep their log dir and their bytes. A copy for which no log dir is named lies in the
+    one that its broker is certain to choose, else in an unknown one. Every partition is
+    led by its first live replica in the ISR.
 
     Parameters
     ----------
@@ -70,7 +72,8 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     """
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
-    planned = _planned(table.take(pa.array(at)), plan, _serving(snapshot, at))
+    chosen = _chosen_dirs(snapshot, plan)
+    planned = _planned(table.take(pa.array(at)), plan, _serving(snapshot, at), chosen)
     kept = _led_by_first(without_rows(table, at), live_ids(snapshot))
     applied = replace(snapshot, partitions=put_back(kept, planned, at))
     return _with_free_space(snapshot, applied)
@@ -290,7 +293,26 @@ def _serving(snapshot: Snapshot, at: RowArray) -> _Serving:
     )
 
 
-def _planned(table: ArrowTable, plan: Targets, serving: _Serving) -> ArrowTable:
+def _chosen_dirs(
+    snapshot: Snapshot, plan: Targets
+) -> list[Sequence[str | None] | None]:
+    """Return the log dirs of a plan, and those that brokers are certain to choose."""
+    if not len(snapshot.log_dirs):
+        return list(plan.log_dirs)
+    keys = list(zip(plan.topics, plan.partitions, strict=True))
+    listed = frozenset(
+        zip(*_columns(snapshot.log_dirs, "broker_id", "path"), strict=True)
+    )
+    state = snapshot.to_state()
+    return with_chosen_dirs(state, keys, plan.replicas, plan.log_dirs, listed)
+
+
+def _planned(
+    table: ArrowTable,
+    plan: Targets,
+    serving: _Serving,
+    log_dirs: Sequence[Dirs],
+) -> ArrowTable:
     """Return rows of partitions, one per entry of the plan, as it leaves them."""
     columns = {name: python_values(table.column(name)) for name in table.column_names}
     before, targets = columns["replicas"], [list(each) for each in plan.replicas]
@@ -314,9 +336,7 @@ def _planned(table: ArrowTable, plan: Targets, serving: _Serving) -> ArrowTable:
     ]
     columns["log_dirs"] = [
         dirs_after(*entry)
-        for entry in zip(
-            before, columns["log_dirs"], targets, plan.log_dirs, strict=True
-        )
+        for entry in zip(before, columns["log_dirs"], targets, log_dirs, strict=True)
     ]
     columns["replica_bytes"] = [
         bytes_after(*entry)

@@ -308,3 +308,45 @@ def test_a_plan_that_does_not_fit_is_refused(entries: list[Entry], words: list[s
     rules = [each.rule for each in caught.value.problems]
     assert len(rules) == len(words)
     assert all(word in rule for word, rule in zip(words, rules, strict=True))
+
+
+def _two_log_dirs(counts: list[int]) -> dict[str, Any]:
+    """Broker 4 with as many partitions in /d1 and /d2, and two on broker 1."""
+    held = [(1, "/x"), (1, "/x")]
+    held += [(4, f"/d{d + 1}") for d, count in enumerate(counts) for _ in range(count)]
+    return {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [
+            {"id": 1, "log_dirs": [{"path": "/x"}]},
+            {"id": 4, "log_dirs": [{"path": "/d1"}, {"path": "/d2"}]},
+        ],
+        "topics": [
+            {
+                "name": "t",
+                "partitions": [
+                    {"partition": number, "replicas": [broker], "log_dirs": [path]}
+                    for number, (broker, path) in enumerate(held)
+                ],
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("counts", "dirs", "expected"),
+    [
+        pytest.param([1, 10], None, ["/d1"], id="the-fewest"),
+        pytest.param([10, 1], None, ["/d2"], id="whatever-the-order"),
+        pytest.param([1, 10], ["/d2"], ["/d2"], id="unless-named"),
+        pytest.param([3, 4], None, [None], id="one-each"),
+        pytest.param([4, 4], None, [None], id="a-tie"),
+    ],
+)
+def test_copies_lie_where_their_broker_is_certain_to_put_them(counts, dirs, expected):
+    entries = [("t", 0, [4], dirs), ("t", 1, [4], dirs)]
+
+    after = _after(_two_log_dirs(counts), *entries)
+
+    assert after["t-0"]["log_dirs"] == expected
+    assert after["t-1"]["log_dirs"] == expected
