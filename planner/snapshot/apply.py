@@ -72,7 +72,7 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     """
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
-    chosen = _chosen_dirs(snapshot, plan)
+    chosen = chosen_dirs(snapshot, plan)
     planned = _planned(table.take(pa.array(at)), plan, _serving(snapshot, at), chosen)
     kept = _led_by_first(without_rows(table, at), live_ids(snapshot))
     applied = replace(snapshot, partitions=put_back(kept, planned, at))
@@ -293,9 +293,7 @@ def _serving(snapshot: Snapshot, at: RowArray) -> _Serving:
     )
 
 
-def _chosen_dirs(
-    snapshot: Snapshot, plan: Targets
-) -> list[Sequence[str | None] | None]:
+def chosen_dirs(snapshot: Snapshot, plan: Targets) -> list[Sequence[str | None] | None]:
     """Return the log dirs of a plan, and those that brokers are certain to choose."""
     if not len(snapshot.log_dirs):
         return list(plan.log_dirs)

@@ -9,12 +9,14 @@ import pyarrow as pa
 from planner.snapshot.apply import (
     Targets,
     bytes_after,
+    chosen_dirs,
     dirs_after,
     fitting_rows,
     live_ids,
     put_back,
     without_rows,
 )
+from planner.snapshot.chosen_dirs import Dirs
 from planner.snapshot.columns import PARTITIONS, ArrowTable
 from planner.snapshot.document import Snapshot
 from planner.snapshot.json_file import python_values
@@ -44,7 +46,8 @@ def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     """
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
-    started = _started(table.take(pa.array(at)), plan, live_ids(snapshot))
+    chosen = chosen_dirs(snapshot, plan)
+    started = _started(table.take(pa.array(at)), plan, live_ids(snapshot), chosen)
     together = put_back(without_rows(table, at), started, at)
     return replace(snapshot, partitions=together)
 
@@ -70,7 +73,9 @@ class _Change:
         return [broker for broker in self.base if broker not in self.target]
 
 
-def _started(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTable:
+def _started(
+    table: ArrowTable, plan: Targets, live: frozenset[int], log_dirs: Sequence[Dirs]
+) -> ArrowTable:
     columns = {name: python_values(table.column(name)) for name in table.column_names}
     added = [set(each or ()) for each in columns["adding_replicas"]]
     changes = [
@@ -102,7 +107,7 @@ def _started(table: ArrowTable, plan: Targets, live: frozenset[int]) -> ArrowTab
             changes[n].before,
             columns["log_dirs"][n],
             changes[n].replicas,
-            _dirs_of_new(changes[n], plan.log_dirs[n]),
+            _dirs_of_new(changes[n], log_dirs[n]),
         )
         for n in rows
     ]
