@@ -53,6 +53,12 @@ BROKEN = [
         target({T0: [1, 0, 5]}),
         "left-on-a-dead-one",
     ),
+    broken(
+        "no-source",
+        six(states={0: BrokerState.DEAD}, isr=[[0], [1, 3]]),
+        target({T0: [2, 4]}),
+        "the-last-in-sync-is-dead",
+    ),
     broken("duplicate-broker", six(), target({T0: [0, 0]}), "same-broker-twice"),
     broken("unknown-topic", six(), target({("u", 0): [0, 2]}), "no-such-topic"),
     broken("unknown-topic", six(), target({("", 0): [0, 2]}), "empty-name"),
@@ -148,6 +154,12 @@ BROKEN = [
         six(size_bytes=90, log_dirs={4: [Dir("/d1", 100)]}),
         target(FINE, [[None, "/d1"]]),
         "log-dir-over-the-threshold",
+    ),
+    broken(
+        "log-dir-capacity",
+        six(size_bytes=90, log_dirs={4: [Dir("/d1", 100), Dir("/d2", 200)]}),
+        target(FINE),
+        "log-dir-the-broker-picks-though-it-is-too-small",
     ),
     broken(
         "log-dir-capacity",
@@ -313,7 +325,7 @@ KEPT = [
         "log-dir-at-the-threshold",
     ),
     kept(
-        six(size_bytes=90, log_dirs={4: [Dir("/d1", 100), Dir("/d2", 200)]}),
+        six(size_bytes=90, log_dirs={4: [Dir("/d1", 200), Dir("/d2", 100)]}),
         target(FINE),
         "log-dir-the-broker-picks",
     ),

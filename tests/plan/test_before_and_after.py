@@ -192,7 +192,8 @@ def test_copies_without_a_place_lack_places_and_not_room():
 
     messages = [one["message"] for one in shortfalls(made)]
     assert made.plan.status == "infeasible"
-    assert "b-0 needs 3 places on brokers, 2 can be had" in messages
+    lack = "b-0 needs 3 places on brokers, 2 can be had"
+    assert any(one.startswith(lack) for one in messages)
     assert not [one for one in messages if "may carry 0" in one]
 
 
