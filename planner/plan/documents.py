@@ -34,6 +34,7 @@ class CheckFindingRecord(Record):
     message: str
     existing: bool
     soft: bool = False
+    remedy: str | None = None
 
 
 class CheckRecord(Record):

@@ -85,7 +85,7 @@ def test_what_was_wrong_before_is_listed_and_does_not_count(tmp_path: Path, caps
     )
 
     assert outcome.code == 0
-    assert "wrong before, not by this plan: 1" in outcome.out
+    assert "wrong before, and no worse with this plan: 1" in outcome.out
 
 
 @pytest.mark.parametrize(
