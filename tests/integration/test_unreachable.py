@@ -131,7 +131,8 @@ def test_a_controller_that_is_down_is_named_at_once(new_cluster, tmp_path):
     # Nothing was asked that a broker could keep for the controller: not exit 6.
     assert made.code == 5
     assert cause in made.err
-    assert made.seconds < 2 * ANSWERED_S + SLACK_S
+    # A plan is made before; what counts is that the limit is not waited for.
+    assert made.seconds < LONG_S / 2
 
 
 def test_a_controller_that_is_silent_is_named(new_cluster, tmp_path):
@@ -154,7 +155,7 @@ def test_a_broker_that_is_frozen_is_named(new_cluster, tmp_path):
     cluster.resume(1)
 
     line = assert_refused(outcome, tmp_path, limit_s=2)
-    assert line == f"{cluster.bootstrap}: timed out"
+    assert line.startswith(f"{cluster.bootstrap}: timed out")
 
 
 def test_a_foreign_advertised_listener_needs_resolve(new_cluster, tmp_path):
