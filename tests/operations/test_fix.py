@@ -54,10 +54,10 @@ def test_what_a_dead_broker_held_is_copied_and_nothing_else():
     assert found.reassignment.is_copied.sum() == 2
 
 
-def test_the_last_copy_on_a_dead_broker_gets_a_new_place():
+def test_the_last_copy_on_a_dead_broker_waits_for_it():
     state = make_state([[0]], racks="ab", states={0: BrokerState.DEAD})
 
-    assert planned(state, OFFLINE) == [[1]]
+    assert planned(state, OFFLINE) == [[0]]
 
 
 def test_a_dead_log_dir_is_left_and_the_others_are_not():

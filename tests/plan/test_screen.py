@@ -145,7 +145,7 @@ def test_what_stays_wrong_is_named():
 
     lines = screen(state)
 
-    assert part(lines, " wrong") == "brokers 0-1 over the 80 % disk threshold"
+    assert part(lines, " as before") == "brokers 0-1 over the 80 % disk threshold"
 
 
 def test_shortfalls_are_named():
@@ -154,7 +154,9 @@ def test_shortfalls_are_named():
     lines = screen(state, "remove-brokers", broker_list="1")
 
     assert part(lines, "Plan") == "remove-brokers 1, band 10 %: infeasible"
-    assert part(lines, " lacks") == "t-0 needs 2 places on brokers, 1 can be had"
+    assert part(lines, " lacks") == (
+        "t-0 needs 2 places on brokers, 1 can be had. Add a broker to rack b."
+    )
     assert part(lines, " reason") == (
         "no option helps: what lacks must be added, or waited for"
     )
@@ -165,53 +167,51 @@ REASONS = [
         make_state([[0], [0], [1], [1]], racks="ab", size_bytes=45_000,
                    disk_bytes=100_000),
         {},
-        "all brokers together must carry 180 kB of disk and may carry 160 kB; one more "
-        "broker with 25 kB would help",
-        "cannot be kept: no broker over 80% of its disk. It helps to raise "
-        "--capacity-threshold disk=… or add disk",
+        "All brokers together (0-1) would have to hold 180.00 kB of disk and may hold "
+        "160.00 kB. Raise --capacity-threshold disk=0.9.",
+        "cannot be kept: no broker over 80% of its disk",
         id="disk",
     ),
     pytest.param(
         make_state([[0, 2], [1, 2]], racks="aab", size_bytes=30_000,
                    disk_bytes=[200_000, 200_000, 50_000]),
         {},
-        "rack b must carry 60 kB of disk and may carry 40 kB; one more broker in rack "
-        "b with 25 kB would help",
+        "Broker 2 is alone in rack b: it would have to hold 60.00 kB of disk and may "
+        "hold 40.00 kB. Add a broker with 62.5 kB of disk to rack b or relax the rack "
+        "rule with --soft rack.",
         "cannot be kept together: no broker over 80% of its disk; replicas spread over "
-        "racks as evenly as they allow. It helps to raise --capacity-threshold disk=… "
-        "or add disk, or to add brokers in racks that have too few",
+        "racks as evenly as they allow",
         id="disk-of-a-rack",
     ),
     pytest.param(
         make_state([[0, 1], [1, 0]], racks="abc", size_bytes=30_000,
                    disk_bytes=[200_000, 200_000, 20_000]),
         {"goal": "remove-brokers", "broker_list": "0"},
-        "t-0 takes 30 kB of disk; no broker that it may go to has room for more than "
-        "16 kB (broker 2)",
-        "cannot be kept: no broker over 80% of its disk. It helps to raise "
-        "--capacity-threshold disk=… or add disk",
+        "Broker 2 is alone in rack c: it would have to hold 60.00 kB of disk and may "
+        "hold 16.00 kB. Add a broker with 92.5 kB of disk to rack c.",
+        "cannot be kept: no broker over 80% of its disk",
         id="no-room",
     ),
     pytest.param(
         make_state([[0], [0], [1]], racks="ab"),
         {"goal": "remove-brokers", "broker_list": "0", "max_moves": 1},
-        "2 replicas must be copied, and --max-moves allows 1",
-        "cannot be kept: at most 1 replica copied. It helps to raise --max-moves",
+        "2 replicas must be copied, and --max-moves allows 1. Raise --max-moves to 2.",
+        "cannot be kept: at most 1 replica copied",
         id="max-moves",
     ),
     pytest.param(
         make_state([[0], [0], [1]], racks="ab", size_bytes=1000),
         {"goal": "remove-brokers", "broker_list": "0", "max_bytes": "1kB"},
-        "2 kB must be copied, and --max-bytes allows 1 kB",
-        "cannot be kept: at most 1 kB copied. It helps to raise --max-bytes",
+        "2 kB must be copied, and --max-bytes allows 1 kB. Raise --max-bytes to 2kB.",
+        "cannot be kept: at most 1 kB copied",
         id="max-bytes",
     ),
     pytest.param(
         make_state([[0, 1], [0, 1]], racks="ab"),
         {"goal": "demote", "broker_list": "0", "exclude_brokers_for_leaders": "1"},
-        "t-0 keeps its leader: no other live replica that may lead is in sync",
-        "cannot be kept: no leaders for broker 1. It helps to shorten "
-        "--exclude-brokers-for-leaders",
+        "t-0 keeps its leader: no other live replica that may lead is in sync. Leave "
+        "out --exclude-brokers-for-leaders.",
+        "cannot be kept: no leaders for broker 1",
         id="no-other-leader",
     ),
     pytest.param(
@@ -219,18 +219,18 @@ REASONS = [
                    disk_bytes=10**12),
         {"goal": "replace-broker",
          "own": OwnOptions(broker=("0",), with_broker=("1",))},
-        "t-0: broker 1 would carry 800.001 GB of disk and may carry 800 GB",
-        "cannot be kept: no broker over 80% of its disk. It helps to raise "
-        "--capacity-threshold disk=… or add disk",
+        "t-0: broker 1 would carry 800.001 GB of disk and may carry 800 GB. Raise "
+        "--capacity-threshold disk=0.85.",
+        "cannot be kept: no broker over 80% of its disk",
         id="replaced-by-a-full-broker",
     ),
     pytest.param(
         make_state([[0], [1]], racks="ab"),
         {"goal": "remove-brokers", "broker_list": "0",
          "exclude_brokers_for_leaders": "1"},
-        "t-0 would have no leader: no broker that it may lie on may lead",
-        "cannot be kept: no leaders for broker 1. It helps to shorten "
-        "--exclude-brokers-for-leaders",
+        "t-0 would have no leader: no broker that it may lie on may lead. Add a broker "
+        "to rack a or leave out --exclude-brokers-for-leaders.",
+        "cannot be kept: no leaders for broker 1",
         id="no-leader-at-all",
     ),
 ]  # fmt: skip
@@ -240,7 +240,7 @@ REASONS = [
 def test_reasons_are_told(state, options, lacks, reason):
     lines = screen(state, **options)
 
-    assert part(lines, " lacks").startswith(lacks)
+    assert part(lines, " lacks") == lacks
     assert part(lines, " reason") == reason
 
 
