@@ -224,6 +224,8 @@ def _crowded_sets(
     free = capacity - _least_of_stuck(problem)
     for one in sets:
         need = least_items(problem, one.bins) - _stuck_in(problem, one.bins)
+        # Items without a bin at all lack places, not room.
+        need = np.minimum(need, int((one.bins & problem.may_receive).sum()))
         for r in np.nonzero(~problem.is_transient)[0].tolist():
             groups = _most_crowded(problem, free[:, r], need, one.bins, r)
             if groups is None:

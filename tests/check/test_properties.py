@@ -175,7 +175,8 @@ def test_naming_every_list_as_it_is_adds_no_load_and_moves_nothing(state: Cluste
     # What was wrong with a list is now left so by the plan; loads are as they were.
     loads = {"capacity", "log-dir-capacity", "max-replicas"}
     assert all(f.existing for f in findings if f.rule in loads)
-    assert not {f.rule for f in findings} - {*loads, "min-isr", "rack"}
+    assert all(f.existing for f in findings if f.rule == "no-source")
+    assert not {f.rule for f in findings} - {*loads, "min-isr", "no-source", "rack"}
 
 
 @given(cases(), st.data())
@@ -301,4 +302,7 @@ def test_a_cluster_of_dead_brokers_has_no_leader_and_no_crash():
 
     findings = check(state, target_of({("t", 0): [1, 0]}))
 
-    assert {f.rule for f in findings} == {"dead-broker"}
+    assert {(f.rule, f.existing) for f in findings} == {
+        ("dead-broker", False),
+        ("no-source", True),
+    }

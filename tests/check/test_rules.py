@@ -325,7 +325,7 @@ KEPT = [
         "log-dir-at-the-threshold",
     ),
     kept(
-        six(size_bytes=90, log_dirs={4: [Dir("/d1", 200), Dir("/d2", 100)]}),
+        six(size_bytes=90, log_dirs={4: [Dir("/d1", 200), Dir("/d2", 200)]}),
         target(FINE),
         "log-dir-the-broker-picks",
     ),

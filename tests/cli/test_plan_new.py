@@ -64,7 +64,7 @@ def test_why_there_is_no_place_is_said(words, snap, tmp_path, capsys):
     text = " ".join(made.out.split())
     assert (made.code, checked.code) == (4, 3)
     assert f"cannot be kept: replicas for broker {brokers[0]} only" in text
-    assert "It helps to widen --destination-broker-list" in text
+    assert "Leave out --destination-broker-list" in text
     document = json.loads((tmp_path / "p/plan.json").read_text())
     PlanRecord.model_validate(document)
     assert document["reason"]["is_proven"]
