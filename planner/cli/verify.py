@@ -1,5 +1,6 @@
 """`verify`: what has become of a plan, in a snapshot or on the running cluster."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -159,18 +160,26 @@ def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:
     counts = ", ".join(f"{n} {status}" for status, n in outcome.counts.items() if n)
     yield f"{outcome.overall.value}: {counts or 'the plan moves nothing'}"
     for finding in outcome.findings[:MAX_FINDINGS_SHOWN]:
-        yield f"  {finding.rule:<20} {finding.message}"
+        yield from wrapped(f"  {finding.rule:<20} {finding.message}")
     if (rest := len(outcome.findings) - MAX_FINDINGS_SHOWN) > 0:
         yield f"  … and {rest} more; --format json lists all"
     for load in loads:
         yield from wrapped(load)
     if outcome.waves:
         yield from labelled("Waves", waves_text(outcome.waves))
+    yield from _left_lines(outcome)
+
+
+def _left_lines(outcome: "Verification") -> Iterator[str]:
+    """Yield what is left to do, each step with its commands."""
+    from planner.plan.words import command_lines, labelled
+
     if not outcome.left:
         yield from labelled("Left", "nothing")
     for number, step in enumerate(outcome.left, start=1):
         yield from labelled("" if number > 1 else "Left", f"{number}. {step.message}")
-        # Commands stand on lines of their own, unbroken, to be copied.
-        yield from (f"  {one}" for one in step.commands[:MAX_COMMANDS_SHOWN])
+        # Commands stand on lines of their own, to be copied.
+        for one in step.commands[:MAX_COMMANDS_SHOWN]:
+            yield from command_lines("", shlex.split(one))
         if (rest := len(step.commands) - MAX_COMMANDS_SHOWN) > 0:
             yield f"  … and {rest} more; --format json lists all"

@@ -59,6 +59,7 @@ EXAMPLES: Mapping[str, str] = {
     "new_broker": '["id=7,rack=c,like=3"]',
     "only": '["offline", "racks"]',
     "lost": '"3"',
+    "with_log_dirs": "true",
     "replication_factor": "3",
     "replication_factors": '"factors.toml"',
     "destination_broker_list": '"1-6"',

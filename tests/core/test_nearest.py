@@ -16,6 +16,7 @@ from placement.core.verify_prices import verify_distance
 from placement.synthetic import SIZES, make_instance
 from planner.plan.make import Planned, make
 from planner.plan.request import PlanRequest
+from planner.plan.rule_request import RuleRequest
 from support.oracles import everything
 from support.problems import make_problem, problems
 
@@ -78,7 +79,11 @@ def one_of_twelve_goes(seed: int, effort: str) -> Planned:
     instance = make_instance("b", SIZES["S"], seed, 0.05)
     ids = ",".join(map(str, instance.operation.broker_ids))
     asked = PlanRequest(
-        goal="remove-brokers", broker_list=ids, band=("0.05",), effort=effort
+        goal="remove-brokers",
+        broker_list=ids,
+        band=("0.05",),
+        effort=effort,
+        rules=RuleRequest(keep_leaders=".*"),
     )
     made = make(instance.state, asked)
     assert made.is_ok

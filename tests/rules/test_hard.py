@@ -61,8 +61,12 @@ def test_a_band_that_cannot_be_met_is_no_plan():
     first = document["shortfalls"][0]
     assert first["what"] == "band-disk"
     assert first["where"] == {"broker": 0, "resource": "disk"}
-    assert first["message"].endswith("outside its band of disk: band-disk is hard")
-    assert document["reason"]["message"].endswith("leave out --hard band-disk")
+    assert first["message"].endswith(
+        "outside its band of disk: band-disk is hard. Add a broker to rack a or leave "
+        "out --hard band-disk."
+    )
+    (rule,) = document["reason"]["rules"]
+    assert rule["remedy"] == "leave out --hard band-disk"
     assert wrong_goals(hard) == {"band-disk"}
     # It was missed by as much before: the status says so, and the plan is no worse.
     assert hard.is_ok

@@ -71,7 +71,8 @@ def test_what_a_host_lacks_is_named():
     assert [rule["rule"] for rule in document["reason"]["rules"]] == ["host-disk"]
     said = " ".join(one["message"] for one in document["shortfalls"])
     assert "host" in said or "brokers" in said
-    assert "--host-capacity-threshold disk=…" in document["reason"]["message"]
+    (rule,) = document["reason"]["rules"]
+    assert "--host-capacity-threshold disk=…" in rule["remedy"]
 
 
 def test_brokers_of_a_host_that_is_over_are_over():

@@ -85,7 +85,7 @@ CASES = [
         {}, "rack", id="racks-where-a-disk-is-full",
     ),
     pytest.param(
-        make_state([[0], [1]], racks="abb", states={0: BrokerState.DEAD},
+        make_state([[0, 1]], racks="abb", states={0: BrokerState.DEAD},
                    broker_sets={0: "gold", 1: "silver", 2: "silver"}),
         {"broker_set": [".*=gold"]}, "broker-set", id="broker-set",
     ),
@@ -98,7 +98,7 @@ CASES = [
         "topics-together", id="together-with-other-factors",
     ),
     pytest.param(
-        make_state([[0]], states=GONE, **TWO), {"locality_scoped": True},
+        make_state([[0, 1]], racks="abb", states=GONE), {"locality_scoped": True},
         "locality-scoped", id="a-rack-that-is-gone",
     ),
     *(

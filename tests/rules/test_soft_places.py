@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from itertools import combinations, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
@@ -265,6 +265,7 @@ def test_racks_changed_are_as_few_as_in_any_placement(data):
         lists, ids=list(range(count)), racks=racks, max_replicas=caps, size_bytes=5,
         states={0: BrokerState.DEAD},
     )  # fmt: skip
+    assume(state.has_source.all())
     rules = {"locality_scoped": True, "rack_rule": "off"}
     old = lists_of(state)
     ways = [

@@ -140,11 +140,12 @@ def test_what_may_not_move_is_not_taken_along_by_what_must():
 
 def test_what_comes_together_over_a_capacity_is_said():
     lists = {"t0": [[0], [1]], "t1": [[0], [0]]}
-    state = make_state(lists, racks="abc", states={1: BrokerState.DEAD})
+    state = make_state(lists, racks="abc")
 
     made = planned(
-        state, "t0|t1", goal="fix", rules={"max_replicas_per_broker": 3}.items()
-    )
+        state, "t0|t1", goal="remove-brokers", broker_list="1",
+        rules={"max_replicas_per_broker": 3}.items(),
+    )  # fmt: skip
 
     caused = {finding.rule for finding in made.findings if not finding.existing}
     assert caused == {"max-replicas"}
