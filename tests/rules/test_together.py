@@ -149,7 +149,7 @@ def test_what_comes_together_over_a_capacity_is_said():
 
     caused = {finding.rule for finding in made.findings if not finding.existing}
     assert caused == {"max-replicas"}
-    assert made.plan.status == "partial"
+    assert made.plan.status == "infeasible"
     (short,) = made.plan.placed.solution.shortfalls
     assert (short.bin, short.resource, short.have, short.need) == (0, "replicas", 3, 4)
 
