@@ -76,7 +76,7 @@ def test_copies_are_dropped_where_brokers_hold_most():
     [
         pytest.param([[2]], [[2]], id="the-last-in-sync-stays"),
         pytest.param([[1, 2]], [[1]], id="out-of-sync-goes-first"),
-        pytest.param([[]], [[0]], id="nobody-in-sync"),
+        pytest.param([[]], [[0, 1, 2]], id="nobody-in-sync-is-left-alone"),
     ],
 )
 def test_what_is_in_sync_outlives_the_rest(isr, after):
@@ -160,13 +160,14 @@ def test_who_may_lead_outlives_who_may_not():
     assert lists_after(found)[2] in ([0], [1])
 
 
-def test_who_leads_outlives_who_may_not_where_nobody_is_in_sync():
+def test_who_leads_outlives_who_may_not_where_both_are_eligible():
     # Broker 0 holds most, and would be rid of one.
     state = make_state(
         [[0, 1], [0]],
         racks="ab",
         states={1: BrokerState.DEMOTED},
         isr=[[], [0]],
+        elr=[[0, 1], []],
         leaders=[0, 0],
         size_bytes=50,
     )
@@ -201,12 +202,13 @@ def test_who_may_lead_comes_first_where_only_another_is_in_sync():
     assert not found.has_met_rules
 
 
-def test_who_would_lead_is_weighed_where_nobody_is_in_sync():
+def test_who_would_lead_is_weighed_where_both_are_eligible():
     # Broker 0 holds most; broker 1 has not the cores to lead.
     state = make_state(
         [[0, 1], [0], [0]],
         racks="ab",
         isr=[[], [0], [0]],
+        elr=[[0, 1], [], []],
         leaders=[0, 0, 0],
         size_bytes=10,
         leader_cpu=1.0,
