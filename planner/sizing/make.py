@@ -325,6 +325,8 @@ def is_sound(shown: Shown, task: SizingTask) -> bool:
     settings = CheckSettings(
         capacity_thresholds={str(r): v for r, v in task.wanted.thresholds.items()},
         leaving_brokers=frozenset(shown.variant.leaving),
+        # Log dirs are named by the plan that fills the brokers.
+        leaves_log_dirs_to_brokers=True,
     )
     return not (moved == ABSENT).any() and is_ok(
         check(before, lists.to_target(), settings)
