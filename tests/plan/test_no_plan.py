@@ -106,7 +106,7 @@ CASES = [
     pytest.param(
         DEMO, "remove-brokers", {"broker_list": "1,4,7"},
         "Broker 10 alone remains in rack a: it would have to hold 1.80 TB of disk and "
-        "may hold 0.80 TB. Add a broker with 1.25 TB of disk", id="demo",
+        "may hold 0.80 TB. Add a broker with 1.38 TB of disk", id="demo",
     ),
 ]  # fmt: skip
 
