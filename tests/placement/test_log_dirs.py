@@ -336,11 +336,14 @@ def test_copies_get_a_log_dir_that_may_have_them(state, operation, band):
 def test_copies_lie_evenly_in_the_log_dirs_of_their_broker(operation):
     # Broker 2 has one log dir half full, and one with room for all that comes.
     dead = {3: BrokerState.DEAD} if isinstance(operation, Fix) else {}
-    rows = [[0], [1], [0]] if isinstance(operation, SetReplicationFactor) else [[3]] * 3
+    # What a dead broker held is fetched from broker 0.
+    held = [[3, 0]] if dead else [[3]]
+    is_raised = isinstance(operation, SetReplicationFactor)
+    rows = [[0], [1], [0]] if is_raised else held * 3
     state = make_state(
         [*rows, [2]], racks="abcd", states=dead, size_bytes=[20, 20, 20, 60],
         log_dirs={b: [Dir("/d1", 200), Dir("/d2", 200)] for b in range(4)},
-        dirs=[["/d1"]] * 4,
+        dirs=[["/d1"] * len(row) for row in [*rows, [2]]],
     )  # fmt: skip
     wishes = Settings(
         names_log_dirs=True,
