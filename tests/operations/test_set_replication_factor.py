@@ -160,14 +160,14 @@ def test_who_may_lead_outlives_who_may_not():
     assert lists_after(found)[2] in ([0], [1])
 
 
-def test_who_leads_outlives_who_may_not_where_both_are_eligible():
+def test_the_eligible_leader_outlives_the_rest_where_nobody_is_in_sync():
     # Broker 0 holds most, and would be rid of one.
     state = make_state(
         [[0, 1], [0]],
         racks="ab",
         states={1: BrokerState.DEMOTED},
         isr=[[], [0]],
-        elr=[[0, 1], []],
+        elr=[[0], []],
         leaders=[0, 0],
         size_bytes=50,
     )
@@ -200,23 +200,6 @@ def test_who_may_lead_comes_first_where_only_another_is_in_sync():
 
     assert lists_after(found) == [[1, 2], [0], [0]]
     assert not found.has_met_rules
-
-
-def test_who_would_lead_is_weighed_where_both_are_eligible():
-    # Broker 0 holds most; broker 1 has not the cores to lead.
-    state = make_state(
-        [[0, 1], [0], [0]],
-        racks="ab",
-        isr=[[], [0], [0]],
-        elr=[[0, 1], [], []],
-        leaders=[0, 0, 0],
-        size_bytes=10,
-        leader_cpu=1.0,
-        follower_cpu=0.0,
-        broker_cpu=[100.0, 1.0],
-    )
-
-    assert planned(state, set_to(1)) == [[0], [0], [0]]
 
 
 def test_nothing_is_dropped_where_nobody_else_can_lead_so_much():
