@@ -33,6 +33,7 @@ if PROFILE != "explore":
     providers.is_local_module_file = lambda _path: False
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Keep the tests on Kafka in one process and those on Spark in another.
@@ -68,16 +69,29 @@ gc.disable()
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """
-    Keep what is there before the first test out of Python's search for garbage.
+    Make sure of the groups, and keep what is there out of Python's search for garbage.
 
     Modules and thousands of tests stay to the end; looking through them again and again
     takes some six hundredths of the processor time of a run.
     """
+    _refuse_lost_groups(session)
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def _refuse_lost_groups(session: pytest.Session) -> None:
+    """Refuse workers that would each start a Kafka and a Spark of their own."""
+    if not getattr(session.config.option, "loadgroup", False):
+        return
+    for item in session.items:
+        if not needs_no_jvm(item) and "@" not in item.nodeid:
+            message = (
+                "this pytest-xdist knows no groups with this pytest: use pytest<9.2"
+            )
+            raise pytest.UsageError(message)
 
 
 COUNTED = 10
