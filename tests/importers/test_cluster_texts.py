@@ -51,11 +51,49 @@ def nodes(data):
     return {record.key: record.values["voter"] for record in source.controllers}
 
 
-@pytest.mark.parametrize("name", ["quorum-status.txt", "quorum-replication.txt"])
-def test_brokers_observe_and_are_no_controllers(name):
-    document = imported(topics(), brokers(), sample(read_quorum, name))
+LEADER = {"id": 100, "voter": True, "combined": False, "leader": True}
 
-    assert document["controllers"] == [{"id": 100, "voter": True, "combined": False}]
+
+@pytest.mark.parametrize(
+    ("name", "more"), [("status", {}), ("replication", {"fetch_age_ms": 0})]
+)
+def test_brokers_observe_and_are_no_controllers(name, more):
+    document = imported(topics(), brokers(), sample(read_quorum, f"quorum-{name}.txt"))
+
+    assert document["controllers"] == [{**LEADER, **more}]
+
+
+@pytest.mark.parametrize(
+    ("fetched", "ages"),
+    [
+        pytest.param({1: "1000", 2: "400", 3: "-1"}, {1: 0, 2: 600}, id="times"),
+        pytest.param(
+            {1: "0 ms ago", 2: "35 ms ago", 3: "-1 ms ago"}, {1: 0, 2: 35}, id="ages"
+        ),
+        pytest.param({1: "1000", 2: "1001", 3: "7"}, {1: 0, 2: 0, 3: 993}, id="ahead"),
+    ],
+)
+def test_the_leader_and_the_last_sign_of_each_voter_are_read(fetched, ages):
+    text = HEADING
+    for node, time in fetched.items():
+        text += f"{node}\t1\t0\t{time}\t{time}\t{ROLES[node == 1]}\t\n"
+
+    document = imported(topics_of(7), read_quorum(text.encode(), file="quorum.txt"))
+
+    controllers = document["controllers"]
+    assert [one["id"] for one in controllers if one.get("leader")] == [1]
+    told = {one["id"]: one.get("fetch_age_ms") for one in controllers}
+    assert {node: age for node, age in told.items() if age is not None} == ages
+
+
+def test_two_leaders_are_none():
+    first = quorum((100, "Leader"), (101, "Follower"))
+    second = quorum((100, "Follower"), (101, "Leader"))
+
+    made = merge([topics(), brokers(), first, second])
+
+    assert not any(one.get("leader") for one in made.snapshot.controllers)
+    assert any("several leaders of the quorum" in note for note in made.notes)
 
 
 def test_both_forms_agree_and_one_tells_the_cluster():
@@ -67,7 +105,7 @@ def test_both_forms_agree_and_one_tells_the_cluster():
 
     assert [c.key for c in status.controllers] == [100, 6, 1, 5, 3, 2, 4]
     assert document["cluster_id"] == "XIznig2aTPOlWb34bTegMA"
-    assert document["controllers"] == [{"id": 100, "voter": True, "combined": False}]
+    assert document["controllers"] == [{**LEADER, "fetch_age_ms": 0}]
 
 
 @pytest.mark.parametrize(
@@ -99,10 +137,14 @@ def test_forms_of_other_releases_are_taken(data, expected):
     assert nodes(data) == expected
 
 
+HEADING = (
+    "NodeId\tLogEndOffset\tLag\tLastFetchTimestamp\tLastCaughtUpTimestamp\tStatus\n"
+)
+ROLES = ("Follower", "Leader")
+
+
 def quorum(*rows):
-    text = (
-        "NodeId\tLogEndOffset\tLag\tLastFetchTimestamp\tLastCaughtUpTimestamp\tStatus\n"
-    )
+    text = HEADING
     for node, status in rows:
         text += f"{node}\t1\t0\t5\t5\t{status}\t\n"
     return read_quorum(text.encode(), file="quorum.txt")
@@ -113,10 +155,11 @@ def test_voters_that_are_brokers_are_combined_and_have_their_rack():
 
     document = imported(topics(), brokers(), said)
 
+    now = {"fetch_age_ms": 0}
     assert document["controllers"] == [
-        {"id": 1, "rack": "r1", "voter": True, "combined": True},
-        {"id": 2, "rack": "r2", "voter": True, "combined": True},
-        {"id": 7, "voter": True, "combined": False},
+        {"id": 1, "rack": "r1", "voter": True, "combined": True, "leader": True} | now,
+        {"id": 2, "rack": "r2", "voter": True, "combined": True} | now,
+        {"id": 7, "voter": True, "combined": False} | now,
     ]
 
 
@@ -141,7 +184,7 @@ def test_pools_and_the_quorum_must_agree():
     with pytest.raises(BadInputError) as caught:
         merge([lists, pools, quorum((1, "Leader"), (100, "Observer"))])
 
-    assert agreed["controllers"] == [{"id": 100, "voter": True, "combined": False}]
+    assert agreed["controllers"] == [{**LEADER, "fetch_age_ms": 0}]
     assert [p.place for p in caught.value.problems] == ["line 3, voter of node 100"]
 
 

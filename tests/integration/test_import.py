@@ -37,7 +37,9 @@ def told(document: dict[str, Any], *, with_sizes: bool = True) -> dict[str, Any]
     """What of a snapshot the tools tell, too."""
     return {
         **{key: document[key] for key in _HEADER},
-        "controllers": [known(one) for one in document["controllers"]],
+        "controllers": [
+            {**known(one), "fetch_age_ms": None} for one in document["controllers"]
+        ],
         "brokers": [
             {key: broker.get(key) for key in _BROKER}
             | {"configs": broker.get("configs") or {}}

@@ -110,9 +110,12 @@ def test_only_configs_that_are_not_defaults_are_kept(document: dict):
 
 def test_the_quorum_and_the_features_are_told(filled: Cluster, document: dict):
     assert document["cluster_id"] == filled.cluster_id
-    assert document["controllers"] == [
-        {"id": 100, "rack": None, "voter": True, "combined": False}
-    ]
+    [controller] = document["controllers"]
+    # The leader's own time is that of its answer.
+    assert controller == {
+        "id": 100, "rack": None, "voter": True, "combined": False, "leader": True,
+        "fetch_age_ms": 0,
+    }  # fmt: skip
     assert document["features"]["eligible.leader.replicas.version"] == 1
     assert "kafka_version" not in document or document["kafka_version"] is None
 

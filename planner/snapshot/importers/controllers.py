@@ -19,19 +19,28 @@ class Quorum:
         Its members, as a snapshot says them, by id.
     unplaced
         Observers that may be controllers or brokers.
+    leaders
+        Nodes that files name as the leader: no more than one, where they agree.
     """
 
     controllers: list[dict[str, Any]] = field(default_factory=list)
     unplaced: list[int] = field(default_factory=list)
+    leaders: list[int] = field(default_factory=list)
 
     def notes(self) -> tuple[str, ...]:
         """Return what the reader of the snapshot should know."""
-        if not self.unplaced:
-            return ()
-        return (
-            f"nodes {named(self.unplaced)} observe the quorum, and no file lists the "
-            "brokers: not taken as controllers; --list-endpoints would tell",
-        )
+        found = []
+        if self.unplaced:
+            found.append(
+                f"nodes {named(self.unplaced)} observe the quorum, and no file lists "
+                "the brokers: not taken as controllers; --list-endpoints would tell"
+            )
+        if len(self.leaders) > 1:
+            found.append(
+                f"files name several leaders of the quorum, nodes {named(self.leaders)}"
+                ": taken at different times, so none is taken"
+            )
+        return tuple(found)
 
 
 def quorum_of(
@@ -53,7 +62,10 @@ def quorum_of(
         Whether some file lists them all, so that an observer that is none of them is
         a controller.
     """
-    found = Quorum()
+    leaders = [
+        node for node, said in sorted(nodes.values.items()) if said.get("leader")
+    ]
+    found = Quorum(leaders=leaders)
     for node, values in sorted(nodes.values.items()):
         is_broker = node in brokers
         if values["voter"] or not (is_broker or not knows_brokers):
@@ -64,8 +76,15 @@ def quorum_of(
                     **({} if rack is None else {"rack": rack}),
                     "voter": values["voter"],
                     "combined": is_broker or values.get("combined", False),
+                    **({"leader": True} if leaders == [node] else {}),
+                    **_fetch_age(values),
                 }
             )
         elif not is_broker:
             found.unplaced.append(node)
     return found
+
+
+def _fetch_age(values: Mapping[str, Any]) -> dict[str, int]:
+    age = values.get("fetch_age_ms")
+    return {} if age is None else {"fetch_age_ms": age}

@@ -14,6 +14,7 @@ brokers tells. Source: `MetadataQuorumCommand` in Kafka's `tools`.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from planner.snapshot.columns import MAX_INT32
@@ -44,9 +45,10 @@ _HEADING = re.compile(
 _TIME = r"(?:-?[0-9]{1,19}(?: ms ago)?)"
 _ROW = re.compile(
     r"(?P<id>[0-9]{1,10})\s+(?:[A-Za-z0-9_-]{22}\s+)?[0-9]{1,19}\s+-?[0-9]{1,19}\s+"
-    rf"{_TIME}\s+{_TIME}\s+(?P<status>Leader|Follower|Observer)",
+    rf"(?P<fetched>{_TIME})\s+{_TIME}\s+(?P<status>Leader|Follower|Observer)",
     re.ASCII,
 )
+_AGO = " ms ago"
 _MAX_LINE = 2000
 
 
@@ -64,7 +66,8 @@ def read_quorum(data: bytes, *, file: str) -> Source:
     Returns
     -------
     Source
-        The nodes of the quorum, voters or not, and with ``--status`` the cluster's id.
+        The nodes of the quorum, voters or not, and which of them leads; with
+        ``--status`` the cluster's id, else when each voter fetched last.
 
     Raises
     ------
@@ -98,7 +101,7 @@ def read_quorum(data: bytes, *, file: str) -> Source:
 
 def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
     """Yield the nodes of the table; one of them leads."""
-    num_leaders = 0
+    rows: list[tuple[int, re.Match[str]]] = []
     for number, line in lines[1:]:
         row = _ROW.fullmatch(line.strip()) if len(line) <= _MAX_LINE else None
         if row is None or int(row["id"]) > MAX_INT32:
@@ -106,12 +109,34 @@ def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
             remedy = "the line was cut or wrapped: take it anew"
             refusal.add(f"line {number}", rule, remedy)
             continue
-        num_leaders += row["status"] == "Leader"
-        is_voter = row["status"] != "Observer"
-        yield _node(int(row["id"]), f"line {number}", is_voter=is_voter)
-    if num_leaders != 1:
-        rule = f"one node must be the leader; {num_leaders} are"
+        rows.append((number, row))
+    leaders = [row for _, row in rows if row["status"] == "Leader"]
+    if len(leaders) != 1:
+        rule = f"one node must be the leader; {len(leaders)} are"
         refusal.add("", rule, "it was cut, or joined with another: take it anew")
+        return
+    for number, row in rows:
+        values: dict[str, Any] = {"voter": row["status"] != "Observer"}
+        if row is leaders[0]:
+            values["leader"] = True
+        age = _fetch_age_ms(row["fetched"], leaders[0]["fetched"])
+        if values["voter"] and age is not None:
+            values["fetch_age_ms"] = age
+        yield Record(key=int(row["id"]), values=values, place=f"line {number}")
+
+
+def _fetch_age_ms(fetched: str, now: str) -> int | None:
+    """
+    Return how long ago a node fetched; `None` where it never did.
+
+    The time of the leader is that of its answer.
+    """
+    if fetched.endswith(_AGO):
+        age = int(fetched.removesuffix(_AGO))
+        return age if age >= 0 else None
+    if int(fetched) < 0 or now.endswith(_AGO) or int(now) < 0:
+        return None
+    return max(int(now) - int(fetched), 0)
 
 
 def _node(node: int, place: str, *, is_voter: bool) -> Record:
@@ -125,6 +150,7 @@ def _status(
     places: list[tuple[str, str]] = []
     header: dict[str, str] = {}
     nodes: list[Record] = []
+    leader = ""
     for number, line in lines:
         place = f"line {number}"
         found = _FIELD.fullmatch(line.strip())
@@ -138,12 +164,19 @@ def _status(
             header["cluster_id"] = _cluster_id(place, value, refusal)
         elif name in _NODES:
             nodes += _listed(value, number, refusal, is_voter=_NODES[name])
+        elif name == "LeaderId":
+            leader = value
     refuse_doubles(places, refusal)
     told = {name for name, _ in places}
     for name in _STATUS:
         if name not in told:
             refusal.add("", f"the line '{name}:' is missing", "take it anew, whole")
-    return header, nodes
+    return header, [
+        replace(one, values={**one.values, "leader": True})
+        if leader == str(one.key)
+        else one
+        for one in nodes
+    ]
 
 
 def _cluster_id(place: str, text: str, refusal: Refusal) -> str:

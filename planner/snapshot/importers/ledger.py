@@ -109,9 +109,13 @@ def _merged(name: str, known: Any, value: Any) -> Any:  # noqa: ANN401 - any fie
     if isinstance(known, Mapping):
         differs = any(known[key] != value[key] for key in known.keys() & value.keys())
         return None if differs else {**known, **value}
-    if isinstance(known, int | float):
-        return known if isclose(known, value, rel_tol=_SAME_CAPACITY) else None
-    return None
+    if name == "fetch_age_ms":
+        # Taken one after the other; the longer one is the more careful one.
+        return max(known, value)
+    is_near = isinstance(known, int | float) and isclose(
+        known, value, rel_tol=_SAME_CAPACITY
+    )
+    return known if is_near else None
 
 
 class PartitionLedger:
