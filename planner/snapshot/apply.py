@@ -73,7 +73,7 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
     chosen = chosen_dirs(snapshot, plan)
-    planned = _planned(table.take(pa.array(at)), plan, _serving(snapshot, at), chosen)
+    planned = _planned(table.take(pa.array(at)), plan, serving_of(snapshot, at), chosen)
     kept = _led_by_first(without_rows(table, at), live_ids(snapshot))
     applied = replace(snapshot, partitions=put_back(kept, planned, at))
     return _with_free_space(snapshot, applied)
@@ -244,7 +244,7 @@ def _dirs_of(snapshot: Snapshot) -> dict[int, frozenset[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Serving:
+class Serving:
     """
     Brokers that serve the partitions of a plan, before it is carried out.
 
@@ -268,15 +268,20 @@ class _Serving:
         """Return the ISR after the plan; without a source nobody catches up."""
         if not self.has_source[entry]:
             return [broker for broker in isr or () if broker in target]
+        return self.online(entry, target)
+
+    def online(self, entry: int, replicas: Sequence[int]) -> list[int]:
+        """Return those brokers that are live and can serve the partition."""
         offline = self.offline[entry]
-        return [b for b in target if b in self.live and b not in offline]
+        return [b for b in replicas if b in self.live and b not in offline]
 
     def leader(self, entry: int, isr: Sequence[int]) -> int:
         """Return the first replica in sync; -1 where none can lead."""
         return next(iter(isr), -1) if self.has_source[entry] else -1
 
 
-def _serving(snapshot: Snapshot, at: RowArray) -> _Serving:
+def serving_of(snapshot: Snapshot, at: RowArray) -> Serving:
+    """Return which brokers can serve the partitions in some rows."""
     state = snapshot.to_state()
     is_offline, start = state.is_offline, state.replicas.start
     ids = state.brokers.ids[state.replicas.broker_idx]
@@ -286,7 +291,7 @@ def _serving(snapshot: Snapshot, at: RowArray) -> _Serving:
         return frozenset(ids[rows][is_offline[rows]].tolist())
 
     has_offline = sum_rows(is_offline, start) > 0
-    return _Serving(
+    return Serving(
         live=live_ids(snapshot),
         offline=[offline_of(p) if has_offline[p] else frozenset() for p in at.tolist()],
         has_source=state.has_source[at].tolist(),
@@ -308,7 +313,7 @@ def chosen_dirs(snapshot: Snapshot, plan: Targets) -> list[Sequence[str | None] 
 def _planned(
     table: ArrowTable,
     plan: Targets,
-    serving: _Serving,
+    serving: Serving,
     log_dirs: Sequence[Dirs],
 ) -> ArrowTable:
     """Return rows of partitions, one per entry of the plan, as it leaves them."""

@@ -7,13 +7,14 @@ from typing import Any
 import pyarrow as pa
 
 from planner.snapshot.apply import (
+    Serving,
     Targets,
     bytes_after,
     chosen_dirs,
     dirs_after,
     fitting_rows,
-    live_ids,
     put_back,
+    serving_of,
     without_rows,
 )
 from planner.snapshot.chosen_dirs import Dirs
@@ -47,7 +48,7 @@ def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
     chosen = chosen_dirs(snapshot, plan)
-    started = _started(table.take(pa.array(at)), plan, live_ids(snapshot), chosen)
+    started = _started(table.take(pa.array(at)), plan, serving_of(snapshot, at), chosen)
     together = put_back(without_rows(table, at), started, at)
     return replace(snapshot, partitions=together)
 
@@ -74,7 +75,7 @@ class _Change:
 
 
 def _started(
-    table: ArrowTable, plan: Targets, live: frozenset[int], log_dirs: Sequence[Dirs]
+    table: ArrowTable, plan: Targets, serving: Serving, log_dirs: Sequence[Dirs]
 ) -> ArrowTable:
     columns = {name: python_values(table.column(name)) for name in table.column_names}
     added = [set(each or ()) for each in columns["adding_replicas"]]
@@ -86,15 +87,15 @@ def _started(
     ]
     rows = range(len(changes))
     columns["isr"] = [
-        [b for b in change.base if b in live]
+        serving.online(n, changes[n].base)
         if isr is None
-        else [b for b in isr if b in change.replicas]
-        for change, isr in zip(changes, columns["isr"], strict=True)
+        else [b for b in isr if b in changes[n].replicas]
+        for n, isr in enumerate(columns["isr"])
     ]
     columns["leader"] = [
-        leader if leader in (-1, *change.replicas) else _first(change, isr, live)
-        for change, leader, isr in zip(
-            changes, columns["leader"], columns["isr"], strict=True
+        leader if leader in (-1, *change.replicas) else _first(serving, n, change, isr)
+        for n, (change, leader, isr) in enumerate(
+            zip(changes, columns["leader"], columns["isr"], strict=True)
         )
     ]
     for name in ("elr", "last_known_elr", "offline_replicas"):
@@ -131,9 +132,9 @@ def _started(
     return pa.Table.from_arrays(arrays, schema=PARTITIONS.schema)
 
 
-def _first(change: _Change, isr: Sequence[int], live: frozenset[int]) -> int:
+def _first(serving: Serving, entry: int, change: _Change, isr: Sequence[int]) -> int:
     """Return who leads where nobody says: the first live replica in the ISR."""
-    return next((b for b in change.base if b in live and b in isr), -1)
+    return next((b for b in serving.online(entry, change.base) if b in isr), -1)
 
 
 def _dirs_of_new(

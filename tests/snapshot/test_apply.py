@@ -173,7 +173,6 @@ def test_dead_brokers_of_a_target_are_not_in_sync():
     assert (found["leader"], found["isr"]) == (3, [3, 1])
 
 
-@settings(max_examples=50)
 def _drawn_entries(document: dict[str, Any], data: st.DataObject) -> list[Entry]:
     """Draw targets for some partitions."""
     ids = [b["id"] for b in document["brokers"]]
@@ -194,6 +193,7 @@ def _drawn_entries(document: dict[str, Any], data: st.DataObject) -> list[Entry]
     ]
 
 
+@settings(max_examples=50)
 @given(documents(), st.data())
 def test_a_plan_changes_what_it_names_and_nothing_else(
     document: dict[str, Any], data: st.DataObject
