@@ -10,7 +10,9 @@ def row(label: str, text: object) -> str:
     """Return a labelled line, folded to 80 columns."""
     import textwrap
 
-    lines = textwrap.wrap(str(text), 67) or [""]
+    lines = textwrap.wrap(
+        str(text), 67, break_on_hyphens=False, break_long_words=False
+    ) or [""]
     return "\n".join(
         f"{label if not at else '':<12} {line}".rstrip()
         for at, line in enumerate(lines)

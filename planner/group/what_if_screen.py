@@ -107,4 +107,11 @@ def _folded(label: str, text: str) -> list[str]:
     import textwrap
 
     indent = " " * len(label)
-    return textwrap.wrap(text, 79, initial_indent=label, subsequent_indent=indent)
+    return textwrap.wrap(
+        text,
+        79,
+        initial_indent=label,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

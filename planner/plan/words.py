@@ -123,9 +123,10 @@ def labelled(label: str, text: str) -> list[str]:
 
 
 def wrapped(text: str, width: int = SCREEN_WIDTH) -> list[str]:
-    """Break a text into lines; a number keeps its unit."""
+    """Break a text into lines between words; a number keeps its unit."""
     joined = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
-    lines = textwrap.wrap(joined, width, break_on_hyphens=False)
+    # A path that is broken cannot be copied, however long it is.
+    lines = textwrap.wrap(joined, width, break_on_hyphens=False, break_long_words=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 

@@ -353,7 +353,8 @@ def test_other_screens_begin_with_what_is_wrong(capsys, tmp_path, command: str):
         [partition(0, [2, 1], leader=None, isr=[2]), partition(1, [3, 4])],
         brokers={2: {"state": "fenced"}},
     )
-    path = write_document(given, tmp_path / "s.json")
+    # Longer than a line: a path that is broken could not be copied.
+    path = write_document(given, tmp_path / f"{'long-name-' * 8}.json")
 
     text = words_of(run(capsys, *command.split(), path))
 
