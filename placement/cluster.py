@@ -135,11 +135,15 @@ class ClusterState:
         """
         ``(R,)`` true for replicas that Kafka may elect without losing records.
 
-        Those of the ISR that are not offline; where a partition has none, those of the
-        ELR that are not offline (KIP-966).
+        Those of the ISR that are not offline, and the leader; where a partition has
+        none, those of the ELR that are not offline (KIP-966).
         """
         serves = ~self.is_offline
         in_sync: BoolArray = serves & self.replicas.is_in_sync
+        if not in_sync.all():
+            # Kafka has every leader in the ISR; a file may leave it out.
+            leader = self.partitions.leader_idx[self.replicas.partition_idx]
+            in_sync |= serves & np.equal(self.replicas.broker_idx, leader)
         eligible = serves & self.replicas.is_eligible
         if not eligible.any():
             return in_sync

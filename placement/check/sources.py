@@ -36,11 +36,12 @@ def _finding(case: Case, partition: int, copies: int) -> Finding:
 
 
 def _can_be_fetched(state: ClusterState) -> BoolArray:
-    """Return ``(P,)`` true where a live replica is in sync, or else eligible."""
+    """Return ``(P,)`` true where a live replica leads, is in sync or is eligible."""
     replicas = state.replicas
     of = np.repeat(np.arange(state.num_partitions), np.diff(replicas.start))
     serves = _serves(state)
-    in_sync = _partitions(state, of[serves & replicas.is_in_sync])
+    leads = np.equal(replicas.broker_idx, state.partitions.leader_idx[of])
+    in_sync = _partitions(state, of[serves & (replicas.is_in_sync | leads)])
     # The ELR counts only once nobody is in sync (KIP-966).
     eligible = _partitions(state, of[serves & replicas.is_eligible])
     return in_sync | eligible
