@@ -4,7 +4,7 @@ Lose a rack on the busiest day, and ask how many brokers the cluster needs.
 Prints::
 
     today         12 brokers, out 39 % on average, holds: False
-    no rack b      8 brokers, out 59 % on average, holds: False
+    no rack b      8 brokers, out 45 % on average, holds: False
     twice as many 24 brokers, out 20 % on average, holds: True
     9 brokers: exact, without [10, 11, 12]
 """

@@ -166,9 +166,12 @@ def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacem
 
 
 def _left_out(found: PlannedPlacement) -> tuple[bool, int, int]:
-    """Return whether rules are broken, how often, and how often soft ones give way."""
+    """Return whether rules are broken, for how many replicas, and the soft ones."""
     given_way = 0 if found.log_dirs is None else len(found.log_dirs.notes)
-    return not found.has_met_rules, len(found.solution.shortfalls), given_way
+    # Several reasons may be given for one replica, and some are of none.
+    shortfalls = enumerate(found.solution.shortfalls, 1)
+    left_out = {short.item if short.item >= 0 else -row for row, short in shortfalls}
+    return not found.has_met_rules, len(left_out), given_way
 
 
 def _with_dirs_named(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:

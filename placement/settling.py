@@ -97,7 +97,9 @@ def settle(
         spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
             best, is_settled, is_proven = found, is_same, hasty.leaves == effort.leaves
-        if is_same or _is_impossible(found) or deadline.is_over():
+        # Other bands give no log dir more room.
+        is_short = log_dirs is not None and not found.has_met_rules
+        if is_same or is_short or _is_impossible(found) or deadline.is_over():
             break
         # Bands go by the heaviest replica where it ends, not where it was.
         load, heaviest = _loads_after(found)

@@ -12,6 +12,7 @@ import numpy as np
 
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
+from placement.core.impossible import share_proofs
 from placement.core.problem import NO_LIMIT, Level, Problem
 from placement.core.solution import Solution
 from placement.core.solve import solve
@@ -68,7 +69,9 @@ def without_bands(problem: Problem) -> Problem:
         # As no group has two items that says nothing, but to the exact model.
         cap = np.ones(problem.num_groups, dtype=np.int32)
         first = replace(first, group_cap=cap)
-    return replace(problem, levels=(first, *others))
+    bare = replace(problem, levels=(first, *others))
+    share_proofs(problem, bare)
+    return bare
 
 
 def _without_band(level: Level) -> Level:

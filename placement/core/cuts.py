@@ -28,7 +28,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from placement.core.arrangement import Arrangement, loads
-from placement.core.occupancy import least_items
 from placement.core.problem import (
     BoolArray,
     FloatArray,
@@ -159,7 +158,7 @@ class _Share:
         )
 
 
-def least_load(problem: Problem, inside: BoolArray) -> IntArray:
+def least_load(problem: Problem, inside: BoolArray, items: IntArray) -> IntArray:
     """
     Return the load that a set of bins has whatever moves, hard rules kept.
 
@@ -169,16 +168,17 @@ def least_load(problem: Problem, inside: BoolArray) -> IntArray:
         Items, bins, and what may move.
     inside
         ``(N,)`` the set.
+    items
+        ``(G,)`` the fewest items of each group in the set; see `core.occupancy`.
 
     Returns
     -------
     ``(R,)`` per resource: no arrangement has less there. What finds no place anywhere
     is no load of the set, and lacks places, not room.
     """
-    share = _Share.of(problem, inside)
-    items = np.maximum(share.least, least_items(problem, inside))
-    items = np.minimum(items, share.most)
-    has_role = share.has_role & share.may_have_role
+    items = np.minimum(items, _most(problem, inside))
+    has_role = problem.role_home >= 0
+    has_role &= ~_may_lead(problem, ~inside) & _may_lead(problem, inside)
     least = [
         int(problem.bins.fixed[inside, r].sum())
         + _dot(problem.weight[:, r], items)

@@ -18,6 +18,8 @@ what sets and single bins lack is worked out again by `core.verify_missing`.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,13 +28,13 @@ from placement.core.bounds import Bands, cost_bound, moves_bound
 from placement.core.nodes import node_room
 from placement.core.occupancy import UsableBins
 from placement.core.overfull import overfull_sets
+from placement.core.places import Places
 from placement.core.problem import (
     NO_LIMIT,
     NOWHERE,
     BoolArray,
     IndexArray,
     IntArray,
-    Level,
     Movability,
     Problem,
 )
@@ -62,12 +64,41 @@ def prove_impossible(problem: Problem) -> list[Shortfall]:
     -------
     Shortfalls, each of which alone makes the problem impossible.
     """
-    return list(_proofs(problem))
+    known = _known_of.setdefault(problem, _Known())
+    if known.proven is None:
+        known.proven = (
+            list(_proofs(problem)) if known.is_impossible is not False else []
+        )
+    return known.proven
 
 
 def is_impossible(problem: Problem) -> bool:
     """Tell whether anything is proven to be missing; stops at the first proof."""
-    return next(_proofs(problem), None) is not None
+    known = _known_of.setdefault(problem, _Known())
+    if known.is_impossible is None:
+        known.is_impossible = (
+            next(_proofs(problem), None) is not None
+            if known.proven is None
+            else bool(known.proven)
+        )
+    return known.is_impossible
+
+
+def share_proofs(problem: Problem, other: Problem) -> None:
+    """Let what is proven of one problem hold for another with the same hard rules."""
+    _known_of[other] = _known_of.setdefault(problem, _Known())
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was proven of a problem; `None`: nobody has asked."""
+
+    is_impossible: bool | None = None
+    proven: list[Shortfall] | None = None
+
+
+# Every search of a problem asks, and so does whoever says why there is no answer.
+_known_of: WeakKeyDictionary[Problem, _Known] = WeakKeyDictionary()
 
 
 def _proofs(problem: Problem) -> Iterator[Shortfall]:
@@ -183,23 +214,11 @@ def _without_places(problem: Problem) -> Iterator[Shortfall]:
         zip(groups.tolist(), np.nonzero(must)[0][first].tolist(), strict=True)
     )
     crowded = np.nonzero(broken_groups(problem, home_arrangement(problem)))[0]
-    for group in [*item_of, *(g for g in crowded.tolist() if g not in item_of)][
-        :MOST_GROUPS
-    ]:
-        have, level = places_of(problem, group)
-        need = int(problem.group_start[group + 1] - problem.group_start[group])
+    asked = [*item_of, *(g for g in crowded.tolist() if g not in item_of)][:MOST_GROUPS]
+    places = Places(problem, asked)
+    for group in places.too_few():
         item = item_of.get(group, NOWHERE)
-        if have < need:
-            yield Shortfall(
-                what="bins" if level is problem.levels[0] else "spread",
-                have=have,
-                need=need,
-                item=item,
-                group=group,
-                bin=int(problem.home[item]) if item >= 0 else NOWHERE,
-                level=level.name,
-                is_proven=True,
-            )
+        yield places.shortfall(group, item)
 
 
 def _without_holders(problem: Problem) -> Iterator[Shortfall]:
@@ -223,36 +242,6 @@ def _without_holders(problem: Problem) -> Iterator[Shortfall]:
                 level=problem.levels[0].name,
                 is_proven=True,
             )
-
-
-def places_of(problem: Problem, group: int) -> tuple[int, Level]:
-    """Return how many items of a group have places, and the level that decides it."""
-    have, level = places_in(problem, 0, group), problem.levels[0]
-    for position, other in enumerate(problem.levels):
-        places = places_in(problem, position, group)
-        if places < have:
-            have, level = places, other
-    return have, level
-
-
-def places_in(problem: Problem, position: int, group: int) -> int:
-    """Return how many items of a group the nodes of one level can take in all."""
-    level = problem.levels[position]
-    cap = 0 if level.group_cap is None else int(level.group_cap[group])
-    if position and not cap:
-        return NO_LIMIT
-    usable, stuck = _usable_bins(problem, group), _stuck_items(problem, group)
-    size = int(problem.group_start[group + 1] - problem.group_start[group])
-    movable = size - int(stuck.sum())
-    inside = level.node_of_bin >= 0
-    node = level.node_of_bin[inside]
-    held = np.bincount(node, weights=stuck[inside], minlength=level.num_nodes)
-    open_bins = np.bincount(node, weights=usable[inside], minlength=level.num_nodes)
-    most = cap or NO_LIMIT
-    # Bins outside the level (that stay as they are) are not capped by it.
-    kept = np.minimum(held, most).sum() + stuck[~inside].sum()
-    room = np.minimum(open_bins, np.maximum(most - held, 0)).sum()
-    return int(kept) + min(movable, int(room + usable[~inside].sum()))
 
 
 def _stuck_items(problem: Problem, group: int) -> IntArray:

@@ -24,37 +24,54 @@ MOST_ALL_CELLS = 60_000_000
 """Pairs of group and node up to which a level is counted at all."""
 
 
-def least_items(problem: Problem, inside: BoolArray) -> IntArray:
+class Occupancy:
     """
-    Return the fewest items of each group that the bins of a set hold.
+    Fewest items of each group in sets of bins.
 
     Parameters
     ----------
     problem
         Items, bins, and what may move.
-    inside
-        ``(N,)`` the set.
-
-    Returns
-    -------
-    ``(G,)``: no arrangement that keeps the hard rules has fewer there.
     """
-    never = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
-    least: IntArray = _count(problem, never & inside[problem.home])
-    movable = np.diff(problem.group_start) - _count(problem, never)
-    chosen = np.nonzero(movable > 0)[0]
-    usable = UsableBins(problem, chosen)
-    most = np.full(len(chosen), np.iinfo(np.int64).max)
-    floor = np.zeros(len(chosen), dtype=np.int64)
-    for position, level in enumerate(problem.levels):
-        if _is_too_large(level, len(chosen), position):
-            continue
-        room, forced = _of_level(usable, position, ~inside)
-        most = np.minimum(most, room)
-        floor = np.maximum(floor, forced)
-    forced = np.maximum(movable[chosen] - most, 0)
-    least[chosen] = np.maximum(least[chosen] + forced, floor)
-    return least
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        never = np.equal(problem.movability, Movability.NEVER)
+        self._is_never: BoolArray = never & (problem.home >= 0)
+        size = np.diff(problem.group_start)
+        self._movable: IntArray = size - _count(problem, self._is_never)
+        self._usable = UsableBins(problem, np.nonzero(self._movable > 0)[0])
+
+    def stuck(self, inside: BoolArray) -> IntArray:
+        """Return ``(G,)`` items of each group that never leave a set of bins."""
+        return _count(self._problem, self._is_never & inside[self._problem.home])
+
+    def least(self, inside: BoolArray) -> IntArray:
+        """
+        Return the fewest items of each group that the bins of a set hold.
+
+        Parameters
+        ----------
+        inside
+            ``(N,)`` the set.
+
+        Returns
+        -------
+        ``(G,)``: no arrangement that keeps the hard rules has fewer there.
+        """
+        usable, least = self._usable, self.stuck(inside)
+        chosen = usable.groups
+        most = np.full(len(chosen), np.iinfo(np.int64).max)
+        floor = np.zeros(len(chosen), dtype=np.int64)
+        for position, level in enumerate(self._problem.levels):
+            if _is_too_large(level, len(chosen), position):
+                continue
+            room, forced = _of_level(usable, position, ~inside)
+            most = np.minimum(most, room)
+            floor = np.maximum(floor, forced)
+        forced = np.maximum(self._movable[chosen] - most, 0)
+        least[chosen] = np.maximum(least[chosen] + forced, floor)
+        return least
 
 
 def _count(problem: Problem, items: BoolArray) -> IntArray:
@@ -79,6 +96,7 @@ class UsableBins:
 
     def __init__(self, problem: Problem, groups: IntArray) -> None:
         self.problem, self.groups = problem, groups
+        self.open_to = _open_to(problem)
         row_of = np.full(problem.num_groups, -1, dtype=np.int64)
         row_of[groups] = np.arange(len(groups))
         row = row_of[problem.group_of]
@@ -97,15 +115,6 @@ class UsableBins:
         first[1:] = np.not_equal(key[order][1:], key[order][:-1])
         self.delta[order[~first]] = 0
 
-    @property
-    def open_to(self) -> BoolArray:
-        """``(classes, N)`` bins that take items of each class of groups."""
-        problem = self.problem
-        found: BoolArray = (
-            problem.is_eligible[:, problem.bin_class] & problem.may_receive
-        )
-        return found
-
     def counts(self, node: IntArray, num_nodes: int, where: BoolArray) -> IntArray:
         """Return ``(g, M)`` how many bins of each node, of some bins, may be used."""
         inside = where & (node >= 0)
@@ -115,7 +124,7 @@ class UsableBins:
                 for is_open in self.open_to
             ],
             dtype=np.int64,
-        ).reshape(-1, num_nodes)
+        ).reshape(len(self.open_to), num_nodes)
         found = base[self.problem.group_class[self.groups]]
         here = inside[self.home]
         np.add.at(found, (self.row[here], node[self.home[here]]), self.delta[here])
@@ -169,7 +178,15 @@ class UsableBins:
 
     def part(self, start: int, stop: int) -> "UsableBins":
         """Return the same for some of the groups."""
+        if start == 0 and stop >= len(self.groups):
+            return self
         return UsableBins(self.problem, self.groups[start:stop])
+
+
+def _open_to(problem: Problem) -> BoolArray:
+    """Return ``(classes, N)`` bins that take items of each class of groups."""
+    is_open: BoolArray = problem.is_eligible[:, problem.bin_class] & problem.may_receive
+    return is_open
 
 
 def _of_level(

@@ -20,7 +20,7 @@ import numpy as np
 from placement.core.arrangement import home_loads
 from placement.core.cuts import least_load
 from placement.core.nodes import limited_levels, set_capacity
-from placement.core.occupancy import least_items
+from placement.core.occupancy import Occupancy
 from placement.core.problem import (
     NO_LIMIT,
     BoolArray,
@@ -66,32 +66,42 @@ def overfull_sets(
     capacity = np.minimum(usable_capacity(problem), _most_held(problem))
     found = np.zeros(problem.num_resources, dtype=np.bool_)
     verifier, has_load = Verifier(problem), False
+    occupancy = Occupancy(problem)
     chosen = list(_different(_sets(problem, capacity)))
     in_nodes = found.copy()
     for one in chosen:
         # What is known of smaller sets, or of all bins, is more than sets of these say.
         known = found | in_nodes if one.level in {OPEN, UNION, BIN} else found
-        for shortfall in _overfull(problem, verifier, one, (capacity, known)):
+        if known.all():
+            continue
+        items = occupancy.least(one.bins)
+        for shortfall in _overfull(problem, verifier, one, items, (capacity, known)):
             r = problem.resources.index(shortfall.resource)
             (found if one.node < 0 else in_nodes)[r] = True
             has_load = True
             yield shortfall
     if counts_pieces and not has_load:
-        yield from _crowded_sets(problem, verifier, capacity, chosen)
+        yield from _crowded_sets(problem, verifier, capacity, (chosen, occupancy))
 
 
 def _overfull(
-    problem: Problem, verifier: Verifier, one: _Set, limits: tuple[IntArray, BoolArray]
+    problem: Problem,
+    verifier: Verifier,
+    one: _Set,
+    items: IntArray,
+    limits: tuple[IntArray, BoolArray],
 ) -> Iterator[Shortfall]:
     """
     Yield what one set lacks.
 
-    `limits` are capacities, and the resources of which all bins are known to have too
-    little together: of which is no news then.
+    `items`: the fewest of each group that it holds. `limits` are capacities, and the
+    resources of which all bins are known to have too little together: of which is no
+    news then.
     """
     capacity, known = limits
     least = np.maximum(
-        least_load(problem, one.bins), _least_while_copying(problem, one.bins)
+        least_load(problem, one.bins, items),
+        _least_while_copying(problem, one.bins, items),
     )
     most = set_capacity(problem, capacity, one.bins)
     for r in np.nonzero(~known)[0].tolist():
@@ -120,13 +130,15 @@ def _shortfall(
     )
 
 
-def _least_while_copying(problem: Problem, inside: BoolArray) -> IntArray:
+def _least_while_copying(
+    problem: Problem, inside: BoolArray, least: IntArray
+) -> IntArray:
     """Return ``(R,)`` load of a set while what leaves still fills it; 0 elsewhere."""
     if not problem.is_transient.any():
         return np.zeros(problem.num_resources, dtype=np.int64)
     items = np.nonzero((problem.home >= 0) & inside[problem.home])[0]
     held = np.bincount(problem.group_of[items], minlength=problem.num_groups)
-    arriving = np.maximum(least_items(problem, inside) - held, 0)
+    arriving = np.maximum(least - held, 0)
     weight = problem.weight[problem.group_of[items]]
     if len(problem.extra):
         weight = weight + problem.extra[items]
@@ -218,12 +230,16 @@ def _fullest(problem: Problem, level: Level) -> list[int]:
 
 
 def _crowded_sets(
-    problem: Problem, verifier: Verifier, capacity: IntArray, sets: list[_Set]
+    problem: Problem,
+    verifier: Verifier,
+    capacity: IntArray,
+    tried: tuple[list[_Set], Occupancy],
 ) -> Iterator[Shortfall]:
     """Yield sets that must take more items of some weight on than fit one by one."""
     free = capacity - _least_of_stuck(problem)
+    sets, occupancy = tried
     for one in sets:
-        need = least_items(problem, one.bins) - _stuck_in(problem, one.bins)
+        need = occupancy.least(one.bins) - occupancy.stuck(one.bins)
         # Items without a bin at all lack places, not room.
         need = np.minimum(need, int((one.bins & problem.may_receive).sum()))
         for r in np.nonzero(~problem.is_transient)[0].tolist():
@@ -258,12 +274,6 @@ def _counted(problem: Problem, short: Shortfall, group: int) -> Shortfall:
         is_proven=True,
         proof=short.proof,
     )
-
-
-def _stuck_in(problem: Problem, inside: BoolArray) -> IntArray:
-    never = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
-    rows = problem.group_of[never & inside[problem.home]]
-    return np.bincount(rows, minlength=problem.num_groups)
 
 
 def _least_of_stuck(problem: Problem) -> IntArray:

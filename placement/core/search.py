@@ -125,7 +125,7 @@ class Searcher:
         self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
             problem.num_items, 1
         )
-        self._is_impossible: bool | None = None
+        self.is_hopeless: bool | None = None
         self.steps = 0
 
     @property
@@ -251,9 +251,9 @@ class Searcher:
         """Tell whether hard rules are broken, and proven to be in any arrangement."""
         if not value.key[0]:
             return False
-        if self._is_impossible is None:
-            self._is_impossible = is_impossible(self._problem)
-        return self._is_impossible
+        if self.is_hopeless is None:
+            self.is_hopeless = is_impossible(self._problem)
+        return self.is_hopeless
 
     def _attempt(
         self, at: Arrangement, base_prices: Sequence[float], spread: Spread

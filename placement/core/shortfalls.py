@@ -3,12 +3,9 @@
 import numpy as np
 
 from placement.core.arrangement import Arrangement, loads
-from placement.core.impossible import (
-    places_in,
-    places_of,
-    prove_impossible,
-)
+from placement.core.impossible import prove_impossible
 from placement.core.nodes import node_loads
+from placement.core.places import Places
 from placement.core.problem import (
     NO_LIMIT,
     IntArray,
@@ -54,34 +51,25 @@ def _beyond(found: list[Shortfall], proven: list[Shortfall]) -> list[Shortfall]:
 def _unplaced(problem: Problem, at: Arrangement) -> list[Shortfall]:
     must = np.equal(problem.movability, Movability.MUST)
     waiting = np.nonzero((must & ~is_moved(problem, at)) | np.less(at.bin_of, 0))[0]
-    return [_group_shortfall(problem, int(item)) for item in waiting[:MAX_SHORTFALLS]]
-
-
-def _group_shortfall(problem: Problem, item: int) -> Shortfall:
-    """Compare the items of a group with the places that any arrangement has."""
-    group = int(problem.group_of[item])
-    need = int(problem.group_start[group + 1] - problem.group_start[group])
-    have, level = places_of(problem, group)
-    return Shortfall(
-        what="bins" if level is problem.levels[0] else "spread",
-        have=have,
-        need=need,
-        item=item,
-        group=group,
-        bin=int(problem.home[item]),
-        level=level.name,
-        is_proven=have < need,
-    )
+    items = waiting[:MAX_SHORTFALLS]
+    groups = problem.group_of[items].tolist()
+    places = Places(problem, groups)
+    return [
+        places.shortfall(group, item)
+        for group, item in zip(groups, items.tolist(), strict=True)
+    ]
 
 
 def _crowded(problem: Problem, at: Arrangement) -> list[Shortfall]:
     found = []
-    for group in np.nonzero(broken_groups(problem, at))[0][:MAX_SHORTFALLS]:
+    crowded = np.nonzero(broken_groups(problem, at))[0][:MAX_SHORTFALLS].tolist()
+    places_of = Places(problem, crowded)
+    for group in crowded:
         start, stop = problem.group_start[group : group + 2]
         for position, level in enumerate(problem.levels):
             if level.group_cap is None or not position:
                 continue
-            places = places_in(problem, position, int(group))
+            places = places_of.at(position, group)
             is_proven = bool(places < stop - start)
             nodes = int((open_bins(level) > 0).sum())
             found.append(
@@ -89,7 +77,7 @@ def _crowded(problem: Problem, at: Arrangement) -> list[Shortfall]:
                     what="spread",
                     have=places if is_proven else nodes,
                     need=int(stop - start),
-                    group=int(group),
+                    group=group,
                     level=level.name,
                     is_proven=is_proven,
                 )

@@ -218,6 +218,9 @@ def _in_rounds(
         # What is still out of band or broken may be better off from here.
         rebased = _rebased(problem, at)
         anew = _searcher(rebased, how)
+        if searcher.is_hopeless:
+            # What no arrangement keeps is not kept from another start either.
+            anew.is_hopeless = True
         again = settled(problem, _improve(rebased, at, anew)[0])
         steps += anew.steps
         worth = evaluate(problem, again)

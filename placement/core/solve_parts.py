@@ -44,7 +44,7 @@ def solve_in_parts(
     """
     divided = divide(problem, parts)
     found = [solve(divided, effort=effort, seed=seed, deadline=deadline)]
-    if found[0].status not in MET:
+    if found[0].status is Status.PARTIAL:
         found += _packed(divided, effort, seed, deadline or Deadline())
     best = next((one for one in reversed(found) if one.status in MET), found[0])
     proven = prove(problem, gather(problem, parts, best.best), effort=effort)

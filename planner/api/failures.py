@@ -380,7 +380,7 @@ def lose(
     >>> from planner.demo import SNAPSHOT_FILE
     >>> lost = planner.lose(planner.read_snapshot(SNAPSHOT_FILE), brokers=[7])
     >>> lost.is_ok, lost.document["binding"]["broker"]
-    (False, 2)
+    (True, 2)
     """
     state = snapshot.to_state()
     elr = {None: None, True: "on", False: "off"}[eligible_leader_replicas]

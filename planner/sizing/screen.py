@@ -92,7 +92,8 @@ def known_text(answer: SizeAnswer) -> str:
     if not unknown:
         return ""
     known = [str(resource) for resource in SIZED if str(resource) not in unknown]
-    alone = ", ".join(known) if known else "counts and racks"
+    *others, last = known or ["counts", "racks"]
+    alone = f"{', '.join(others)} and {last}" if others else last
     return f" for {alone} alone ({', '.join(unknown)} unknown)"
 
 

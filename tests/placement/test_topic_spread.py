@@ -68,7 +68,10 @@ def test_no_topic_piles_up_and_nothing_more_is_copied(family: str, seed: int):
         share = float(of_brokers.max() / of_brokers.sum())
         assert most_beyond(state, after, share, counted) <= 2
     near, far = spread.solution.certificate, anyhow.solution.certificate
-    assert near.deviation.value <= far.deviation.value + 1e-9
+    assert spread.has_met_rules == anyhow.has_met_rules == (family != "b")
+    if spread.has_met_rules:
+        # What no plan can do is spread whatever that adds to the distance.
+        assert near.deviation.value <= far.deviation.value + 1e-9
     assert near.cost.value <= far.cost.value * 1.05
 
 

@@ -150,8 +150,12 @@ def test_what_comes_together_over_a_capacity_is_said():
     caused = {finding.rule for finding in made.findings if not finding.existing}
     assert caused == {"max-replicas"}
     assert made.plan.status == "infeasible"
-    (short,) = made.plan.placed.solution.shortfalls
-    assert (short.bin, short.resource, short.have, short.need) == (0, "replicas", 3, 4)
+    shortfalls = made.plan.placed.solution.shortfalls
+    assert [(lack.level, lack.resource) for lack in shortfalls] == [
+        ("rack", "replicas"), ("broker", "replicas"),
+    ]  # fmt: skip
+    assert {(lack.have, lack.need) for lack in shortfalls} == {(3, 4)}
+    assert shortfalls[0].is_proven
 
 
 def test_leaders_change_together():
