@@ -12,7 +12,7 @@ What a log dir's file system holds besides replicas (`usable_bytes` tells) is a 
 load of it. A replica whose log dir is not known is part of that, and stays.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -31,10 +31,10 @@ from placement.core.impossible import is_impossible
 from placement.core.problem import (
     FloatArray,
     IntArray,
-    Movability,
 )
 from placement.core.solution import Bounded, Proof, Shortfall, Solution, Status
 from placement.core.solve import prove, solve
+from placement.dir_shortfalls import kept_in
 from placement.dir_tables import (
     LOG_DIR,
     Lying,
@@ -189,7 +189,7 @@ def are_dirs_impossible(draft: Draft) -> bool:
         What may move inside brokers, as for `plan_dirs`.
     """
     table, settings = Tables(draft, as_now(draft)), draft.settings
-    if next(_kept_in(table, table.home), None) is not None:
+    if next(kept_in(table, table.home), None) is not None:
         return True
     for most, need in (
         (settings.max_moves, int(table.must.sum())),
@@ -316,7 +316,7 @@ class _Found:
         after = table.loads(self.place)
         outside = targets.outside(disk_alone(after))[:, 0]
         moved = self.place != table.home
-        kept = list(_kept_in(table, self.place))
+        kept = list(kept_in(table, self.place))
         spent = [one.seconds for one in self.solutions.values()]
         return PlannedDirs(
             log_dir_idx=np.where(moved, self.place, ABSENT).astype(np.int32),
@@ -327,7 +327,7 @@ class _Found:
             is_member=table.is_member,
             cost=self._cost(int(table.cost[moved].sum())),
             deviation=self._deviation(float(outside.max(initial=0.0))),
-            status=Status.PARTIAL if kept else self._status(),
+            status=self._status(kept),
             shortfalls=(*self.shortfalls, *kept, *self._caps()),
             num_homeless=int((table.is_coming & (self.place == ABSENT)).sum()),
             seconds={
@@ -346,8 +346,11 @@ class _Found:
                 missing = shortfall.need - shortfall.have
                 yield replace(shortfall, have=have, need=have + missing)
 
-    def _status(self) -> Status:
+    def _status(self, kept: Sequence[Shortfall]) -> Status:
         found = {one.status for one in self.solutions.values()}
+        found |= {
+            Status.INFEASIBLE if one.is_proven else Status.PARTIAL for one in kept
+        }
         for status in (Status.INFEASIBLE, Status.PARTIAL, Status.FEASIBLE):
             if status in found:
                 return status
@@ -382,19 +385,3 @@ class _Found:
         if best is None or best.lower_bound <= 0:
             return Bounded(value=value, lower_bound=0.0)
         return Bounded(value=value, lower_bound=min(value, best.lower_bound))
-
-
-def _kept_in(table: Tables, place: IntArray) -> Iterator[Shortfall]:
-    """Yield the replicas that are left alone in log dirs to be emptied."""
-    emptied = np.append(table.is_emptied, False)
-    stays = emptied[place] & np.equal(table.movability, Movability.NEVER)
-    for row in np.nonzero(stays)[0][:MOST_LISTED]:
-        yield Shortfall(
-            what="bins",
-            have=0,
-            need=1,
-            item=int(row),
-            bin=int(place[row]),
-            node=int(table.state.replicas.broker_idx[row]),
-            level=LOG_DIR,
-        )
