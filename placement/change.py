@@ -188,7 +188,9 @@ class Reassignment:
         # Places that replace nothing are copies in changed partitions: what their
         # origin says is never asked for.
         copied, origin = self.is_copied, self.origin
-        is_live = brokers.is_live[self.broker_idx]
+        # What stays in a failed log dir stays offline.
+        is_failed = self.before.is_offline[origin] & ~copied
+        is_live = brokers.is_live[self.broker_idx] & ~is_failed
         catches_up = changed & self._has_source[self.partition_idx]
         kept = replicas.is_in_sync[origin] & ~copied
         kept_dir = np.where(copied, ABSENT, replicas.log_dir_idx[origin])
@@ -324,8 +326,7 @@ def led_by(state: ClusterState) -> RowArray:
     The first live one in sync, else the first live one, else `ABSENT`.
     """
     replicas = state.replicas
-    is_live = state.brokers.is_live[replicas.broker_idx]
-    in_sync = first_true(is_live & replicas.is_in_sync, replicas.start)
+    in_sync = first_true(~state.is_offline & replicas.is_in_sync, replicas.start)
     return np.where(in_sync == ABSENT, first_live_replica(state), in_sync)
 
 

@@ -260,9 +260,8 @@ def preferred_leaders(state: ClusterState) -> IndexArray:
 
 
 def first_live_replica(state: ClusterState) -> WeightArray:
-    """Return ``(P,)`` row of the first replica on a live broker, or `ABSENT`."""
-    is_live = state.brokers.is_live[state.replicas.broker_idx]
-    return first_true(is_live, state.replicas.start)
+    """Return ``(P,)`` row of the first replica that is not offline, or `ABSENT`."""
+    return first_true(~state.is_offline, state.replicas.start)
 
 
 def first_true(flags: BoolArray, start: WeightArray) -> WeightArray:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.check.target import Int64Array, Target
-from placement.cluster import ABSENT, ClusterState
+from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -65,7 +65,7 @@ def _placed_now(state: ClusterState) -> Placed:
         broker_idx=broker_idx,
         from_idx=np.arange(len(broker_idx)),
         log_dir_idx=state.replicas.log_dir_idx.astype(np.int64),
-        is_leader=_first_live(state, start, broker_idx),
+        is_leader=_first(serves(state), start),
         replication_factor=state.replication_factor,
     )
 
@@ -107,13 +107,15 @@ def placed_after(
     from_idx = _find_before(state, partition_idx, broker_idx)
     stays_in = _take(state.replicas.log_dir_idx, from_idx)
     named = np.concatenate([np.full(num_before, ABSENT), slot_dir])[row]
+    is_live = state.brokers.is_live[broker_idx]
+    stays_offline = np.append(~serves(state), False)[from_idx]
     return Placed(
         start=start,
         partition_idx=partition_idx,
         broker_idx=broker_idx,
         from_idx=from_idx,
         log_dir_idx=np.where(np.equal(named, ABSENT), stays_in, named),
-        is_leader=_first_live(state, start, broker_idx),
+        is_leader=_first(is_live & ~stays_offline, start),
         replication_factor=np.where(is_touched, counts, state.replication_factor),
     )
 
@@ -149,12 +151,23 @@ def _find_before(
     return np.where(np.equal(before[row], wanted), row, ABSENT)
 
 
-def _first_live(
-    state: ClusterState, start: Int64Array, broker_idx: Int64Array
-) -> BoolArray:
-    live_rows = np.flatnonzero(state.brokers.is_live[broker_idx])
-    partition = _partition_of(start)[live_rows]
+def serves(state: ClusterState) -> BoolArray:
+    """Return ``(R,)`` true for replicas on live brokers, in log dirs that work."""
+    live = (BrokerState.ALIVE, BrokerState.NEW, BrokerState.DEMOTED)
+    on_live = np.isin(state.brokers.state, live)[state.replicas.broker_idx]
+    failed = np.append(np.equal(state.log_dirs.state, LogDirState.OFFLINE), False)
+    in_failed = failed[state.replicas.log_dir_idx] & np.not_equal(
+        state.replicas.log_dir_idx, ABSENT
+    )
+    found: BoolArray = on_live & ~in_failed & ~state.replicas.is_failed
+    return found
+
+
+def _first(is_able: BoolArray, start: Int64Array) -> BoolArray:
+    """Return the first replica of each partition that is able to lead."""
+    rows = np.flatnonzero(is_able)
+    partition = _partition_of(start)[rows]
     is_first = np.append(True, np.not_equal(partition[1:], partition[:-1]))
-    is_leader = np.zeros(len(broker_idx), dtype=np.bool_)
-    is_leader[live_rows[is_first[: len(live_rows)]]] = True
+    is_leader = np.zeros(len(is_able), dtype=np.bool_)
+    is_leader[rows[is_first[: len(rows)]]] = True
     return is_leader

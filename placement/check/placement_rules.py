@@ -7,7 +7,7 @@ import numpy as np
 
 from placement.check.case import Case
 from placement.check.finding import Finding
-from placement.check.placed import BoolArray
+from placement.check.placed import BoolArray, serves
 from placement.check.target import Int64Array
 from placement.cluster import ABSENT, BrokerState, LogDirState
 
@@ -75,11 +75,11 @@ def _in_sync_dropped(case: Case) -> Iterator[Finding]:
 def _fewer_in_sync(case: Case, chosen: BoolArray) -> Iterator[Finding]:
     """Find chosen partitions, ``(P,)``, too few of whose live replicas stay in sync."""
     is_live = case.state.brokers.is_live
-    serves = case.state.replicas.is_in_sync & is_live[case.before.broker_idx]
-    had = _count(case, case.before.partition_idx[serves])
+    in_sync = case.state.replicas.is_in_sync & serves(case.state)
+    had = _count(case, case.before.partition_idx[in_sync])
     comes = case.is_new & is_live[case.after.broker_idx]
     # What comes is in sync before anything goes; what was behind may stay so.
-    left = _kept(case, serves) + _count(case, case.after.partition_idx[comes])
+    left = _kept(case, in_sync) + _count(case, case.after.partition_idx[comes])
     least = np.minimum(_min_isr_of(case), case.after.replication_factor)
     least = np.minimum(least, had)
     for partition in np.flatnonzero((left < least) & chosen).tolist():

@@ -7,9 +7,9 @@ import numpy as np
 
 from placement.check.case import Case
 from placement.check.finding import Finding
-from placement.check.placed import BoolArray
+from placement.check.placed import BoolArray, serves
 from placement.check.target import Int64Array
-from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+from placement.cluster import ClusterState
 
 
 def no_source(case: Case) -> Iterator[Finding]:
@@ -39,24 +39,12 @@ def _can_be_fetched(state: ClusterState) -> BoolArray:
     """Return ``(P,)`` true where a live replica leads, is in sync or is eligible."""
     replicas = state.replicas
     of = np.repeat(np.arange(state.num_partitions), np.diff(replicas.start))
-    serves = _serves(state)
+    is_able = serves(state)
     leads = np.equal(replicas.broker_idx, state.partitions.leader_idx[of])
-    in_sync = _partitions(state, of[serves & (replicas.is_in_sync | leads)])
+    in_sync = _partitions(state, of[is_able & (replicas.is_in_sync | leads)])
     # The ELR counts only once nobody is in sync (KIP-966).
-    eligible = _partitions(state, of[serves & replicas.is_eligible])
+    eligible = _partitions(state, of[is_able & replicas.is_eligible])
     return in_sync | eligible
-
-
-def _serves(state: ClusterState) -> BoolArray:
-    """Return ``(R,)`` true for replicas on live brokers, in log dirs that work."""
-    live = (BrokerState.ALIVE, BrokerState.NEW, BrokerState.DEMOTED)
-    on_live = np.isin(state.brokers.state, live)[state.replicas.broker_idx]
-    failed = np.append(np.equal(state.log_dirs.state, LogDirState.OFFLINE), False)
-    in_failed = failed[state.replicas.log_dir_idx] & np.not_equal(
-        state.replicas.log_dir_idx, ABSENT
-    )
-    serves: BoolArray = on_live & ~in_failed & ~state.replicas.is_failed
-    return serves
 
 
 def _partitions(state: ClusterState, rows: Int64Array) -> BoolArray:

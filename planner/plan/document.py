@@ -145,7 +145,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     Return ``(P,)`` true for partitions whose leader will differ from its first replica.
 
     A leader that stays a replica goes on leading after a reassignment; one that is
-    removed gives way to the first replica by itself. A first replica that is not live
+    removed gives way to the first replica by itself. A first replica that is offline
     cannot be elected. Leaders that are kept go on, but where they may not lead.
     """
     state, reassignment = plan.state, plan.placed.reassignment
@@ -155,10 +155,10 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     of = reassignment.partition_idx
     keeps = np.zeros(state.num_partitions, dtype=np.bool_)
     np.logical_or.at(keeps, of, np.equal(reassignment.broker_idx, leader[of]))
-    is_live = state.brokers.is_live[first]
+    serves = ~reassignment.after().is_offline[start[:-1]]
     kept = topics_led_on(plan.placed.draft)[state.partitions.topic_idx]
     leads_on = kept & ~reassignment.is_led_anew & state.brokers.may_lead[leader]
-    return keeps & (leader != ABSENT) & (leader != first) & is_live & ~leads_on
+    return keeps & (leader != ABSENT) & (leader != first) & serves & ~leads_on
 
 
 def to_document(plan: Plan) -> dict[str, Any]:

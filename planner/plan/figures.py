@@ -98,16 +98,19 @@ class Survival:
     Parameters
     ----------
     most_offline
-        Partitions without a live replica after the worst single loss.
+        Partitions that the worst single loss leaves without a replica that can lead.
     most_below
         Partitions under min.insync.replicas after the worst single loss.
     at_min_isr
         Partitions just at min.insync.replicas after the worst single loss.
+    offline_before
+        Partitions without a replica that can lead before any loss.
     """
 
     most_offline: int
     most_below: int
     at_min_isr: int
+    offline_before: int
 
 
 def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survival:
@@ -122,7 +125,8 @@ def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survi
         ``(B,)`` the node that fails together.
     """
     replicas = state.replicas
-    is_live = state.brokers.is_live[replicas.broker_idx]
+    # What is offline, or not in sync, takes over from nobody.
+    is_live = state.can_lead
     of, node = replicas.partition_idx, node_of_broker[replicas.broker_idx]
     live = sum_rows(is_live, replicas.start)
     min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
@@ -136,5 +140,8 @@ def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survi
     below = np.bincount(lost[left < need], minlength=count)
     at = np.bincount(lost[left == need], minlength=count)
     return Survival(
-        int(offline.max(initial=0)), int(below.max(initial=0)), int(at.max(initial=0))
+        most_offline=int(offline.max(initial=0)),
+        most_below=int(below.max(initial=0)),
+        at_min_isr=int(at.max(initial=0)),
+        offline_before=int(np.equal(live, 0).sum()),
     )

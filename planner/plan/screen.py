@@ -107,9 +107,13 @@ def _size_text(plan: Plan) -> str:
 def _wrong_text(plan: Plan) -> str:
     offline = plan.before.violations["offline_replicas"]
     problems = [*wrong(plan, plan.before), *_idle_brokers(plan)]
+    if offline:
+        problems.insert(0, f"{plural(offline, 'replica')} offline")
     fine = [] if plan.before.violations["rack"] else ["racks ok"]
-    fine.append(f"{offline} offline")
-    return f"{'; '.join(problems) or 'nothing'}. {', '.join(fine).capitalize()}."
+    if not offline:
+        fine.append("0 offline")
+    ending = f" {', '.join(fine).capitalize()}." if fine else ""
+    return f"{'; '.join(problems) or 'nothing'}.{ending}"
 
 
 def wrong(plan: Plan, score: Score) -> Iterator[str]:
@@ -360,6 +364,9 @@ def _survival(plan: Plan) -> str:
     brokers = after.brokers
     alone = survive(after, np.arange(len(brokers), dtype=np.int32))
     text = f"any broker: {_yes(alone.most_offline)}."
+    if alone.offline_before:
+        count = plural(alone.offline_before, "partition")
+        text = f"{count} offline already, with no loss. Of the others {text}"
     if not any(rack is not None for rack in brokers.racks):
         return f"{text} Racks unknown."
     racks = survive(after, brokers.rack_idx)
