@@ -60,9 +60,15 @@ class KafkaCommands:
         """Return the command that shows progress and, at the end, removes throttles."""
         return self._reassign(file, "--verify")
 
-    def cancel(self, file: str) -> str:
-        """Return the command that cancels what of a file still moves."""
-        return self._reassign(file, "--cancel")
+    def cancel(self, file: str, *, keeps_throttles: bool = False) -> str:
+        """
+        Return the command that cancels what of a file still moves.
+
+        `keeps_throttles`: where a broker is down. The tool removes throttles else, and
+        would wait for that broker, and fail.
+        """
+        keeps = " --preserve-throttles" if keeps_throttles else ""
+        return self._reassign(file, f"--cancel{keeps}")
 
     def list_moves(self) -> str:
         """Return the command that lists every reassignment of the cluster."""

@@ -250,6 +250,9 @@ def _way_back(plan: Plan, runs: Sequence[Run], files: Files) -> list[str]:
         "",
         *code(KAFKA.cancel("reassignment.json")),
         "",
+        "While a broker is down, add `--preserve-throttles`: the tool would wait for "
+        "that broker, and fail.",
+        "",
     ]
     if plan.waves is not None:
         lines += _roll_back_waves(runs)

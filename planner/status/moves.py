@@ -7,6 +7,7 @@ import numpy as np
 
 from placement.cluster import ABSENT, UNKNOWN
 from placement.status import Moves, Obstacle
+from planner.kafka_commands import KafkaCommands
 from planner.plan.reassignment_file import ReassignmentFile
 from planner.plan.words import bytes_text, plural
 from planner.status.find import Status
@@ -67,7 +68,7 @@ def stuck_advice(status: Status, address: Address) -> list[Advice]:
     # Kafka's tool would wait for brokers that are down to clear their throttles.
     is_down = len(status.troubles.broker_idx) > 0
     also = "" if is_down else " (Kafka's tool removes throttles then, too)"
-    keeps = " --preserve-throttles" if is_down else ""
+    kafka = KafkaCommands(connection=address.connection)
     return [
         ("start what they wait for, or cancel them: the lists before come back", None),
         (
@@ -76,8 +77,7 @@ def stuck_advice(status: Status, address: Address) -> list[Advice]:
         ),
         (
             f"and cancel them{also}",
-            f"kafka-reassign-partitions.sh {address.connection} --cancel "
-            f"--reassignment-json-file {CANCEL_NAME}{keeps}",
+            kafka.cancel(CANCEL_NAME, keeps_throttles=is_down),
         ),
     ]
 

@@ -14,10 +14,13 @@ from planner.verify.status import Overall
 from planner.verify.to_come import ToCome
 from planner.verify.wave_progress import WaveProgress
 
-CANCEL_NOTE = (
-    "a cancel ends every reassignment of the file that still moves, and removes the "
-    "throttles of all brokers"
-)
+CANCEL_NOTES = {
+    False: "a cancel ends every reassignment of the file that still moves, and removes "
+    "the throttles of all brokers",
+    True: "a cancel ends every reassignment of the file that still moves; throttles "
+    "are left, since Kafka's tool would wait for the broker that is down",
+}
+"""What a cancel does, by whether a broker is down."""
 
 
 RATE = "BYTES_PER_S"
@@ -66,6 +69,8 @@ class Situation:
         What is yet to be started.
     creates
         Whether it makes new partitions, by another of Kafka's tools.
+    is_broker_down
+        Whether some broker of the cluster is not live.
     """
 
     findings: Sequence[VerifyFinding]
@@ -75,6 +80,7 @@ class Situation:
     moves: Sequence[Move]
     to_come: ToCome
     creates: bool = False
+    is_broker_down: bool = False
 
     @property
     def num_moving(self) -> int:
@@ -116,8 +122,8 @@ def _stuck(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[S
     if count := _count(now, "stuck"):
         yield Step(
             f"{_partitions(count)} can never finish: the same brokers are added and "
-            f"removed. Cancel; {CANCEL_NOTE}",
-            (kafka.cancel(files.whole),),
+            f"removed. Cancel; {CANCEL_NOTES[now.is_broker_down]}",
+            (kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),),
         )
 
 
@@ -140,8 +146,9 @@ def _waiting(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator
             yield Step(f"{what} a replica that stays is in sync again")
     if waits and now.moves:
         yield Step(
-            f"if that cannot be: cancel, and plan anew; {CANCEL_NOTE}",
-            (kafka.cancel(files.whole),),
+            f"if that cannot be: cancel, and plan anew; "
+            f"{CANCEL_NOTES[now.is_broker_down]}",
+            (kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),),
         )
 
 

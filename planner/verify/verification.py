@@ -147,6 +147,7 @@ def verify(
         moves=moves,
         to_come=to_come(rows, judged, before),
         creates=creates,
+        is_broker_down=not bool(state.brokers.is_live.all()),
     )
     steps = steps_left(now, files or PlanFiles(), KafkaCommands(connection=connection))
     return Verification(
