@@ -9,6 +9,7 @@ from placement.core.problem import IntArray, Movability
 from placement.core.solution import Shortfall
 from placement.dir_tables import LOG_DIR, Tables
 
+FAILED_LOG_DIR = "failed-log-dir"
 MOST_LISTED = 20
 """Replicas that are named one by one."""
 
@@ -38,7 +39,7 @@ def _failed(state: ClusterState, log_dir: int, count: int) -> Shortfall:
     broker_id, path = int(state.brokers.ids[broker]), state.log_dirs.paths[log_dir]
     noun = "replica" if count == 1 else "replicas"
     return Shortfall(
-        what="failed-log-dir",
+        what=FAILED_LOG_DIR,
         have=0,
         need=count,
         bin=log_dir,

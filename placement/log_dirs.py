@@ -80,8 +80,8 @@ class PlannedDirs:
     shortfalls
         What is missing where an emptied log dir is not empty, or one is too full;
         their bins are rows of log dirs, their items rows of replicas.
-    num_homeless
-        Copies for which no log dir of their broker has room.
+    is_homeless
+        ``(R,)`` copies for which no log dir of their broker has room.
     seconds
         Spent on ``solve`` and ``bound``.
     notes
@@ -98,7 +98,7 @@ class PlannedDirs:
     deviation: Bounded
     status: Status
     shortfalls: tuple[Shortfall, ...]
-    num_homeless: int
+    is_homeless: BoolArray
     seconds: dict[str, float]
     notes: tuple[Note, ...] = ()
 
@@ -329,7 +329,7 @@ class _Found:
             deviation=self._deviation(float(outside.max(initial=0.0))),
             status=self._status(kept),
             shortfalls=(*self.shortfalls, *kept, *self._caps()),
-            num_homeless=int((table.is_coming & (self.place == ABSENT)).sum()),
+            is_homeless=table.is_coming & np.equal(self.place, ABSENT),
             seconds={
                 name: sum(each.get(name, 0.0) for each in spent)
                 for name in ("solve", "bound")

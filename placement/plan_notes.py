@@ -7,6 +7,7 @@ import numpy as np
 from placement.change import Reassignment
 from placement.cluster import ABSENT, ClusterState
 from placement.crossing import crossing_copies
+from placement.dir_shortfalls import FAILED_LOG_DIR
 from placement.load import RESOURCES
 from placement.positions import uneven_positions
 from placement.rules.draft import Note
@@ -150,7 +151,7 @@ def _failed_dir_note(
     failed = f"its log dir {path} failed" if is_known else "a log dir of it failed"
     noun = "replica is" if count == 1 else "replicas are"
     return Note(
-        what="failed-log-dir",
+        what=FAILED_LOG_DIR,
         message=f"{count:,} {noun} offline on broker {broker_id}: {failed}. Copy what "
         f"other brokers can take with plan fix, or restart broker {broker_id} without "
         "the directory: Kafka then re-creates its replicas in the other log dirs",

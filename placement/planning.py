@@ -25,7 +25,8 @@ from placement.load import (
     RESOURCES,
     loads_of,
 )
-from placement.log_dirs import plan_dirs, plan_dirs_after
+from placement.log_dirs import plan_dirs
+from placement.named_dirs import with_dirs_named, without_homeless
 from placement.operations import Operation
 from placement.overfull_dirs import overfull_dirs
 from placement.plan_notes import failed_dir_notes
@@ -145,18 +146,24 @@ def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacem
     Give copies their log dirs, where there is room for them, and balance these.
 
     Brokers come first. Where their log dirs have no room for what comes, both are
-    chosen together, and the plan that finds places for more is kept.
+    chosen together, and the plan that finds places for more is kept. What still has no
+    room stays where it is.
     """
-    first = _with_dirs_named(found, deadline)
+    return without_homeless(_with_room(found, deadline), deadline)
+
+
+def _with_room(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
+    """Give copies their log dirs, with other brokers where these have no room."""
+    first = with_dirs_named(found, deadline)
     draft, dirs = found.draft, first.log_dirs
     # What goes together is arranged as one, and would have to share a log dir.
     is_choosable = found.has_met_rules and not draft.bundles
-    is_short = dirs is not None and (dirs.num_homeless or dirs.notes)
+    is_short = dirs is not None and (dirs.is_homeless.any() or dirs.notes)
     if not is_choosable or not is_short or deadline.is_over():
         return first
     log_dirs = DirParts.of(draft, found.reassignment)
     again = settle(draft, found.shares, found.balanced, deadline, log_dirs)
-    second = _with_dirs_named(again, deadline)
+    second = with_dirs_named(again, deadline)
     spent = {name: first.seconds[name] + second.seconds[name] for name in first.seconds}
     best = min(first, second, key=_left_out)
     if again.solution.status is Status.INFEASIBLE and not best.has_met_rules:
@@ -172,31 +179,6 @@ def _left_out(found: PlannedPlacement) -> tuple[bool, int, int]:
     shortfalls = enumerate(found.solution.shortfalls, 1)
     left_out = {short.item if short.item >= 0 else -row for row, short in shortfalls}
     return not found.has_met_rules, len(left_out), given_way
-
-
-def _with_dirs_named(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
-    """Give copies their log dirs, and balance those where copies may come."""
-    draft, solution = found.draft, found.solution
-    effort = EFFORTS[draft.settings.effort]
-    dirs = plan_dirs_after(draft, found.reassignment, effort, deadline)
-    status = solution.status
-    if found.has_met_rules and dirs.status in {Status.PARTIAL, Status.INFEASIBLE}:
-        status = Status.PARTIAL
-    return replace(
-        found,
-        reassignment=replace(found.reassignment, log_dir_idx=dirs.log_dir_idx),
-        solution=replace(
-            solution,
-            status=status,
-            shortfalls=(*solution.shortfalls, *dirs.shortfalls),
-        ),
-        seconds={
-            name: found.seconds[name] + dirs.seconds.get(name, 0.0)
-            for name in found.seconds
-        },
-        log_dirs=dirs,
-        notes=(*found.notes, *dirs.notes),
-    )
 
 
 def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from placement.cluster import ABSENT, ClusterState, sum_rows
 from placement.core.solution import Bounded, Shortfall, Status
 from placement.crossing import crossing_copies
+from placement.dir_shortfalls import FAILED_LOG_DIR
 from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource
@@ -331,6 +332,7 @@ def shortfall_document(
         "where": where,
         "message": shortfall.message or shortfall_text(placed, shortfall),
         "existing": False,
+        "proven": shortfall.is_proven,
     }
 
 
@@ -340,6 +342,7 @@ def _what(shortfall: Shortfall) -> str:
         "goal": shortfall.level,
         "band-disk": shortfall.what,
         NO_SOURCE: NO_SOURCE,
+        FAILED_LOG_DIR: FAILED_LOG_DIR,
     }
     return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
 

@@ -249,6 +249,12 @@ class NoteRecord(Record):
     existing: bool = False
 
 
+class ShortfallRecord(NoteRecord):
+    """A part of the hard rules that is missing, and whether no plan could have it."""
+
+    proven: bool = False
+
+
 class HardRuleRecord(Record):
     """A hard rule, and whether a plan was found that keeps all but this one."""
 
@@ -354,7 +360,7 @@ class PlanRecord(Record):
     certificate: CertificateRecord
     before: ScorePartRecord
     after: ScorePartRecord
-    shortfalls: list[NoteRecord]
+    shortfalls: list[ShortfallRecord]
     reason: ReasonRecord | None = None
     notes: list[NoteRecord]
     waves: list[WaveSummaryRecord]

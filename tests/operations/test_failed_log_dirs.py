@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from placement.cluster import BrokerState, LogDirState
+from placement.change import unchanged
+from placement.cluster import BrokerState, ClusterState, LogDirState
 from placement.operations import Fix
+from planner.plan.figures import survive
 from planner.snapshot import Snapshot, read_snapshot
 from support.clusters import Dir, make_state
 from support.commands import run
@@ -64,8 +67,47 @@ def test_an_offline_dir_cannot_be_emptied_inside_its_broker(capsys, snapshot):
 
     made = run(capsys, "plan", "log-dirs", snapshot, *what)
 
-    assert made.code == 4
-    assert any(one["what"] == "failed-log-dir" for one in made.document["notes"])
+    assert (made.code, made.document["status"]) == (4, "infeasible")
+    [lacks] = made.document["shortfalls"]
+    assert (lacks["what"], lacks["have"], lacks["need"]) == ("failed-log-dir", 0, 3)
+    assert lacks["proven"]
+    assert "Restart broker 40003 without the directory" in lacks["message"]
+
+
+def half_failed() -> ClusterState:
+    """Replica 0 of partition 0 in a failed log dir of broker 0, which is live."""
+    dirs = [Dir("/a", 100, 50, LogDirState.OFFLINE), Dir("/b", 100, 50)]
+    return make_state(
+        [[0, 1], [1, 0]],
+        log_dirs={0: dirs},
+        dirs=[["/a", None], [None, "/b"]],
+        isr=[[1], [1, 0]],
+        leaders=[1, 1],
+        size_bytes=10,
+        racks="ab",
+    )
+
+
+def test_what_failed_is_not_elected_and_survives_no_loss():
+    state = half_failed()
+
+    after = unchanged(state).after()
+    lost = survive(after, np.arange(2, dtype=np.int32))
+
+    assert after.partitions.leader_idx.tolist() == [1, 1]
+    assert (lost.most_offline, lost.offline_before) == (1, 0)
+
+
+def test_no_election_is_asked_for_a_replica_that_failed(capsys, tmp_path):
+    document = Snapshot.from_state(half_failed()).to_document()
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(document))
+
+    made = run(capsys, "plan", "leaders", path, "-o", tmp_path / "p")
+
+    elected = json.loads((tmp_path / "p" / "preferred-election.json").read_text())
+    assert [one["partition"] for one in elected["partitions"]] in ([], [1])
+    assert "no, 1 offline" in made.out
 
 
 def test_losing_a_dir_that_failed_loses_nothing_more(capsys, snapshot):

@@ -280,6 +280,9 @@ def test_a_plan_is_found_just_where_there_is_one(case, is_free, balanced, effort
     for bounded in (proven.cost, proven.moves, proven.deviation):
         assert bounded.lower_bound <= bounded.value
     if least is None:
+        # What has no room stays: no copy is left to be put where there is none.
+        findings = caused(placed, state)
+        assert not [one for one in findings if one.rule == "log-dir-capacity"]
         return
     assert is_ok(caused(placed, state))
     assert (placed.log_dirs.after <= [s for row in case.room for s in row]).all()

@@ -89,8 +89,11 @@ def test_emptied_log_dirs_are_empty_or_what_stays_is_named(case):
     home = placed.reassignment.after().replicas.log_dir_idx
     stays = np.nonzero(np.isin(home, operation.to_empty) & (home != ABSENT))[0]
     settled = state.replicas.future_log_dir_idx[stays] == ABSENT
-    named = {shortfall.item for shortfall in placed.solution.shortfalls}
-    assert set(stays[settled].tolist()) <= named
+    lacks = placed.solution.shortfalls
+    failed = {one.bin for one in lacks if one.what == "failed-log-dir"}
+    named = {one.item for one in lacks if one.what != "failed-log-dir"}
+    told = {int(row) for row in stays if int(home[row]) in failed or int(row) in named}
+    assert set(stays[settled].tolist()) <= told
     if stays[settled].size:
         assert placed.solution.status in {Status.PARTIAL, Status.INFEASIBLE}
 
