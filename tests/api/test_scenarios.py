@@ -176,7 +176,7 @@ def test_sizes_are_tables_too():
     assert sized.placement is not None
     assert sized.placement.brokers.num_rows == 9
     words = " ".join(repr(sized).split())
-    assert "proven for disk, in, out alone (cpu unknown): nothing less will do" in words
+    assert "proven for disk, in and out alone (cpu unknown): nothing less" in words
 
 
 def test_types_may_be_said_in_python():

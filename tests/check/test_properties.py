@@ -17,6 +17,7 @@ from placement.cluster import BrokerState, ClusterState
 from support.clusters import clusters, make_state
 from support.naive import (
     Lists,
+    failed_ids,
     is_rack_broken,
     key_of,
     lists_of,
@@ -155,7 +156,7 @@ def test_min_isr_agrees_with_looking_at_each(case):
         least = state.topics.min_insync_replicas[state.partitions.topic_idx[partition]]
         new = set(after) - {r.broker for r in before}
         is_lost = bool(in_sync) and not in_sync & set(after) and not new
-        serving = in_sync & live_ids(state)
+        serving = (in_sync & live_ids(state)) - failed_ids(state, partition)
         stay = (serving | new & live_ids(state)) & set(after)
         is_few = key in lists and len(stay) < min(least, len(after), len(serving))
         if len(after) < least or is_lost or is_few:

@@ -10,7 +10,7 @@ from planner.plan.figures import CopyTime, copy_time, fullest_disk, survive
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from support.clusters import clusters, make_state
-from support.naive import live_ids
+from support.naive import electable_ids
 
 
 @settings(max_examples=100)
@@ -23,10 +23,9 @@ def test_survival_is_the_worst_single_loss(state, data):
     )
     node_of = dict(zip(state.brokers.ids.tolist(), nodes, strict=True))
     min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx].tolist()
-    live = live_ids(state)
     counts = {node: [0, 0, 0] for node in range(3)}
     for p in range(state.num_partitions):
-        holders = set(state.brokers_of(p)) & live
+        holders = electable_ids(state, p)
         for node in {node_of[b] for b in holders}:
             left = sum(node_of[b] != node for b in holders)
             counts[node][0] += left == 0
@@ -37,6 +36,8 @@ def test_survival_is_the_worst_single_loss(state, data):
 
     worst = tuple(max(each) for each in zip(*counts.values(), strict=True))
     assert (found.most_offline, found.most_below, found.at_min_isr) == worst
+    led = [bool(electable_ids(state, p)) for p in range(state.num_partitions)]
+    assert found.offline_before == led.count(False)
 
 
 def plan_of(state, **options):

@@ -18,7 +18,7 @@ from planner.plan.make import make
 from planner.plan.plan_documents import ElectionRecord, PlanRecord
 from planner.plan.request import PlanRequest
 from support.clusters import clusters, make_state
-from support.naive import key_of, lists_of, live_ids
+from support.naive import failed_ids, key_of, lists_of, live_ids
 from support.plans import (
     contents,
     lists_in,
@@ -183,7 +183,8 @@ def naive_elections(before, target):
         key = key_of(before, p)
         leader = None if row < 0 else int(before.brokers.ids[row])
         first = listed[key][0]
-        if leader in listed[key] and leader != first and first in live:
+        able = live - failed_ids(before, p)
+        if leader in listed[key] and leader != first and first in able:
             found.add(key)
     return found
 

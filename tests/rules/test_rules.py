@@ -43,7 +43,7 @@ from planner.plan.request import PlanRequest, read_request
 from planner.plan.rule_request import RuleRequest
 from planner.plan.seen_as import read_rack_map, with_cpu_weights, with_rack_map
 from support.clusters import clusters, make_state
-from support.naive import key_of, lists_of, rack_of
+from support.naive import failed_ids, key_of, lists_of, live_ids, rack_of
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}
 
@@ -219,12 +219,13 @@ def test_only_brokers_over_a_threshold_give_replicas_away(state):
 
 
 def _first_live(state):
-    live = state.brokers.is_live
     rows = []
     for p in range(state.num_partitions):
+        able = live_ids(state) - failed_ids(state, p)
         start, stop = state.replicas.start[p : p + 2]
         listed = state.replicas.broker_idx[start:stop].tolist()
-        rows.append(next((b for b in listed if live[b]), -1))
+        ids = state.brokers.ids
+        rows.append(next((b for b in listed if int(ids[b]) in able), -1))
     return np.array(rows, dtype=np.int32)
 
 

@@ -61,6 +61,36 @@ def live_ids(state: ClusterState) -> set[int]:
     return {broker for broker, code in pairs if code <= BrokerState.DEMOTED}
 
 
+def failed_ids(state: ClusterState, partition: int) -> set[int]:
+    """Brokers on which the partition's replica failed, live or not."""
+    start, stop = state.replicas.start[partition : partition + 2].tolist()
+    failed = set()
+    for row in range(start, stop):
+        log_dir = int(state.replicas.log_dir_idx[row])
+        in_failed = (
+            log_dir >= 0 and state.log_dirs.state[log_dir] == LogDirState.OFFLINE
+        )
+        if state.replicas.is_failed[row] or in_failed:
+            failed.add(int(state.brokers.ids[state.replicas.broker_idx[row]]))
+    return failed
+
+
+def electable_ids(state: ClusterState, partition: int) -> set[int]:
+    """Brokers that Kafka may let lead without losing records."""
+    start, stop = state.replicas.start[partition : partition + 2].tolist()
+    serving = live_ids(state) - failed_ids(state, partition)
+    leader = int(state.partitions.leader_idx[partition])
+    in_sync, eligible = set(), set()
+    for row in range(start, stop):
+        broker = int(state.brokers.ids[state.replicas.broker_idx[row]])
+        leads = leader == int(state.replicas.broker_idx[row])
+        if broker in serving and (leads or state.replicas.is_in_sync[row]):
+            in_sync.add(broker)
+        if broker in serving and state.replicas.is_eligible[row]:
+            eligible.add(broker)
+    return in_sync or eligible
+
+
 def rack_of(state: ClusterState) -> dict[int, int]:
     return dict(
         zip(state.brokers.ids.tolist(), state.brokers.rack_idx.tolist(), strict=True)
@@ -80,7 +110,8 @@ def naive_loads(state: ClusterState, changed: Lists) -> dict[str, dict[int, floa
         before = {replica.broker: replica for replica in replicas_of(state, partition)}
         key = key_of(state, partition)
         brokers = changed.get(key, list(before))
-        leader = next((broker for broker in brokers if broker in live), None)
+        able = live - failed_ids(state, partition)
+        leader = next((broker for broker in brokers if broker in able), None)
         adding = sum(replica.is_adding for replica in before.values())
         factor = len(brokers) if key in changed else len(before) - adding
         for broker in brokers:
