@@ -31,7 +31,8 @@ from placement.log_dirs import are_dirs_impossible
 from placement.operations import Operation
 from placement.planned import PlannedPlacement
 from placement.planning import draft_shares, make_draft, plan
-from placement.remedies import Asked, Remedy, find_remedies
+from placement.remedies import find_remedies
+from placement.remedy import Asked, Remedy
 from placement.rules.draft import Draft, Settings
 from placement.rules.easing import HARD, goals_named, rules_named
 from placement.rules.hosts import host_capacities

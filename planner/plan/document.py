@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, ClusterState, sum_rows
+from placement.core.overfull import BIN
 from placement.core.solution import Bounded, Shortfall, Status
 from placement.crossing import crossing_copies
 from placement.dir_shortfalls import FAILED_LOG_DIR
@@ -315,10 +316,12 @@ def shortfall_document(
         where |= log_dir_place(state, shortfall)
     elif shortfall.bin >= 0:
         where["broker"] = int(state.brokers.ids[shortfall.bin])
+    elif shortfall.level == BIN and shortfall.node >= 0:
+        where["broker"] = int(state.brokers.ids[shortfall.node])
     is_host = shortfall.node >= 0 and shortfall.level == HOST
     if is_host and state.brokers.hosts[shortfall.node] is not None:
         where["host"] = state.brokers.hosts[shortfall.node]
-    is_rack = shortfall.node >= 0 and shortfall.level not in {LOG_DIR, HOST}
+    is_rack = shortfall.node >= 0 and shortfall.level not in {LOG_DIR, HOST, BIN}
     if is_rack and state.brokers.racks[shortfall.node] is not None:
         where["rack"] = state.brokers.racks[shortfall.node]
     if shortfall.resource:

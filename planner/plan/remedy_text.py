@@ -7,7 +7,7 @@ from typing import Any
 from placement.impossible import Because
 from placement.load import Resource
 from placement.planned import PlannedPlacement
-from placement.remedies import Remedy
+from placement.remedy import Remedy
 from planner.plan.words import bytes_text, ids_text
 
 OPTIONS = {

@@ -12,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import BrokerState
+from placement.core.overfull import BIN
 from placement.core.problem import NO_LIMIT
-from placement.core.solution import MET, Status
+from placement.core.solution import MET, Shortfall, Status
 from placement.impossible import HARD_RULES, _bare_problem, explain_impossible
 from placement.load import Resource, loads_of
 from placement.operations import Fix, Rebalance, RemoveBrokers
 from placement.planning import make_draft, plan
-from placement.remedies import Asked, applied
+from placement.remedy import Asked, applied
 from placement.rules.draft import Settings
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.document import to_document
+from planner.plan.document import shortfall_document, to_document
 from planner.plan.rule_request import RuleRequest
 from support.clusters import make_state
 from support.oracles import everything, usable_capacity
@@ -263,3 +264,17 @@ def test_thresholds_that_are_raised_are_of_the_resource_that_is_short():
 
     assert [(one.rule, one.value) for one in raised] == [("capacity-disk", 0.9)]
     assert Resource.DISK in made.plan.placed.draft.settings.capacity_thresholds
+
+
+def test_a_broker_that_alone_must_hold_too_much_is_named_as_a_broker():
+    # Rows of brokers are none of racks: there are fewer racks.
+    placed = plan(make_state([[0], [1]], racks="aa", ids=[3, 7]), Rebalance())
+    lacks = Shortfall(
+        what="capacity", have=8, need=9, node=1, level=BIN, resource="disk",
+        is_proven=True,
+    )  # fmt: skip
+
+    document = shortfall_document(placed, lacks)
+
+    assert document["where"] == {"broker": 7, "resource": "disk"}
+    assert document["message"].startswith("Broker 7 would have to hold")
