@@ -268,7 +268,7 @@ def test_thresholds_that_are_raised_are_of_the_resource_that_is_short():
 
 def test_a_broker_that_alone_must_hold_too_much_is_named_as_a_broker():
     # Rows of brokers are none of racks: there are fewer racks.
-    placed = plan(make_state([[0], [1]], racks="aa", ids=[3, 7]), Rebalance())
+    placed = plan(make_state([[3], [7]], racks="aa", ids=[3, 7]), Rebalance())
     lacks = Shortfall(
         what="capacity", have=8, need=9, node=1, level=BIN, resource="disk",
         is_proven=True,
