@@ -1,4 +1,4 @@
-"""What stays in log dirs that are to be emptied, and why."""
+"""Shortfalls for replicas that stay in log dirs which were to be emptied."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ MOST_LISTED = 20
 
 
 def kept_in(table: Tables, place: IntArray) -> Iterator[Shortfall]:
-    """Yield what is left alone in log dirs to be emptied: of failed ones, all."""
+    """Yield shortfalls of log dirs not emptied: one per replica, or per failed dir."""
     emptied, dirs = np.append(table.is_emptied, False), table.state.log_dirs
     failed = np.append(np.equal(dirs.state, LogDirState.OFFLINE), False)
     stays = emptied[place] & np.equal(table.movability, Movability.NEVER)

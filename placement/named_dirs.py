@@ -16,9 +16,6 @@ from placement.rules.draft import Draft
 from placement.rules.levels import hard_capacities
 from placement.targets import find_targets
 
-MOST_TRIES = 4
-"""How often partitions are left out so that log dirs have room for the others."""
-
 
 def with_dirs_named(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
     """Give copies their log dirs, and balance those where copies may come."""
@@ -51,19 +48,17 @@ def without_homeless(found: PlannedPlacement, deadline: Deadline) -> PlannedPlac
 
     Without a name Kafka would put the copy into a log dir that it overfills.
     """
-    told = found
-    for _ in range(MOST_TRIES):
-        dirs = found.log_dirs
-        if dirs is None or not dirs.is_homeless.any():
-            return found
-        found = _left_out(told, found, deadline)
+    first = found
+    # Each round leaves at least one partition more as it is.
+    while found.log_dirs is not None and found.log_dirs.is_homeless.any():
+        found = _without_partitions(first, found, deadline)
     return found
 
 
-def _left_out(
-    told: PlannedPlacement, found: PlannedPlacement, deadline: Deadline
+def _without_partitions(
+    first: PlannedPlacement, found: PlannedPlacement, deadline: Deadline
 ) -> PlannedPlacement:
-    """Return a plan without what has no room; `told` says what that lacks."""
+    """Revert partitions whose copies have no room; keep the shortfalls of `first`."""
     dirs = found.log_dirs
     assert dirs is not None  # noqa: S101 - seen to by the caller
     whole = replace(found.reassignment, log_dir_idx=None)
@@ -76,8 +71,8 @@ def _left_out(
     )
     named = with_dirs_named(fewer, deadline)
     certificate = _counted(found.solution.certificate, found.draft, named)
-    solution = replace(told.solution, certificate=certificate)
-    return replace(named, solution=solution, notes=told.notes)
+    solution = replace(first.solution, certificate=certificate)
+    return replace(named, solution=solution, notes=first.notes)
 
 
 def _reverted(draft: Draft, whole: Reassignment, chosen: IndexArray) -> Reassignment:

@@ -46,7 +46,7 @@ class Remedy:
     rule
         The rule that is raised, soft or left out.
     value
-        What it is raised to.
+        New value of a raised limit.
     """
 
     what: str

@@ -85,13 +85,13 @@ def is_impossible(problem: Problem) -> bool:
 
 
 def share_proofs(problem: Problem, other: Problem) -> None:
-    """Let what is proven of one problem hold for another with the same hard rules."""
+    """Share proofs between two problems with the same hard rules."""
     _known_of[other] = _known_of.setdefault(problem, _Known())
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was proven of a problem; `None`: nobody has asked."""
+    """Cached proofs about one problem; `None` where they were not searched for yet."""
 
     is_impossible: bool | None = None
     proven: list[Shortfall] | None = None

@@ -20,7 +20,7 @@ CANCEL_NOTES = {
     True: "a cancel ends every reassignment of the file that still moves; throttles "
     "are left, since Kafka's tool would wait for the broker that is down",
 }
-"""What a cancel does, by whether a broker is down."""
+"""Effect of a cancel: key true if some broker is down."""
 
 
 RATE = "BYTES_PER_S"

@@ -82,8 +82,8 @@ def test_the_leader_and_the_last_sign_of_each_voter_are_read(fetched, ages):
 
     controllers = document["controllers"]
     assert [one["id"] for one in controllers if one.get("leader")] == [1]
-    told = {one["id"]: one.get("fetch_age_ms") for one in controllers}
-    assert {node: age for node, age in told.items() if age is not None} == ages
+    found = {one["id"]: one.get("fetch_age_ms") for one in controllers}
+    assert {node: age for node, age in found.items() if age is not None} == ages
 
 
 def test_two_leaders_are_none():

@@ -92,8 +92,8 @@ def test_emptied_log_dirs_are_empty_or_what_stays_is_named(case):
     lacks = placed.solution.shortfalls
     failed = {one.bin for one in lacks if one.what == "failed-log-dir"}
     named = {one.item for one in lacks if one.what != "failed-log-dir"}
-    told = {int(row) for row in stays if int(home[row]) in failed or int(row) in named}
-    assert set(stays[settled].tolist()) <= told
+    known = {int(row) for row in stays if int(home[row]) in failed or int(row) in named}
+    assert set(stays[settled].tolist()) <= known
     if stays[settled].size:
         assert placed.solution.status in {Status.PARTIAL, Status.INFEASIBLE}
 

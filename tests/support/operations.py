@@ -50,12 +50,12 @@ def plan_checked(
     if found.draft.settings.frees_the_rest and not found.has_met_rules:
         # The search weighs one rule against another where it cannot keep all.
         caused = [f for f in caused if f.rule not in {"capacity", "log-dir-capacity"}]
-    told = {
+    warned = {
         (note.where["broker"], note.where["log_dir"])
         for note in found.notes
         if note.what == "log-dir-overfull" and note.where
     }
-    caused = [f for f in caused if (f.where.broker, f.where.log_dir) not in told]
+    caused = [f for f in caused if (f.where.broker, f.where.log_dir) not in warned]
     assert not caused, caused
     assert found.solution.certificate.moves.value == found.reassignment.is_copied.sum()
     size = found.draft.weights.copy_bytes
