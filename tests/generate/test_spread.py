@@ -295,7 +295,8 @@ def test_the_checker_finds_nothing_wrong_but_what_sizes_make_so(given_cluster):
     findings = check(state, proposed, CheckSettings(leaving_brokers=frozenset(others)))
     rules = {finding.rule for finding in findings if not finding.existing}
     # Generate goes by counts alone, as Kafka's tool does, and says what comes of it.
-    sizes = {"capacity", "max-replicas", "log-dir", "min-isr", "no-source"}
+    sizes = {"capacity", "log-dir-capacity", "max-replicas", "log-dir"}
+    sizes |= {"min-isr", "no-source"}
     # The only replica of a partition leads, on a demoted broker too.
     leaders = {"excluded"} if (is_open & ~state.brokers.may_lead).any() else set()
     racks = set() if is_rack_aware else {"rack"}

@@ -15,7 +15,7 @@ from placement.cluster import (
 )
 from placement.load import first_live_replica, fixed_disk_bytes, weigh
 from support.clusters import Dir, clusters, make_state
-from support.naive import live_ids, replicas_of
+from support.naive import failed_ids, live_ids, replicas_of
 
 
 def as_it_is(state: ClusterState) -> Reassignment:
@@ -200,7 +200,9 @@ def test_lists_hold_the_new_places_and_the_leader_first(case):
         assert found.is_led_anew[partition] == (new[0] != before[0])
         if new != before:
             # Without a source nothing is copied, so nothing comes to be in sync.
-            reached = live if state.has_source[partition] else in_sync(state, partition)
+            # What stays in a failed log dir stays offline.
+            able = live - (failed_ids(state, partition) & set(before))
+            reached = able if state.has_source[partition] else in_sync(state, partition)
             assert in_sync(after, partition) == set(new) & reached
             assert not after.is_reassigning[partition]
 
