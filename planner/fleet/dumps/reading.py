@@ -119,9 +119,10 @@ def _snapshot_folders(contents: Mapping[str, bytes]) -> list[str]:
 
 
 def _unknown(name: str, data: bytes) -> Reject:
-    from planner.snapshot.importers.text import looks_like
+    from planner.pasted_text import recognise
 
-    hint = looks_like(data[:100_000].decode("utf-8", errors="replace"))
+    found = recognise(data[:100_000].decode("utf-8", errors="replace"))
+    hint = f"this looks like {found.words}" if found else ""
     rule = "the file must be one of those that are known: see docs/fleets.md"
     if not data:
         rule = "the file must not be empty"

@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT32
+from planner.snapshot.importers.json_input import parse_json
 from planner.snapshot.importers.source import Record, Source
 from planner.snapshot.importers.text import (
     Refusal,
-    decode,
-    looks_like,
     numbered_lines,
-    parse_json,
+    read_text,
     refuse_doubles,
 )
 
@@ -50,6 +50,13 @@ _ROW = re.compile(
 )
 _AGO = " ms ago"
 _MAX_LINE = 2000
+FORM = Form(
+    data=re.compile(
+        r"\s*(?:(?:[A-Z][a-z]{1,20}){2,6}:|[0-9]{1,10}\s+[A-Za-z0-9_-]+\s|NodeId\s)"
+    ),
+    marks=re.compile(r"\b(?:CurrentVoters|CurrentObservers|ClusterId|LeaderId):"),
+    hints=re.compile(r"\b(?:Leader|Follower|Observer)\s*$"),
+)
 
 
 def read_quorum(data: bytes, *, file: str) -> Source:
@@ -74,13 +81,13 @@ def read_quorum(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is neither of the two, or not all of it.
     """
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
+    refusal = Refusal(file, KIND, "quorum")
+    text = read_text(data, refusal, FORM)
     lines = list(numbered_lines(text, refusal))
     is_table = _HEADING.fullmatch(lines[0][1].strip()) is not None
     if not is_table and not _IS_STATUS.match(lines[0][1]):
         rule = "the first line must be 'ClusterId: …' or the heading 'NodeId …'"
-        remedy = looks_like(text) or f"give {KIND} --status"
+        remedy = refusal.other_output() or f"give {KIND} --status"
         refusal.stop(f"line {lines[0][0]}", rule, remedy)
     header: Mapping[str, Any] = {}
     if is_table:
@@ -96,6 +103,7 @@ def read_quorum(data: bytes, *, file: str) -> Source:
         kind=f"kafka-metadata-quorum describe {which}",
         header=header,
         controllers=tuple(nodes),
+        notes=refusal.notes(),
     )
 
 

@@ -13,14 +13,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 # Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
 from typing_extensions import TypedDict
 
+from planner.snapshot.importers.json_input import read_document, validate
 from planner.snapshot.importers.source import PartitionColumns, Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    parse_json,
-    refuse_doubles,
-    validate,
-)
+from planner.snapshot.importers.text import Refusal, refuse_doubles
 from planner.snapshot.records import Id, Leader
 
 KIND = "the output of kcat -L -J"
@@ -93,8 +88,8 @@ def read_kcat(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is not such an output, or a topic came with an error.
     """
-    refusal = Refusal(file, KIND)
-    document = parse_json(decode(data, refusal), refusal)
+    refusal = Refusal(file, KIND, "kcat")
+    document = read_document(data, refusal)
     output = validate(_OUTPUT, document, refusal)
     topics = output["topics"]
     for at, topic in enumerate(topics):
@@ -116,7 +111,7 @@ def read_kcat(data: bytes, *, file: str) -> Source:
         partitions=_partitions(topics),
         lists_live_brokers=True,
         lists_whole_topics=True,
-        notes=tuple(_notes(output)),
+        notes=(*refusal.notes(), *_notes(output)),
     )
 
 

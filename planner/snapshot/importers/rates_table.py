@@ -60,13 +60,19 @@ def read_rates(data: bytes, *, file: str) -> Source:
     BadInputError
         With every cell or column that is wrong.
     """
-    refusal = Refusal(file, KIND)
+    refusal = Refusal(file, KIND, "rates")
     is_parquet = data[:4] == b"PAR1"
     columns = _from_parquet(data, refusal) if is_parquet else _from_csv(data, refusal)
     refusal.raise_problems()
     has_rates = any(name in columns.values for name in (*RATES, *_CORES))
     header = {"rates": {"source": "table"}} if has_rates else {}
-    return Source(file=file, kind=KIND, header=header, partitions=columns)
+    return Source(
+        file=file,
+        kind=KIND,
+        header=header,
+        partitions=columns,
+        notes=refusal.notes(),
+    )
 
 
 def _from_csv(data: bytes, refusal: Refusal) -> PartitionColumns:
