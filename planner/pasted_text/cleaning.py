@@ -62,10 +62,8 @@ class Pasted:
         The text; each line of noise is blank, so lines keep their numbers.
     original
         The text as it was.
-    num_passed
-        Number of lines passed over.
-    first
-        The first of them, with its line number; `None` where there is none.
+    passed
+        Lines passed over, with their numbers.
     commands
         Command lines with the numbers of their lines, as they were typed.
     failures
@@ -74,24 +72,19 @@ class Pasted:
 
     text: str
     original: str
-    num_passed: int = 0
-    first: tuple[int, Noise] | None = None
+    passed: tuple[tuple[int, Noise], ...] = ()
     commands: tuple[tuple[int, str], ...] = ()
     failures: tuple[int, ...] = ()
 
-    def notes(self, file: str) -> tuple[str, ...]:
-        """Return the one note that says what was passed over, if anything was."""
-        return passed_note(file, self.num_passed, self.first)
-
 
 def passed_note(
-    file: str, num_passed: int, first: tuple[int, Noise] | None
+    file: str, count: int, first: tuple[int, Noise] | None
 ) -> tuple[str, ...]:
     """Return the note that counts lines passed over, with the first as example."""
     if first is None:
         return ()
     number, noise = first
-    lines = "1 line that is" if num_passed == 1 else f"{num_passed} lines that are"
+    lines = "1 line that is" if count == 1 else f"{count} lines that are"
     example = f"line {number}, {noise.kind}"
     if noise.shown:
         example += f": {noise.shown}"
@@ -120,8 +113,7 @@ def clean(text: str, form: Form) -> Pasted:
     return Pasted(
         text="\n".join(lines) if blank else text,
         original=text,
-        num_passed=len(passed),
-        first=(passed[0][0] + 1, passed[0][1]) if passed else None,
+        passed=tuple((at + 1, noise) for at, noise in passed),
         commands=tuple(sorter.commands),
         failures=tuple(sorter.failures),
     )

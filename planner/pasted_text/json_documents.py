@@ -1,10 +1,17 @@
 """JSON documents in a text: one or several, headings before them, a prompt behind."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from planner.pasted_text.cleaning import Form
+
 _DECODER = json.JSONDecoder()
+_LINE = (
+    r"[\"}\]]|\{(?!(?:code|noformat)\b)|\[\s*(?:$|[\"{\[\]]|-?[0-9]+\s*[,\]])"
+    r"|-?[0-9][0-9.eE+-]*,?\s*$|(?:true|false|null),?\s*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +75,18 @@ def _end_of_document(text: str, start: int) -> int:
         return _DECODER.raw_decode(text, start)[1]
     except (ValueError, RecursionError):
         return len(text)
+
+
+def json_form(headings: str = r"(?!)") -> Form:
+    """
+    Return the shapes of lines of JSON, pretty-printed or not.
+
+    Parameters
+    ----------
+    headings
+        Regular expression of the lines that the tool prints around its JSON.
+    """
+    return Form(
+        data=re.compile(rf"\s*(?:{_LINE}|{headings})"),
+        marks=re.compile(r'\{\s*"[^"]{1,60}"\s*:'),
+    )

@@ -13,10 +13,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 # Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
 from typing_extensions import TypedDict
 
-from planner.pasted_text import Pasted, split_documents
+from planner.pasted_text import Pasted, json_form, split_documents
 from planner.snapshot.importers.json_input import (
     documents_of,
-    json_form,
     parse_json,
     validate,
 )

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from planner.pasted_text import Form, Piece, noise_of, split_documents
+from planner.pasted_text import Piece, json_form, noise_of, split_documents
 from planner.process import no_garbage_collection
 from planner.snapshot.importers.text import Refusal, read_text
 
@@ -20,27 +20,6 @@ Value = TypeVar("Value")
 _LOCATED = re.compile(r".* at line (?P<line>\d+) column (?P<column>\d+)", re.DOTALL)
 _BEGINNING = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 _ANEW = "take it anew, unedited"
-_LINE = (
-    r"[\"}\]]|\{(?!(?:code|noformat)\b)|\[\s*(?:$|[\"{\[\]]|-?[0-9]+\s*[,\]])"
-    r"|-?[0-9][0-9.eE+-]*,?\s*$|(?:true|false|null),?\s*$"
-)
-
-
-def json_form(headings: str = r"(?!)") -> Form:
-    """
-    Return the shapes of lines of JSON, pretty-printed or not.
-
-    Parameters
-    ----------
-    headings
-        Regular expression of the lines that the tool prints around its JSON.
-    """
-    return Form(
-        data=re.compile(rf"\s*(?:{_LINE}|{headings})"),
-        marks=re.compile(r'\{\s*"[^"]{1,60}"\s*:'),
-    )
-
-
 JSON_FORM = json_form()
 
 
@@ -128,7 +107,7 @@ def _pieces(text: str, refusal: Refusal, documents: list[Any]) -> list[Piece]:
         if noise is None:
             found.append(piece)
         else:
-            refusal.pass_over(1, (piece.line, noise))
+            refusal.pass_over([(piece.line, noise)])
     return found
 
 

@@ -6,7 +6,7 @@ places and rules, and repeat a value only where it is made of digits.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
@@ -58,10 +58,11 @@ class Refusal:
             )
         )
 
-    def pass_over(self, count: int, first: tuple[int, Noise] | None) -> None:
-        """Count lines that are no data, the first of them as an example."""
-        self._num_passed += count
-        self._first_passed = self._first_passed or first
+    def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
+        """Count lines that are no data, with their numbers."""
+        self._num_passed += len(lines)
+        if lines and self._first_passed is None:
+            self._first_passed = lines[0]
 
     def notes(self) -> tuple[str, ...]:
         """Return the note on the lines that were passed over, if any were."""
@@ -159,7 +160,7 @@ def read_pasted(data: bytes, refusal: Refusal, form: Form) -> Pasted:
         If it cannot be decoded.
     """
     pasted = clean(decode(data, refusal), form)
-    refusal.pass_over(pasted.num_passed, pasted.first)
+    refusal.pass_over(pasted.passed)
     return pasted
 
 
@@ -192,7 +193,7 @@ def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
     refuse_failures(pasted.failures, refusal)
     if not pasted.text.strip():
         refusal.raise_problems()
-        rule = f"the file holds nothing but {pasted.num_passed} lines that are no data"
+        rule = f"the file holds nothing but {len(pasted.passed)} lines that are no data"
         remedy = refusal.other_output() or f"it should hold {refusal.kind}"
         refusal.stop("", rule, remedy)
     return pasted.text
