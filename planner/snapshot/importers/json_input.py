@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from planner.pasted_text import Piece, json_form, noise_of, split_documents
 from planner.process import no_garbage_collection
@@ -189,9 +190,30 @@ def _refuse_double_keys(text: str, refusal: Refusal) -> None:
         refusal.add("", rule, "remove the second one")
 
 
-def validate(adapter: TypeAdapter[Value], document: object, refusal: Refusal) -> Value:
+Path = tuple[str | int | None, ...]
+"""Path into a document; `None` stands for any index of a list."""
+
+
+def validate(
+    adapter: TypeAdapter[Value],
+    document: object,
+    refusal: Refusal,
+    *,
+    entries: Sequence[Path] = (),
+) -> Value:
     """
     Return a JSON document in the shape that an adapter describes.
+
+    Parameters
+    ----------
+    adapter
+        Describes the shape.
+    document
+        What was parsed; loses the entries that are left out.
+    refusal
+        Gets what has another shape.
+    entries
+        Entries that may be left out where the refusal allows that, deepest first.
 
     Raises
     ------
@@ -204,11 +226,54 @@ def validate(adapter: TypeAdapter[Value], document: object, refusal: Refusal) ->
     except (ValidationError, RecursionError) as error:
         if isinstance(error, RecursionError):
             refusal.stop("", "JSON must not be nested this deep", "take it anew")
-        _add_errors(error, document, refusal)
+        if _leave_out(error, document, refusal, entries):
+            return validate(adapter, document, refusal)
+        _add_errors(error, document, refusal, entries)
         refusal.raise_problems()
         raise
     refusal.raise_problems()
     return value
+
+
+def _leave_out(
+    error: ValidationError,
+    document: object,
+    refusal: Refusal,
+    entries: Sequence[Path],
+) -> bool:
+    """Take the wrong entries out of a document; only if nothing else is wrong."""
+    if not refusal.allow_partial:
+        return False
+    errors = error.errors(include_url=False)
+    places = [_entry_of(each["loc"], entries) for each in errors]
+    if None in places:
+        return False
+    for each in errors:
+        refusal.reject(place_text(each["loc"]), *_rule(each, refusal))
+    _remove(document, {place for place in places if place is not None})
+    return True
+
+
+def _remove(document: object, places: set[tuple[str | int, ...]]) -> None:
+    """Remove entries of lists; the last first, so that the others keep their index."""
+    for place in sorted(places, key=lambda path: int(path[-1]), reverse=True):
+        parent: Any = document
+        for part in place[:-1]:
+            parent = parent[part]
+        del parent[place[-1]]
+
+
+def _entry_of(
+    place: Sequence[str | int], entries: Sequence[Path]
+) -> tuple[str | int, ...] | None:
+    """Return the path of the entry that a place is in; `None` if it is in none."""
+    for entry in entries:
+        head = tuple(place[: len(entry)])
+        if len(head) == len(entry) and all(
+            want in (None, part) for want, part in zip(entry, head, strict=True)
+        ):
+            return head
+    return None
 
 
 _RULES = {
@@ -229,18 +294,28 @@ _RULES = {
 }
 
 
-def _add_errors(error: ValidationError, document: object, refusal: Refusal) -> None:
-    remedy = ""
+def _rule(each: ErrorDetails, refusal: Refusal) -> tuple[str, str]:
+    """Return the rule that an error of Pydantic breaks, and the remedy."""
+    rule = _RULES.get(each["type"], f"must hold {refusal.kind}")
+    rule = rule.format_map(each.get("ctx", {}))
+    return rule, f"take {refusal.kind} anew, unedited"
+
+
+def _add_errors(
+    error: ValidationError,
+    document: object,
+    refusal: Refusal,
+    entries: Sequence[Path],
+) -> None:
+    other = ""
     if any(len(each["loc"]) <= 1 for each in error.errors(include_url=False)):
-        remedy = refusal.other_output()
+        other = refusal.other_output()
     for each in error.errors(include_url=False):
-        rule = _RULES.get(each["type"], f"must hold {refusal.kind}")
-        refusal.add(
-            place_text(each["loc"]),
-            rule.format_map(each.get("ctx", {})),
-            remedy or f"take {refusal.kind} anew, unedited",
-            "" if each["type"] == "missing" else each["input"],
-        )
+        rule, remedy = _rule(each, refusal)
+        is_entry = _entry_of(each["loc"], entries) is not None
+        add = refusal.reject if is_entry else refusal.add
+        value = "" if each["type"] == "missing" else each["input"]
+        add(place_text(each["loc"]), rule, other or remedy, value)
 
 
 def place_text(place: Sequence[str | int]) -> str:

@@ -61,9 +61,10 @@ class _Output(TypedDict):
 
 
 _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
+_REPLICA = ("brokers", None, "logDirs", None, "partitions", None)
 
 
-def read_log_dirs(data: bytes, *, file: str) -> Source:
+def read_log_dirs(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
     Read what ``kafka-log-dirs --describe`` printed.
 
@@ -74,6 +75,8 @@ def read_log_dirs(data: bytes, *, file: str) -> Source:
         the JSON may be pretty-printed, cut into brokers, or several outputs.
     file
         What problems name as their file.
+    allow_partial
+        Whether replicas that are wrong are left out.
 
     Returns
     -------
@@ -85,9 +88,10 @@ def read_log_dirs(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is not such an output, or not all of it.
     """
-    refusal = Refusal(file, KIND, "log_dirs")
+    refusal = Refusal(file, KIND, "log_dirs", allow_partial=allow_partial)
     documents = read_documents(data, refusal, headings=_PREAMBLE)
-    brokers = validate(_OUTPUT, _joined(documents), refusal)["brokers"]
+    output = validate(_OUTPUT, _joined(documents), refusal, entries=[_REPLICA])
+    brokers = output["brokers"]
     told = _told_brokers(refusal.original)
     _check_brokers([one["broker"] for one in brokers], told, refusal)
     dirs = [(one, log_dir) for one in brokers for log_dir in one["logDirs"]]

@@ -162,6 +162,7 @@ def read_prometheus(
     file: str,
     labels: BrokerLabels | None = None,
     quantile: float = 0.95,
+    allow_partial: bool = False,
 ) -> Source:
     """
     Read one answer of ``/api/v1/query`` or ``/api/v1/query_range``.
@@ -176,6 +177,8 @@ def read_prometheus(
         How a series tells its broker.
     quantile
         Which quantile of each series of a matrix is taken.
+    allow_partial
+        Whether series that are wrong are left out.
 
     Returns
     -------
@@ -188,9 +191,12 @@ def read_prometheus(
         If it is another answer, an error, of a metric that is not known, or of a
         counter that was not turned into a rate.
     """
-    refusal = Refusal(file, KIND, "prometheus")
+    refusal = Refusal(file, KIND, "prometheus", allow_partial=allow_partial)
     documents = read_documents(data, refusal)
-    answers = [validate(_ANSWER, document, refusal) for document in documents]
+    answers = [
+        validate(_ANSWER, document, refusal, entries=[("data", "result", None)])
+        for document in documents
+    ]
     results = [one for answer in answers for one in _results(answer, refusal)]
     if len(answers) > 1:
         _refuse_repeated(results, refusal)
@@ -315,7 +321,8 @@ class _Reader:
             value = _as_number(text)
             if not isinstance(moment, int | float) or value is None:
                 rule = "a sample must be a time and a number that is not negative"
-                self.refusal.add(place, rule, "ask Prometheus again")
+                self.refusal.reject(place, rule, "ask Prometheus again")
+                self.num_unknown -= 1
                 return None
             found.append((float(moment), value))
         numbers = np.array(found, dtype=np.float64).reshape(-1, 2)

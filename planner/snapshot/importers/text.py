@@ -23,6 +23,7 @@ from planner.pasted_text import (
 from planner.units import parse_rate
 
 _MAX_QUANTITY = 60
+_MAX_SHOWN = 5
 _HARMLESS = re.compile(r"-?[0-9][0-9., -]{0,59}", re.ASCII)
 
 
@@ -38,16 +39,22 @@ class Refusal:
         What it should be.
     name
         Name of the importer: no remedy proposes its own output.
+    allow_partial
+        Whether entries that are wrong are left out, and the others read.
     """
 
-    def __init__(self, file: str, kind: str, name: str = "") -> None:
+    def __init__(
+        self, file: str, kind: str, name: str = "", *, allow_partial: bool = False
+    ) -> None:
         self.file = file
         self.kind = kind
         self.name = name
+        self.allow_partial = allow_partial
         self.problems: list[InputProblem] = []
         self.original = ""
         self._num_passed = 0
         self._first_passed: tuple[int, Noise] | None = None
+        self._rejected: dict[str, str] = {}
 
     def add(self, place: str, rule: str, remedy: str, value: object = "") -> None:
         """Take note of a problem; its value is shown if it is harmless."""
@@ -58,6 +65,12 @@ class Refusal:
             )
         )
 
+    def reject(self, place: str, rule: str, remedy: str, value: object = "") -> None:
+        """Leave out one entry, or refuse the file with it unless that is allowed."""
+        self._rejected.setdefault(place, rule)
+        if not self.allow_partial:
+            self.add(place, rule, remedy, value)
+
     def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
         """Count lines that are no data, with their numbers."""
         self._num_passed += len(lines)
@@ -65,8 +78,13 @@ class Refusal:
             self._first_passed = lines[0]
 
     def notes(self) -> tuple[str, ...]:
-        """Return the note on the lines that were passed over, if any were."""
-        return passed_note(self.file, self._num_passed, self._first_passed)
+        """Return the notes on lines passed over and on entries left out."""
+        passed = passed_note(self.file, self._num_passed, self._first_passed)
+        if not self._rejected:
+            return passed
+        some = [f"{at}: {rule}" for at, rule in self._rejected.items()][:_MAX_SHOWN]
+        count = _count(len(self._rejected), "entry", "entries")
+        return (*passed, f"{self.file}: {count} left out ({'; '.join(some)})")
 
     def other_output(self) -> str:
         """Return a remedy that names what the file seems to be; empty if unknown."""
@@ -98,7 +116,18 @@ class Refusal:
         raise self._error()
 
     def _error(self) -> BadInputError:
-        return BadInputError(f"{self.file} is not {self.kind}", self.problems)
+        message = f"{self.file} is not {self.kind}"
+        if self._rejected and len(self._rejected) == len(self.problems):
+            is_one = len(self._rejected) == 1
+            message = (
+                f"{self.file}: {_count(len(self._rejected), 'entry is', 'entries are')}"
+                f" wrong; --allow-partial leaves {'it' if is_one else 'them'} out"
+            )
+        return BadInputError(message, self.problems)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def refuse_doubles(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
