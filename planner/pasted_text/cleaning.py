@@ -24,6 +24,11 @@ from planner.pasted_text.noise import (
 )
 
 _NEVER = re.compile(r"(?!)")
+_WRAPPINGS = (
+    re.compile(r"[ \t]+"),
+    re.compile(r"> ?(?=\S|$)"),
+    re.compile(r"[\w.-]{1,60}[ \t]{1,20}\| ?"),
+)
 _CONTINUED = ("\\", "`", "^")
 _LOGGED_SETTINGS = "values:"
 
@@ -102,7 +107,9 @@ def clean(text: str, form: Form) -> Pasted:
     form
         Shapes of the lines that are data.
     """
-    lines = text.split("\n")
+    wrapped = text.split("\n")
+    lines = _unwrapped(wrapped)
+    is_unwrapped = lines is not wrapped
     is_data = form.data.match
     others = [at for at, line in enumerate(lines) if line and not is_data(line)]
     sorter = _Sorter(form)
@@ -111,12 +118,38 @@ def clean(text: str, form: Form) -> Pasted:
     for at in blank:
         lines[at] = ""
     return Pasted(
-        text="\n".join(lines) if blank else text,
+        text="\n".join(lines) if blank or is_unwrapped else text,
         original=text,
         passed=tuple((at + 1, noise) for at, noise in passed),
         commands=tuple(sorter.commands),
         failures=tuple(sorter.failures),
     )
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """
+    Return lines without what stands before each of them.
+
+    That is an indentation, the mark of a quotation, or the name of a container.
+    """
+    first = next((line for line in lines if line.strip()), "")
+    for pattern in _WRAPPINGS:
+        found = pattern.match(first)
+        if found is not None and found[0]:
+            wrapping = found[0].rstrip() or _common_indentation(lines, found[0])
+            if wrapping and all(
+                line.startswith(wrapping) for line in lines if line.strip()
+            ):
+                pad = " " if found[0] != wrapping else ""
+                return [line[len(wrapping) :].removeprefix(pad) for line in lines]
+    return lines
+
+
+def _common_indentation(lines: list[str], longest: str) -> str:
+    for line in lines:
+        while line.strip() and not line.startswith(longest):
+            longest = longest[:-1]
+    return longest
 
 
 class _Sorter:

@@ -42,9 +42,11 @@ _TOOLS = (
     r"(?:kafka-[a-z-]+|kcat|kafkacat|kubectl|oc|docker(?:-compose)?|podman|nerdctl"
     r"|crictl|curl|ssh)(?:\.sh|\.bat|\.exe|\.cmd)?"
 )
-_SETTINGS = r"(?:(?:export |set |env )?[A-Z_][A-Z0-9_]*=\S* +(?:&& +)?)*"
-_LAUNCHER = r"(?:(?:sudo(?: -[a-zA-Z]+(?: \w+)?)?|time|exec|env|nohup|watch) +)*"
-_COMMAND = rf"{_LAUNCHER}{_SETTINGS}(?:[\w.~$:{{}}-]*[\\/])*{_TOOLS}(?=[ \t]|$)"
+_BEFORE = (
+    r"(?:(?:sudo(?: -[a-zA-Z]+(?: \w+)?)?|time|exec|env|export|set|nohup|watch"
+    r"|[A-Z_][A-Z0-9_]*=\S*|&&) +)*"
+)
+_COMMAND = rf"{_BEFORE}(?:[\w.~$:{{}}-]*[\\/])*{_TOOLS}(?=[ \t]|$)"
 
 # What may follow a prompt is shown only if it is the name of a known tool.
 _AFTER = rf"(?= |$)(?:[ \t]*{_COMMAND})?"
@@ -63,7 +65,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     (LOG, r"(?:main[ \t]+)?(?:ERROR|WARN)[ \t]+StatusLogger"),
     (
         "a JVM warning",
-        r"(?:OpenJDK|Java HotSpot\(TM\)|Eclipse OpenJ9|GraalVM)\b"
+        r"(?:OpenJDK|Java HotSpot\(TM\)|Eclipse OpenJ9|GraalVM)"
         r"[\w .()-]{0,60}\bVM warning:",
     ),
     ("a JVM warning", r"(?:NOTE: )?Picked up (?:JAVA_TOOL|_JAVA|JDK_JAVA)_OPTIONS"),
@@ -132,7 +134,7 @@ _LOGGED_FAILURE = re.compile(
     rf"\[?{_DATE}[T ]{_TIME}.{{0,60}}\b(?:ERROR|FATAL)\b.*"
     r"\((?:kafka\.admin|kafka\.tools|org\.apache\.kafka\.tools)\.\S+\)\s*$"
 )
-_LOGGED_SETTING = re.compile(r"\s+[a-z][a-z0-9._-]{1,80} = ")
+_LOGGED_SETTING = re.compile(r"\s+[a-z][a-z0-9._-]{1,80} =(?: |$)")
 
 
 def noise_of(line: str) -> Noise | None:

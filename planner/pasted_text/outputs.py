@@ -124,7 +124,7 @@ _MARKED = (
            "kafka-metadata-quorum describe, which --quorum takes"),
     _known("rates", r"^\"?(?:topic\"?,\"?partition|partition\"?,\"?topic)\"?,",
            "a table of rates, which --rates takes"),
-    _known("brokers", r"\A\"?(?:id|broker|broker_id)\"?,",
+    _known("brokers", r"^\"?(?:id|broker|broker_id)\"?,",
            "a table of brokers, which --brokers takes"),
     _known("", r"(?i)^[ \t]*<(?:!DOCTYPE html|html)\b", "a web page, perhaps of a "
            "log-in: take the answer itself"),

@@ -153,7 +153,7 @@ def _columns(
 
 def _apart(words: list[str]) -> list[str]:
     """Part the member id from the host that it touches."""
-    parted = []
+    parted: list[str] = []
     for word in words:
         found = _TOUCHING.fullmatch(word)
         parted += [found["id"], found["host"]] if found else [word]

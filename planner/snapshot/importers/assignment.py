@@ -113,8 +113,8 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
         refusal.stop(f"line {line}", rule, "two outputs were joined: give both files")
     # What the tool proposes, or says of its success, stands below and is not read.
     below = "\n" * text.count("\n", 0, heading.end()) + text[heading.end() :]
-    first = next((one for one in split_documents(below) if one.is_json), None)
-    if first is None:
+    first = next(split_documents(below), None)
+    if first is None or not first.is_json:
         rule = "the JSON below 'Current partition replica assignment' is missing"
         line = text.count("\n", 0, heading.end()) + 1
         refusal.stop(f"line {line}", rule, "it was cut: take it anew")

@@ -11,7 +11,9 @@ from planner.snapshot.importers.text import Refusal, read_text
 
 Row = tuple[int, dict[str, str]]
 _FORM = Form(
-    data=re.compile(r"\s*\"?[A-Za-z0-9._-]*\"?\s*,|\s*\"?[A-Za-z0-9._-]+\"?\s*$"),
+    data=re.compile(
+        r"\s*\"?[A-Za-z0-9._-]*\"?\s*,|\s*\"?(?:[0-9]+|id|broker|broker_id)\"?\s*$"
+    ),
     has_words=False,
 )
 

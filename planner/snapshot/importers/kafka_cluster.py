@@ -67,7 +67,9 @@ def read_endpoints(data: bytes, *, file: str) -> Source:
     found = _CLUSTER_ID.fullmatch(text)
     if found is not None:
         header = {"cluster_id": found[1]}
-        return Source(file=file, kind="kafka-cluster cluster-id", header=header)
+        notes = refusal.notes()
+        kind = "kafka-cluster cluster-id"
+        return Source(file=file, kind=kind, header=header, notes=notes)
     lines = list(numbered_lines(text, refusal))
     if not _HEADING.fullmatch(lines[0][1].strip()):
         rule = "the first line must be its heading: ID HOST PORT RACK STATE …"

@@ -32,7 +32,7 @@ _HEADING = re.compile(
     re.ASCII,
 )
 _SETTING = re.compile(
-    r"\s+(?P<key>[A-Za-z][A-Za-z0-9_.-]*)=(?P<value>.*) "
+    r"\s*(?P<key>[A-Za-z][A-Za-z0-9_.-]*)=(?P<value>.*) "
     r"sensitive=(?P<is_hidden>true|false)"
     r"(?: synonyms=\{(?P<synonyms>.*)\})?",
     re.ASCII,
@@ -99,7 +99,7 @@ def read_configs(data: bytes, *, file: str) -> Source:
     current: _Entity | None = None
     styles: dict[str, int] = {}
     for number, line in numbered_lines(text, refusal):
-        heading = _HEADING.fullmatch(line)
+        heading = _HEADING.fullmatch(line.strip())
         if heading is None:
             _add_setting(number, line, current, refusal)
             continue

@@ -6,7 +6,7 @@ from planner.pasted_text import Form
 
 _IDS = r"(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?"
 TOPIC = re.compile(
-    r"Topic: ?(?P<topic>\S+)"
+    r"\s*Topic: ?(?P<topic>\S+)"
     r"(?:\s+TopicId: ?(?P<topic_id>[A-Za-z0-9_-]{22}))?"
     r"\s+PartitionCount: ?(?P<count>[0-9]{1,10})"
     r"\s+ReplicationFactor: ?(?P<factor>[0-9]{1,10})"
