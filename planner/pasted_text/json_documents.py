@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planner.pasted_text.cleaning import Form
+from planner.pasted_text.noise import noise_of
 
 _DECODER = json.JSONDecoder()
 _LINE = (
@@ -58,7 +59,9 @@ def split_documents(text: str) -> Iterator[Piece]:
         stop = end
         if rest:
             start = text.index(rest[0], at)
-            is_json = rest[0] in "{["
+            # Behind a document a prompt may begin with a bracket, too.
+            is_noise = not is_first and noise_of(rest) is not None
+            is_json = rest[0] in "{[" and not is_noise
             if is_json:
                 stop = _end_of_document(text, start)
             piece = text[start:stop] if is_json else rest

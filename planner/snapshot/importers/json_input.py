@@ -104,7 +104,8 @@ def _pieces(text: str, refusal: Refusal, documents: list[Any]) -> list[Piece]:
             text = text[: beginning.start()]
     found = []
     for piece in split_documents(text):
-        noise = None if piece.is_first else noise_of(piece.text.partition("\n")[0])
+        is_behind = not (piece.is_first or piece.is_json)
+        noise = noise_of(piece.text) if is_behind else None
         if noise is None:
             found.append(piece)
         else:

@@ -97,7 +97,7 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     _leave_out_errors(document, refusal)
     output = validate(_OUTPUT, document, refusal, entries=[("topics", None)])
     topics = output["topics"]
-    if not topics:
+    if not topics and refusal.has_rejected:
         remedy = "let the user describe topics, and take it anew"
         refusal.add("topics", "there must be a topic that can be read", remedy)
     brokers = tuple(_brokers(output["brokers"]))

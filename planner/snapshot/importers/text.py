@@ -71,6 +71,11 @@ class Refusal:
         if not self.allow_partial:
             self.add(place, rule, remedy, value)
 
+    @property
+    def has_rejected(self) -> bool:
+        """Whether an entry was left out, or refused the file."""
+        return bool(self._rejected)
+
     def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
         """Count lines that are no data, with their numbers."""
         self._num_passed += len(lines)
