@@ -65,6 +65,8 @@ class Pasted:
     ----------
     text
         The text; each line of noise is blank, so lines keep their numbers.
+    body
+        The text with its noise, but without what stands before each of its lines.
     original
         The text as it was.
     passed
@@ -76,6 +78,7 @@ class Pasted:
     """
 
     text: str
+    body: str
     original: str
     passed: tuple[tuple[int, Noise], ...] = ()
     commands: tuple[tuple[int, str], ...] = ()
@@ -110,6 +113,7 @@ def clean(text: str, form: Form) -> Pasted:
     wrapped = text.split("\n")
     lines = _unwrapped(wrapped)
     is_unwrapped = lines is not wrapped
+    body = "\n".join(lines) if is_unwrapped else text
     is_data = form.data.match
     others = [at for at, line in enumerate(lines) if line and not is_data(line)]
     sorter = _Sorter(form)
@@ -118,7 +122,8 @@ def clean(text: str, form: Form) -> Pasted:
     for at in blank:
         lines[at] = ""
     return Pasted(
-        text="\n".join(lines) if blank or is_unwrapped else text,
+        text="\n".join(lines) if blank else body,
+        body=body,
         original=text,
         passed=tuple((at + 1, noise) for at, noise in passed),
         commands=tuple(sorter.commands),

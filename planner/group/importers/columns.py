@@ -76,8 +76,19 @@ class Columns:
     separator: str = ""
     is_old: bool = False
 
-    def cells(self, line: str) -> dict[str, str] | None:
-        """Return the cells of a line by heading; `None` if they are not as many."""
+    def cells(self, line: str, *, aligned: bool = False) -> dict[str, str] | None:
+        """
+        Return the cells of a line by heading; `None` if they are not as many.
+
+        Parameters
+        ----------
+        line
+            The line.
+        aligned
+            Whether cells must begin where their headings do.
+        """
+        if aligned and not self.separator and not self._is_aligned(line):
+            return None
         found = self._cells(line)
         if found is None:
             return None

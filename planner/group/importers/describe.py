@@ -124,9 +124,10 @@ def refuse_text(file: str, text: str) -> InputProblem:
     """Return the problem of a file that is no group, with what it seems to be."""
     rule = "must be a group file, or what kafka-consumer-groups printed"
     found = recognise(text)
-    if found is None:
+    is_named = "kafka-consumer-groups" in text
+    if found is None and not is_named:
         remedy = "take --describe, with --members --verbose for what members read"
-    elif found.name == "group":
+    elif found is None or found.name == "group":
         remedy = "its line of headings is missing or cut: take it anew, whole"
     else:
         remedy = f"this looks like {found.words}"

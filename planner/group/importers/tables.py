@@ -145,13 +145,28 @@ def is_only_words(text: str) -> bool:
     return bool(lines) and all(_WORDS.fullmatch(line.strip()) for line in lines)
 
 
+def _cells(table: Table, line: str, *, is_noise: bool) -> dict[str, str] | None:
+    """
+    Return the cells of a line; `None` if it does not fit the table.
+
+    A line that looks like noise must fit exactly, or begin like another row.
+    """
+    cells = table.columns.cells(line)
+    if cells is None or not is_noise:
+        return cells
+    name = table.headings[0]
+    if any(row.cells[name] == cells[name] for row in table.rows):
+        return cells
+    return table.columns.cells(line, aligned=True)
+
+
 class _Reader:
     """Reads line by line: headings, rows below headings, and what is neither."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         cleaned = clean(text, _FORM)
-        self.lines = cleaned.original.split("\n")
+        self.lines = cleaned.body.split("\n")
         self.problems: list[InputProblem] = []
         self.failures: list[InputProblem] = []
         self._noise = dict(cleaned.passed)
@@ -181,7 +196,9 @@ class _Reader:
     ) -> None:
         """Read a line that is no heading: a row, noise, or neither."""
         noise = self._noise.get(number)
-        cells = None if table is None else table.columns.cells(line)
+        cells = (
+            None if table is None else _cells(table, line, is_noise=noise is not None)
+        )
         wrong = None if table is None or not cells else table.columns.wrong(cells)
         has_numbers = table is not None and table.columns.has_numbers
         is_sure = has_numbers or (is_inside and noise is None)
