@@ -107,7 +107,8 @@ _MARKED = (
            "kafka-cluster list-endpoints, for --list-endpoints"),
     _known("assignment", r'"partitions"\s*:\s*\[\s*\{[^{}]*"replicas"\s*:\s*\[',
            "reassignment JSON, which --assignment takes"),
-    _known("", r'"partitions"\s*:\s*\[\s*\{\s*"(?:topic|partition)"',
+    _known("", r'\A(?![\s\S]*"replicas")[\s\S]*"partitions"\s*:\s*\[\s*\{\s*'
+           r'"(?:topic|partition)"',
            f"a list of partitions without replicas: {_DESCRIBE}"),
     _known("", r'"topics"\s*:\s*\[\s*\{\s*"topic"\s*:\s*"[^"]*"\s*\}',
            f"a list of topics to move: {_DESCRIBE}"),
@@ -141,7 +142,7 @@ _LISTS = (
 )
 
 
-def recognise(text: str, *, but: str = "") -> Output | None:
+def recognise(text: str, *, but: str | None = None) -> Output | None:
     r"""
     Return what a text seems to be; `None` if that cannot be told.
 
@@ -150,7 +151,7 @@ def recognise(text: str, *, but: str = "") -> Output | None:
     text
         The text as it was given, with its noise.
     but
-        Name of the importer that refuses it.
+        Name of the importer that refuses it; `None` if it may be any output.
 
     Examples
     --------

@@ -111,6 +111,11 @@ def import_texts(
         tables += found.tables
         notes += found.notes
     chosen = _choose(files, tables, group_id, problems)
+    if tables and not any("PARTITION" in table.headings for table in tables):
+        notes.append(
+            "the text has no offsets, so no lag: --describe without --members and "
+            "--state prints them"
+        )
     gathered = _Gathered(chosen, notes=notes)
     for table in tables:
         _gather(table, gathered)

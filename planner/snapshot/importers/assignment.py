@@ -81,6 +81,9 @@ def read_assignment(data: bytes, *, file: str) -> Source:
     """
     refusal = Refusal(file, KIND, "assignment")
     documents = _current(read_pasted(data, refusal, _FORM), refusal)
+    other = refusal.other_output()
+    if other and '"replicas"' not in refusal.original:
+        refusal.stop("partitions", "the partitions must have replicas", other)
     entries = [
         entry
         for document in documents

@@ -51,12 +51,7 @@ def load(
         With everything that is wrong with any file; if nothing is, with what they
         contradict each other in.
     """
-    readers = {
-        one.name: partial(one.read, allow_partial=allow_partial)
-        if one.reads_partly
-        else one.read
-        for one in IMPORTERS
-    }
+    readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
     prometheus = readers["prometheus"]
     readers["prometheus"] = partial(prometheus, labels=labels, quantile=quantile)
     works: list[Callable[[], list[Source]]] = [

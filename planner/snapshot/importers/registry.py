@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from planner.snapshot.importers.assignment import read_assignment
@@ -41,6 +42,12 @@ class Importer:
     name: str
     read: Reader
     reads_partly: bool = False
+
+    def reader(self, *, allow_partial: bool) -> Reader:
+        """Return the reader that leaves out wrong entries, if that is allowed."""
+        if allow_partial and self.reads_partly:
+            return partial(self.read, allow_partial=True)
+        return self.read
 
 
 IMPORTERS = (
