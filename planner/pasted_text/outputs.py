@@ -75,6 +75,12 @@ _MARKED = (
         r"^[ \t]*Group\s+Topic\s+Pid\s+Offset\s+logSize",
         "the table of ConsumerOffsetChecker (Kafka 0.8), which group import takes",
     ),
+    _known(
+        "",
+        r"^[ \t]*Configs for (?:topics?|brokers?|clients?|users?)[ :]\S+ are (?!:)",
+        "kafka-configs --describe of Kafka 2 and older through ZooKeeper, which is not "
+        "read: take it with --bootstrap-server",
+    ),
     # Lower case: before Kafka 0.8.1.
     _known(
         "",

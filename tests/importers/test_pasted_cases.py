@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from planner.snapshot.importers.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_configs import read_configs
+from planner.snapshot.importers.kafka_features import read_features
 from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_quorum import read_quorum
 from planner.snapshot.importers.kafka_topics import read_topics
 from planner.snapshot.importers.kcat import read_kcat
 from planner.snapshot.importers.prometheus import read_prometheus
@@ -349,6 +353,46 @@ def test_the_form_of_kafka_0_8_0_is_named_with_its_age():
     text = b"topic: a\tpartition: 0\tleader: 1\treplicas: 1\tisr: 1\n"
 
     assert "Kafka 0.8.0, which is not read" in words(refusal(read_topics, text))
+
+
+def test_configs_through_zookeeper_are_named_with_their_age():
+    for text in (
+        b"Configs for topic 'a' are retention.ms=1000,cleanup.policy=compact\n",
+        b"Configs for topics:a are retention.ms=1000\n",
+    ):
+        assert "of Kafka 2 and older" in words(refusal(read_configs, text))
+
+
+MORE = [
+    pytest.param(read_endpoints, "cluster-list-endpoints.txt", "LOAD", id="endpoints"),
+    pytest.param(read_quorum, "quorum-replication.txt", "Lease", id="quorum"),
+    pytest.param(read_features, "features-describe.txt", "Owner", id="features"),
+]
+
+
+@pytest.mark.parametrize(("read", "name", "heading"), MORE)
+def test_columns_of_other_vendors_are_passed_over(read, name, heading):
+    text = (SAMPLES / name).read_text()
+    lines = [line.rstrip() for line in text.splitlines()]
+    if read is read_features:
+        wider = [f"{line}  {heading}: x" for line in lines]
+    else:
+        wider = [f"{lines[0]}  {heading}", *(f"{line}  7" for line in lines[1:])]
+    plain = read(text.encode(), file="f")
+
+    source = read("\n".join([*wider, ""]).encode(), file="f")
+
+    assert [(r.key, r.values) for r in records_of(source)] == [
+        (r.key, r.values) for r in records_of(plain)
+    ]
+    assert source.header == plain.header
+    assert source.notes == (
+        f"f: fields that Kafka does not print passed over: {heading}",
+        *plain.notes,
+    )
+    if read is not read_features:
+        narrow = "\n".join([lines[0], *wider[1:], ""])
+        assert "line 2" in words(refusal(read, narrow.encode()))
 
 
 # Entries that are wrong.

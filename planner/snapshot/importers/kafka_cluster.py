@@ -21,10 +21,13 @@ from planner.snapshot.importers.text import (
     numbered_lines,
     read_text,
     refuse_doubles,
+    without_last,
 )
 
 KIND = "the output of kafka-cluster list-endpoints"
-_HEADING = re.compile(r"ID\s+HOST\s+PORT\s+RACK(\s+STATE)?\s+ENDPOINT_TYPE")
+_HEADING = re.compile(
+    r"ID\s+HOST\s+PORT\s+RACK(\s+STATE)?\s+ENDPOINT_TYPE(?P<more>(?:\s+[A-Z#][A-Z_-]*)*)"
+)
 _ROW = re.compile(
     r"([0-9]{1,10})[ \t]+(\S+)[ \t]+([0-9]{1,5})[ \t](?:[ \t]*(\S.*?))?"
     r"(?:[ \t]+(fenced|unfenced|alive))?[ \t]+(broker|controller)",
@@ -71,12 +74,14 @@ def read_endpoints(data: bytes, *, file: str) -> Source:
         kind = "kafka-cluster cluster-id"
         return Source(file=file, kind=kind, header=header, notes=notes)
     lines = list(numbered_lines(text, refusal))
-    if not _HEADING.fullmatch(lines[0][1].strip()):
+    heading = _HEADING.fullmatch(lines[0][1].strip())
+    if heading is None:
         rule = "the first line must be its heading: ID HOST PORT RACK STATE …"
         refusal.stop(
             f"line {lines[0][0]}", rule, refusal.other_output() or f"give {KIND}"
         )
-    brokers = [_broker(number, line, refusal) for number, line in lines[1:]]
+    more = refusal.pass_over_columns(heading["more"])
+    brokers = [_broker(at, without_last(ln, more), refusal) for at, ln in lines[1:]]
     records = tuple(record for record in brokers if record is not None)
     refuse_doubles(((one.key, one.place) for one in records), refusal)
     if len(lines) == 1:

@@ -26,9 +26,11 @@ _LINE = re.compile(
     rf"SupportedMinVersion: ?{_LEVEL}\s+"
     rf"SupportedMaxVersion: ?{_LEVEL}\s+"
     rf"FinalizedVersionLevel: ?(?P<level>{_LEVEL})\s+"
-    r"Epoch: ?(?:[0-9]{1,19}|-)",
+    r"Epoch: ?(?:[0-9]{1,19}|-)"
+    r"(?P<more>(?:\s+[A-Z][A-Za-z]*: ?[\w.-]*)*)",
     re.ASCII,
 )
+_NAME = re.compile(r"([A-Z][A-Za-z]*):")
 _METADATA = "metadata.version"
 FORM = Form(
     data=re.compile(r"\s*Feature: ?\S"),
@@ -99,6 +101,8 @@ def _read_line(
 ) -> None:
     found = _LINE.fullmatch(line.strip())
     place = f"line {number}"
+    if found is not None and found["more"]:
+        refusal.pass_over_columns(" ".join(_NAME.findall(found["more"])))
     if found is None:
         rule = "must be a feature with its supported and finalized levels"
         remedy = "the line was cut or wrapped, or is of another command: take it anew"

@@ -26,6 +26,7 @@ from planner.snapshot.importers.text import (
     numbered_lines,
     read_text,
     refuse_doubles,
+    without_last,
 )
 
 KIND = "the output of kafka-metadata-quorum describe"
@@ -39,7 +40,7 @@ _STATUS = ("ClusterId", "LeaderId", *_NODES)
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _HEADING = re.compile(
     r"NodeId\s+(DirectoryId\s+)?LogEndOffset\s+Lag\s+LastFetchTimestamp\s+"
-    r"LastCaughtUpTimestamp\s+Status",
+    r"LastCaughtUpTimestamp\s+Status(?P<more>(?:\s+[A-Z][A-Za-z]*)*)",
     re.ASCII,
 )
 _TIME = r"(?:-?[0-9]{1,19}(?: ms ago)?)"
@@ -109,9 +110,12 @@ def read_quorum(data: bytes, *, file: str) -> Source:
 
 def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
     """Yield the nodes of the table; one of them leads."""
+    heading = _HEADING.fullmatch(lines[0][1].strip())
+    more = refusal.pass_over_columns(heading["more"] if heading else "")
     rows: list[tuple[int, re.Match[str]]] = []
     for number, line in lines[1:]:
-        row = _ROW.fullmatch(line.strip()) if len(line) <= _MAX_LINE else None
+        known = without_last(line, more)
+        row = _ROW.fullmatch(known.strip()) if len(line) <= _MAX_LINE else None
         if row is None or int(row["id"]) > MAX_INT32:
             rule = "must be a node with its offset, lag, times and status"
             remedy = "the line was cut or wrapped: take it anew"

@@ -324,13 +324,14 @@ class _Reader:
                 places=columns.lines,
             ),
             lists_whole_topics=not bare,
-            notes=(*self.refusal.notes(), *self._notes(file)),
+            notes=self._all_notes(file),
         )
 
+    def _all_notes(self, file: str) -> tuple[str, ...]:
+        self.refusal.pass_over_columns(" ".join(self._unknown_fields))
+        return (*self.refusal.notes(), *self._notes(file))
+
     def _notes(self, file: str) -> Iterator[str]:
-        if self._unknown_fields:
-            names = ", ".join(sorted(self._unknown_fields)[:5])
-            yield f"{file}: fields that Kafka does not print passed over: {names}"
         if self.bare:
             name, line = next(iter(self.bare.items()))
             yield (

@@ -55,6 +55,7 @@ class Refusal:
         self._num_passed = 0
         self._first_passed: tuple[int, Noise] | None = None
         self._rejected: dict[str, str] = {}
+        self._unknown_columns: dict[str, None] = {}
 
     def add(self, place: str, rule: str, remedy: str, value: object = "") -> None:
         """Take note of a problem; its value is shown if it is harmless."""
@@ -82,9 +83,19 @@ class Refusal:
         if lines and self._first_passed is None:
             self._first_passed = lines[0]
 
+    def pass_over_columns(self, headings: str) -> int:
+        """Count columns that Kafka does not print, by their headings."""
+        names = headings.split()
+        self._unknown_columns |= dict.fromkeys(names)
+        return len(names)
+
     def notes(self) -> tuple[str, ...]:
         """Return the notes on lines passed over and on entries left out."""
         passed = passed_note(self.file, self._num_passed, self._first_passed)
+        if self._unknown_columns:
+            names = ", ".join(sorted(self._unknown_columns)[:_MAX_SHOWN])
+            unknown = f"fields that Kafka does not print passed over: {names}"
+            passed = (*passed, f"{self.file}: {unknown}")
         if not self._rejected:
             return passed
         some = [f"{at}: {rule}" for at, rule in self._rejected.items()][:_MAX_SHOWN]
@@ -231,6 +242,11 @@ def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
         remedy = refusal.other_output() or f"it should hold {refusal.kind}"
         refusal.stop("", rule, remedy)
     return pasted.text
+
+
+def without_last(line: str, count: int) -> str:
+    """Return a line without so many words at its end."""
+    return line.rsplit(None, count)[0] if count else line
 
 
 def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
