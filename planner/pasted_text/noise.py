@@ -85,6 +85,23 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("words of a shell", r"Last login: |Script (?:started|done)\b|nohup: "),
     ("words of a shell", r"(?:real|user|sys)[ \t]+[0-9]+m[0-9.]+s$"),
     ("words of a shell", r"(?:exit|logout|clear)$|Connection to \S+ closed"),
+    ("words of a shell", r"\[sudo\] password for \S{1,80}:|\(END\)$|Welcome to \S+ "),
+    (
+        "words of a shell",
+        rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{{2}} +[0-9]{{1,2}} +{_TIME} ",
+    ),
+    (
+        "words of curl",
+        r"% Total +% Received|Dload +Upload"
+        r"|[0-9 .kMG]{10,90}(?:--:--:--|[0-9]:[0-9]{2}:[0-9]{2}) ",
+    ),
+    ("words of curl", r"HTTP/[0-9.]{1,3} 2[0-9]{2}\b"),
+    (
+        "words of curl",
+        r"(?i:content-(?:type|length|encoding)|transfer-encoding|cache-control|date"
+        r"|server|connection|vary|keep-alive): ",
+    ),
+    ("a heading", r"#{2,6} |\*\*[^*\n]{1,200}\*\*:?$"),
     ("words of PowerShell", r"At line:[0-9]+ char:[0-9]+|\+[ \t]*~{3,}"),
     ("words of PowerShell", r"\+ (?:CategoryInfo|FullyQualifiedErrorId)[ \t]*:"),
     (FENCE, r"(?:`{3,}|~{3,})[ \t]*[\w+.-]{0,20}[ \t]*$"),
@@ -105,6 +122,10 @@ _KINDS: tuple[tuple[str, str], ...] = (
     (PROMPT, rf"[A-Za-z]:\\[^>|\"*?\n]{{0,250}}>(?:{_COMMAND})?"),
     (PROMPT, rf"(?:ba|z|k|da|a)?sh-[0-9][\w.]{{0,10}}[$#]{_AFTER}"),
     (PROMPT, rf"(?:[~/][\w./-]{{0,250}} ?[$#%]|~ \u276f){_AFTER}"),
+    (
+        PROMPT,
+        rf"[A-Za-z][\w.-]{{1,80}}:[^\s:$]{{1,250}} [a-z_][\w.-]{{0,40}}\${_AFTER}",
+    ),
     (PROMPT, rf"#(?! *(?:HELP|TYPE|EOF)\b){_AFTER}"),
     (PROMPT, rf"(?:[$%\u276f\u279c\u00bb]|\u279c[ ]+\S{{1,250}}){_AFTER}"),
     (PROMPT, r">{1,2}(?= *$| +-| +\S*kafka-)"),

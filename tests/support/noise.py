@@ -78,6 +78,17 @@ NOISE = {
     "powershell-stderr": "At line:1 char:1\n+ ~~~~~~~~~~\n    + CategoryInfo          "
     ": NotSpecified: (x:String) [], RemoteException",
     "leave": "exit",
+    "sudo": "[sudo] password for me:",
+    "pager": "(END)",
+    "welcome": "Welcome to Ubuntu 22.04.3 LTS (GNU/Linux 5.15.0-91-generic x86_64)",
+    "date": "Tue Mar  5 10:00:01 UTC 2024",
+    "mac": "MacBook-Pro:kafka me$ bin/kafka-topics.sh --describe",
+    "curl": "  % Total    % Received % Xferd  Average Speed   Time    Time     Time\n"
+    "                                 Dload  Upload   Total   Spent    Left  Speed\n"
+    "100  1234  100  1234    0     0  12345      0 --:--:-- --:--:-- --:--:-- 12345",
+    "http": "HTTP/1.1 200 OK\nContent-Type: application/json\nDate: Tue, 05 Mar 2024",
+    "heading": "## Output of the tool",
+    "bold": "**Output:**",
 }
 """What is noise around the data of every importer, by kind."""
 

@@ -25,7 +25,7 @@ _MAX_PARTITIONS = 10_000_000
 
 @dataclass(slots=True)
 class _Topic:
-    """What is known of one topic."""
+    """Facts of one topic."""
 
     size: int = 0
     committed: dict[int, int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class _Topic:
 
 @dataclass(slots=True)
 class _Member:
-    """What is known of one member."""
+    """Facts of one member."""
 
     facts: dict[str, Any] = field(default_factory=dict)
     owned: dict[str, list[int]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class _Member:
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the tables say of one group."""
+    """Facts of one group, gathered from tables."""
 
     group_id: str
     facts: dict[str, Any] = field(default_factory=dict)

@@ -37,7 +37,9 @@ _CLUSTER_ID = re.compile(r"\s*Cluster ID: ([A-Za-z0-9_-]{1,64})[ \t\r]*\n\s*", r
 _MAX_ROW = 2000
 _ANEW = f"give {KIND}, whole, with its heading"
 FORM = Form(
-    data=re.compile(r"\s*(?:[0-9]{1,10}[ \t]+\S+[ \t]+[0-9]|ID\s+HOST|Cluster ID:)"),
+    data=re.compile(
+        r"(?!.*--:--)\s*(?:[0-9]{1,10}[ \t]+\S+[ \t]+[0-9]|ID\s+HOST|Cluster ID:)"
+    ),
     marks=re.compile(r"\b[0-9]{1,5}[ \t].*\b(?:fenced|unfenced|alive)[ \t]+broker\b"),
     hints=re.compile(r"\b(?:fenced|unfenced|broker|controller)\s*$"),
 )

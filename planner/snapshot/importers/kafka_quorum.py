@@ -53,7 +53,7 @@ _AGO = " ms ago"
 _MAX_LINE = 2000
 FORM = Form(
     data=re.compile(
-        r"\s*(?:(?:[A-Z][a-z]{1,20}){2,6}:|[0-9]{1,10}\s+[A-Za-z0-9_-]+\s|NodeId\s)"
+        r"(?!.*--:--)\s*(?:(?:[A-Z][a-z]{1,20}){2,6}:|[0-9]{1,10}\s+[A-Za-z0-9_-]+\s|NodeId\s)"
     ),
     marks=re.compile(r"\b(?:CurrentVoters|CurrentObservers|ClusterId|LeaderId):"),
     hints=re.compile(r"\b(?:Leader|Follower|Observer)\s*$"),

@@ -157,11 +157,12 @@ class _Reader:
             if is_ours
             else "the line is not of kafka-topics --describe"
         )
-        self.refusal.add(
-            f"line {number}",
-            rule,
-            "send the output to a file, without stderr: a screen cuts or wraps lines",
+        remedy = (
+            "send the output to a file, without stderr: a screen cuts or wraps lines"
+            if is_ours
+            else "remove the line if nothing is missing there; else take it anew"
         )
+        self.refusal.add(f"line {number}", rule, remedy)
 
     def _add_topic(self, number: int, found: re.Match[str], *, is_doomed: bool) -> None:
         name = found["topic"]
