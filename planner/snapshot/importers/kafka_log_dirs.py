@@ -26,8 +26,7 @@ _PREAMBLE = (
     r"|Received log directory information from brokers [0-9,]*)\s*$"
 )
 _RECEIVED = re.compile(
-    r"^[ \t>]*Received log directory information from brokers (?P<brokers>[0-9,]*)",
-    re.MULTILINE,
+    r"Received log directory information from brokers (?P<brokers>[0-9,]*)"
 )
 _FOREIGN = with_config(ConfigDict(strict=True))
 # What Kafka adds in later releases is passed over.
@@ -131,10 +130,10 @@ def _parts(document: object) -> list[Any]:
 
 def _told_brokers(text: str) -> list[int] | None:
     """Return the brokers that the lines before the JSON name; `None` without them."""
-    found = [m["brokers"] for m in _RECEIVED.finditer(text)]
+    found = list(_RECEIVED.finditer(text))
     if not found:
         return None
-    return sorted({int(i) for brokers in found for i in brokers.split(",") if i})
+    return sorted({int(i) for one in found for i in one["brokers"].split(",") if i})
 
 
 def _check_brokers(
