@@ -135,7 +135,9 @@ TakenAt = Annotated[
 AllowPartial = Annotated[
     bool,
     typer.Option(
-        "--allow-partial", help="Go on where files hide something from each other."
+        "--allow-partial",
+        help="Go on where files hide something from each other, and leave out entries "
+        "that are wrong.",
     ),
 ]
 

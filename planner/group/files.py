@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import tempfile
-import zlib
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,9 +11,15 @@ from planner.errors import BadInputError
 from planner.group.document import GroupDocument
 from planner.group.problems import refuse
 from planner.group.records import FORMAT
+from planner.pasted_text import (
+    EncodingProblemError,
+    clean,
+    decode_bytes,
+    json_form,
+    passed_note,
+    recognise,
+)
 from planner.snapshot.problems import problem
-
-_GZIP = b"\x1f\x8b"
 
 
 def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
@@ -35,11 +40,31 @@ def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
     """
     file = str(path)
     text = _read_text(path)
-    if not text.lstrip().startswith(("{", "[")):
+    if not _is_json(text):
         from planner.group.importers.describe import import_texts
 
         return import_texts({file: text}, group_id=group_id)
-    return GroupDocument.from_document(_parse(text, file), file=file)
+    pasted = clean(text, json_form())
+    document = _parse(pasted.text, file)
+    _refuse_other_output(document, text, file)
+    first = pasted.passed[0] if pasted.passed else None
+    notes = passed_note(file, len(pasted.passed), first)
+    return GroupDocument.from_document(document, file=file, notes=notes)
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether the first line that is no noise begins as JSON."""
+    cleaned = clean(text, json_form()).text
+    return cleaned.lstrip().startswith(("{", "["))
+
+
+def _refuse_other_output(document: object, text: str, file: str) -> None:
+    """Refuse JSON of another tool with its name."""
+    is_ours = isinstance(document, dict) and ("group_id" in document)
+    found = None if is_ours else recognise(text, but="group")
+    if found is not None:
+        rule = "must be a group file, or what kafka-consumer-groups printed"
+        _refuse(file, "", rule, f"this looks like {found.words}")
 
 
 def read_text(path: Path) -> str:
@@ -57,15 +82,12 @@ def read_text(path: Path) -> str:
 def _read_text(path: Path) -> str:
     file = str(path)
     try:
-        data = path.read_bytes()
-        if data.startswith(_GZIP):
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
+        return decode_bytes(path.read_bytes())
+    except OSError as error:
         reason = getattr(error, "strerror", None) or str(error)
         _refuse(file, "", f"must be readable: {reason}", "check the path")
-    except UnicodeDecodeError as error:
-        _refuse(file, f"byte {error.start}", "must be UTF-8", "save it as UTF-8")
+    except EncodingProblemError as error:
+        _refuse(file, error.place, error.rule, error.remedy)
     except ValueError as error:
         _refuse(file, "", f"must be readable: {error}", "check the path")
 

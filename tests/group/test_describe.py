@@ -213,4 +213,4 @@ def test_lines_that_do_not_fit_are_named():
         import_texts({"x": text})
 
     places = [problem.place for problem in raised.value.problems]
-    assert places == ["line 3", "line 2, column PARTITION"]
+    assert places == ["line 2, column PARTITION", "line 3"]

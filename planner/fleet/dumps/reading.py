@@ -119,9 +119,10 @@ def _snapshot_folders(contents: Mapping[str, bytes]) -> list[str]:
 
 
 def _unknown(name: str, data: bytes) -> Reject:
-    from planner.snapshot.importers.text import looks_like
+    from planner.pasted_text import recognise
 
-    hint = looks_like(data[:100_000].decode("utf-8", errors="replace"))
+    found = recognise(data[:100_000].decode("utf-8", errors="replace"))
+    hint = f"this looks like {found.words}" if found else ""
     rule = "the file must be one of those that are known: see docs/fleets.md"
     if not data:
         rule = "the file must not be empty"
@@ -191,7 +192,7 @@ def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
 def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
     """Join what Kafka's tools and others printed, rates apart."""
     from planner.snapshot.importers import merge
-    from planner.snapshot.importers.load import READERS
+    from planner.snapshot.importers.registry import IMPORTERS
 
     if not any(found.of(kind) for kind in PLACEMENTS):
         rule = "a file must say where the replicas are"
@@ -200,10 +201,11 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
         raise BadInputError(msg, [_problem(dump.name, rule, remedy)])
     sources: list[Source] = []
     problems: list[InputProblem] = []
+    readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
     for kind, files in found.by_kind.items():
         for name, data in files.items():
             try:
-                sources.append(READERS[kind](data, file=name))
+                sources.append(readers[kind](data, file=name))
             except BadInputError as error:
                 problems += error.problems
     if problems:

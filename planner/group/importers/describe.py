@@ -15,6 +15,7 @@ from planner.errors import InputProblem
 from planner.group.document import GroupDocument
 from planner.group.importers.tables import Row, Table, is_only_words, read_tables
 from planner.group.problems import refuse
+from planner.pasted_text import recognise
 from planner.snapshot.problems import problem
 
 _ASSIGNED = re.compile(r"([\w.-]+)(?::|\()([\d,]+)\)?")
@@ -24,7 +25,7 @@ _MAX_PARTITIONS = 10_000_000
 
 @dataclass(slots=True)
 class _Topic:
-    """What is known of one topic."""
+    """Facts of one topic."""
 
     size: int = 0
     committed: dict[int, int] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class _Topic:
 
 @dataclass(slots=True)
 class _Member:
-    """What is known of one member."""
+    """Facts of one member."""
 
     facts: dict[str, Any] = field(default_factory=dict)
     owned: dict[str, list[int]] = field(default_factory=dict)
@@ -41,13 +42,14 @@ class _Member:
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the tables say of one group."""
+    """Facts of one group, gathered from tables."""
 
     group_id: str
     facts: dict[str, Any] = field(default_factory=dict)
     topics: dict[str, _Topic] = field(default_factory=dict)
     members: dict[str, _Member] = field(default_factory=dict)
     problems: list[InputProblem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def topic(self, name: str) -> _Topic:
         return self.topics.setdefault(name, _Topic())
@@ -101,15 +103,20 @@ def import_texts(
     files = ", ".join(texts)
     problems: list[InputProblem] = []
     tables: list[Table] = []
+    notes: list[str] = []
     for file, text in texts.items():
-        found = list(read_tables(file, text, problems))
-        if not found and not problems and not is_only_words(text):
-            rule = "must be a group file, or what kafka-consumer-groups printed"
-            remedy = "take --describe, with --members --verbose for what members read"
-            problems.append(problem(file, "", None, rule, remedy))
-        tables += found
+        found = read_tables(file, text, problems)
+        if not found.tables and not problems and not is_only_words(text):
+            problems.append(refuse_text(file, text))
+        tables += found.tables
+        notes += found.notes
     chosen = _choose(files, tables, group_id, problems)
-    gathered = _Gathered(chosen)
+    if tables and not any("PARTITION" in table.headings for table in tables):
+        notes.append(
+            "the text has no offsets, so no lag: --describe without --members and "
+            "--state prints them"
+        )
+    gathered = _Gathered(chosen, notes=notes)
     for table in tables:
         _gather(table, gathered)
     problems += gathered.problems
@@ -118,16 +125,39 @@ def import_texts(
     return _document(gathered, files)
 
 
+def refuse_text(file: str, text: str) -> InputProblem:
+    """Return the problem of a file that is no group, with what it seems to be."""
+    rule = "must be a group file, or what kafka-consumer-groups printed"
+    found = recognise(text)
+    is_named = "kafka-consumer-groups" in text
+    if found is None and not is_named:
+        remedy = "take --describe, with --members --verbose for what members read"
+    elif found is None or found.name == "group":
+        remedy = "its line of headings is missing or cut: take it anew, whole"
+    else:
+        remedy = f"this looks like {found.words}"
+    return problem(file, "", None, rule, remedy)
+
+
 def _choose(
     files: str, tables: list[Table], wanted: str | None, problems: list[InputProblem]
 ) -> str:
     """Return the id of the group to take."""
     described = {
-        row.cells["GROUP"]: None
+        name: None
         for table in tables
         for row in table.rows
         if "TYPE" not in table.headings or len(tables) == 1
+        if (name := table.group_of(row)) is not None
     }
+    unnamed = [t for t in tables if not t.names_groups and t.group is None]
+    if unnamed and not described and wanted is not None:
+        return wanted
+    if unnamed and not described and not problems:
+        first = unnamed[0]
+        rule = "the table has no column GROUP, and no command line names the group"
+        place, remedy = f"line {first.line}", "say which group it is: --group NAME"
+        problems.append(problem(first.file, place, None, rule, remedy))
     if wanted is not None and wanted in described:
         return wanted
     if wanted is None and len(described) == 1:
@@ -141,7 +171,8 @@ def _choose(
 
 def _gather(table: Table, gathered: _Gathered) -> None:
     headings = set(table.headings)
-    rows = [row for row in table.rows if row.cells["GROUP"] == gathered.group_id]
+    chosen = (None, gathered.group_id)
+    rows = [row for row in table.rows if table.group_of(row) in chosen]
     if "OFFSET-LAG" in headings:
         gathered.facts["type"] = "streams"
     elif "START-OFFSET" in headings:
@@ -261,7 +292,7 @@ def _listed(offsets: Mapping[int, int], size: int) -> list[int | None]:
 
 
 def _notes(gathered: _Gathered, read: Iterable[str]) -> list[str]:
-    notes = []
+    notes = list(gathered.notes)
     if gathered.members and not any(m.owned for m in gathered.members.values()):
         notes.append(
             "what members read is not in the text: take --members with --verbose too"

@@ -13,19 +13,31 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 # Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
 from typing_extensions import TypedDict
 
+from planner.pasted_text import Pasted, json_form, split_documents
+from planner.snapshot.importers.json_input import (
+    documents_of,
+    parse_json,
+    validate,
+)
 from planner.snapshot.importers.source import PartitionColumns, Source
 from planner.snapshot.importers.text import (
     Refusal,
-    decode,
-    looks_like,
-    parse_json,
-    validate,
+    read_pasted,
+    refuse_failures,
 )
 from planner.snapshot.records import Id
 
 KIND = "reassignment JSON of the current assignment"
 _ANY = "any"
-_HEADING = re.compile(r"^Current partition replica assignment[ \t\r]*$", re.MULTILINE)
+_HEADING = re.compile(
+    r"^[ \t]*Current partition replica assignment[ \t\r]*$", re.MULTILINE
+)
+# The tool prints these lines around its JSON.
+_FORM = json_form(
+    r"Current partition replica assignment|Proposed partition reassignment"
+    r"|Save this to use as |Successfully started |Warning: You must run --verify"
+    r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to "
+)
 _FOREIGN = with_config(ConfigDict(strict=True))
 
 
@@ -67,34 +79,51 @@ def read_assignment(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is neither.
     """
-    refusal = Refusal(file, KIND)
-    text, line = _current(decode(data, refusal), refusal)
-    document = parse_json(text, refusal, first_line=line)
-    entries = validate(_OUTPUT, document, refusal)["partitions"]
+    refusal = Refusal(file, KIND, "assignment")
+    documents = _current(read_pasted(data, refusal, _FORM), refusal)
+    other = refusal.other_output()
+    if other and '"replicas"' not in refusal.original:
+        refusal.stop("partitions", "the partitions must have replicas", other)
+    entries = [
+        entry
+        for document in documents
+        for entry in validate(_OUTPUT, document, refusal)["partitions"]
+    ]
     for at, entry in enumerate(entries):
         for rule in _entry_rules(entry):
             remedy = "take it anew, or mend the entry"
             refusal.add(f"partitions[{at}].log_dirs", rule, remedy)
     refusal.raise_problems()
-    return Source(file=file, kind="reassignment JSON", partitions=_columns(entries))
+    return Source(
+        file=file,
+        kind="reassignment JSON",
+        partitions=_columns(entries),
+        notes=refusal.notes(),
+    )
 
 
-def _current(text: str, refusal: Refusal) -> tuple[str, int]:
-    """Return the JSON of the current assignment, and the line that it begins on."""
-    if text.lstrip().startswith("{"):
-        return text, 1
+def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
+    """Return the JSON of the current assignment: of several files in one, each."""
+    text = pasted.text
     heading = _HEADING.search(text)
     if heading is None:
-        rule = "must be reassignment JSON, or have 'Current partition replica …'"
-        refusal.stop("line 1", rule, looks_like(text) or f"give {KIND}")
+        refuse_failures(pasted.failures, refusal)
+        return documents_of(text, refusal)
     again = _HEADING.search(text, heading.end())
     if again is not None:
         rule = "must hold one current assignment; here is another"
         line = text.count("\n", 0, again.start()) + 1
         refusal.stop(f"line {line}", rule, "two outputs were joined: give both files")
-    rest = text[heading.end() :].lstrip("\r\n \t")
-    first_line = text.count("\n", 0, len(text) - len(rest)) + 1
-    return rest.partition("\n")[0], first_line
+    # What the tool proposes, or says of its success, stands below and is not read.
+    below = "\n" * text.count("\n", 0, heading.end()) + text[heading.end() :]
+    first = next(split_documents(below), None)
+    if first is None or not first.is_json:
+        rule = "the JSON below 'Current partition replica assignment' is missing"
+        line = text.count("\n", 0, heading.end()) + 1
+        refusal.stop(f"line {line}", rule, "it was cut: take it anew")
+    above = [number for number in pasted.failures if number < first.line]
+    refuse_failures(above, refusal)
+    return [parse_json(first.text, refusal, first_line=first.line)]
 
 
 def _entry_rules(entry: dict[str, Any]) -> list[str]:

@@ -62,7 +62,7 @@ def read_broker_table(data: bytes, *, file: str) -> Source:
     BadInputError
         With every cell that is wrong.
     """
-    refusal = Refusal(file, KIND)
+    refusal = Refusal(file, KIND, "brokers")
     _, rows = read_csv(data, _COLUMNS, ("id",), refusal)
     brokers, log_dirs = [], []
     for row in rows:
@@ -79,6 +79,7 @@ def read_broker_table(data: bytes, *, file: str) -> Source:
         brokers=tuple(brokers),
         log_dirs=tuple(log_dirs),
         lists_members=True,
+        notes=refusal.notes(),
     )
 
 

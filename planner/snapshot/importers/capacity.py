@@ -16,14 +16,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from planner.snapshot.columns import MAX_INT64
+from planner.snapshot.importers.json_input import read_document, validate
 from planner.snapshot.importers.source import Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    parse_json,
-    refuse_doubles,
-    validate,
-)
+from planner.snapshot.importers.text import Refusal, refuse_doubles
 from planner.snapshot.records import Id
 
 MB = 1 << 20
@@ -94,8 +89,8 @@ def read_capacity(data: bytes, *, file: str) -> Source:
     BadInputError
         With every value that is wrong.
     """
-    refusal = Refusal(file, CAPACITY_KIND)
-    document = parse_json(decode(data, refusal), refusal)
+    refusal = Refusal(file, CAPACITY_KIND, "capacity")
+    document = read_document(data, refusal)
     entries = validate(_CAPACITIES, document, refusal)["brokerCapacities"]
     read = [_Entry(at, entry, refusal) for at, entry in enumerate(entries)]
     refuse_doubles(((one.broker, one.place) for one in read), refusal)
@@ -110,6 +105,7 @@ def read_capacity(data: bytes, *, file: str) -> Source:
         log_dirs=tuple(d for one in listed for d in one.log_dirs()),
         default_broker=None if default is None else default.record(),
         default_log_dirs=() if default is None else tuple(default.log_dirs()),
+        notes=refusal.notes(),
     )
 
 
@@ -222,8 +218,8 @@ def read_broker_sets(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is not one, or a broker is in two sets.
     """
-    refusal = Refusal(file, SETS_KIND)
-    document = parse_json(decode(data, refusal), refusal)
+    refusal = Refusal(file, SETS_KIND, "broker_sets")
+    document = read_document(data, refusal)
     sets = validate(_BROKER_SETS, document, refusal)["brokerSets"]
     records = tuple(
         Record(
@@ -236,4 +232,4 @@ def read_broker_sets(data: bytes, *, file: str) -> Source:
     )
     refuse_doubles(((one.key, one.place) for one in records), refusal)
     refusal.raise_problems()
-    return Source(file=file, kind=SETS_KIND, brokers=records)
+    return Source(file=file, kind=SETS_KIND, brokers=records, notes=refusal.notes())

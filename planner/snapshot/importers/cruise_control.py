@@ -17,14 +17,9 @@ from typing_extensions import TypedDict
 
 from planner.snapshot.columns import MAX_INT64, MAX_RATE
 from planner.snapshot.importers.capacity import KB, MB
+from planner.snapshot.importers.json_input import read_document, validate
 from planner.snapshot.importers.source import PartitionColumns, Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    parse_json,
-    refuse_doubles,
-    validate,
-)
+from planner.snapshot.importers.text import Refusal, refuse_doubles
 from planner.snapshot.records import Id, Leader
 
 STATE_KIND = "Cruise Control's kafka_cluster_state"
@@ -137,8 +132,8 @@ def read_cluster_state(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is another answer, or does not hold every partition.
     """
-    refusal = Refusal(file, STATE_KIND)
-    document = parse_json(decode(data, refusal), refusal)
+    refusal = Refusal(file, STATE_KIND, "cruise_control")
+    document = read_document(data, refusal)
     state = validate(_CLUSTER_STATE, document, refusal)
     brokers = state["KafkaBrokerState"]
     rows = _distinct(state["KafkaPartitionState"], refusal)
@@ -150,6 +145,7 @@ def read_cluster_state(data: bytes, *, file: str) -> Source:
     return Source(
         file=file,
         kind=STATE_KIND,
+        notes=refusal.notes(),
         brokers=tuple(_state_records(online, sets)),
         log_dirs=tuple(_dir_records(online, offline)),
         topics=tuple(_topic_records(rows)),
@@ -294,8 +290,8 @@ def read_load(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is another answer.
     """
-    refusal = Refusal(file, LOAD_KIND)
-    document = parse_json(decode(data, refusal), refusal)
+    refusal = Refusal(file, LOAD_KIND, "cruise_control")
+    document = read_document(data, refusal)
     brokers = validate(_LOAD, document, refusal)["brokers"]
     records = tuple(_load_record(at, one, refusal) for at, one in enumerate(brokers))
     refuse_doubles(((one.key, one.place) for one in records), refusal)
@@ -303,6 +299,7 @@ def read_load(data: bytes, *, file: str) -> Source:
     return Source(
         file=file,
         kind=LOAD_KIND,
+        notes=refusal.notes(),
         brokers=records,
         log_dirs=tuple(
             Record(
@@ -370,8 +367,8 @@ def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> S
     BadInputError
         If it is another answer.
     """
-    refusal = Refusal(file, PARTITION_LOAD_KIND)
-    document = parse_json(decode(data, refusal), refusal)
+    refusal = Refusal(file, PARTITION_LOAD_KIND, "cruise_control")
+    document = read_document(data, refusal)
     rows = validate(_PARTITION_LOAD, document, refusal)["records"]
     values: dict[str, list[Any]] = {
         "in_bytes_per_s": [row["networkInbound"] * KB for row in rows],
@@ -385,6 +382,7 @@ def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> S
     return Source(
         file=file,
         kind=PARTITION_LOAD_KIND,
+        notes=refusal.notes(),
         header={"rates": {"source": "cruise-control", "split": "equal"}},
         partitions=PartitionColumns(
             topics=[row["topic"] for row in rows],

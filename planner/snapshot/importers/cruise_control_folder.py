@@ -13,8 +13,9 @@ from planner.snapshot.importers.cruise_control import (
     read_partition_load,
 )
 from planner.snapshot.importers.files import read_bytes
+from planner.snapshot.importers.json_input import read_document
 from planner.snapshot.importers.source import Source
-from planner.snapshot.importers.text import Refusal, decode, parse_json
+from planner.snapshot.importers.text import Refusal
 from planner.snapshot.problems import printable
 
 KIND = "a folder of Cruise Control's files"
@@ -110,8 +111,8 @@ class _Documents:
         for file, data in self.data.items():
             try:
                 refusal = Refusal(file, "an answer of Cruise Control, or a file of its")
-                self.texts[file] = decode(data, refusal)
-                document = parse_json(self.texts[file], refusal)
+                document = read_document(data, refusal)
+                self.texts[file] = refusal.original
             except BadInputError as error:
                 self.problems += error.problems
                 continue

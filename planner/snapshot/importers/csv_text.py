@@ -2,12 +2,20 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from planner.snapshot.importers.text import Refusal, decode, looks_like
+from planner.pasted_text import Form
+from planner.snapshot.importers.text import Refusal, read_text
 
 Row = tuple[int, dict[str, str]]
+_FORM = Form(
+    data=re.compile(
+        r"\s*\"?[A-Za-z0-9._-]*\"?\s*,|\s*\"?(?:[0-9]+|id|broker|broker_id)\"?\s*$"
+    ),
+    has_words=False,
+)
 
 
 def read_csv(
@@ -36,7 +44,7 @@ def read_csv(
     BadInputError
         If the heading is not one, or the text no CSV.
     """
-    text = decode(data, refusal)
+    text = read_text(data, refusal, _FORM)
     lines = _lines(text, refusal)
     names = _heading(next(lines, (1, [])), columns, required, text, refusal)
     rows: list[Row] = []
@@ -79,7 +87,7 @@ def _heading(
     if not any(names):
         known = ", ".join(dict.fromkeys(columns.values()))
         rule = f"the heading must name columns, with commas between: {known}"
-        refusal.stop(place, rule, looks_like(text) or f"give {refusal.kind}")
+        refusal.stop(place, rule, refusal.other_output() or f"give {refusal.kind}")
     for at, (cell, name) in enumerate(zip(cells, names, strict=True)):
         if not name:
             close = get_close_matches(cell.lower(), columns, n=1)

@@ -13,18 +13,21 @@ that are not fenced are listed. Source: `ClusterTool` in Kafka's `tools`.
 
 import re
 
+from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT32
 from planner.snapshot.importers.source import Record, Source
 from planner.snapshot.importers.text import (
     Refusal,
-    decode,
-    looks_like,
     numbered_lines,
+    read_text,
     refuse_doubles,
+    without_last,
 )
 
 KIND = "the output of kafka-cluster list-endpoints"
-_HEADING = re.compile(r"ID\s+HOST\s+PORT\s+RACK(\s+STATE)?\s+ENDPOINT_TYPE")
+_HEADING = re.compile(
+    r"ID\s+HOST\s+PORT\s+RACK(\s+STATE)?\s+ENDPOINT_TYPE(?P<more>(?:\s+[A-Z#][A-Z_-]*)*)"
+)
 _ROW = re.compile(
     r"([0-9]{1,10})[ \t]+(\S+)[ \t]+([0-9]{1,5})[ \t](?:[ \t]*(\S.*?))?"
     r"(?:[ \t]+(fenced|unfenced|alive))?[ \t]+(broker|controller)",
@@ -32,6 +35,14 @@ _ROW = re.compile(
 )
 _CLUSTER_ID = re.compile(r"\s*Cluster ID: ([A-Za-z0-9_-]{1,64})[ \t\r]*\n\s*", re.ASCII)
 _MAX_ROW = 2000
+_ANEW = f"give {KIND}, whole, with its heading"
+FORM = Form(
+    data=re.compile(
+        r"(?!.*--:--)\s*(?:[0-9]{1,10}[ \t]+\S+[ \t]+[0-9]|ID\s+HOST|Cluster ID:)"
+    ),
+    marks=re.compile(r"\b[0-9]{1,5}[ \t].*\b(?:fenced|unfenced|alive)[ \t]+broker\b"),
+    hints=re.compile(r"\b(?:fenced|unfenced|broker|controller)\s*$"),
+)
 
 
 def read_endpoints(data: bytes, *, file: str) -> Source:
@@ -56,17 +67,23 @@ def read_endpoints(data: bytes, *, file: str) -> Source:
     BadInputError
         If a line is not of this output, or names controllers instead of brokers.
     """
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
+    refusal = Refusal(file, KIND, "list_endpoints")
+    text = read_text(data, refusal, FORM)
     found = _CLUSTER_ID.fullmatch(text)
     if found is not None:
         header = {"cluster_id": found[1]}
-        return Source(file=file, kind="kafka-cluster cluster-id", header=header)
+        notes = refusal.notes()
+        kind = "kafka-cluster cluster-id"
+        return Source(file=file, kind=kind, header=header, notes=notes)
     lines = list(numbered_lines(text, refusal))
-    if not _HEADING.fullmatch(lines[0][1]):
+    heading = _HEADING.fullmatch(lines[0][1].strip())
+    if heading is None:
         rule = "the first line must be its heading: ID HOST PORT RACK STATE …"
-        refusal.stop(f"line {lines[0][0]}", rule, looks_like(text) or f"give {KIND}")
-    brokers = [_broker(number, line, refusal) for number, line in lines[1:]]
+        refusal.stop(
+            f"line {lines[0][0]}", rule, refusal.other_output() or f"give {KIND}"
+        )
+    more = refusal.pass_over_columns(heading["more"])
+    brokers = [_broker(at, without_last(ln, more), refusal) for at, ln in lines[1:]]
     records = tuple(record for record in brokers if record is not None)
     refuse_doubles(((one.key, one.place) for one in records), refusal)
     if len(lines) == 1:
@@ -75,13 +92,14 @@ def read_endpoints(data: bytes, *, file: str) -> Source:
     return Source(
         file=file,
         kind="kafka-cluster list-endpoints",
+        notes=refusal.notes(),
         brokers=records,
         lists_live_brokers=True,
     )
 
 
 def _broker(number: int, line: str, refusal: Refusal) -> Record | None:
-    found = _ROW.fullmatch(line) if len(line) <= _MAX_ROW else None
+    found = _ROW.fullmatch(line.strip()) if len(line) <= _MAX_ROW else None
     place = f"line {number}"
     if found is None or int(found[1]) > MAX_INT32:
         rule = "must be id, host, port, rack, state and endpoint type"

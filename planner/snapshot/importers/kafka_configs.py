@@ -18,14 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.kept_configs import ALWAYS_KEPT, CLUSTER_CONFIGS
+from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT32
 from planner.snapshot.importers.source import Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    looks_like,
-    numbered_lines,
-)
+from planner.snapshot.importers.text import Refusal, numbered_lines, read_text
 from planner.throttles import BROKER_THROTTLES
 
 KIND = "the output of kafka-configs --describe for topics or brokers"
@@ -36,7 +32,7 @@ _HEADING = re.compile(
     re.ASCII,
 )
 _SETTING = re.compile(
-    r"\s+(?P<key>[A-Za-z][A-Za-z0-9_.-]*)=(?P<value>.*) "
+    r"\s*(?P<key>[A-Za-z][A-Za-z0-9_.-]*)=(?P<value>.*) "
     r"sensitive=(?P<is_hidden>true|false)"
     r"(?: synonyms=\{(?P<synonyms>.*)\})?",
     re.ASCII,
@@ -48,6 +44,11 @@ _DEFAULT = "DEFAULT_CONFIG"
 _NOTHING = "null"
 _OF_TOPIC = "DYNAMIC_TOPIC_CONFIG"
 _MAX_LINE = 1_000_000
+FORM = Form(
+    data=re.compile(r"\s*(?:\S+=.* sensitive=|(?:\w+ )?[Cc]onfigs? for \S.* are:)"),
+    marks=re.compile(r" sensitive=(?:true|false)\b|\b[Cc]onfigs? for .* are:"),
+    hints=re.compile(r"\b(?:[Cc]onfigs? for|sensitive|synonyms)\b|_CONFIG\b"),
+)
 
 
 @dataclass(slots=True)
@@ -87,10 +88,10 @@ def read_configs(data: bytes, *, file: str) -> Source:
     BadInputError
         If a line is not of this output, or a topic or broker stands twice.
     """
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
+    refusal = Refusal(file, KIND, "configs")
+    text = read_text(data, refusal, FORM)
     if not re.search(r"\b[Cc]onfigs? for \S.* are:", text):
-        remedy = looks_like(text) or f"give {KIND}"
+        remedy = refusal.other_output() or f"give {KIND}"
         refusal.stop(
             "line 1", "the file must hold lines 'Dynamic configs for …'", remedy
         )
@@ -98,7 +99,7 @@ def read_configs(data: bytes, *, file: str) -> Source:
     current: _Entity | None = None
     styles: dict[str, int] = {}
     for number, line in numbered_lines(text, refusal):
-        heading = _HEADING.fullmatch(line)
+        heading = _HEADING.fullmatch(line.strip())
         if heading is None:
             _add_setting(number, line, current, refusal)
             continue
@@ -107,7 +108,7 @@ def read_configs(data: bytes, *, file: str) -> Source:
             styles.setdefault(heading["style"], number)
     _refuse_two_styles(styles, refusal)
     refusal.raise_problems()
-    return _source(file, list(entities.values()))
+    return _source(refusal, list(entities.values()))
 
 
 def _refuse_two_styles(styles: dict[str, int], refusal: Refusal) -> None:
@@ -174,7 +175,8 @@ def _source_of(synonyms: str | None) -> str:
     return _DEFAULT if origin is None else origin["source"]
 
 
-def _source(file: str, entities: list[_Entity]) -> Source:
+def _source(refusal: Refusal, entities: list[_Entity]) -> Source:
+    file = refusal.file
     topics = [one for one in entities if isinstance(one.name, str)]
     brokers = [one for one in entities if isinstance(one.name, int)]
     everywhere = _cluster_configs(entities)
@@ -189,7 +191,7 @@ def _source(file: str, entities: list[_Entity]) -> Source:
         ),
         topics=tuple(_topic(one) for one in topics),
         lists_topics=bool(topics),
-        notes=tuple(_notes(file, brokers)),
+        notes=(*refusal.notes(), *_notes(file, brokers)),
     )
 
 

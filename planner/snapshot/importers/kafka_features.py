@@ -14,14 +14,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT32
 from planner.snapshot.importers.source import Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    looks_like,
-    numbered_lines,
-)
+from planner.snapshot.importers.text import Refusal, numbered_lines, read_text
 
 KIND = "the output of kafka-features describe"
 _LEVEL = r"(?:UNKNOWN [0-9]{1,5}|[0-9][0-9A-Za-z.-]{0,20}|-)"
@@ -30,10 +26,17 @@ _LINE = re.compile(
     rf"SupportedMinVersion: ?{_LEVEL}\s+"
     rf"SupportedMaxVersion: ?{_LEVEL}\s+"
     rf"FinalizedVersionLevel: ?(?P<level>{_LEVEL})\s+"
-    r"Epoch: ?(?:[0-9]{1,19}|-)",
+    r"Epoch: ?(?:[0-9]{1,19}|-)"
+    r"(?P<more>(?:\s+[A-Z][A-Za-z]*: ?[\w.-]*)*)",
     re.ASCII,
 )
+_NAME = re.compile(r"([A-Z][A-Za-z]*):")
 _METADATA = "metadata.version"
+FORM = Form(
+    data=re.compile(r"\s*Feature: ?\S"),
+    marks=re.compile(r"\bFeature: ?\S+\s+Supported"),
+    hints=re.compile(r"\b(?:Feature|Supported\w+|FinalizedVersionLevel|Epoch)\b"),
+)
 _NAMES = (
     *("3.0-IV1", "3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3"),
     *("3.4-IV0", "3.5-IV0", "3.5-IV1", "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2"),
@@ -68,10 +71,10 @@ def read_features(data: bytes, *, file: str) -> Source:
     BadInputError
         If a line is not of this output, or a feature stands twice.
     """
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
+    refusal = Refusal(file, KIND, "features")
+    text = read_text(data, refusal, FORM)
     if not re.search(r"^[ \t]*Feature: ?\S", text, re.MULTILINE):
-        remedy = looks_like(text) or f"give {KIND}"
+        remedy = refusal.other_output() or f"give {KIND}"
         refusal.stop("line 1", "the file must hold lines 'Feature: …'", remedy)
     levels: dict[str, str] = {}
     for number, line in numbered_lines(text, refusal):
@@ -83,9 +86,12 @@ def read_features(data: bytes, *, file: str) -> Source:
         file=file,
         kind="kafka-features describe",
         header={"features": {name: n for name, n in features.items() if n}},
-        notes=tuple(
-            f"{file}: {name} is of a release that is not known here: left out"
-            for name in unknown
+        notes=(
+            *refusal.notes(),
+            *(
+                f"{file}: {name} is of a release that is not known here: left out"
+                for name in unknown
+            ),
         ),
     )
 
@@ -95,6 +101,8 @@ def _read_line(
 ) -> None:
     found = _LINE.fullmatch(line.strip())
     place = f"line {number}"
+    if found is not None and found["more"]:
+        refusal.pass_over_columns(" ".join(_NAME.findall(found["more"])))
     if found is None:
         rule = "must be a feature with its supported and finalized levels"
         remedy = "the line was cut or wrapped, or is of another command: take it anew"

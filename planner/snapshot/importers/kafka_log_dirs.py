@@ -1,5 +1,5 @@
 """
-The output of ``kafka-log-dirs --describe``: two lines of text, then one of JSON.
+The output of ``kafka-log-dirs --describe``: two lines of text, then JSON.
 
 The JSON lists each broker that answered, its log dirs and the replicas in them. The
 tool prints neither the size of a log dir nor what is free in it. Source:
@@ -7,7 +7,6 @@ tool prints neither the size of a log dir nor what is free in it. Source:
 """
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
@@ -16,20 +15,18 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from planner.snapshot.columns import MAX_INT64
+from planner.snapshot.importers.json_input import read_documents, validate
 from planner.snapshot.importers.source import Record, ReplicaColumns, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    looks_like,
-    parse_json,
-    validate,
-)
+from planner.snapshot.importers.text import Refusal
 from planner.snapshot.records import Id
 
 KIND = "the output of kafka-log-dirs --describe"
-_PREAMBLE = re.compile(
-    r"Querying brokers for log directories information"
-    r"|Received log directory information from brokers (?P<brokers>[0-9,]*)"
+_PREAMBLE = (
+    r"(?:Querying brokers for log directories information"
+    r"|Received log directory information from brokers [0-9,]*)\s*$"
+)
+_RECEIVED = re.compile(
+    r"Received log directory information from brokers (?P<brokers>[0-9,]*)"
 )
 _FOREIGN = with_config(ConfigDict(strict=True))
 # What Kafka adds in later releases is passed over.
@@ -63,18 +60,22 @@ class _Output(TypedDict):
 
 
 _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
+_REPLICA = ("brokers", None, "logDirs", None, "partitions", None)
 
 
-def read_log_dirs(data: bytes, *, file: str) -> Source:
+def read_log_dirs(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
     Read what ``kafka-log-dirs --describe`` printed.
 
     Parameters
     ----------
     data
-        The whole output, gzipped or not; the lines before the JSON may be missing.
+        The whole output, gzipped or not; the lines before the JSON may be missing, and
+        the JSON may be pretty-printed, cut into brokers, or several outputs.
     file
         What problems name as their file.
+    allow_partial
+        Whether replicas that are wrong are left out.
 
     Returns
     -------
@@ -86,13 +87,12 @@ def read_log_dirs(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is not such an output, or not all of it.
     """
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
-    told = _find_json(text, refusal)
-    parsed = parse_json(told.text, refusal, first_line=told.line)
-    document = validate(_OUTPUT, parsed, refusal)
-    brokers = document["brokers"]
-    _check_brokers([one["broker"] for one in brokers], told.brokers, refusal)
+    refusal = Refusal(file, KIND, "log_dirs", allow_partial=allow_partial)
+    documents = read_documents(data, refusal, headings=_PREAMBLE)
+    output = validate(_OUTPUT, _joined(documents), refusal, entries=[_REPLICA])
+    brokers = output["brokers"]
+    told = _told_brokers(refusal.original)
+    _check_brokers([one["broker"] for one in brokers], told, refusal)
     dirs = [(one, log_dir) for one in brokers for log_dir in one["logDirs"]]
     refusal.raise_problems()
     return Source(
@@ -104,38 +104,36 @@ def read_log_dirs(data: bytes, *, file: str) -> Source:
         ),
         log_dirs=tuple(_dir_records(brokers)),
         replicas=_replicas(dirs),
+        notes=refusal.notes(),
     )
 
 
-@dataclass(slots=True)
-class _Told:
-    """The JSON with its line, and the brokers that the line before it names."""
+def _joined(documents: list[Any]) -> Any:  # noqa: ANN401 - any JSON value
+    """Return one document: several outputs in one, or brokers without their frame."""
+    parts = [one for part in documents for one in _parts(part)]
+    if all(isinstance(one, dict) and "broker" in one for one in parts):
+        return {"version": 1, "brokers": parts}
+    is_one = len(parts) < 2
+    if is_one or not all(isinstance(part, dict) for part in parts):
+        return parts[0] if is_one and parts else documents
+    lists = [part.get("brokers") for part in parts]
+    if not all(isinstance(brokers, list) for brokers in lists):
+        return documents
+    versions = {str(part.get("version")): part.get("version") for part in parts}
+    version = next(iter(versions.values())) if len(versions) == 1 else None
+    return {"version": version, "brokers": [b for one in lists for b in one or ()]}
 
-    text: str = ""
-    line: int = 0
-    brokers: list[int] | None = None
+
+def _parts(document: object) -> list[Any]:
+    return document if isinstance(document, list) and document else [document]
 
 
-def _find_json(text: str, refusal: Refusal) -> _Told:
-    """Pass over the lines that the tool prints first."""
-    told = _Told()
-    lines = text.split("\n")
-    for at, line in enumerate(lines):
-        stripped = line.strip()
-        if stripped.startswith("{"):
-            told.text, told.line = "\n".join(lines[at:]), at + 1
-            break
-        found = _PREAMBLE.fullmatch(stripped)
-        if found and found["brokers"] is not None:
-            told.brokers = sorted(int(i) for i in found["brokers"].split(",") if i)
-        elif stripped and not found:
-            remedy = looks_like(text) or "give its output without stderr"
-            rule = "the line is not of kafka-log-dirs --describe"
-            refusal.stop(f"line {at + 1}", rule, remedy)
-    if not told.text:
-        rule = "the line of JSON is missing"
-        refusal.stop(f"line {len(lines)}", rule, "it was cut: take it anew")
-    return told
+def _told_brokers(text: str) -> list[int] | None:
+    """Return the brokers that the lines before the JSON name; `None` without them."""
+    found = list(_RECEIVED.finditer(text))
+    if not found:
+        return None
+    return sorted({int(i) for one in found for i in one["brokers"].split(",") if i})
 
 
 def _check_brokers(

@@ -17,15 +17,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT32
+from planner.snapshot.importers.json_input import parse_json
 from planner.snapshot.importers.source import Record, Source
 from planner.snapshot.importers.text import (
     Refusal,
-    decode,
-    looks_like,
     numbered_lines,
-    parse_json,
+    read_text,
     refuse_doubles,
+    without_last,
 )
 
 KIND = "the output of kafka-metadata-quorum describe"
@@ -39,7 +40,7 @@ _STATUS = ("ClusterId", "LeaderId", *_NODES)
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _HEADING = re.compile(
     r"NodeId\s+(DirectoryId\s+)?LogEndOffset\s+Lag\s+LastFetchTimestamp\s+"
-    r"LastCaughtUpTimestamp\s+Status",
+    r"LastCaughtUpTimestamp\s+Status(?P<more>(?:\s+[A-Z][A-Za-z]*)*)",
     re.ASCII,
 )
 _TIME = r"(?:-?[0-9]{1,19}(?: ms ago)?)"
@@ -50,6 +51,13 @@ _ROW = re.compile(
 )
 _AGO = " ms ago"
 _MAX_LINE = 2000
+FORM = Form(
+    data=re.compile(
+        r"(?!.*--:--)\s*(?:(?:[A-Z][a-z]{1,20}){2,6}:|[0-9]{1,10}\s+[A-Za-z0-9_-]+\s|NodeId\s)"
+    ),
+    marks=re.compile(r"\b(?:CurrentVoters|CurrentObservers|ClusterId|LeaderId):"),
+    hints=re.compile(r"\b(?:Leader|Follower|Observer)\s*$"),
+)
 
 
 def read_quorum(data: bytes, *, file: str) -> Source:
@@ -74,13 +82,13 @@ def read_quorum(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is neither of the two, or not all of it.
     """
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
+    refusal = Refusal(file, KIND, "quorum")
+    text = read_text(data, refusal, FORM)
     lines = list(numbered_lines(text, refusal))
     is_table = _HEADING.fullmatch(lines[0][1].strip()) is not None
     if not is_table and not _IS_STATUS.match(lines[0][1]):
         rule = "the first line must be 'ClusterId: …' or the heading 'NodeId …'"
-        remedy = looks_like(text) or f"give {KIND} --status"
+        remedy = refusal.other_output() or f"give {KIND} --status"
         refusal.stop(f"line {lines[0][0]}", rule, remedy)
     header: Mapping[str, Any] = {}
     if is_table:
@@ -96,14 +104,18 @@ def read_quorum(data: bytes, *, file: str) -> Source:
         kind=f"kafka-metadata-quorum describe {which}",
         header=header,
         controllers=tuple(nodes),
+        notes=refusal.notes(),
     )
 
 
 def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
     """Yield the nodes of the table; one of them leads."""
+    heading = _HEADING.fullmatch(lines[0][1].strip())
+    more = refusal.pass_over_columns(heading["more"] if heading else "")
     rows: list[tuple[int, re.Match[str]]] = []
     for number, line in lines[1:]:
-        row = _ROW.fullmatch(line.strip()) if len(line) <= _MAX_LINE else None
+        known = without_last(line, more)
+        row = _ROW.fullmatch(known.strip()) if len(line) <= _MAX_LINE else None
         if row is None or int(row["id"]) > MAX_INT32:
             rule = "must be a node with its offset, lag, times and status"
             remedy = "the line was cut or wrapped: take it anew"

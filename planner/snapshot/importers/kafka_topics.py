@@ -19,13 +19,17 @@ from typing import Any
 
 from planner.process import no_garbage_collection
 from planner.snapshot.columns import MAX_INT32
-from planner.snapshot.importers.source import PartitionColumns, Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    looks_like,
-    numbered_lines,
+from planner.snapshot.importers.kafka_topics_lines import (
+    DOOMED,
+    FORM,
+    IS_PARTITION,
+    PARTITION,
+    TOPIC,
+    split_configs,
+    without_unknown_fields,
 )
+from planner.snapshot.importers.source import PartitionColumns, Record, Source
+from planner.snapshot.importers.text import Refusal, numbered_lines, read_text
 
 KIND = "the output of kafka-topics --describe"
 _NO_LEADER = {"none": -1, "-1": -1}
@@ -36,30 +40,6 @@ _FILTERED = (
     "--under-replicated-partitions or --topics-with-overrides"
 )
 
-_IDS = r"(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?"
-_TOPIC = re.compile(
-    r"Topic: ?(?P<topic>\S+)"
-    r"(?:\s+TopicId: ?(?P<topic_id>[A-Za-z0-9_-]{22}))?"
-    r"\s+PartitionCount: ?(?P<count>[0-9]{1,10})"
-    r"\s+ReplicationFactor: ?(?P<factor>[0-9]{1,10})"
-    r"\s+Configs: ?(?P<configs>.*)",
-    re.ASCII,
-)
-_PARTITION = re.compile(
-    r"\s*Topic: ?(\S+)"
-    r"\s+Partition: ?([0-9]{1,10})"
-    r"\s+Leader: ?(none|-1|[0-9]{1,10})"
-    rf"\s+Replicas: ?({_IDS})"
-    rf"\s+Isr: ?({_IDS})"
-    rf"(?:\s+Adding Replicas: ?({_IDS})\s+Removing Replicas: ?({_IDS}))?"
-    rf"(?:\s+Elr: ?({_IDS}|N/A)\s+LastKnownElr: ?({_IDS}|N/A))?",
-    re.ASCII,
-)
-_DOOMED = re.compile(r"[ \t]MarkedForDeletion: ?true$")
-_IS_PARTITION = re.compile(r"\s*Topic: ?\S+\s+Partition:")
-_KEY = re.compile(r"(?:^|,)([A-Za-z][A-Za-z0-9_.-]*)=")
-# A number, and the beginning of another key that lost its value.
-_CUT_KEY = re.compile(r"-?[0-9]+,[A-Za-z]")
 _COLUMNS = (
     "leader",
     "replicas",
@@ -123,10 +103,10 @@ def read_topics(data: bytes, *, file: str) -> Source:
 
 
 def _read(data: bytes, file: str) -> Source:
-    refusal = Refusal(file, KIND)
-    text = decode(data, refusal)
+    refusal = Refusal(file, KIND, "topics")
+    text = read_text(data, refusal, FORM)
     if not re.search(r"^[ \t]*Topic: ?\S", text, re.MULTILINE):
-        remedy = looks_like(text) or f"give {KIND}"
+        remedy = refusal.other_output() or f"give {KIND}"
         refusal.stop("line 1", "the file must hold lines 'Topic: …'", remedy)
     reader = _Reader(refusal)
     for number, line in numbered_lines(text, refusal):
@@ -143,23 +123,32 @@ class _Reader:
         self.refusal = refusal
         self.topics: dict[str, _Topic] = {}
         self.columns = _Columns()
+        self.bare: dict[str, int] = {}
         self._width = 0
         self._open_ends: dict[int, list[int]] = {}
         self._ids_of: dict[str | None, Any] = {None: None, _NOT_TOLD: None}
+        self._unknown_fields: set[str] = set()
 
     def read(self, number: int, line: str) -> None:
-        doomed = _DOOMED.search(line) if line.endswith("true") else None
+        if not self._is_read(number, line):
+            known = without_unknown_fields(line, self._unknown_fields)
+            if known == line or not self._is_read(number, known):
+                self._refuse_line(number, line)
+
+    def _is_read(self, number: int, line: str) -> bool:
+        """Read a line of Kafka's own fields; tell whether it is one."""
+        doomed = DOOMED.search(line) if line.endswith("true") else None
         if doomed is not None:
             line = line[: doomed.start()].rstrip()
-        found = _PARTITION.fullmatch(line)
+        found = PARTITION.fullmatch(line)
         if found is not None:
             self._add_partition(number, found)
-            return
-        topic = None if _IS_PARTITION.match(line) else _TOPIC.fullmatch(line)
-        if topic is None:
-            self._refuse_line(number, line)
-        else:
-            self._add_topic(number, topic, is_doomed=doomed is not None)
+            return True
+        topic = None if IS_PARTITION.match(line) else TOPIC.fullmatch(line)
+        if topic is None or "\t" in topic["configs"]:
+            return False
+        self._add_topic(number, topic, is_doomed=doomed is not None)
+        return True
 
     def _refuse_line(self, number: int, line: str) -> None:
         is_ours = re.match(r"\s*Topic: ?\S", line) is not None
@@ -168,11 +157,12 @@ class _Reader:
             if is_ours
             else "the line is not of kafka-topics --describe"
         )
-        self.refusal.add(
-            f"line {number}",
-            rule,
-            "send the output to a file, without stderr: a screen cuts or wraps lines",
+        remedy = (
+            "send the output to a file, without stderr: a screen cuts or wraps lines"
+            if is_ours
+            else "remove the line if nothing is missing there; else take it anew"
         )
+        self.refusal.add(f"line {number}", rule, remedy)
 
     def _add_topic(self, number: int, found: re.Match[str], *, is_doomed: bool) -> None:
         name = found["topic"]
@@ -191,30 +181,14 @@ class _Reader:
         )
 
     def _configs(self, number: int, text: str) -> dict[str, str]:
-        """Split ``k=v,l=w``; a value may hold commas, so a key ends it."""
-        if not text:
-            return {}
-        keys = list(_KEY.finditer(text))
-        if not keys or keys[0].start() != 0:
-            rule = "Configs must be key=value, joined by commas"
-            self.refusal.add(f"line {number}", rule, "the line was cut: take it anew")
-            return {}
-        ends = [key.start() for key in keys[1:]] + [len(text)]
-        configs = {
-            key[1]: text[key.end() : end] for key, end in zip(keys, ends, strict=True)
-        }
-        for key, value in configs.items():
-            if _CUT_KEY.match(value) or not _is_policy(key, value):
-                rule = f"Configs must be key=value; that of {key} is not whole"
-                remedy = "the line was cut: take it anew"
-                self.refusal.add(f"line {number}", rule, remedy)
+        configs, problem = split_configs(text)
+        if problem:
+            remedy = "the line was cut: take it anew"
+            self.refusal.add(f"line {number}", problem, remedy)
         return configs
 
     def _add_partition(self, number: int, found: re.Match[str]) -> None:
         topic, partition, leader, *lists = found.groups()
-        if topic not in self.topics:
-            rule = "a partition must stand below the line of its topic"
-            self.refusal.add(f"line {number}", rule, _FILTERED)
         columns = self.columns
         columns.topics.append(topic)
         columns.partitions.append(self._id(number, partition))
@@ -257,7 +231,42 @@ class _Reader:
             rows.setdefault(topic, []).append(row)
         for described in self.topics.values():
             self._check_topic(described, rows.get(described.name, []))
+        bare = {name: own for name, own in rows.items() if name not in self.topics}
+        self._check_bare(bare)
         self._check_release()
+
+    def _check_bare(self, rows_of: dict[str, list[int]]) -> None:
+        """
+        Check partitions without the line of their topic.
+
+        They may be what a filter left: so all numbers from 0 on must be there, and one
+        partition that no filter of the tool would print, with all its replicas in sync.
+        """
+        columns = self.columns
+        is_whole = True
+        for name, rows in rows_of.items():
+            numbers = sorted(columns.partitions[row] for row in rows)
+            if numbers != list(range(len(numbers))):
+                is_whole = False
+                rule = (
+                    f"the partitions of topic {name} stand without the line of their "
+                    f"topic, and are not those from 0 on, each once"
+                )
+                place = f"line {columns.lines[rows[0]]}"
+                self.refusal.add(place, rule, _FILTERED)
+        every = [row for rows in rows_of.values() for row in rows]
+        if is_whole and every and not any(map(self._is_unfiltered, every)):
+            rule = (
+                "the partitions stand without the lines of their topics, and each of "
+                "them may be there because a filter chose it"
+            )
+            self.refusal.add(f"line {columns.lines[every[0]]}", rule, _FILTERED)
+        self.bare = {name: columns.lines[rows[0]] for name, rows in rows_of.items()}
+
+    def _is_unfiltered(self, row: int) -> bool:
+        values = self.columns.values
+        replicas, isr = values["replicas"][row], values["isr"][row]
+        return len(replicas) > 1 and len(isr) == len(replicas)
 
     def _check_topic(self, topic: _Topic, rows: list[int]) -> None:
         numbers = sorted(self.columns.partitions[row] for row in rows)
@@ -297,11 +306,14 @@ class _Reader:
         )
 
     def source(self, file: str) -> Source:
-        columns = self.columns
+        columns, bare = self.columns, self.bare.items()
         return Source(
             file=file,
             kind="kafka-topics --describe",
-            topics=tuple(_record(topic) for topic in self.topics.values()),
+            topics=(
+                *(_record(topic) for topic in self.topics.values()),
+                *(Record(key=n, values={}, place=f"line {at}") for n, at in bare),
+            ),
             partitions=PartitionColumns(
                 topics=columns.topics,
                 partitions=columns.partitions,
@@ -312,11 +324,22 @@ class _Reader:
                 },
                 places=columns.lines,
             ),
-            lists_whole_topics=True,
-            notes=tuple(self._notes()),
+            lists_whole_topics=not bare,
+            notes=self._all_notes(file),
         )
 
-    def _notes(self) -> Iterator[str]:
+    def _all_notes(self, file: str) -> tuple[str, ...]:
+        self.refusal.pass_over_columns(" ".join(self._unknown_fields))
+        return (*self.refusal.notes(), *self._notes(file))
+
+    def _notes(self, file: str) -> Iterator[str]:
+        if self.bare:
+            name, line = next(iter(self.bare.items()))
+            yield (
+                f"{file}: {len(self.bare)} topics stand without their own line (first "
+                f"{name}, line {line}): their configs are unknown, and whether "
+                "partitions are missing at their end"
+            )
         doomed = [topic.name for topic in self.topics.values() if topic.is_doomed]
         if doomed:
             yield f"marked for deletion, and still counted: {', '.join(doomed[:5])}"
@@ -326,12 +349,6 @@ class _Reader:
                 f"{len(self._open_ends[width])} lines end at column {width}, each with "
                 "an ISR that lacks replicas: if a screen cut them, take the output anew"
             )
-
-
-def _is_policy(key: str, value: str) -> bool:
-    """Tell whether a value may be that of a key; only one has few values."""
-    policies = {"", "compact", "delete"}
-    return key != "cleanup.policy" or set(value.split(",")) <= policies
 
 
 def _record(topic: _Topic) -> Record:

@@ -13,19 +13,16 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 # Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
 from typing_extensions import TypedDict
 
+from planner.snapshot.importers.json_input import read_document, validate
 from planner.snapshot.importers.source import PartitionColumns, Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    parse_json,
-    refuse_doubles,
-    validate,
-)
+from planner.snapshot.importers.text import Refusal, refuse_doubles
 from planner.snapshot.records import Id, Leader
 
 KIND = "the output of kcat -L -J"
 _FOREIGN = with_config(ConfigDict(strict=True))
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/]+)):[0-9]{1,5}")
+_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_KNOWN_ERROR = re.compile(r"Broker: [A-Za-z][A-Za-z ,/-]{2,80}")
 _ALL_TOPICS = {"*", ""}
 
 
@@ -71,7 +68,7 @@ class _Output(TypedDict):
 _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
 
 
-def read_kcat(data: bytes, *, file: str) -> Source:
+def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
     Read what ``kcat -L -J`` printed.
 
@@ -81,6 +78,8 @@ def read_kcat(data: bytes, *, file: str) -> Source:
         The whole output, gzipped or not.
     file
         What problems name as their file.
+    allow_partial
+        Whether topics that are wrong, or came with an error, are left out.
 
     Returns
     -------
@@ -93,15 +92,14 @@ def read_kcat(data: bytes, *, file: str) -> Source:
     BadInputError
         If it is not such an output, or a topic came with an error.
     """
-    refusal = Refusal(file, KIND)
-    document = parse_json(decode(data, refusal), refusal)
-    output = validate(_OUTPUT, document, refusal)
+    refusal = Refusal(file, KIND, "kcat", allow_partial=allow_partial)
+    document = read_document(data, refusal)
+    _leave_out_errors(document, refusal)
+    output = validate(_OUTPUT, document, refusal, entries=[("topics", None)])
     topics = output["topics"]
-    for at, topic in enumerate(topics):
-        if topic.get("error") or not topic["partitions"]:
-            rule = f"topic {topic['topic']} came without its partitions"
-            remedy = "the user may not describe it, or it is gone: take it anew"
-            refusal.add(f"topics[{at}]", rule, remedy)
+    if not topics and refusal.has_rejected:
+        remedy = "let the user describe topics, and take it anew"
+        refusal.add("topics", "there must be a topic that can be read", remedy)
     brokers = tuple(_brokers(output["brokers"]))
     refuse_doubles(((one.key, one.place) for one in brokers), refusal)
     refusal.raise_problems()
@@ -116,8 +114,26 @@ def read_kcat(data: bytes, *, file: str) -> Source:
         partitions=_partitions(topics),
         lists_live_brokers=True,
         lists_whole_topics=True,
-        notes=tuple(_notes(output)),
+        notes=(*refusal.notes(), *_notes(output)),
     )
+
+
+def _leave_out_errors(document: object, refusal: Refusal) -> None:
+    """Take the topics out that came without their partitions."""
+    topics = document.get("topics") if isinstance(document, dict) else None
+    if not isinstance(topics, list):
+        return
+    for at, topic in reversed([*enumerate(topics)]):
+        is_topic = isinstance(topic, dict) and isinstance(topic.get("topic"), str)
+        if is_topic and (topic.get("error") or topic.get("partitions") == []):
+            name, error = topic["topic"], str(topic.get("error") or "")
+            why = f" ({error})" if _KNOWN_ERROR.fullmatch(error) else ""
+            named = f"topic {name}" if _NAME.fullmatch(name) else "a topic"
+            rule = f"{named} came without its partitions{why}"
+            remedy = "the user may not describe it, or it is gone: take it anew"
+            refusal.reject(f"topics[{at}]", rule, remedy)
+            if refusal.allow_partial:
+                del topics[at]
 
 
 def _brokers(brokers: list[dict[str, Any]]) -> Iterator[Record]:

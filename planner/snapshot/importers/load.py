@@ -3,49 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.broker_table import read_broker_table
-from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
 from planner.snapshot.importers.cruise_control_folder import read_cruise_control
 from planner.snapshot.importers.files import read_file
-from planner.snapshot.importers.kafka_cluster import read_endpoints
-from planner.snapshot.importers.kafka_configs import read_configs
-from planner.snapshot.importers.kafka_features import read_features
-from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-from planner.snapshot.importers.kafka_quorum import read_quorum
-from planner.snapshot.importers.kafka_topics import read_topics
-from planner.snapshot.importers.kcat import read_kcat
 from planner.snapshot.importers.merge import Imported, merge
-from planner.snapshot.importers.prometheus import BrokerLabels, read_prometheus
-from planner.snapshot.importers.rates_table import read_rates
+from planner.snapshot.importers.prometheus import BrokerLabels
+from planner.snapshot.importers.registry import IMPORTERS, READERS, Reader
 from planner.snapshot.importers.source import Source
-from planner.snapshot.importers.strimzi import read_strimzi
 
-Reader = Callable[..., Source]
-READERS: Mapping[str, Reader] = MappingProxyType(
-    {
-        "topics": read_topics,
-        "log_dirs": read_log_dirs,
-        "list_endpoints": read_endpoints,
-        "configs": read_configs,
-        "features": read_features,
-        "quorum": read_quorum,
-        "kcat": read_kcat,
-        "assignment": read_assignment,
-        "brokers": read_broker_table,
-        "rates": read_rates,
-        "capacity": read_capacity,
-        "broker_sets": read_broker_sets,
-        "strimzi": read_strimzi,
-        "prometheus": read_prometheus,
-    }
-)
-"""Importers by the names of the command's options; folders apart."""
+__all__ = ["READERS", "load"]
 
 
 def load(
@@ -73,7 +42,8 @@ def load(
     quantile
         Which quantile of each series of a range is its rate.
     allow_partial
-        Whether to go on where files hide something from each other.
+        Whether to go on where files hide something from each other, and to leave out
+        entries that are wrong.
 
     Raises
     ------
@@ -81,8 +51,9 @@ def load(
         With everything that is wrong with any file; if nothing is, with what they
         contradict each other in.
     """
-    readers = dict(READERS)
-    readers["prometheus"] = partial(read_prometheus, labels=labels, quantile=quantile)
+    readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
+    prometheus = readers["prometheus"]
+    readers["prometheus"] = partial(prometheus, labels=labels, quantile=quantile)
     works: list[Callable[[], list[Source]]] = [
         partial(_one, path, readers[name])
         for name, paths in files.items()

@@ -19,8 +19,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from planner.snapshot.columns import MAX_INT32, MAX_RATE
+from planner.snapshot.importers.json_input import read_documents, validate
 from planner.snapshot.importers.source import Record, Series, Source
-from planner.snapshot.importers.text import Refusal, decode, parse_json, validate
+from planner.snapshot.importers.text import Refusal
 
 KIND = "an answer of Prometheus' query API"
 LABEL = "planner"
@@ -161,6 +162,7 @@ def read_prometheus(
     file: str,
     labels: BrokerLabels | None = None,
     quantile: float = 0.95,
+    allow_partial: bool = False,
 ) -> Source:
     """
     Read one answer of ``/api/v1/query`` or ``/api/v1/query_range``.
@@ -175,6 +177,8 @@ def read_prometheus(
         How a series tells its broker.
     quantile
         Which quantile of each series of a matrix is taken.
+    allow_partial
+        Whether series that are wrong are left out.
 
     Returns
     -------
@@ -187,9 +191,15 @@ def read_prometheus(
         If it is another answer, an error, of a metric that is not known, or of a
         counter that was not turned into a rate.
     """
-    refusal = Refusal(file, KIND)
-    answer = validate(_ANSWER, parse_json(decode(data, refusal), refusal), refusal)
-    results = _results(answer, refusal)
+    refusal = Refusal(file, KIND, "prometheus", allow_partial=allow_partial)
+    documents = read_documents(data, refusal)
+    answers = [
+        validate(_ANSWER, document, refusal, entries=[("data", "result", None)])
+        for document in documents
+    ]
+    results = [one for answer in answers for one in _results(answer, refusal)]
+    if len(answers) > 1:
+        _refuse_repeated(results, refusal)
     reader = _Reader(refusal, labels or BrokerLabels(), quantile)
     for at, result in enumerate(results):
         reader.read(at, result)
@@ -200,7 +210,7 @@ def read_prometheus(
         header=reader.header(),
         brokers=tuple(reader.brokers),
         series=tuple(reader.series),
-        notes=tuple(reader.notes()),
+        notes=(*refusal.notes(), *reader.notes()),
     )
 
 
@@ -217,6 +227,15 @@ def _results(answer: Mapping[str, Any], refusal: Refusal) -> list[Any]:
         refusal.stop("data.result", rule, "mend the query: no series matches it")
     results: list[Any] = data["result"]
     return results
+
+
+def _refuse_repeated(results: list[Any], refusal: Refusal) -> None:
+    """Refuse a series that several answers of one file hold."""
+    series = [frozenset(result["metric"].items()) for result in results]
+    num_repeated = len(series) - len(set(series))
+    if num_repeated:
+        rule = f"a series must stand once; {num_repeated} stand in several answers"
+        refusal.add("data.result", rule, "two answers were joined: leave one out")
 
 
 class _Reader:
@@ -302,7 +321,8 @@ class _Reader:
             value = _as_number(text)
             if not isinstance(moment, int | float) or value is None:
                 rule = "a sample must be a time and a number that is not negative"
-                self.refusal.add(place, rule, "ask Prometheus again")
+                self.refusal.reject(place, rule, "ask Prometheus again")
+                self.num_unknown -= 1
                 return None
             found.append((float(moment), value))
         numbers = np.array(found, dtype=np.float64).reshape(-1, 2)

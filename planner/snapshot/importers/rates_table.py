@@ -39,7 +39,7 @@ _RULES = {
 }
 
 
-def read_rates(data: bytes, *, file: str) -> Source:
+def read_rates(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
     Read a table of rates.
 
@@ -49,6 +49,8 @@ def read_rates(data: bytes, *, file: str) -> Source:
         CSV with a heading, gzipped or not, or one Parquet file.
     file
         What problems name as their file.
+    allow_partial
+        Whether cells of CSV that are wrong are unknown.
 
     Returns
     -------
@@ -60,13 +62,19 @@ def read_rates(data: bytes, *, file: str) -> Source:
     BadInputError
         With every cell or column that is wrong.
     """
-    refusal = Refusal(file, KIND)
+    refusal = Refusal(file, KIND, "rates", allow_partial=allow_partial)
     is_parquet = data[:4] == b"PAR1"
     columns = _from_parquet(data, refusal) if is_parquet else _from_csv(data, refusal)
     refusal.raise_problems()
     has_rates = any(name in columns.values for name in (*RATES, *_CORES))
     header = {"rates": {"source": "table"}} if has_rates else {}
-    return Source(file=file, kind=KIND, header=header, partitions=columns)
+    return Source(
+        file=file,
+        kind=KIND,
+        header=header,
+        partitions=columns,
+        notes=refusal.notes(),
+    )
 
 
 def _from_csv(data: bytes, refusal: Refusal) -> PartitionColumns:
@@ -111,7 +119,8 @@ def _measure(number: int, name: str, text: str, refusal: Refusal) -> float | int
     most = MAX_INT64 if name in _BYTES else MAX_RATE
     is_rate_of_size = name in _BYTES and text.endswith("/s")
     if value is None or value > most or is_rate_of_size:
-        refusal.add(f"line {number}, {name}", _RULES[name], "mend the cell", text)
+        place = f"line {number}, {name}"
+        refusal.reject(place, _RULES[name], "mend the cell", text)
         return None
     return round(value) if name in _BYTES else value
 

@@ -14,20 +14,23 @@ from pydantic import TypeAdapter
 # Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
 from typing_extensions import TypedDict
 
+from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT64
+from planner.snapshot.importers.json_input import documents_of, validate
 from planner.snapshot.importers.source import Record, Source
-from planner.snapshot.importers.text import (
-    Refusal,
-    decode,
-    looks_like,
-    parse_json,
-    refuse_doubles,
-    validate,
-)
+from planner.snapshot.importers.text import Refusal, read_text, refuse_doubles
 from planner.snapshot.importers.yaml_text import parse_yaml
 from planner.snapshot.records import Id
 
 KIND = "Strimzi's KafkaNodePool and Kafka resources"
+_FORM = Form(
+    # Keys of resources begin with a small letter, those of warnings do not.
+    data=re.compile(
+        r" +(?!--\w|\+ |% |Dload )\S|(?!nohup|info|note|warning)[a-z][A-Za-z]*:(?:\s|$)"
+        r"|-(?: |$)|---|\{\s*$|\}"
+    ),
+    has_words=False,
+)
 _SUFFIXES = {
     "": 1.0,
     "m": 1e-3,
@@ -157,25 +160,26 @@ def read_strimzi(data: bytes, *, file: str) -> Source:
     BadInputError
         With everything that is wrong with them.
     """
-    refusal = Refusal(file, KIND)
+    refusal = Refusal(file, KIND, "strimzi")
     cluster = _Cluster(refusal)
-    for place, resource in _resources(_load(decode(data, refusal), refusal), ""):
+    for place, resource in _resources(_load(data, refusal), ""):
         cluster.add(place, resource)
     cluster.check()
     refusal.raise_problems()
     return cluster.source()
 
 
-def _load(text: str, refusal: Refusal) -> list[Any]:
+def _load(data: bytes, refusal: Refusal) -> list[Any]:
+    text = read_text(data, refusal, _FORM)
     if text.lstrip().startswith("{"):
-        return [parse_json(text, refusal)]
+        return documents_of(text, refusal)
     if not text.endswith("\n"):
         rule = "the last line has no end, so the file may be cut"
         remedy = "take it anew; if it is whole, end it with a line break"
         refusal.add(f"line {text.count(chr(10)) + 1}", rule, remedy)
     if "kafka.strimzi.io/" not in text:
         rule = "must hold resources of kafka.strimzi.io"
-        refusal.stop("line 1", rule, looks_like(text) or _HOW)
+        refusal.stop("line 1", rule, refusal.other_output() or _HOW)
     return parse_yaml(text, refusal, remedy=f"take it anew: {_HOW}")
 
 
@@ -218,7 +222,7 @@ class _Cluster:
             self.num_others += 1
 
     def _validate(self, adapter: TypeAdapter[Any], place: str, resource: Any) -> Any:  # noqa: ANN401 - a resource
-        inner = Refusal(self.refusal.file, KIND)
+        inner = Refusal(self.refusal.file, KIND, "strimzi")
         try:
             return validate(adapter, resource, inner)
         except ValueError:
@@ -371,10 +375,12 @@ class _Cluster:
         )
 
     def _notes(self) -> tuple[str, ...]:
+        passed = self.refusal.notes()
         if not self.num_others:
-            return ()
+            return passed
         file = self.refusal.file
-        return (f"{file}: {self.num_others} resources of other kinds passed over",)
+        others = f"{file}: {self.num_others} resources of other kinds passed over"
+        return (*passed, others)
 
 
 def _remedy(place: str) -> str:

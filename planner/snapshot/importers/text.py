@@ -1,60 +1,30 @@
 """
-Bytes of foreign files as text, lines and JSON; what is wrong is said without quoting.
+Bytes of foreign files as text and lines, and the problems of a file.
 
 A file that was taken for another may hold anything, a password too. So messages name
 places and rules, and repeat a value only where it is made of digits.
 """
 
-import gzip
-import json
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NoReturn, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
-from planner.process import no_garbage_collection
+from planner.pasted_text import (
+    EncodingProblemError,
+    Form,
+    Noise,
+    Pasted,
+    clean,
+    decode_bytes,
+    passed_note,
+    recognise,
+)
 from planner.units import parse_rate
 
-Value = TypeVar("Value")
-
 _MAX_QUANTITY = 60
-_UTF8_BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
+_MAX_SHOWN = 5
 _HARMLESS = re.compile(r"-?[0-9][0-9., -]{0,59}", re.ASCII)
-_LOCATED = re.compile(r".* at line (?P<line>\d+) column (?P<column>\d+)", re.DOTALL)
-
-# How to tell what a file is that was given as something else.
-_LOOKS: tuple[tuple[str, str], ...] = (
-    (r"^[ \t]*Topic: ?\S+\s", "kafka-topics --describe, which --topics takes"),
-    (r'"logDirs"\s*:', "kafka-log-dirs --describe, which --log-dirs takes"),
-    (r'"originating_broker"\s*:|"isrs"\s*:', "kcat -L -J, which --kcat takes"),
-    (r'"KafkaPartitionState"\s*:', "Cruise Control's, for --cruise-control"),
-    (r'"brokerCapacities"\s*:', "a capacity file, which --capacity takes"),
-    (r'"brokerSets"\s*:', "a broker set file, which --broker-sets takes"),
-    (r'"resultType"\s*:', "Prometheus' answer, which --prometheus takes"),
-    (r"kafka\.strimzi\.io/", "a Strimzi resource, which --strimzi takes"),
-    (r'"format"\s*:\s*"kafka-planner/', "a document of kafka-planner itself"),
-    (r"^ID\s+HOST\s+PORT", "kafka-cluster list-endpoints, for --list-endpoints"),
-    (
-        r'"partitions"\s*:\s*\[\s*\{\s*"(topic|partition|replicas)"',
-        "reassignment JSON, which --assignment takes",
-    ),
-    (r"^GROUP\s+(TOPIC|CONSUMER-ID|COORDINATOR)", "kafka-consumer-groups --describe"),
-    (
-        r"^(Dynamic|All|Default) configs for (topic|broker)",
-        "kafka-configs --describe, which --configs takes",
-    ),
-    (r"^Feature: \S+\s+SupportedMin", "kafka-features describe, for --features"),
-    (
-        r"^ClusterId:\s|^NodeId\s+(DirectoryId|LogEndOffset)",
-        "kafka-metadata-quorum describe, which --quorum takes",
-    ),
-    (r"^(sasl\.|ssl\.|security\.protocol|bootstrap\.servers)", "client properties"),
-    (r"^\[?ERROR|Exception\b|^Error ", "an error that a tool printed"),
-)
 
 
 class Refusal:
@@ -67,12 +37,25 @@ class Refusal:
         Its name.
     kind
         What it should be.
+    name
+        Name of the importer: no remedy proposes its own output.
+    allow_partial
+        Whether entries that are wrong are left out, and the others read.
     """
 
-    def __init__(self, file: str, kind: str) -> None:
+    def __init__(
+        self, file: str, kind: str, name: str = "", *, allow_partial: bool = False
+    ) -> None:
         self.file = file
         self.kind = kind
+        self.name = name
+        self.allow_partial = allow_partial
         self.problems: list[InputProblem] = []
+        self.original = ""
+        self._num_passed = 0
+        self._first_passed: tuple[int, Noise] | None = None
+        self._rejected: dict[str, str] = {}
+        self._unknown_columns: dict[str, None] = {}
 
     def add(self, place: str, rule: str, remedy: str, value: object = "") -> None:
         """Take note of a problem; its value is shown if it is harmless."""
@@ -82,6 +65,47 @@ class Refusal:
                 file=self.file, place=place, value=shown, rule=rule, remedy=remedy
             )
         )
+
+    def reject(self, place: str, rule: str, remedy: str, value: object = "") -> None:
+        """Leave out one entry, or refuse the file with it unless that is allowed."""
+        self._rejected.setdefault(place, rule)
+        if not self.allow_partial:
+            self.add(place, rule, remedy, value)
+
+    @property
+    def has_rejected(self) -> bool:
+        """Whether an entry was left out, or refused the file."""
+        return bool(self._rejected)
+
+    def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
+        """Count lines that are no data, with their numbers."""
+        self._num_passed += len(lines)
+        if lines and self._first_passed is None:
+            self._first_passed = lines[0]
+
+    def pass_over_columns(self, headings: str) -> int:
+        """Count columns that Kafka does not print, by their headings."""
+        names = headings.split()
+        self._unknown_columns |= dict.fromkeys(names)
+        return len(names)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes on lines passed over and on entries left out."""
+        passed = passed_note(self.file, self._num_passed, self._first_passed)
+        if self._unknown_columns:
+            names = ", ".join(sorted(self._unknown_columns)[:_MAX_SHOWN])
+            unknown = f"fields that Kafka does not print passed over: {names}"
+            passed = (*passed, f"{self.file}: {unknown}")
+        if not self._rejected:
+            return passed
+        some = [f"{at}: {rule}" for at, rule in self._rejected.items()][:_MAX_SHOWN]
+        count = _count(len(self._rejected), "entry", "entries")
+        return (*passed, f"{self.file}: {count} left out ({'; '.join(some)})")
+
+    def other_output(self) -> str:
+        """Return a remedy that names what the file seems to be; empty if unknown."""
+        found = recognise(self.original, but=self.name)
+        return f"this looks like {found.words}" if found else ""
 
     def raise_problems(self) -> None:
         """
@@ -108,7 +132,18 @@ class Refusal:
         raise self._error()
 
     def _error(self) -> BadInputError:
-        return BadInputError(f"{self.file} is not {self.kind}", self.problems)
+        message = f"{self.file} is not {self.kind}"
+        if self._rejected and len(self._rejected) == len(self.problems):
+            is_one = len(self._rejected) == 1
+            message = (
+                f"{self.file}: {_count(len(self._rejected), 'entry is', 'entries are')}"
+                f" wrong; --allow-partial leaves {'it' if is_one else 'them'} out"
+            )
+        return BadInputError(message, self.problems)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def refuse_doubles(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
@@ -132,46 +167,86 @@ def harmless(value: object) -> str:
     return value if _HARMLESS.fullmatch(value) else ""
 
 
-def looks_like(text: str) -> str:
-    """Return a remedy that says what a text seems to be, if that can be told."""
-    head = text[:100_000]
-    for pattern, what in _LOOKS:
-        if re.search(pattern, head, re.MULTILINE):
-            return f"this looks like {what}"
-    return ""
-
-
 def decode(data: bytes, refusal: Refusal) -> str:
     """
-    Return the text of a file in UTF-8, gzipped or not.
+    Return the text of a file in UTF-8 or UTF-16, gzipped or not.
 
     Raises
     ------
     BadInputError
         If it is empty, in another encoding or cut in its packed form.
     """
-    data = _unpack(data, refusal).removeprefix(_UTF8_BOM)
-    if data[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\0" in data[:1000]:
-        remedy = "save it as UTF-8; in PowerShell: … | Out-File -Encoding utf8 FILE"
-        refusal.stop("", "the file must be UTF-8, not UTF-16 or binary", remedy)
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        rule = f"the file must be UTF-8 (byte {error.start} is not)"
-        refusal.stop(f"line {line}", rule, "save it as UTF-8")
+        text = decode_bytes(data)
+    except EncodingProblemError as error:
+        refusal.stop(error.place, error.rule, error.remedy)
     if not text.strip():
         refusal.stop("", "the file is empty", f"it should hold {refusal.kind}")
+    refusal.original = text
     return text
 
 
-def _unpack(data: bytes, refusal: Refusal) -> bytes:
-    if not data.startswith(_GZIP):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error):
-        refusal.stop("", "the file must be whole gzip", "write or copy it anew")
+def read_pasted(data: bytes, refusal: Refusal, form: Form) -> Pasted:
+    """
+    Return the text of a file with the noise around its data made blank.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    refusal
+        Counts the lines passed over.
+    form
+        Shapes of the lines that are data.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be decoded.
+    """
+    pasted = clean(decode(data, refusal), form)
+    refusal.pass_over(pasted.passed)
+    return pasted
+
+
+def refuse_failures(lines: Iterable[int], refusal: Refusal) -> None:
+    """Note the lines that say that a tool failed."""
+    for number in lines:
+        rule = "this is an error that a tool printed, so its output may be cut"
+        refusal.add(f"line {number}", rule, "run the tool again until it succeeds")
+
+
+def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
+    """
+    Return the text of a file with the noise around its data made blank.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    refusal
+        Counts the lines passed over; gets every line that says that a tool failed.
+    form
+        Shapes of the lines that are data.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be decoded, or nothing of it may be data.
+    """
+    pasted = read_pasted(data, refusal, form)
+    refuse_failures(pasted.failures, refusal)
+    if not pasted.text.strip():
+        refusal.raise_problems()
+        rule = f"the file holds nothing but {len(pasted.passed)} lines that are no data"
+        remedy = refusal.other_output() or f"it should hold {refusal.kind}"
+        refusal.stop("", rule, remedy)
+    return pasted.text
+
+
+def without_last(line: str, count: int) -> str:
+    """Return a line without so many words at its end."""
+    return line.rsplit(None, count)[0] if count else line
 
 
 def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
@@ -194,145 +269,6 @@ def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
             "the last line has no end, so the file may be cut",
             "take it anew; if it is whole, end it with a line break",
         )
-
-
-def parse_json(text: str, refusal: Refusal, *, first_line: int = 1) -> Any:  # noqa: ANN401 - any JSON value
-    """
-    Parse JSON whose objects have each key once.
-
-    Parameters
-    ----------
-    text
-        The JSON.
-    refusal
-        Of the file it stands in.
-    first_line
-        The line of the file that it begins on.
-
-    Raises
-    ------
-    BadInputError
-        If it is not JSON; a key that stands twice is noted in `refusal`.
-    """
-    from pydantic_core import from_json
-
-    try:
-        with no_garbage_collection():
-            document = from_json(text, allow_inf_nan=False)
-    except (ValueError, RecursionError) as error:
-        refusal.stop(*_not_json(text, str(error), first_line))
-    if _has_double_keys(text, document):
-        _refuse_double_keys(text, refusal)
-    return document
-
-
-def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
-    found = _LOCATED.match(message)
-    line = int(found["line"]) if found else text.count("\n") + 1
-    column = int(found["column"]) if found else 1
-    is_cut = "EOF" in message
-    place = f"line {line + first_line - 1}, column {column}"
-    if is_cut:
-        return place, "the JSON ends too early", "it was cut: take it anew"
-    return place, "must be JSON", looks_like(text) or "take it anew, unedited"
-
-
-def _has_double_keys(text: str, document: object) -> bool:
-    """Tell whether parsing lost keys; it may be wrong, but only by saying yes."""
-    squeezed = text.encode().translate(None, b" \t\r\n")
-    return squeezed.count(b'":') != _count_keys(document)
-
-
-def _count_keys(value: object) -> int:
-    total, pending = 0, [value]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, dict):
-            total += len(each)
-            pending.extend(v for v in each.values() if type(v) in {dict, list})
-        elif isinstance(each, list):
-            pending.extend(v for v in each if type(v) in {dict, list})
-    return total
-
-
-def _refuse_double_keys(text: str, refusal: Refusal) -> None:
-    num_doubled = 0
-
-    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal num_doubled
-        parsed = dict(pairs)
-        num_doubled += len(parsed) != len(pairs)
-        return parsed
-
-    json.loads(text, object_pairs_hook=look)
-    if num_doubled:
-        rule = f"an object must have a key once; {num_doubled} have one twice"
-        refusal.add("", rule, "remove the second one")
-
-
-def validate(adapter: TypeAdapter[Value], document: object, refusal: Refusal) -> Value:
-    """
-    Return a JSON document in the shape that an adapter describes.
-
-    Raises
-    ------
-    BadInputError
-        With every place that has another shape.
-    """
-    try:
-        with no_garbage_collection():
-            value = adapter.validate_python(document)
-    except (ValidationError, RecursionError) as error:
-        if isinstance(error, RecursionError):
-            refusal.stop("", "JSON must not be nested this deep", "take it anew")
-        _add_errors(error, document, refusal)
-        refusal.raise_problems()
-        raise
-    refusal.raise_problems()
-    return value
-
-
-_RULES = {
-    "missing": "the key is required",
-    "int_type": "must be an integer",
-    "float_type": "must be a number",
-    "finite_number": "must be a finite number",
-    "string_type": "must be a string",
-    "string_too_short": "must not be empty",
-    "string_pattern_mismatch": "must be a legal name or number",
-    "bool_type": "must be true or false",
-    "list_type": "must be a list",
-    "too_short": "must not be empty",
-    "dict_type": "must be an object",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "literal_error": "must be {expected}",
-}
-
-
-def _add_errors(error: ValidationError, document: object, refusal: Refusal) -> None:
-    remedy = ""
-    if any(len(each["loc"]) <= 1 for each in error.errors(include_url=False)):
-        remedy = looks_like(json.dumps(document)[:100_000])
-    for each in error.errors(include_url=False):
-        rule = _RULES.get(each["type"], f"must hold {refusal.kind}")
-        refusal.add(
-            place_text(each["loc"]),
-            rule.format_map(each.get("ctx", {})),
-            remedy or f"take {refusal.kind} anew, unedited",
-            "" if each["type"] == "missing" else each["input"],
-        )
-
-
-def place_text(place: Sequence[str | int]) -> str:
-    """Return a path into JSON as text; keys that are data are not repeated."""
-    text = ""
-    for part in place:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,40}|[0-9]{1,10}", part):
-            text += f".{part}"
-    return text.removeprefix(".")
 
 
 def parse_quantity(text: str) -> float | None:

@@ -1,0 +1,186 @@
+"""
+Columns of the tables that Kafka's group tools print: headings, and cells below them.
+
+Cells begin where their headings do. Ids may hold spaces, so the places of the headings
+tell the cells apart; where a value was wider than its column, spaces do if that leaves
+one cell for each heading. Kafka 0.9 puts commas between cells, Kafka 0.8 has other
+headings, and until Kafka 1.1 a long member id touches its host.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+NONE = "-"
+_HEADING = re.compile(r"\S+(?: \(ID\))?")
+_COORDINATOR = "COORDINATOR (ID)"
+_FIRST = frozenset(("GROUP", "TOPIC", "CONSUMER-ID", _COORDINATOR))
+_OTHERS = frozenset(
+    (
+        *("TOPIC", "PARTITION", "CURRENT-OFFSET", "START-OFFSET", "OFFSET-LAG", "LAG"),
+        *("CONSUMER-ID", "HOST", _COORDINATOR, "STATE", "TYPE", "PROTOCOL"),
+        *("ASSIGNMENT-STRATEGY", "#MEMBERS", "#PARTITIONS", "MEMBER", "PROCESS"),
+    )
+)
+_OLD: Mapping[str, str] = MappingProxyType(
+    {
+        "GROUP": "GROUP",
+        "TOPIC": "TOPIC",
+        "PARTITION": "PARTITION",
+        "PID": "PARTITION",
+        "OFFSET": "CURRENT-OFFSET",
+        "CURRENT OFFSET": "CURRENT-OFFSET",
+        "CURRENT-OFFSET": "CURRENT-OFFSET",
+        "LOGSIZE": "LOG-END-OFFSET",
+        "LOG END OFFSET": "LOG-END-OFFSET",
+        "LOG-END-OFFSET": "LOG-END-OFFSET",
+        "LAG": "LAG",
+        "OWNER": "CONSUMER-ID",
+    }
+)
+_NUMBERS = frozenset(
+    (
+        *("PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "START-OFFSET"),
+        *("OFFSET-LAG", "#PARTITIONS", "#MEMBERS"),
+    )
+)
+_REQUIRED = frozenset(("GROUP", "TOPIC", "CONSUMER-ID", "HOST"))
+_NUMBER = re.compile(r"-|[0-9]{1,19}", re.ASCII)
+_NO_VALUE = re.compile(r"none|unknown", re.IGNORECASE)
+_OLD_OWNER = re.compile(r"(?P<client>.+)_(?P<host>/\S+)")
+_TOUCHING = re.compile(
+    r"(?P<id>\S+-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?P<host>/\S+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """
+    Headings of one table.
+
+    Parameters
+    ----------
+    names
+        As newer releases name them.
+    starts
+        Index of the first character of each; empty where `separator` tells cells apart.
+    separator
+        A comma or a tab, or nothing.
+    is_old
+        Whether the table is of Kafka 0.10.1 or older, with owners instead of members.
+    """
+
+    names: tuple[str, ...]
+    starts: tuple[int, ...] = ()
+    separator: str = ""
+    is_old: bool = False
+
+    def cells(self, line: str, *, aligned: bool = False) -> dict[str, str] | None:
+        """
+        Return the cells of a line by heading; `None` if they are not as many.
+
+        Parameters
+        ----------
+        line
+            The line.
+        aligned
+            Whether cells must begin where their headings do.
+        """
+        if aligned and not self.separator and not self._is_aligned(line):
+            return None
+        found = self._cells(line)
+        if found is None:
+            return None
+        cells = dict(zip(self.names, found, strict=True))
+        return _renewed(cells) if self.is_old else cells
+
+    def _cells(self, line: str) -> list[str] | None:
+        if self.separator and self.separator in line:
+            found = [cell.strip() for cell in line.split(self.separator)]
+            return found if len(found) == len(self.names) else None
+        if not self.separator and self._is_aligned(line):
+            stops = [*self.starts[1:], len(line)]
+            return [line[a:b].strip() for a, b in zip(self.starts, stops, strict=True)]
+        words = line.split()
+        if len(words) == len(self.names) - 1 and "HOST" in self.names:
+            words = _apart(words)
+        return words if len(words) == len(self.names) else None
+
+    def _is_aligned(self, line: str) -> bool:
+        """Tell whether no cell crosses the beginning of a column, and each fills it."""
+        if line[: self.starts[0]].strip():
+            return False
+        for at, stop in zip(self.starts, [*self.starts[1:], len(line)], strict=True):
+            is_begun = at > 0 and line[at - 1 : at] not in {"", " "}
+            is_late = line[at : at + 1] == " " and bool(line[at:stop].strip())
+            if is_begun or is_late:
+                return False
+        return True
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether a column holds numbers, which noise does not have there."""
+        return not _NUMBERS.isdisjoint(self.names)
+
+    def wrong(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return the first heading below which the cell is wrong, with the rule."""
+        for name in self.names:
+            if name in _NUMBERS and not _NUMBER.fullmatch(cells[name]):
+                return name, "must be a whole number or a dash"
+            if name in _REQUIRED and not cells[name]:
+                return name, "must not be empty: the line was cut"
+        return None
+
+
+def columns_of(line: str) -> Columns | None:
+    """Return the headings of a line; `None` if it has none."""
+    separator = "\t" if "\t" in line.strip() else ", " if ", " in line else ""
+    if separator:
+        cells = [cell.strip() for cell in line.split(separator)]
+        return _columns(cells, (), separator)
+    found = list(_HEADING.finditer(line))
+    return _columns(
+        [one.group() for one in found], tuple(one.start() for one in found), ""
+    )
+
+
+def _columns(
+    headings: list[str], starts: tuple[int, ...], separator: str
+) -> Columns | None:
+    upper = [heading.upper() for heading in headings]
+    if len(upper) == 7 and all(heading in _OLD for heading in upper):
+        names = tuple(_OLD[heading] for heading in upper)
+        return Columns(names, starts, separator, is_old=True)
+    is_heading = (
+        len(upper) > 1
+        and headings == upper
+        and upper[0] in _FIRST
+        and any(heading in _OTHERS for heading in upper[1:])
+        and len(set(upper)) == len(upper)
+    )
+    return Columns(tuple(upper), starts, separator) if is_heading else None
+
+
+def _apart(words: list[str]) -> list[str]:
+    """Part the member id from the host that it touches."""
+    parted: list[str] = []
+    for word in words:
+        found = _TOUCHING.fullmatch(word)
+        parted += [found["id"], found["host"]] if found else [word]
+    return parted
+
+
+def _renewed(cells: dict[str, str]) -> dict[str, str]:
+    """Return cells of an old release as newer ones print them."""
+    renewed = {
+        name: NONE if name in _NUMBERS and _NO_VALUE.fullmatch(cell) else cell
+        for name, cell in cells.items()
+    }
+    owner = renewed["CONSUMER-ID"]
+    if _NO_VALUE.fullmatch(owner):
+        return {**renewed, "CONSUMER-ID": NONE}
+    found = _OLD_OWNER.fullmatch(owner)
+    if found is None:
+        return renewed
+    return {**renewed, "CLIENT-ID": found["client"], "HOST": found["host"]}

@@ -1,0 +1,29 @@
+"""
+Text that operators paste: its encoding, the noise around data, and JSON in it.
+
+Importers of snapshots and of groups read their files through this package. It imports
+nothing else of the planner.
+"""
+
+from planner.pasted_text.cleaning import Form, Pasted, clean, passed_note
+from planner.pasted_text.encoding import EncodingProblemError, decode_bytes
+from planner.pasted_text.json_documents import Piece, json_form, split_documents
+from planner.pasted_text.noise import Noise, noise_of, tool_failure
+from planner.pasted_text.outputs import Output, recognise
+
+__all__ = [
+    "EncodingProblemError",
+    "Form",
+    "Noise",
+    "Output",
+    "Pasted",
+    "Piece",
+    "clean",
+    "decode_bytes",
+    "json_form",
+    "noise_of",
+    "passed_note",
+    "recognise",
+    "split_documents",
+    "tool_failure",
+]

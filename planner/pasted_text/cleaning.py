@@ -1,0 +1,227 @@
+"""
+Lines of pasted text sorted into data and noise.
+
+Data goes first: a line that has the shape of the format is never noise, whatever else
+it looks like. Of the other lines those that are certainly no data are made blank, so
+that every other line keeps its number; so are those that say that a tool failed. The
+rest stays, and its reader refuses it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner.pasted_text.noise import (
+    COMMAND,
+    LOG,
+    PROMPT,
+    Noise,
+    is_logged_setting,
+    is_stack_trace,
+    is_words,
+    noise_of,
+    tool_failure,
+)
+
+_NEVER = re.compile(r"(?!)")
+_WRAPPINGS = (
+    re.compile(r"[ \t]+"),
+    re.compile(r"> ?(?=\S|$)"),
+    re.compile(r"[\w.-]{1,60}[ \t]{1,20}\| ?"),
+)
+_CONTINUED = ("\\", "`", "^")
+_LOGGED_SETTINGS = "values:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """
+    Shapes of the lines of one format.
+
+    Parameters
+    ----------
+    data
+        Beginning of a line that is data; matched from the start of the line.
+    marks
+        What no line of noise may hold anywhere: data was written behind noise.
+    hints
+        What no sentence may hold: the line may be the rest of a line of data.
+    has_words
+        Whether sentences are no data. In YAML and CSV a sentence may be data.
+    """
+
+    data: re.Pattern[str]
+    marks: re.Pattern[str] = _NEVER
+    hints: re.Pattern[str] = _NEVER
+    has_words: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pasted:
+    """
+    A text without its noise.
+
+    Parameters
+    ----------
+    text
+        The text; each line of noise is blank, so lines keep their numbers.
+    body
+        The text with its noise, but without what stands before each of its lines.
+    original
+        The text as it was.
+    passed
+        Lines passed over, with their numbers.
+    commands
+        Command lines with the numbers of their lines, as they were typed.
+    failures
+        Numbers of the lines that say that a tool failed.
+    """
+
+    text: str
+    body: str
+    original: str
+    passed: tuple[tuple[int, Noise], ...] = ()
+    commands: tuple[tuple[int, str], ...] = ()
+    failures: tuple[int, ...] = ()
+
+
+def passed_note(
+    file: str, count: int, first: tuple[int, Noise] | None
+) -> tuple[str, ...]:
+    """Return the note that counts lines passed over, with the first as example."""
+    if first is None:
+        return ()
+    number, noise = first
+    lines = "1 line that is" if count == 1 else f"{count} lines that are"
+    example = f"line {number}, {noise.kind}"
+    if noise.shown:
+        example += f": {noise.shown}"
+    return (f"{file}: {lines} no data passed over (first {example})",)
+
+
+def clean(text: str, form: Form) -> Pasted:
+    """
+    Return a text with its noise made blank.
+
+    Parameters
+    ----------
+    text
+        The text, decoded.
+    form
+        Shapes of the lines that are data.
+    """
+    wrapped = text.split("\n")
+    lines = _unwrapped(wrapped)
+    is_unwrapped = lines is not wrapped
+    body = "\n".join(lines) if is_unwrapped else text
+    is_data = form.data.match
+    others = [at for at, line in enumerate(lines) if line and not is_data(line)]
+    sorter = _Sorter(form)
+    passed = list(sorter.sort(lines, others))
+    blank = [at for at, _ in passed] + [number - 1 for number in sorter.failures]
+    for at in blank:
+        lines[at] = ""
+    return Pasted(
+        text="\n".join(lines) if blank else body,
+        body=body,
+        original=text,
+        passed=tuple((at + 1, noise) for at, noise in passed),
+        commands=tuple(sorter.commands),
+        failures=tuple(sorter.failures),
+    )
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """
+    Return lines without what stands before each of them.
+
+    That is an indentation, the mark of a quotation, or the name of a container.
+    """
+    first = next((line for line in lines if line.strip()), "")
+    for pattern in _WRAPPINGS:
+        found = pattern.match(first)
+        if found is not None and found[0]:
+            wrapping = found[0].rstrip() or _common_indentation(lines, found[0])
+            if wrapping and all(
+                line.startswith(wrapping) for line in lines if line.strip()
+            ):
+                pad = " " if found[0] != wrapping else ""
+                return [line[len(wrapping) :].removeprefix(pad) for line in lines]
+    return lines
+
+
+def _common_indentation(lines: list[str], longest: str) -> str:
+    for line in lines:
+        while line.strip() and not line.startswith(longest):
+            longest = longest[:-1]
+    return longest
+
+
+class _Sorter:
+    """
+    Lines that do not have the shape of data, one after the other.
+
+    A command goes on below a line that ends in a backslash, a back-tick or a caret; a
+    log line goes on with a stack trace, or with the settings of a client.
+    """
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.commands: list[tuple[int, str]] = []
+        self.failures: list[int] = []
+        self._last = -2
+        self._goes_on = ""
+
+    def sort(self, lines: list[str], others: list[int]) -> Iterator[tuple[int, Noise]]:
+        """Yield the lines that are noise, by their index."""
+        for at in others:
+            line = lines[at].rstrip()
+            if not line:
+                continue
+            if at != self._last + 1:
+                self._goes_on = ""
+            # Nothing tells whether a last line without an end was cut.
+            noise = self._noise(at, line, is_whole=at < len(lines) - 1)
+            if noise is not None:
+                self._last = at
+                yield at, noise
+
+    def _noise(self, at: int, line: str, *, is_whole: bool) -> Noise | None:
+        if self.form.marks.search(line):
+            return None
+        noise = self._continued(at, line) or noise_of(line)
+        if noise is None and tool_failure(line):
+            self.failures.append(at + 1)
+            return None
+        if noise is None and is_whole and self._is_words(line):
+            noise = Noise("words", "")
+        if noise is not None:
+            self._remember(at, line, noise)
+        return noise
+
+    def _is_words(self, line: str) -> bool:
+        form = self.form
+        return form.has_words and is_words(line) and not form.hints.search(line)
+
+    def _continued(self, at: int, line: str) -> Noise | None:
+        """Return the kind of the line above if this one goes on with it."""
+        if self._goes_on == COMMAND:
+            number, command = self.commands[-1]
+            self.commands[-1] = (number, f"{command[:-1]} {line.strip(' >')}")
+            return Noise(COMMAND, "")
+        if is_stack_trace(line):
+            return Noise("a stack trace", "")
+        if self._goes_on == LOG and tool_failure(line):
+            return Noise("a stack trace", "")
+        if self._goes_on == _LOGGED_SETTINGS and is_logged_setting(line):
+            return Noise("a logged setting", "")
+        return None
+
+    def _remember(self, at: int, line: str, noise: Noise) -> None:
+        if noise.kind in {PROMPT, COMMAND}:
+            if self._goes_on != COMMAND:
+                self.commands.append((at + 1, line.strip()))
+            self._goes_on = COMMAND if line.endswith(_CONTINUED) else ""
+        elif noise.kind == LOG:
+            is_list = line.endswith(_LOGGED_SETTINGS)
+            self._goes_on = _LOGGED_SETTINGS if is_list else LOG

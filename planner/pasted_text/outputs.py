@@ -1,0 +1,179 @@
+"""
+Outputs of tools and other files, recognised by their content.
+
+A refusal says what a file seems to be, and how to get what was asked for. An importer
+leaves out its own kind, so no refusal proposes what was just given.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_HEAD = 100_000
+_MAX_NAMES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """
+    Text that some tool prints.
+
+    Parameters
+    ----------
+    name
+        Name of the importer that reads it; empty where none does.
+    words
+        What it is and what to do, as the end of ``this looks like …``.
+    """
+
+    name: str
+    words: str
+
+
+def _known(name: str, pattern: str, words: str) -> tuple[re.Pattern[str], Output]:
+    return re.compile(pattern, re.MULTILINE), Output(name, words)
+
+
+_DESCRIBE = "take kafka-topics --describe"
+_MARKED = (
+    # Texts that no importer reads, but that hold words of those that one reads.
+    _known(
+        "",
+        r"^[ \t>]*Metadata for .{1,300} \(from broker|^[ \t]*topic \"[^\"]+\" with "
+        r"[0-9]+ partitions:",
+        "kcat -L text: take it with -J, as kcat -L -J, for --kcat",
+    ),
+    _known(
+        "",
+        r"^# (?:HELP|TYPE) [a-zA-Z_:][\w:]* |"
+        r"^[a-zA-Z_:][\w:]*\{[^}\n]*\} [-+0-9.eENaInf]+(?: [0-9]+)?[ \t\r]*$",
+        "the Prometheus exposition format: ask /api/v1/query, or see --print-queries",
+    ),
+    _known(
+        "",
+        r"^Status of partition reassignment|^Reassignment of partition \S+ is ",
+        "kafka-reassign-partitions --verify: take --generate, which prints the "
+        "current assignment",
+    ),
+    _known(
+        "",
+        r"^Current partition reassignments:|^No partition reassignments found",
+        f"kafka-reassign-partitions --list: {_DESCRIBE}",
+    ),
+    _known(
+        "",
+        r"^[ \t]*PARTITION\s+LEADER\s+EPOCH\s+REPLICAS",
+        "rpk topic describe: take kcat -L -J for --kcat",
+    ),
+    _known(
+        "",
+        r"^\S+:[0-9]+ \(id: [0-9]+ rack: .*\) -> \(",
+        "kafka-broker-api-versions: take kafka-cluster list-endpoints for brokers",
+    ),
+    _known(
+        "",
+        r"^[ \t]*Group\s+Topic\s+Pid\s+Offset\s+logSize",
+        "the table of ConsumerOffsetChecker (Kafka 0.8), which group import takes",
+    ),
+    _known(
+        "",
+        r"^[ \t]*Configs for (?:topics?|brokers?|clients?|users?)[ :]\S+ are (?!:)",
+        "kafka-configs --describe of Kafka 2 and older through ZooKeeper, which is not "
+        "read: take it with --bootstrap-server",
+    ),
+    # Lower case: before Kafka 0.8.1.
+    _known(
+        "",
+        r"^[ \t]*topic: \S+\s+partition: [0-9]+\s+leader:",
+        f"kafka-list-topic of Kafka 0.8.0, which is not read: {_DESCRIBE}",
+    ),
+    _known("topics", r"^[ \t>]*Topic: ?\S+\s", "kafka-topics --describe, which "
+           "--topics takes"),
+    _known("log_dirs", r'"logDirs"\s*:', "kafka-log-dirs --describe, which --log-dirs "
+           "takes"),
+    _known("kcat", r'"originating_broker"\s*:|"isrs"\s*:', "kcat -L -J, which --kcat "
+           "takes"),
+    _known("cruise_control", r'"KafkaPartitionState"\s*:|"KafkaBrokerState"\s*:',
+           "Cruise Control's, for --cruise-control"),
+    _known("cruise_control", r'"(?:leaderNwInRate|LeaderNwInRate|msg_in)"\s*:',
+           "Cruise Control's load, for --cruise-control"),
+    _known("capacity", r'"brokerCapacities"\s*:', "a capacity file, which --capacity "
+           "takes"),
+    _known("broker_sets", r'"brokerSets"\s*:', "a broker set file, which "
+           "--broker-sets takes"),
+    _known("prometheus", r'"resultType"\s*:', "Prometheus' answer, which --prometheus "
+           "takes"),
+    _known("strimzi", r"kafka\.strimzi\.io/", "a Strimzi resource, which --strimzi "
+           "takes"),
+    _known("group", r'"format"\s*:\s*"kafka-planner/group', "a group of kafka-planner, "
+           "which the group commands take"),
+    _known("snapshot", r'"format"\s*:\s*"kafka-planner/', "a document of kafka-planner "
+           "itself"),
+    _known("list_endpoints", r"^[ \t]*ID\s+HOST\s+PORT|^Cluster ID: ",
+           "kafka-cluster list-endpoints, for --list-endpoints"),
+    _known("assignment", r'"partitions"\s*:\s*\[\s*\{[^{}]*"replicas"\s*:\s*\[',
+           "reassignment JSON, which --assignment takes"),
+    _known("", r'\A(?![\s\S]*"replicas")[\s\S]*"partitions"\s*:\s*\[\s*\{\s*'
+           r'"(?:topic|partition)"',
+           f"a list of partitions without replicas: {_DESCRIBE}"),
+    _known("", r'"topics"\s*:\s*\[\s*\{\s*"topic"\s*:\s*"[^"]*"\s*\}',
+           f"a list of topics to move: {_DESCRIBE}"),
+    _known("group", r"^[ \t]*(?:GROUP\s+)?CONSUMER-ID\s",
+           "kafka-consumer-groups --describe --members, which group import takes"),
+    _known("group", r"^[ \t]*(?:GROUP\s+)?(?:TOPIC\s+PARTITION|COORDINATOR)\s"
+           r"|^[ \t]*GROUP,? +(?:TOPIC|STATE|TYPE)\b",
+           "kafka-consumer-groups --describe, which group import takes"),
+    _known("configs", r"^[ \t]*(?:(?:Dynamic|All|Default) c|C)onfigs? for "
+           r"(?:topic|broker)", "kafka-configs --describe, which --configs takes"),
+    _known("features", r"^[ \t]*Feature: \S+\s+SupportedMin",
+           "kafka-features describe, for --features"),
+    _known("quorum", r"^[ \t]*(?:ClusterId:\s|NodeId\s+(?:DirectoryId|LogEndOffset))",
+           "kafka-metadata-quorum describe, which --quorum takes"),
+    _known("rates", r"^\"?(?:topic\"?,\"?partition|partition\"?,\"?topic)\"?,",
+           "a table of rates, which --rates takes"),
+    _known("brokers", r"^\"?(?:id|broker|broker_id)\"?,",
+           "a table of brokers, which --brokers takes"),
+    _known("", r"(?i)^[ \t]*<(?:!DOCTYPE html|html)\b", "a web page, perhaps of a "
+           "log-in: take the answer itself"),
+    _known("", r"^(?:sasl\.|ssl\.|security\.protocol|bootstrap\.servers)",
+           "client properties"),
+    _known("", r"^[ \t]*(?:\[?ERROR|Error[: ]|error:)|Exception\b",
+           "an error that a tool printed"),
+)  # fmt: skip
+_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_OFFSET = re.compile(r"[a-zA-Z0-9._-]{1,249}:[0-9]{1,10}:-?[0-9]{0,19}")
+_LISTS = (
+    (_OFFSET, Output("", f"kafka-get-offsets, which is not read: {_DESCRIBE}")),
+    (_NAME, Output("", f"a list of topics: {_DESCRIBE}")),
+)
+
+
+def recognise(text: str, *, but: str | None = None) -> Output | None:
+    r"""
+    Return what a text seems to be; `None` if that cannot be told.
+
+    Parameters
+    ----------
+    text
+        The text as it was given, with its noise.
+    but
+        Name of the importer that refuses it; `None` if it may be any output.
+
+    Examples
+    --------
+    >>> recognise("Topic: a\tPartition: 0").name
+    'topics'
+    >>> recognise("Topic: a\tPartition: 0", but="topics") is None
+    True
+    """
+    return next((one for one in _candidates(text[:_HEAD]) if one.name != but), None)
+
+
+def _candidates(head: str) -> Iterator[Output]:
+    for pattern, output in _MARKED:
+        if pattern.search(head):
+            yield output
+    names = [line.strip() for line in head.split("\n")[:_MAX_NAMES] if line.strip()]
+    for pattern, output in _LISTS:
+        if names and all(pattern.fullmatch(name) for name in names):
+            yield output
