@@ -1,16 +1,19 @@
 """Trouble of a cluster now: what is offline, leaderless, behind, or stuck."""
 
+from placement.status.impossible import Impossible, find_impossible
 from placement.status.leaderless import Leaderless, Rescue, find_leaderless
 from placement.status.moves import Moves, Obstacle, find_moves
 from placement.status.troubles import TopicTroubles, Troubles, find_troubles
 
 __all__ = [
+    "Impossible",
     "Leaderless",
     "Moves",
     "Obstacle",
     "Rescue",
     "TopicTroubles",
     "Troubles",
+    "find_impossible",
     "find_leaderless",
     "find_moves",
     "find_troubles",

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from placement.cluster import ABSENT, BoolArray, ClusterState, LogDirState, sum_rows
 from placement.failures.health import Health, health_of
+from placement.status.impossible import Impossible, find_impossible
 from placement.status.leaderless import Leaderless, find_leaderless
 from placement.status.moves import Moves, find_moves
 
@@ -67,6 +68,8 @@ class Troubles:
         Topics, the worst first.
     moves
         Reassignments under way.
+    impossible
+        Loads above the whole of what carries them: some input is wrong.
     """
 
     state: ClusterState
@@ -81,6 +84,7 @@ class Troubles:
     under_min_isr: TopicTroubles
     under_replicated: TopicTroubles
     moves: Moves
+    impossible: list[Impossible]
 
 
 def find_troubles(state: ClusterState) -> Troubles:
@@ -112,6 +116,7 @@ def find_troubles(state: ClusterState) -> Troubles:
             state, health.is_under_replicated, in_sync, state.replication_factor
         ),
         moves=find_moves(state, is_offline, has_source),
+        impossible=find_impossible(state),
     )
 
 

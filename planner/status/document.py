@@ -10,6 +10,7 @@ from placement.status import Leaderless, TopicTroubles
 from planner.age import age_s
 from planner.plan.reassignment_file import format_reassignment
 from planner.status.find import Status
+from planner.status.impossible import fact_text, likely_wrong
 from planner.status.moves import (
     OBSTACLE_NAMES,
     cancel_lists,
@@ -48,6 +49,7 @@ def status_document(status: Status, address: Address, *, now: datetime) -> Docum
         "taken_at": status.taken_at,
         "data_age_s": None if age is None else round(age),
         "status": status.verdict,
+        "impossible": _impossible(status),
         "brokers": _brokers(status, address),
         "log_dirs": _log_dirs(status, address),
         "leaderless": [_leaderless(status, one, address) for one in _lost(status)],
@@ -61,6 +63,24 @@ def status_document(status: Status, address: Address, *, now: datetime) -> Docum
             {"what": one.what, "message": one.message} for one in status.unknown
         ],
     }
+
+
+def _impossible(status: Status) -> list[Document]:
+    state, found = status.state, status.troubles.impossible
+    return [
+        {
+            "resource": str(one.resource),
+            "broker": int(state.brokers.ids[one.broker_idx]),
+            "log_dir": None
+            if one.log_dir_idx == ABSENT
+            else state.log_dirs.paths[one.log_dir_idx],
+            "load": one.load,
+            "capacity": one.capacity,
+            "message": f"{fact_text(state, [one])}; "
+            f"{likely_wrong(state, [o for o in found if o.resource is one.resource])}",
+        }
+        for one in found
+    ]
 
 
 def _lost(status: Status) -> Sequence[Leaderless]:

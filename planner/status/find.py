@@ -65,6 +65,7 @@ class Status:
             len(found.broker_idx)
             or len(found.log_dir_idx)
             or found.unplaced_on.any()
+            or found.impossible
             or found.leaderless
             or len(found.no_source)
             or len(found.under_min_isr.topic_idx)

@@ -7,6 +7,8 @@ from placement.cluster import ClusterState
 from planner.plan.words import labelled, plural
 from planner.snapshot.document import Snapshot
 from planner.status.find import Status, status_of
+from planner.status.impossible import LABEL as IMPOSSIBLE
+from planner.status.impossible import impossible_texts
 from planner.status.moves import bytes_left_text
 from planner.status.words import (
     Address,
@@ -35,8 +37,15 @@ def head_lines(status: Status, place: str | None) -> Iterator[str]:
     if status.is_wrong:
         see = "" if place is None else f"; see kafka-planner status {place}"
         yield from labelled(LABEL, "; ".join(wrong_texts(status)) + see)
+    yield from impossible_lines(status)
     if len(status.troubles.moves.partition_idx):
         yield from labelled("Moving now", moving_text(status))
+
+
+def impossible_lines(status: Status) -> Iterator[str]:
+    """Yield the lines about facts that cannot be."""
+    for text in impossible_texts(status.state, status.troubles.impossible):
+        yield from labelled(IMPOSSIBLE, text)
 
 
 def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str]:
@@ -48,6 +57,9 @@ def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str
 def wrong_texts(status: Status) -> Iterator[str]:
     """Yield each thing that is wrong, the worst first."""
     found = status.troubles
+    if found.impossible:
+        resources = dict.fromkeys(one.resource for one in found.impossible)
+        yield f"facts that cannot be ({', '.join(resources)})"
     yield from _brokers(status)
     yield from _log_dirs(status)
     if found.leaderless:

@@ -7,6 +7,17 @@ from pydantic import BaseModel
 from planner.plan.documents import Int32, ReassignmentRecord, Record
 
 
+class ImpossibleRecord(Record):
+    """A load above the whole of what carries it: bytes, or bytes/s."""
+
+    resource: Literal["disk", "in", "out"]
+    broker: Int32
+    log_dir: str | None
+    load: float
+    capacity: float
+    message: str
+
+
 class ChoiceRecord(Record):
     """One thing to do, with its command where there is one."""
 
@@ -176,6 +187,7 @@ class StatusRecord(Record):
     taken_at: str | None
     data_age_s: int | None
     status: Literal["wrong", "unknown", "fine"]
+    impossible: list[ImpossibleRecord]
     brokers: BrokersRecord
     log_dirs: LogDirsRecord
     leaderless: list[LeaderlessRecord]

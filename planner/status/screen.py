@@ -7,7 +7,7 @@ from placement.status import Leaderless, TopicTroubles
 from planner.age import age_text
 from planner.plan.words import labelled, plural, wrapped
 from planner.status.find import Status
-from planner.status.head import LABEL, moving_text, wrong_texts
+from planner.status.head import LABEL, impossible_lines, moving_text, wrong_texts
 from planner.status.moves import (
     moving_topics,
     obstacle_text,
@@ -49,6 +49,7 @@ def status_screen(status: Status, address: Address, *, now: datetime) -> Iterato
     yield from labelled(
         LABEL, NOTHING[status.verdict] or "; ".join(wrong_texts(status))
     )
+    yield from impossible_lines(status)
     yield from _brokers(status, address)
     yield from _log_dirs(status, address)
     yield from _leaderless(status, address)

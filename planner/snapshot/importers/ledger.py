@@ -126,6 +126,9 @@ class PartitionLedger:
     ----------
     sources
         Those that say something of partitions, as they are added.
+    unknown_topics, beyond
+        By file: topics that nobody lists, and ``topic-partition`` of partitions past
+        the last one of a topic that is listed.
     """
 
     def __init__(self) -> None:
@@ -136,6 +139,7 @@ class PartitionLedger:
         self.row_of: dict[tuple[str, int], int] = {}
         self.problems: list[InputProblem] = []
         self.unknown_topics: dict[str, list[str]] = {}
+        self.beyond: dict[str, list[str]] = {}
         self._told_by: dict[str, list[int]] = {}
         self._first: list[int] = []
 
@@ -170,14 +174,22 @@ class PartitionLedger:
         known = [row for row in rows if row != _UNTOLD]
         if len(set(known)) < len(known):
             self._refuse_doubles(source, columns, rows)
-        unknown = {
-            topic
-            for row, topic in zip(rows, columns.topics, strict=True)
-            if row == _UNTOLD
-        }
-        if unknown:
-            self.unknown_topics[source.file] = sorted(unknown)
+        self._keep_unknown(source.file, columns, rows)
         self._add_columns(at, columns, rows)
+
+    def _keep_unknown(
+        self, file: str, columns: PartitionColumns, rows: Sequence[int]
+    ) -> None:
+        """Keep the names of topics, and of further partitions, that nobody lists."""
+        keys = zip(rows, columns.topics, columns.partitions, strict=True)
+        lacking = [(topic, number) for row, topic, number in keys if row == _UNTOLD]
+        if not lacking:
+            return
+        known = set(self.topics)
+        if unknown := {topic for topic, _ in lacking if topic not in known}:
+            self.unknown_topics[file] = sorted(unknown)
+        if beyond := sorted(key for key in lacking if key[0] in known):
+            self.beyond[file] = [f"{topic}-{number}" for topic, number in beyond]
 
     def _add_source(self, source: Source) -> int:
         self.sources.append(source)

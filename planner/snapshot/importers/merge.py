@@ -9,6 +9,7 @@ from planner.process import no_garbage_collection
 from planner.snapshot.document import Snapshot
 from planner.snapshot.importers.assemble import SourcePlaces, problems_of, tables_of
 from planner.snapshot.importers.controllers import Quorum, quorum_of
+from planner.snapshot.importers.impossible import Contradictions
 from planner.snapshot.importers.ledger import PartitionLedger, RecordLedger
 from planner.snapshot.importers.liveness import Verdict, judge
 from planner.snapshot.importers.replicas import ReplicaDirs
@@ -86,9 +87,18 @@ def _merge(
     shared = spread_series(joined.sources, joined.partitions, joined.brokers)
     notes += shared.notes
     joined.problems += joined.partitions.problems
+    notes += _beyond(joined, allow_partial=allow_partial)
     quorum = joined.quorum(verdict)
     header = joined.header(shared.split, quorum)
     snapshot = _snapshot(joined, verdict, header)
+    found = joined.contradictions(snapshot)
+    if found.facts and allow_partial:
+        notes += found.notes()
+        found.forget()
+        snapshot = _snapshot(joined, verdict, header)
+    else:
+        joined.problems += found.problems()
+        joined.refuse()
     notes += (*_verdict_notes(verdict), *quorum.notes())
     notes += _unknown_notes(snapshot, joined.partitions)
     given = tuple(source for source in sources if source.kind != _OPTIONS)
@@ -185,6 +195,11 @@ class _Joined:
             said["controllers"] = quorum.controllers
         return said
 
+    def contradictions(self, snapshot: Snapshot) -> Contradictions:
+        """Return the capacities that what was measured does not fit into."""
+        state = snapshot.to_state()
+        return Contradictions(state, self.sources, self.brokers, self.log_dirs)
+
     def refuse(self) -> None:
         """
         Refuse the files if anything is wrong.
@@ -256,6 +271,27 @@ def _partial_notes(
         yield (
             f"{strays.num_left} copies ({strays.left_bytes} bytes) lie on brokers that "
             "hold no replica of their partition: not counted"
+        )
+
+
+def _beyond(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
+    """Refuse partitions past the last one of their topic, or pass over them."""
+    listing = [source.file for source in joined.sources if _lists_partitions(source)]
+    for file, names in joined.partitions.beyond.items():
+        if allow_partial:
+            yield f"{file}: passed over, past the last partition: {named(names)}"
+            continue
+        files = ", ".join(listing)
+        joined.problems.append(
+            InputProblem(
+                file=file,
+                place="partitions",
+                value="",
+                rule=f"must be partitions that {files} lists; {named(names)} is past "
+                "the last one of its topic. Partitions are only ever added, so "
+                f"{files} is likely the older file, or cut",
+                remedy="take both at the same moment; --allow-partial passes over them",
+            )
         )
 
 

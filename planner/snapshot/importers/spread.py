@@ -104,11 +104,20 @@ class _Sharing:
                 f"{self.file}: passed over, as the cluster has no such topics: "
                 f"{named(unknown)}"
             )
-        return [
+        found = [
             replace(one, topic=names.known[one.topic], broker=self._id_of(one.broker))
             for one in series
             if one.topic in names.known
         ]
+        beyond = {
+            (one.topic, one.partition)
+            for one in found
+            if one.partition is not None and self._row(one) is None
+        }
+        if beyond:
+            named_beyond = [f"{topic}-{number}" for topic, number in sorted(beyond)]
+            self.partitions.beyond[self.file] = named_beyond
+        return [one for one in found if (one.topic, one.partition) not in beyond]
 
     def _id_of(self, broker: int | str | None) -> int | None:
         return self.host_ids.get(broker) if isinstance(broker, str) else broker

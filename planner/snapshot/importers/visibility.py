@@ -138,7 +138,8 @@ def _gaps(
         files,
         "in log dirs, but not described, partitions",
         sorted(n for n in unknown if n.rpartition("-")[0] in known),
-        "take both at the same moment",
+        "partitions are only ever added, so the list of topics is likely older than "
+        "the log dirs, or cut: take both at the same moment",
     )
     yield Gap(
         files,

@@ -1,0 +1,175 @@
+"""Facts that cannot be: found as adding up each replica finds them, and told."""
+
+import json
+
+import pytest
+from hypothesis import given
+
+from placement.cluster import LogDirState, Storage
+from placement.load import Resource
+from placement.status import find_impossible
+from status.states import broker, document, partition
+from support.clusters import Dir, clusters, make_state
+from support.commands import run
+from support.naive import failed_ids, live_ids, replicas_of
+
+
+def naive_impossible(state):
+    """(resource, broker id, log dir or None) of everything that is too much."""
+    in_dir, held, received, sent = {}, {}, {}, {}
+    live = live_ids(state)
+    partitions = state.partitions
+    for p in range(state.num_partitions):
+        online = live - failed_ids(state, p)
+        topic = partitions.topic_idx[p]
+        is_shared = state.topics.storage[topic] == Storage.SHARED
+        size = max(int(partitions.size_bytes[p]), 0)
+        coming, going = partitions.in_bytes_per_s[p], partitions.out_bytes_per_s[p]
+        coming, going = (0 if x != x else x for x in (coming, going))
+        following = [
+            r for r in replicas_of(state, p) if r.is_in_sync and r.broker in online
+        ]
+        for r in replicas_of(state, p):
+            if r.broker not in online:
+                continue
+            is_told = r.own_bytes >= 0
+            if not (is_told or r.is_in_sync):
+                continue
+            amount = 0 if is_shared else r.own_bytes if is_told else size
+            held[r.broker] = held.get(r.broker, 0) + amount
+            if r.log_dir >= 0:
+                in_dir[r.log_dir] = in_dir.get(r.log_dir, 0) + amount
+        for r in following:
+            received[r.broker] = received.get(r.broker, 0) + coming
+        leader = int(partitions.leader_idx[p])
+        if leader >= 0:
+            b = int(state.brokers.ids[leader])
+            fetched = coming * max(len(following) - 1, 0)
+            sent[b] = sent.get(b, 0) + going + fetched
+    found, dirs = set(), state.log_dirs
+    owner = [int(state.brokers.ids[b]) for b in dirs.broker_idx]
+    failed = {
+        owner[d] for d in range(len(dirs)) if dirs.state[d] == LogDirState.OFFLINE
+    }
+    for d, amount in in_dir.items():
+        is_known = dirs.size_bytes[d] >= 0 and dirs.state[d] != LogDirState.OFFLINE
+        if owner[d] in live and is_known and amount > dirs.size_bytes[d]:
+            found.add((Resource.DISK, owner[d], dirs.paths[d]))
+    named = {b for _, b, _ in found}
+    for row, b in enumerate(state.brokers.ids.tolist()):
+        if b not in live:
+            continue
+        size = int(state.brokers.disk_bytes[row])
+        if b not in named | failed and 0 <= size < held.get(b, 0):
+            found.add((Resource.DISK, b, None))
+        if received.get(b, 0) > state.brokers.in_bytes_per_s[row] * (1 + 1e-6):
+            found.add((Resource.IN, b, None))
+        if sent.get(b, 0) > state.brokers.out_bytes_per_s[row] * (1 + 1e-6):
+            found.add((Resource.OUT, b, None))
+    return found
+
+
+def told(state):
+    paths = [*state.log_dirs.paths, None]
+    return {
+        (one.resource, int(state.brokers.ids[one.broker_idx]), paths[one.log_dir_idx])
+        for one in find_impossible(state)
+    }
+
+
+@given(clusters(reassigning=True))
+def test_too_much_is_what_adding_up_each_replica_finds(state):
+    assert told(state) == naive_impossible(state)
+
+
+@given(clusters(all_known=True, all_live=True))
+def test_too_much_where_everything_is_known(state):
+    assert told(state) == naive_impossible(state)
+
+
+def test_what_shared_storage_holds_lies_on_no_disk():
+    given = {"size_bytes": 100, "disk_bytes": 50}
+
+    assert told(make_state([[0, 1]], racks="ab", **given)) == {
+        (Resource.DISK, 0, None),
+        (Resource.DISK, 1, None),
+    }
+    assert told(make_state([[0, 1]], racks="ab", storage=Storage.SHARED, **given)) == (
+        set()
+    )
+
+
+def test_a_replica_that_is_still_copied_may_be_smaller():
+    state = make_state([[0, 1]], racks="ab", isr=[[0]], size_bytes=100, disk_bytes=50)
+
+    assert told(state) == {(Resource.DISK, 0, None)}
+
+
+def test_one_log_dir_is_named_and_not_its_broker_too():
+    state = make_state(
+        [[0], [0]],
+        racks="a",
+        size_bytes=100,
+        log_dirs={0: [Dir("/a", size_bytes=150), Dir("/b", size_bytes=30)]},
+        dirs=[["/a"], ["/b"]],
+    )
+
+    assert told(state) == {(Resource.DISK, 0, "/b")}
+
+
+def snapshot(tmp_path, sizes):
+    """Six brokers with disks of these sizes; each of the first two holds 3,000."""
+    dirs = {
+        number: broker(number, log_dirs=[{"path": "/d1", "size_bytes": size}])
+        for number, size in enumerate(sizes, 1)
+    }
+    rows = [
+        partition(n, [1, 2], size_bytes=1000, log_dirs=["/d1", "/d1"]) for n in range(3)
+    ]
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(document(rows, brokers=dirs)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sizes", "who", "likely"),
+    [
+        ([2500] * 6, "brokers 1-2 hold", "the same for all 6 brokers, as a default is"),
+        ([2500, *[9000] * 5], "broker 1 holds", "the size of the disks, which people"),
+    ],
+)
+def test_every_screen_says_what_cannot_be(capsys, tmp_path, sizes, who, likely):
+    path = snapshot(tmp_path, sizes)
+
+    for words in (
+        ["status", path],
+        ["snapshot", "show", path],
+        ["score", path],
+        ["failures", path],
+        ["plan", "rebalance", path],
+    ):
+        text = " ".join(run(capsys, *words).out.split())
+        assert f"Impossible {who} more than" in text
+        assert "3 kB of replicas lie on log dir /d1 of broker 1 that is said" in text
+        assert likely in text
+
+
+def test_the_document_names_each(capsys, tmp_path):
+    path = snapshot(tmp_path, [2500, *[9000] * 5])
+
+    outcome = run(capsys, "status", path, "--format", "json")
+
+    assert outcome.code == 3
+    found = json.loads(outcome.out)["impossible"]
+    assert [(one["broker"], one["log_dir"], one["load"]) for one in found] == [
+        (1, "/d1", 3000.0)
+    ]
+    assert "which people write down" in found[0]["message"]
+
+
+def test_what_can_be_is_not_named(capsys, tmp_path):
+    path = snapshot(tmp_path, [3000] * 6)
+
+    assert "Impossible" not in run(capsys, "score", path).out
+    outcome = run(capsys, "status", path, "--format", "json")
+    assert json.loads(outcome.out)["impossible"] == []
