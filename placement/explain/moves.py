@@ -74,6 +74,9 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
     """
     List what a reassignment does, by partition: copies in the order of places first.
 
+    Kafka knows no pairs: a list loses some brokers and gains others. A copy is told
+    beside a replica that goes from the same rack as long as there is one.
+
     Parameters
     ----------
     reassignment
@@ -90,7 +93,8 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
     ).astype(np.int64)
     nowhere = np.full(len(dropped), ABSENT, dtype=np.int64)
     place = np.concatenate([copied, nowhere, reassignment.start[led]])
-    origin = np.concatenate([reassignment.origin[copied], dropped, replicas.start[led]])
+    replaced = replaced_in_rack(reassignment, copied)
+    origin = np.concatenate([replaced, dropped, replicas.start[led]])
     kind = np.repeat([0, 1, 2], [len(copied), len(dropped), len(led)])
     order = np.lexsort((place, kind, partition))
     partition, kind = partition[order], kind[order]
@@ -115,6 +119,54 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
         own=own * is_copy,
         is_free=is_copy | is_drop | _still_holds(reassignment, partition, source),
     )
+
+
+def replaced_in_rack(reassignment: Reassignment, copied: RowArray) -> RowArray:
+    """
+    Return the replica row that each copy replaces, of its own rack where it can be.
+
+    Pairs that are in one rack already are kept, and of the others as many as can be
+    are brought into one; what is left over is paired in the order of places.
+
+    Parameters
+    ----------
+    reassignment
+        What changes.
+    copied
+        ``(C,)`` places that are copies, ascending.
+    """
+    before = reassignment.before
+    origin = reassignment.origin[copied].astype(np.int64)
+    # A row more for copies that replace none: they are in no rack.
+    rack = np.append(before.brokers.rack_idx, ABSENT).astype(np.int64)
+    source_rack = rack[before.replicas.broker_idx_at(origin)]
+    target_rack = rack[reassignment.broker_idx[copied]]
+    crosses = np.nonzero(np.not_equal(source_rack, target_rack))[0]
+    if not len(crosses):
+        return origin
+    partition = reassignment.partition_idx[copied[crosses]].astype(np.int64)
+    width = int(rack.max()) + 2
+    target_key = _ranked(partition * width + target_rack[crosses] + 1)
+    source_key = _ranked(partition * width + source_rack[crosses] + 1)
+    _, target, source = np.intersect1d(target_key, source_key, return_indices=True)
+    replaced = origin.copy()
+    replaced[crosses[target]] = origin[crosses[source]]
+    # Both lists of what is left over are by partition, and as long as each other.
+    replaced[np.delete(crosses, target)] = origin[np.delete(crosses, source)]
+    return replaced
+
+
+def _ranked(key: RowArray) -> RowArray:
+    """Return ``(C,)`` one number for a key and a rank among those that share it."""
+    order = np.argsort(key, kind="stable")
+    placed = key[order]
+    is_first = np.ones(len(key), dtype=np.bool_)
+    is_first[1:] = placed[1:] != placed[:-1]
+    first = np.maximum.accumulate(np.where(is_first, np.arange(len(key)), 0))
+    rank = np.empty(len(key), dtype=np.int64)
+    rank[order] = np.arange(len(key)) - first
+    ranked: RowArray = key * len(key) + rank
+    return ranked
 
 
 def _still_holds(
