@@ -217,11 +217,7 @@ def explain_impossible(
         operation=operation,
         settings=settings,
     )
-    # What gives way forbids nothing.
-    given_way = rules_named(settings.soft)
-    for name in given_way:
-        settings = HARD_RULES[name](settings)
-    settings = replace(settings, soft=())
+    settings, given_way = _without_soft(settings)
     filtered = _Filter(found.draft, operation, settings, planned)
     active = [
         name
@@ -249,6 +245,14 @@ def explain_impossible(
     )
 
 
+def _without_soft(settings: Settings) -> tuple[Settings, frozenset[str]]:
+    """Return settings without rules that may give way, which forbid nothing."""
+    given_way = rules_named(settings.soft)
+    for name in given_way:
+        settings = HARD_RULES[name](settings)
+    return replace(settings, soft=()), given_way
+
+
 def _remedies(
     asked: Asked,
     found: PlannedPlacement,
@@ -266,11 +270,8 @@ def _remedies(
         return planned(settings) if state is asked.state else None
 
     def is_disproved(changed: Asked) -> bool:
-        # What gives way is no rule, and draws none of these tables.
-        if changed.settings.soft:
-            return False
-        draft = make_draft(changed.state, changed.operation, changed.settings)
-        return _is_disproved(draft)
+        settings, _ = _without_soft(changed.settings)
+        return _is_disproved(make_draft(changed.state, changed.operation, settings))
 
     return find_remedies(asked, found, helping, HARD_RULES, make, is_disproved)
 

@@ -95,7 +95,7 @@ def no_source_text(state: ClusterState, p: int) -> str:
     last = last_copies(state, rows)
     live = rows[~state.is_offline[rows]]
     holders = ", ".join(_place(state, int(row)) for row in last)
-    back = " or ".join(_repair(state, int(row)) for row in last)
+    back = source_remedy(state, p)
     copies = "copy is" if len(last) == 1 else "copies are"
     text = (
         f"{state.name_of(p)} has no live replica in sync, so nothing can be copied: "
@@ -108,6 +108,13 @@ def no_source_text(state: ClusterState, p: int) -> str:
         f"{text}; an unclean election would make broker {broker} the leader, and lose "
         "every record that it has not fetched"
     )
+
+
+def source_remedy(state: ClusterState, p: int) -> str:
+    """Return what brings the last copies of a partition back."""
+    rows = np.arange(*state.replicas.start[p : p + 2])
+    last = last_copies(state, rows)
+    return " or ".join(_repair(state, int(row)) for row in last)
 
 
 def last_copies(

@@ -53,7 +53,10 @@ def find_impossible(state: ClusterState) -> list[Impossible]:
 def _disks(state: ClusterState) -> Iterator[Impossible]:
     replicas, dirs, brokers = state.replicas, state.log_dirs, state.brokers
     size = _least_bytes(state)
-    in_dirs, on_brokers = np.zeros(len(dirs), np.int64), np.zeros(len(brokers), np.int64)
+    in_dirs, on_brokers = (
+        np.zeros(len(dirs), np.int64),
+        np.zeros(len(brokers), np.int64),
+    )
     located = np.not_equal(replicas.log_dir_idx, ABSENT)
     add_to(in_dirs, replicas.log_dir_idx[located], size[located])
     add_to(on_brokers, replicas.broker_idx, size)

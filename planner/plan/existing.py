@@ -1,6 +1,7 @@
 """What was wrong before a plan and still is, with commands that repair it."""
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from placement.racks import IntArray, rack_broken
 from placement.rules.draft import Note
 from placement.rules.left_alone import is_untouchable
 from placement.rules.levels import ruled_capacities
+from placement.rules.sources import source_remedy
 from planner.plan.document import Plan
 from planner.plan.reason import amount_text
 from planner.plan.words import plural
@@ -30,6 +32,9 @@ REMEDIES = {
     **{f"band-{name}": "plan rebalance" for name in RESOURCES},
 }
 """Commands that repair what a rule finds."""
+_sources: WeakKeyDictionary[ClusterState, dict[tuple[str | None, int | None], str]] = (
+    WeakKeyDictionary()
+)
 
 
 def remedy_of(finding: Finding, state: ClusterState) -> str | None:
@@ -45,6 +50,10 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     """
     if not finding.existing or finding.soft:
         return None
+    place = (finding.where.topic, finding.where.partition)
+    if (what_helps := _remedies_of_sources(state).get(place)) is not None:
+        # Nothing can be copied, so no plan repairs it.
+        return what_helps
     if finding.rule == "dead-broker":
         row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
         is_dead = state.brokers.state[row] == BrokerState.DEAD
@@ -58,6 +67,21 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
             f"{least} --topic {finding.where.topic}"
         )
     return REMEDIES.get(finding.rule)
+
+
+def _remedies_of_sources(
+    state: ClusterState,
+) -> dict[tuple[str | None, int | None], str]:
+    """Return what brings the last copies back, of partitions of which none is left."""
+    if state not in _sources:
+        names, numbers = state.topics.names, state.partitions.partition
+        _sources[state] = {
+            (names[state.partitions.topic_idx[p]], int(numbers[p])): source_remedy(
+                state, p
+            )
+            for p in np.nonzero(~state.has_source)[0].tolist()
+        }
+    return _sources[state]
 
 
 def existing_notes(plan: Plan) -> Iterator[Note]:

@@ -150,7 +150,11 @@ def with_suggestions(
     shortfalls = placed.solution.shortfalls
     if because is None or not because.remedies or not shortfalls:
         return placed
-    helps = joined(map(remedy_text, because.remedies))
-    said = replace(shortfalls[0], message=f"{message}. {helps}")
+    texts = map(remedy_text, because.remedies)
+    # What lacks a source says itself which broker to start.
+    helps = [text for text in texts if text.lower() not in message.lower()]
+    if not helps:
+        return placed
+    said = replace(shortfalls[0], message=f"{message}. {joined(helps)}")
     solution = replace(placed.solution, shortfalls=(said, *shortfalls[1:]))
     return replace(placed, solution=solution)

@@ -13,9 +13,7 @@ from planner.plan.words import bytes_text, ids_text
 LABEL = "Impossible"
 
 
-def impossible_texts(
-    state: ClusterState, found: Sequence[Impossible]
-) -> Iterator[str]:
+def impossible_texts(state: ClusterState, found: Sequence[Impossible]) -> Iterator[str]:
     """Yield a sentence for each resource: what cannot be, and what is likely wrong."""
     for _, group in groupby(found, key=lambda one: one.resource):
         facts = list(group)

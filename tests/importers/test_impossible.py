@@ -35,7 +35,9 @@ def capacity(disk, link="10000"):
 def imported(capsys, tmp_path, files, *options):
     given = []
     for option, (name, text) in files.items():
-        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        (tmp_path / name).write_bytes(
+            text if isinstance(text, bytes) else text.encode()
+        )
         given += [f"--{option}", tmp_path / name]
     path = tmp_path / "s.json"
     path.unlink(missing_ok=True)
