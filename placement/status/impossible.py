@@ -1,4 +1,4 @@
-"""Facts that cannot be: more on a disk than it has room for, more on a link than fits."""
+"""Facts that cannot be: more on a disk or on a link than it can hold or carry."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -106,10 +106,8 @@ def _links(state: ClusterState) -> Iterator[Impossible]:
     follows = _follows(state)
     each = np.nan_to_num(partitions.in_bytes_per_s)
     count = len(brokers)
-    received = np.bincount(
-        replicas.broker_idx[follows],
-        each[replicas.partition_idx[follows]],
-        minlength=count,
+    received = _summed(
+        replicas.broker_idx[follows], each[replicas.partition_idx[follows]], count
     )
     # The leader is in sync, and fetches nothing from itself.
     num_fetching = np.bincount(
@@ -118,12 +116,21 @@ def _links(state: ClusterState) -> Iterator[Impossible]:
     sent_by = np.nan_to_num(partitions.out_bytes_per_s)
     sent_by = sent_by + each * np.maximum(num_fetching - 1, 0)
     led = np.not_equal(partitions.leader_idx, ABSENT)
-    sent = np.bincount(partitions.leader_idx[led], sent_by[led], minlength=count)
+    sent = _summed(partitions.leader_idx[led], sent_by[led], count)
     for resource, load, link in (
         (Resource.IN, received, brokers.in_bytes_per_s),
         (Resource.OUT, sent, brokers.out_bytes_per_s),
     ):
         yield from _over(resource, load, link, brokers.is_live)
+
+
+def _summed(
+    rows: npt.NDArray[np.integer], values: FloatArray, count: int
+) -> FloatArray:
+    """Return ``(count,)`` sums of values by row."""
+    total: FloatArray = np.zeros(count)
+    np.add.at(total, rows, values)
+    return total
 
 
 def _over(

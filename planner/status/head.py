@@ -57,9 +57,7 @@ def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str
 def wrong_texts(status: Status) -> Iterator[str]:
     """Yield each thing that is wrong, the worst first."""
     found = status.troubles
-    if found.impossible:
-        resources = dict.fromkeys(one.resource for one in found.impossible)
-        yield f"facts that cannot be ({', '.join(resources)})"
+    yield from _impossible(status)
     yield from _brokers(status)
     yield from _log_dirs(status)
     if found.leaderless:
@@ -94,6 +92,12 @@ def moving_text(status: Status) -> str:
     limits = sum(status.is_throttle_used)
     slow = f"; {plural(limits, 'throttle')} in force" if limits else ""
     return f"{count} being reassigned{held}; {bytes_left_text(moves)}{slow}"
+
+
+def _impossible(status: Status) -> Iterator[str]:
+    resources = dict.fromkeys(one.resource for one in status.troubles.impossible)
+    if resources:
+        yield f"facts that cannot be ({', '.join(resources)})"
 
 
 def _brokers(status: Status) -> Iterator[str]:

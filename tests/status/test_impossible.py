@@ -1,6 +1,8 @@
 """Facts that cannot be: found as adding up each replica finds them, and told."""
 
 import json
+from collections import Counter
+from math import isnan
 
 import pytest
 from hypothesis import given
@@ -14,58 +16,69 @@ from support.commands import run
 from support.naive import failed_ids, live_ids, replicas_of
 
 
+class Sums:
+    """What each broker and each log dir is known to hold and to carry."""
+
+    def __init__(self, state):
+        self.state, self.live = state, live_ids(state)
+        self.in_dir, self.held = Counter(), Counter()
+        self.received, self.sent = Counter(), Counter()
+        for p in range(state.num_partitions):
+            self.add(p)
+
+    def add(self, p):
+        state, partitions = self.state, self.state.partitions
+        online = self.live - failed_ids(state, p)
+        mine = [r for r in replicas_of(state, p) if r.broker in online]
+        rates = partitions.in_bytes_per_s[p], partitions.out_bytes_per_s[p]
+        coming, going = (0 if isnan(rate) else float(rate) for rate in rates)
+        following = [r for r in mine if r.is_in_sync]
+        for r in mine:
+            self.add_bytes(p, r)
+        for r in following:
+            self.received[r.broker] += coming
+        if (leader := int(partitions.leader_idx[p])) >= 0:
+            fetched = coming * max(len(following) - 1, 0)
+            self.sent[int(state.brokers.ids[leader])] += going + fetched
+
+    def add_bytes(self, p, replica):
+        state = self.state
+        topic = state.partitions.topic_idx[p]
+        if state.topics.storage[topic] == Storage.SHARED:
+            return
+        amount = replica.own_bytes
+        if amount < 0:
+            amount = max(int(state.partitions.size_bytes[p]), 0) * replica.is_in_sync
+        self.held[replica.broker] += amount
+        if replica.log_dir >= 0:
+            self.in_dir[replica.log_dir] += amount
+
+
 def naive_impossible(state):
     """(resource, broker id, log dir or None) of everything that is too much."""
-    in_dir, held, received, sent = {}, {}, {}, {}
-    live = live_ids(state)
-    partitions = state.partitions
-    for p in range(state.num_partitions):
-        online = live - failed_ids(state, p)
-        topic = partitions.topic_idx[p]
-        is_shared = state.topics.storage[topic] == Storage.SHARED
-        size = max(int(partitions.size_bytes[p]), 0)
-        coming, going = partitions.in_bytes_per_s[p], partitions.out_bytes_per_s[p]
-        coming, going = (0 if x != x else x for x in (coming, going))
-        following = [
-            r for r in replicas_of(state, p) if r.is_in_sync and r.broker in online
-        ]
-        for r in replicas_of(state, p):
-            if r.broker not in online:
-                continue
-            is_told = r.own_bytes >= 0
-            if not (is_told or r.is_in_sync):
-                continue
-            amount = 0 if is_shared else r.own_bytes if is_told else size
-            held[r.broker] = held.get(r.broker, 0) + amount
-            if r.log_dir >= 0:
-                in_dir[r.log_dir] = in_dir.get(r.log_dir, 0) + amount
-        for r in following:
-            received[r.broker] = received.get(r.broker, 0) + coming
-        leader = int(partitions.leader_idx[p])
-        if leader >= 0:
-            b = int(state.brokers.ids[leader])
-            fetched = coming * max(len(following) - 1, 0)
-            sent[b] = sent.get(b, 0) + going + fetched
-    found, dirs = set(), state.log_dirs
-    owner = [int(state.brokers.ids[b]) for b in dirs.broker_idx]
-    failed = {
-        owner[d] for d in range(len(dirs)) if dirs.state[d] == LogDirState.OFFLINE
+    sums, dirs, brokers = Sums(state), state.log_dirs, state.brokers
+    owner = [int(brokers.ids[b]) for b in dirs.broker_idx]
+    is_failed = [code == LogDirState.OFFLINE for code in dirs.state]
+    found = {
+        (Resource.DISK, owner[d], dirs.paths[d])
+        for d, amount in sums.in_dir.items()
+        if owner[d] in sums.live
+        and not is_failed[d]
+        and 0 <= dirs.size_bytes[d] < amount
     }
-    for d, amount in in_dir.items():
-        is_known = dirs.size_bytes[d] >= 0 and dirs.state[d] != LogDirState.OFFLINE
-        if owner[d] in live and is_known and amount > dirs.size_bytes[d]:
-            found.add((Resource.DISK, owner[d], dirs.paths[d]))
     named = {b for _, b, _ in found}
-    for row, b in enumerate(state.brokers.ids.tolist()):
-        if b not in live:
+    named |= {owner[d] for d in range(len(dirs)) if is_failed[d]}
+    for row, b in enumerate(brokers.ids.tolist()):
+        if b not in sums.live:
             continue
-        size = int(state.brokers.disk_bytes[row])
-        if b not in named | failed and 0 <= size < held.get(b, 0):
+        if b not in named and 0 <= brokers.disk_bytes[row] < sums.held[b]:
             found.add((Resource.DISK, b, None))
-        if received.get(b, 0) > state.brokers.in_bytes_per_s[row] * (1 + 1e-6):
-            found.add((Resource.IN, b, None))
-        if sent.get(b, 0) > state.brokers.out_bytes_per_s[row] * (1 + 1e-6):
-            found.add((Resource.OUT, b, None))
+        for resource, load, links in (
+            (Resource.IN, sums.received, brokers.in_bytes_per_s),
+            (Resource.OUT, sums.sent, brokers.out_bytes_per_s),
+        ):
+            if load[b] > links[row] * (1 + 1e-6):
+                found.add((resource, b, None))
     return found
 
 
