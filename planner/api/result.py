@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from placement.check import Finding
+from placement.cluster import RateArray
 from placement.load import RESOURCES
+from placement.score.known import known_loads
 from planner.api.table import Table
 from planner.plan.document import to_document
 from planner.plan.folder import file_text, target_lists, write_plan
 from planner.plan.make import Planned
 from planner.plan.moves_file import moves_table
-from planner.plan.numbers import rounded
+from planner.plan.numbers import rounded_all
 from planner.plan.screen import headline, plan_screen
 
 MOVES_TYPES = {
@@ -127,24 +129,28 @@ class PlanResult:
         A row per broker and resource: loads, use and deviation before and after.
 
         Columns: `broker`, `rack`, `resource`, `capacity`, `load_before`,
-        `load_after`, `target`, `deviation_before`, `deviation_after`.
+        `load_after`, `target`, `deviation_before`, `deviation_after`; null where
+        nothing is known of a resource, or no capacity is given.
         """
         import pyarrow as pa
 
         plan = self.planned.plan
-        before, after, brokers = plan.before, plan.after, plan.state.brokers
+        brokers = plan.state.brokers
+        before, after = (
+            known_loads(plan.state, score) for score in (plan.before, plan.after)
+        )
         count, width = len(brokers), len(RESOURCES)
         racks = [brokers.racks[rack] for rack in brokers.rack_idx]
         columns = {
             "broker": np.repeat(brokers.ids, width),
             "rack": np.repeat(np.array(racks, dtype=object), width),
             "resource": [str(resource) for resource in RESOURCES] * count,
-            "capacity": _flat(after.capacity),
-            "load_before": _flat(before.load),
-            "load_after": _flat(after.load),
-            "target": _flat(after.target),
-            "deviation_before": _flat(before.deviation),
-            "deviation_after": _flat(after.deviation),
+            "capacity": _flat(after["capacity"]),
+            "load_before": _flat(before["load"]),
+            "load_after": _flat(after["load"]),
+            "target": _flat(after["target"]),
+            "deviation_before": _flat(before["deviation"]),
+            "deviation_after": _flat(after["deviation"]),
         }
         return Table(pa.table(columns))
 
@@ -193,5 +199,9 @@ class PlanResult:
         ]
 
 
-def _flat(values: Any) -> list[float]:  # noqa: ANN401 - (B, R) numbers
-    return [float(rounded(float(value))) for value in values.ravel()]
+def _flat(values: RateArray) -> Any:  # noqa: ANN401 - an Arrow column
+    """Return ``(B, R)`` numbers as a column, null where they are not known."""
+    import pyarrow as pa
+
+    unknown = np.isnan(values.ravel())
+    return pa.array(rounded_all(np.where(unknown, 0.0, values.ravel())), mask=unknown)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState, sum_rows
+from placement.cluster import ABSENT, ClusterState, RateArray, sum_rows
 from placement.core.overfull import BIN
 from placement.core.solution import Bounded, Shortfall, Status
 from placement.crossing import crossing_copies
@@ -22,6 +22,7 @@ from placement.rules.draft import Note
 from placement.rules.keep import topics_led_on
 from placement.rules.sources import NO_SOURCE
 from placement.score import Score, score_placement
+from placement.score.known import known_loads
 from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
@@ -270,15 +271,7 @@ def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
 
 
 def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
-    use = np.zeros_like(score.load)
-    np.divide(score.load, score.capacity, out=use, where=score.capacity > 0)
-    columns = {
-        "load": score.load,
-        "capacity": score.capacity,
-        "use": use,
-        "target": score.target,
-        "deviation": score.deviation,
-    }
+    columns = known_loads(state, score)
     # Numpy's numbers are slow one by one: there are thirty for each broker.
     values = [_rounded_rows(column) for column in columns.values()]
     brokers = state.brokers
@@ -294,12 +287,12 @@ def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
     ]
 
 
-def _rounded_rows(values: npt.NDArray[Any]) -> list[list[float | int]]:
-    is_whole = np.issubdtype(values.dtype, np.integer)
-    rows: list[list[float | int]] = (
-        values if is_whole else rounded_all(values)
-    ).tolist()
-    return rows
+def _rounded_rows(values: RateArray) -> list[list[float | None]]:
+    """Return rows as documents have them, with nothing where a number is unknown."""
+    unknown = np.isnan(values)
+    rows = rounded_all(np.where(unknown, 0.0, values)).astype(np.object_)
+    rows[unknown] = None
+    return rows.tolist()  # type: ignore[no-any-return] # an array of objects
 
 
 def shortfall_document(

@@ -54,13 +54,13 @@ class ViolationsRecord(Record):
 
 
 class BrokerLoadRecord(Record):
-    """One resource on one broker, in bytes, bytes/s, cores or counts."""
+    """One resource on one broker, in bytes, bytes/s, cores or counts; null: unknown."""
 
-    load: float
-    capacity: float
-    use: float
-    target: float
-    deviation: float
+    load: float | None
+    capacity: float | None
+    use: float | None
+    target: float | None
+    deviation: float | None
 
 
 class BrokerRecord(Record):

@@ -1,15 +1,17 @@
 """A score as one JSON document."""
 
+from collections.abc import Mapping
+from math import isnan
 from typing import Any
 
 import numpy as np
 
-from placement.cluster import ClusterState
+from placement.cluster import ClusterState, RateArray
 from placement.load import RESOURCES
 from placement.rules.draft import Note
 from placement.score.cluster import ClusterScore
 from placement.score.hot_spots import HotSpot
-from placement.score.levels import Level
+from placement.score.known import known_dir_loads, known_rack_loads
 from planner.plan.document import score_document as placement_document
 from planner.plan.numbers import rounded
 from planner.score.make import Scored
@@ -35,24 +37,21 @@ def score_document(scored: Scored) -> dict[str, Any]:
     }
 
 
-def _cells(level: Level) -> list[dict[str, Any]]:
+def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
     """Return a row per rack or log dir: its load of every resource."""
-    columns = {
-        "load": level.load,
-        "capacity": level.capacity,
-        "use": level.use,
-        "target": level.target,
-        "deviation": level.deviation,
-    }
     return [
         {
             str(resource): {
-                name: rounded(float(values[row, r])) for name, values in columns.items()
+                name: _told(float(values[row, r])) for name, values in columns.items()
             }
             for r, resource in enumerate(RESOURCES)
         }
-        for row in range(len(level.load))
+        for row in range(len(columns["load"]))
     ]
+
+
+def _told(value: float) -> float | int | None:
+    return None if isnan(value) else rounded(value)
 
 
 def rack_brokers(score: ClusterScore) -> list[int | None]:
@@ -70,7 +69,9 @@ def _by_rack(score: ClusterScore) -> list[dict[str, Any]]:
     holds = score.racks.brokers[:, 0].tolist()
     return [
         {"rack": racks[k], "broker": of_rack[k], "brokers": holds[k], **cells}
-        for k, cells in enumerate(_cells(score.racks.level))
+        for k, cells in enumerate(
+            _cells(known_rack_loads(score.state, score.placed, score.racks))
+        )
     ]
 
 
@@ -80,7 +81,9 @@ def _by_log_dir(score: ClusterScore) -> list[dict[str, Any]]:
     states = [LOG_DIR_STATES[code] for code in dirs.state.tolist()]
     return [
         {"broker": ids[d], "log_dir": dirs.paths[d], "state": states[d], **cells}
-        for d, cells in enumerate(_cells(score.log_dirs))
+        for d, cells in enumerate(
+            _cells(known_dir_loads(score.state, score.placed, score.log_dirs))
+        )
     ]
 
 

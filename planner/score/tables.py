@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import IndexArray
+from placement.cluster import IndexArray, RateArray
 from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
-from placement.score.levels import Level, TopicLevel
+from placement.score.known import known_dir_loads, known_loads, known_rack_loads
+from placement.score.levels import TopicLevel
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.score.document import rack_brokers, score_document
@@ -124,7 +125,8 @@ def _rows(
             arrays[name] = pa.concat_arrays([pa.array(shared[name], kind)] * _WIDTH)
         elif name in by_resource[0]:
             each = np.concatenate([of[name] for of in by_resource])
-            arrays[name] = pa.array(each, kind)
+            # What is not a number is not known.
+            arrays[name] = pa.array(each, kind, from_pandas=True)
     return pa.table(arrays)
 
 
@@ -150,8 +152,8 @@ def _cluster_figures(score: ClusterScore, r: int) -> Columns:
     return {name: [getattr(figures, name)] for name in names}
 
 
-def _loads(level: Level, r: int) -> Columns:
-    return {name: getattr(level, name)[:, r] for name in LOADS}
+def _loads(known: Mapping[str, RateArray], r: int) -> Columns:
+    return {name: known[name][:, r] for name in LOADS}
 
 
 def _racks(score: ClusterScore) -> Columns:
@@ -162,7 +164,7 @@ def _rack_figures(score: ClusterScore, r: int) -> Columns:
     racks, spread = score.racks, score.racks.spread[r]
     return {
         "brokers": racks.brokers[:, r],
-        **_loads(racks.level, r),
+        **_loads(known_rack_loads(score.state, score.placed, racks), r),
         "total": racks.level.load[:, r],
         "mean_use": spread.mean,
         "max_use": spread.max,
@@ -183,16 +185,9 @@ def _brokers(score: ClusterScore) -> Columns:
 
 
 def _broker_figures(score: ClusterScore, r: int) -> Columns:
-    placed = score.placed
-    capacity = placed.capacity[:, r]
-    has = capacity > 0
     return {
-        "load": placed.load[:, r],
-        "capacity": capacity,
-        "use": np.where(has, placed.load[:, r] / np.where(has, capacity, 1.0), 0.0),
-        "target": placed.target[:, r],
-        "deviation": placed.deviation[:, r],
-        "is_out_of_band": placed.is_out[:, r],
+        **_loads(known_loads(score.state, score.placed), r),
+        "is_out_of_band": score.placed.is_out[:, r],
         "is_over_threshold": score.measured.is_over[:, r],
     }
 
@@ -207,7 +202,7 @@ def _log_dirs(score: ClusterScore) -> Columns:
 
 
 def _log_dir_figures(score: ClusterScore, r: int) -> Columns:
-    return _loads(score.log_dirs, r)
+    return _loads(known_dir_loads(score.state, score.placed, score.log_dirs), r)
 
 
 def _rack_names(score: ClusterScore, rack_idx: IndexArray) -> ArrowArray:

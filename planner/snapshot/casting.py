@@ -3,7 +3,8 @@ From the many ways in which Arrow writers spell a column to the one of a snapsho
 
 Strings come as string, large_string, string_view or dictionary; lists with 32 or 64
 bit offsets; maps as map or as list of (key, value) structs; integers in any width;
-a column without a value as null. All of them become the type that `Column` names.
+a column without a value as null; integers as floats or decimals, as pandas makes them
+where a value is missing. All of them become the type that `Column` names.
 """
 
 from collections.abc import Callable, Iterator
@@ -95,8 +96,9 @@ def cast_column(array: ArrowArray, column: Column) -> Cast:
 
 
 def _decode(array: ArrowArray) -> ArrowArray:
-    while pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    while pa.types.is_dictionary(array.type) or pa.types.is_run_end_encoded(array.type):
+        is_named = pa.types.is_dictionary(array.type)
+        array = array.dictionary_decode() if is_named else pc.run_end_decode(array)
     return array
 
 
@@ -128,7 +130,8 @@ def _cast_strings(array: ArrowArray, column: Column) -> Cast:
 
 
 def _cast_floats(array: ArrowArray, column: Column) -> Cast:
-    if not (pa.types.is_floating(array.type) or pa.types.is_integer(array.type)):
+    kinds = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
+    if not any(is_kind(array.type) for is_kind in kinds):
         raise ColumnTypeError
     values = array.cast(pa.float64(), safe=False)
     numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
@@ -139,6 +142,8 @@ def _cast_floats(array: ArrowArray, column: Column) -> Cast:
 
 
 def _cast_integers(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
+    if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+        return _cast_whole(array, column, wanted)
     if not pa.types.is_integer(array.type):
         raise ColumnTypeError
     numbers = array.fill_null(0).to_numpy(zero_copy_only=False)
@@ -146,6 +151,28 @@ def _cast_integers(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cas
     rule = f"{column.name} must be an integer from {column.low} to {int(column.high)}"
     cast = _refuse(array, pa.array(is_fine), rule)
     return Cast(cast.values.cast(wanted), cast.problems)
+
+
+def _cast_whole(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
+    """Take floats and decimals that are integers; not a number is no value."""
+    if pa.types.is_floating(array.type):
+        array = array.cast(pa.float64())
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    low, high = (pa.scalar(int(end), pa.int64()) for end in (column.low, column.high))
+    is_fine = pc.and_(
+        pc.equal(array, pc.floor(array)),
+        pc.and_(pc.greater_equal(array, low), _at_most(array, high)),
+    ).fill_null(True)
+    rule = f"{column.name} must be an integer from {column.low} to {int(column.high)}"
+    cast = _refuse(array, is_fine, rule)
+    return Cast(cast.values.cast(wanted, safe=False), cast.problems)
+
+
+def _at_most(array: ArrowArray, high: ArrowArray) -> ArrowArray:
+    """Compare with a limit that no float may be rounded up to: 2^63 is too much."""
+    if pa.types.is_decimal(array.type):
+        return pc.less_equal(array, high)
+    return pc.less(array, float(high.as_py() + 1))
 
 
 def _refuse(array: ArrowArray, is_fine: ArrowArray, rule: str) -> Cast:
@@ -224,6 +251,7 @@ def _list_array(
 
 
 def _cast_map(array: ArrowArray) -> Cast:
+    array = _map_of_objects(array)
     if pa.types.is_map(array.type):
         array = array.cast(pa.list_(array.type.field(0)))
     rows = _as_rows(array)
@@ -239,6 +267,31 @@ def _cast_map(array: ArrowArray) -> Cast:
         order = lists.flatten()
         keys, items = keys.take(order), items.take(order)
     return Cast(_map_array(lists, keys, items), problems)
+
+
+def _map_of_objects(array: ArrowArray) -> ArrowArray:
+    """Return a map made of what pandas writes of dicts, or of lists of pairs."""
+    kind = array.type
+    is_dict = pa.types.is_struct(kind)
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    # Where every map is empty, nobody knows of what.
+    is_pairs = is_list and (
+        _is_list(kind.value_type) or pa.types.is_null(kind.value_type)
+    )
+    if not (is_dict or is_pairs):
+        return array
+    rows = [
+        None if row is None else [*row.items()] if is_dict else [*map(tuple, row)]
+        for row in array.to_pylist()
+    ]
+    # A dict has the keys of all others as well, with no value.
+    told = [row and [pair for pair in row if pair[1:] != (None,)] for row in rows]
+    return pa.array(told if is_dict else rows, STRING_MAP)
+
+
+def _is_list(kind: ArrowArray) -> bool:
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def _entries(values: ArrowArray) -> tuple[ArrowArray, ArrowArray]:

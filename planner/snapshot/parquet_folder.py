@@ -2,13 +2,15 @@
 Snapshots as a folder of Parquet files.
 
 `snapshot.json` holds what the cluster says once; each table is a file of its name, or
-a folder of that name with part files in it, as Spark writes it.
+a folder of that name with part files in it, as Spark writes it; also in folders that
+stand for a column, as ``topic=orders/``.
 """
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from planner.snapshot.document import Snapshot
 
 HEADER_FILE = "snapshot.json"
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""How Hive and Spark write a null in the name of a folder."""
 _MAY_BE_ABSENT = (LOG_DIRS, TOPICS)
 _REMEDY = "write the folder anew with 'kafka-planner snapshot convert'"
 
@@ -117,7 +121,9 @@ def _read_table(
     tables, problems = [], []
     for part in parts:
         try:
-            tables.append(_read_part(part))
+            tables.append(
+                _with_folders(_read_part(part), part.relative_to(path), columns)
+            )
         except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
             place = str(part.relative_to(path.parent))
             rule = f"the file must be whole Parquet: {_first_line(error)}"
@@ -128,7 +134,31 @@ def _read_table(
 
 
 def _parts(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if not is_hidden(path))
+    """Return the files below a folder, in folders that stand for a column too."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and "=" in path.name:
+            found += _parts(path)
+        elif not is_hidden(path):
+            found.append(path)
+    return found
+
+
+def _with_folders(table: ArrowTable, part: Path, columns: TableColumns) -> ArrowTable:
+    """Return a table with the columns that the names of its folders say."""
+    types = {column.name: column.type for column in columns.columns}
+    for folder in part.parts[:-1]:
+        name, _, text = folder.partition("=")
+        if name in table.column_names:
+            continue
+        value = None if text == NO_VALUE else unquote(text)
+        column = pa.repeat(pa.scalar(value, pa.string()), len(table))
+        kind = types.get(name)
+        if kind is not None and kind != pa.string():
+            # What is no number fails here, and is told as what is wrong with the file.
+            column = column.cast(kind)
+        table = table.append_column(name, column)
+    return table
 
 
 def _read_part(path: Path) -> ArrowTable:

@@ -1,5 +1,6 @@
 """Tables as somebody wrote them, brought to the columns of a snapshot."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -19,6 +20,8 @@ from planner.snapshot.columns import (
 )
 from planner.snapshot.problems import SEE_SCHEMA, problem
 from planner.snapshot.rows import as_array
+
+_ROW_NUMBER = re.compile(r"|index|level_[0-9]|Unnamed: [0-9]|__index_level_[0-9]__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +100,26 @@ def _cast_table(table: ArrowTable, columns: TableColumns, *, file: str) -> Casti
     return Casting({columns.name: cast}, problems, is_complete)
 
 
+def is_row_number(name: str) -> bool:
+    """
+    Tell whether a column is what pandas writes of its index: numbers of rows.
+
+    Examples
+    --------
+    >>> [is_row_number(name) for name in ("__index_level_0__", "Unnamed: 0", "rack")]
+    [True, True, False]
+    """
+    return _ROW_NUMBER.fullmatch(name) is not None
+
+
 def _name_problems(
     names: list[str], columns: TableColumns
 ) -> list[tuple[str, str, str]]:
     known = [column.name for column in columns.columns]
     found = []
     for name in sorted(set(names)):
+        if is_row_number(name):
+            continue
         if name not in known:
             close = get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]}?" if close else SEE_SCHEMA

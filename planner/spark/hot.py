@@ -65,7 +65,9 @@ def broker_documents(
         brokers = documents.setdefault((row["cluster_id"], row["micros"]), {})
         told = {"broker": row["broker"], "rack": row["rack"]}
         of_broker = brokers.setdefault(row["broker"], told)
-        of_broker[row["resource"]] = {name: rounded(row[name]) for name in LOADS}
+        of_broker[row["resource"]] = {
+            name: None if row[name] is None else rounded(row[name]) for name in LOADS
+        }
     return {key: [of[b] for b in sorted(of)] for key, of in documents.items()}
 
 

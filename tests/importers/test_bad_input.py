@@ -404,10 +404,10 @@ def test_bad_log_dirs_are_refused_with_their_place(data, place, rule):
         ),
         pytest.param(
             read_rates,
-            b"topic,partition,in\norders,0,nan\n",
+            b"topic,partition,in\norders,0,inf\n",
             "line 2, in_bytes_per_s",
             "bytes/s",
-            id="nan",
+            id="infinite",
         ),
         pytest.param(
             read_rates,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner.snapshot.columns import BROKER_STATES, MAX_INT32, MAX_INT64, MAX_RATE
-from planner.snapshot.importers.csv_text import Row, read_csv
+from planner.snapshot.importers.csv_text import Row, as_whole, read_csv
 from planner.snapshot.importers.source import Record, Source
 from planner.snapshot.importers.text import Refusal, parse_quantity, refuse_doubles
 
@@ -134,8 +134,8 @@ class _Cells:
 
 
 def _as_id(text: str) -> int | None:
-    is_id = re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) and int(text) <= MAX_INT32
-    return int(text) if is_id else None
+    number = as_whole(text)
+    return number if number is not None and number <= MAX_INT32 else None
 
 
 def _as_bytes(text: str) -> int | None:
@@ -154,7 +154,7 @@ def _as_cores(text: str) -> float | None:
 
 
 def _as_count(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) else None
+    return as_whole(text)
 
 
 def _as_state(text: str) -> str | None:

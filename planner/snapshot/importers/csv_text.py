@@ -7,9 +7,14 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from planner.pasted_text import Form
+from planner.pasted_text.noise import shown
 from planner.snapshot.importers.text import Refusal, read_text
+from planner.snapshot.tables import is_row_number
 
 Row = tuple[int, dict[str, str]]
+_TEXTS = frozenset(("topic", "rack", "host", "broker_set"))
+"""Columns in which any text is a value."""
+_NO_VALUE = frozenset(("nan", "<na>", "na", "n/a", "none", "null"))
 _FORM = Form(
     data=re.compile(
         r"\s*\"?[A-Za-z0-9._-]*\"?\s*,|\s*\"?(?:[0-9]+|id|broker|broker_id)\"?\s*$"
@@ -37,7 +42,8 @@ def read_csv(
 
     Returns
     -------
-    The columns that are there, and for each line its number and its cells.
+    The known columns that are there, and for each line its number and its cells. Other
+    columns are named in a note.
 
     Raises
     ------
@@ -46,21 +52,28 @@ def read_csv(
     """
     text = read_text(data, refusal, _FORM)
     lines = _lines(text, refusal)
-    names = _heading(next(lines, (1, [])), columns, required, text, refusal)
+    names = _heading(next(lines, (1, [])), columns, required, refusal)
     rows: list[Row] = []
     for number, cells in lines:
         if len(cells) != len(names):
             rule = f"must have {len(names)} cells, as the heading; it has {len(cells)}"
             refusal.add(f"line {number}", rule, "the line was cut, or lacks a comma")
         else:
-            rows.append((number, dict(zip(names, cells, strict=True))))
+            known = zip(names, cells, strict=True)
+            rows.append((number, {name: _cell(name, one) for name, one in known}))
     if not text.endswith("\n"):
         rule = "the last line has no end, so the file may be cut"
         remedy = "take it anew; if it is whole, end it with a line break"
         refusal.add(f"line {text.count(chr(10)) + 1}", rule, remedy)
     if not rows:
         refusal.add("", "there must be a line below the heading", "add one")
-    return names, rows
+    return [name for name in names if name], rows
+
+
+def _cell(name: str, text: str) -> str:
+    """Return a cell; empty where it says that there is no value."""
+    is_nothing = name not in _TEXTS and text.lower() in _NO_VALUE
+    return "" if is_nothing else text
 
 
 def _lines(text: str, refusal: Refusal) -> Iterator[tuple[int, list[str]]]:
@@ -78,9 +91,9 @@ def _heading(
     first: tuple[int, list[str]],
     columns: Mapping[str, str],
     required: tuple[str, ...],
-    text: str,
     refusal: Refusal,
 ) -> list[str]:
+    """Return the column of each cell; empty for those that are passed over."""
     number, cells = first
     names = [columns.get(cell.lower(), "") for cell in cells]
     place = f"line {number}"
@@ -88,11 +101,10 @@ def _heading(
         known = ", ".join(dict.fromkeys(columns.values()))
         rule = f"the heading must name columns, with commas between: {known}"
         refusal.stop(place, rule, refusal.other_output() or f"give {refusal.kind}")
+    missing = [name for name in columns if columns[name] not in names]
     for at, (cell, name) in enumerate(zip(cells, names, strict=True)):
         if not name:
-            close = get_close_matches(cell.lower(), columns, n=1)
-            hint = f"did you mean {close[0]}?" if close else "remove it"
-            refusal.add(f"{place}, column {at + 1}", "unknown column", hint)
+            pass_over_column(cell, f"{place}, column {at + 1}", missing, refusal)
         elif names.index(name) != at:
             refusal.add(place, f"column {name} must stand once", "remove one")
     for name in required:
@@ -100,3 +112,42 @@ def _heading(
             refusal.add(place, f"column {name} is missing", "add it")
     refusal.raise_problems()
     return names
+
+
+def pass_over_column(
+    cell: str, place: str, missing: list[str], refusal: Refusal
+) -> None:
+    """
+    Name a column that is not known; refuse one that is known but for a slip.
+
+    Parameters
+    ----------
+    cell
+        Its heading.
+    place
+        Where it stands.
+    missing
+        Names that no column has.
+    refusal
+        Of the file.
+    """
+    close = get_close_matches(cell.lower(), missing, n=1)
+    if is_row_number(cell):
+        return
+    if close:
+        refusal.add(place, "unknown column", f"did you mean {close[0]}?")
+    else:
+        refusal.leave_unused([f"column {shown(cell)}"])
+
+
+def as_whole(text: str) -> int | None:
+    """
+    Read an integer from 0 on, also with a fraction of nothing as floats have it.
+
+    Examples
+    --------
+    >>> as_whole("12"), as_whole("12.0"), as_whole("12.5"), as_whole("-1")
+    (12, 12, None, None)
+    """
+    found = re.fullmatch(r"([0-9]{1,18})(?:\.0*)?", text, re.ASCII)
+    return None if found is None else int(found[1])

@@ -15,7 +15,7 @@ from typing import Any
 
 from planner.snapshot.casting import ColumnTypeError, cast_column, type_words
 from planner.snapshot.columns import MAX_INT32, MAX_INT64, MAX_RATE, PARTITIONS
-from planner.snapshot.importers.csv_text import read_csv
+from planner.snapshot.importers.csv_text import as_whole, pass_over_column, read_csv
 from planner.snapshot.importers.source import PartitionColumns, Source
 from planner.snapshot.importers.text import Refusal, parse_quantity
 
@@ -105,8 +105,9 @@ def _require_measures(measures: Sequence[str], refusal: Refusal) -> None:
 
 
 def _partition(number: int, text: str, refusal: Refusal) -> int:
-    if re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) and int(text) <= MAX_INT32:
-        return int(text)
+    partition = as_whole(text)
+    if partition is not None and partition <= MAX_INT32:
+        return partition
     rule = f"partition must be an integer from 0 to {MAX_INT32}"
     refusal.add(f"line {number}", rule, "mend the cell", text)
     return 0
@@ -133,10 +134,11 @@ def _from_parquet(data: bytes, refusal: Refusal) -> PartitionColumns:
         table = pq.read_table(pa.BufferReader(data))
     except (pa.ArrowException, OSError, ValueError):
         refusal.stop("", "must be a whole Parquet file", "write or copy it anew")
+    known = (*_REQUIRED, *_MEASURES)
+    missing = [name for name in known if name not in table.column_names]
     for name in table.column_names:
-        if name not in (*_REQUIRED, *_MEASURES):
-            known = ", ".join((*_REQUIRED, *_MEASURES))
-            refusal.add("", f"a column is unknown; known are {known}", "remove it")
+        if name not in known:
+            pass_over_column(name, "the columns", missing, refusal)
     for name in (*_REQUIRED, *_MEASURES):
         count = table.column_names.count(name)
         if count > 1 or (name in _REQUIRED and not count):

@@ -2,25 +2,25 @@
 Strimzi's KafkaNodePool and Kafka resources, as ``kubectl get -o yaml`` prints them.
 
 Pools say which brokers there should be, which of them are controllers, and what their
-volumes hold; the Kafka resource what `brokerCapacity` says of networks and processors.
+volumes hold; without pools the Kafka resource says so. It has what `brokerCapacity`
+says of networks and processors. What else a resource says is named in a note.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Any, NotRequired
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic import TypeAdapter
-
-# Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
-from typing_extensions import TypedDict
 
 from planner.pasted_text import Form
 from planner.snapshot.columns import MAX_INT64
 from planner.snapshot.importers.json_input import documents_of, validate
 from planner.snapshot.importers.source import Record, Source
+from planner.snapshot.importers.strimzi_kinds import KAFKA, POOL, VOLUME
 from planner.snapshot.importers.text import Refusal, read_text, refuse_doubles
+from planner.snapshot.importers.unused import unused_keys
 from planner.snapshot.importers.yaml_text import parse_yaml
-from planner.snapshot.records import Id
 
 KIND = "Strimzi's KafkaNodePool and Kafka resources"
 _FORM = Form(
@@ -55,86 +55,16 @@ _BANDWIDTHS = {
 }
 _HOW = "kubectl get kafka,kafkanodepool -o yaml"
 _MIN_ISR = "min.insync.replicas"
+_BOOKKEEPING = ("apiVersion", "kind", "metadata", "status")
 
 
-class _Metadata(TypedDict):
-    name: str
-    labels: NotRequired[dict[str, str]]
+@dataclass(frozen=True, slots=True)
+class _Volume:
+    """A volume of every broker of a pool; its size in bytes where that is known."""
 
-
-class _Volume(TypedDict):
-    type: str
-    id: NotRequired[int]
-    size: NotRequired[str | int]
-    sizeLimit: NotRequired[str | int]
-    volumes: NotRequired[list[dict[str, Any]]]
-
-
-class _Resources(TypedDict):
-    limits: NotRequired[dict[str, str | int]]
-    requests: NotRequired[dict[str, str | int]]
-
-
-class _PoolSpec(TypedDict):
-    roles: list[str]
-    storage: _Volume
-    resources: NotRequired[_Resources]
-
-
-class _PoolStatus(TypedDict):
-    nodeIds: list[Id]
-    clusterId: NotRequired[str]
-
-
-class _Pool(TypedDict):
-    metadata: _Metadata
-    spec: _PoolSpec
-    status: _PoolStatus
-
-
-class _Override(TypedDict):
-    brokers: list[Id]
-    cpu: NotRequired[str | int]
-    inboundNetwork: NotRequired[str]
-    outboundNetwork: NotRequired[str]
-
-
-class _BrokerCapacity(TypedDict):
-    cpu: NotRequired[str | int]
-    inboundNetwork: NotRequired[str]
-    outboundNetwork: NotRequired[str]
-    overrides: NotRequired[list[_Override]]
-
-
-class _CruiseControl(TypedDict):
-    brokerCapacity: NotRequired[_BrokerCapacity]
-
-
-class _KafkaConfig(TypedDict):
-    version: NotRequired[str]
-    config: NotRequired[dict[str, Any]]
-
-
-class _KafkaSpec(TypedDict):
-    kafka: _KafkaConfig
-    cruiseControl: NotRequired[_CruiseControl]
-
-
-class _KafkaStatus(TypedDict):
-    clusterId: NotRequired[str]
-    kafkaVersion: NotRequired[str]
-
-
-class _Kafka(TypedDict):
-    metadata: _Metadata
-    spec: _KafkaSpec
-    status: NotRequired[_KafkaStatus]
-
-
-# Not strict: all scalars of YAML are read as text.
-_POOL: TypeAdapter[Any] = TypeAdapter(_Pool)
-_VOLUME: TypeAdapter[Any] = TypeAdapter(_Volume)
-_KAFKA: TypeAdapter[Any] = TypeAdapter(_Kafka)
+    place: str
+    folder: str
+    size_bytes: int | None
 
 
 def read_strimzi(data: bytes, *, file: str) -> Source:
@@ -206,6 +136,9 @@ class _Cluster:
         self.default: dict[str, Any] = {}
         self.overrides: dict[int, dict[str, Any]] = {}
         self.names: set[str] = set()
+        self.kafka: tuple[str, dict[str, Any]] | None = None
+        self.has_pools = False
+        self.notes: list[str] = []
         self.num_read = 0
         self.num_others = 0
 
@@ -215,23 +148,32 @@ class _Cluster:
         if not version.startswith("kafka.strimzi.io/"):
             self.num_others += 1
         elif kind == "KafkaNodePool":
-            self._add_pool(place, self._validate(_POOL, place, resource))
+            self._add_pool(place, self._validate(POOL, place, resource))
         elif kind == "Kafka":
-            self._add_kafka(place, self._validate(_KAFKA, place, resource))
+            self._add_kafka(place, self._validate(KAFKA, place, resource))
         else:
             self.num_others += 1
 
     def _validate(self, adapter: TypeAdapter[Any], place: str, resource: Any) -> Any:  # noqa: ANN401 - a resource
         inner = Refusal(self.refusal.file, KIND, "strimzi")
         try:
-            return validate(adapter, resource, inner)
+            read = validate(adapter, resource, inner)
         except ValueError:
             for problem in inner.problems:
                 where = f"{place}, {problem.place}"
                 self.refusal.add(where, problem.rule, _remedy(problem.place))
             return None
+        # What else it says is named, but for what Kubernetes notes about it.
+        kind = "volume" if adapter is VOLUME else resource["kind"]
+        self.refusal.leave_unused(
+            f"{kind} {key}"
+            for key in unused_keys(resource, read)
+            if not key.startswith(_BOOKKEEPING)
+        )
+        return read
 
     def _add_pool(self, place: str, pool: dict[str, Any] | None) -> None:
+        self.has_pools = True
         if pool is None:
             return
         self._take_name(pool["metadata"], "strimzi.io/cluster")
@@ -244,11 +186,24 @@ class _Cluster:
         if "broker" not in roles:
             return
         told: dict[str, Any] = {"tags": {"node_pool": pool["metadata"]["name"]}}
-        told |= self._cores(place, pool["spec"].get("resources", {}))
+        told |= self._cores(f"{place}, spec", pool["spec"].get("resources", {}))
+        storage = self._volumes(f"{place}, spec.storage", pool["spec"]["storage"])
+        self._add_brokers(place, ids, told, storage)
+
+    def _add_brokers(
+        self, place: str, ids: list[int], told: dict[str, Any], volumes: list[_Volume]
+    ) -> None:
         for broker in ids:
             self.places.append((broker, place))
             self.brokers[broker] = told
-            self._add_dirs(place, broker, pool["spec"]["storage"])
+            for volume in volumes:
+                path = f"/var/lib/kafka/{volume.folder}/kafka-log{broker}"
+                values = {}
+                if volume.size_bytes is not None:
+                    values["size_bytes"] = volume.size_bytes
+                self.log_dirs.append(
+                    Record(key=(broker, path), values=values, place=volume.place)
+                )
 
     def _take_name(self, metadata: dict[str, Any], label: str) -> None:
         name = metadata.get("labels", {}).get(label)
@@ -259,7 +214,7 @@ class _Cluster:
         for which in ("limits", "requests"):
             cpu = resources.get(which, {}).get("cpu")
             if cpu is not None:
-                cores = self._quantity(f"{place}, spec.resources.{which}.cpu", cpu)
+                cores = self._quantity(f"{place}.resources.{which}.cpu", cpu)
                 return {} if cores is None else {"cpu_cores": cores}
         return {}
 
@@ -272,14 +227,15 @@ class _Cluster:
             return None
         return value
 
-    def _add_dirs(self, place: str, broker: int, storage: dict[str, Any]) -> None:
+    def _volumes(self, place: str, storage: dict[str, Any]) -> list[_Volume]:
+        """Return the volumes of every broker of a pool."""
         is_jbod = storage["type"] == "jbod"
-        place = f"{place}, spec.storage"
         volumes = storage.get("volumes", []) if is_jbod else [storage]
         if not volumes:
             self.refusal.add(place, "jbod must have volumes", "mend the resource")
+        found = []
         for volume in volumes:
-            read = self._validate(_VOLUME, place, volume)
+            read = self._validate(VOLUME, place, volume)
             if read is None:
                 continue
             if is_jbod and "id" not in read:
@@ -287,10 +243,10 @@ class _Cluster:
                 continue
             size = read.get("size", read.get("sizeLimit"))
             size_bytes = None if size is None else self._quantity(place, size)
+            rounded = None if size_bytes is None else round(size_bytes)
             folder = f"data-{read['id']}" if is_jbod else "data"
-            path = f"/var/lib/kafka/{folder}/kafka-log{broker}"
-            values = {} if size_bytes is None else {"size_bytes": round(size_bytes)}
-            self.log_dirs.append(Record(key=(broker, path), values=values, place=place))
+            found.append(_Volume(place, folder, rounded))
+        return found
 
     def _add_kafka(self, place: str, kafka: dict[str, Any] | None) -> None:
         if kafka is None:
@@ -301,9 +257,8 @@ class _Cluster:
         version = status.get("kafkaVersion") or spec["kafka"].get("version")
         self._say("kafka_version", version, place)
         self._say("cluster_id", status.get("clusterId"), place)
-        least = spec["kafka"].get("config", {}).get(_MIN_ISR)
-        if least is not None:
-            self.header["configs"] = {_MIN_ISR: str(least)}
+        self.kafka = (place, kafka)
+        self._add_configs(spec["kafka"].get("config", {}))
         capacity = spec.get("cruiseControl", {}).get("brokerCapacity", {})
         place = f"{place}, spec.cruiseControl.brokerCapacity"
         self.default = self._capacity(place, capacity)
@@ -312,6 +267,32 @@ class _Cluster:
             for broker in override["brokers"]:
                 # Of two that name a broker, Strimzi takes the first.
                 self.overrides.setdefault(broker, values)
+
+    def _add_configs(self, configs: dict[str, Any]) -> None:
+        if _MIN_ISR in configs:
+            self.header["configs"] = {_MIN_ISR: str(configs[_MIN_ISR])}
+        self.refusal.leave_unused(
+            f"Kafka spec.kafka.config.{key}" for key in configs if key != _MIN_ISR
+        )
+
+    def _add_brokers_of_kafka(self) -> None:
+        """Take the brokers of a cluster without node pools; their ids begin with 0."""
+        if self.kafka is None:
+            return
+        place, kafka = self.kafka
+        spec, place = kafka["spec"]["kafka"], f"{place}, spec.kafka"
+        said = [key for key in ("replicas", "storage", "resources") if key in spec]
+        if self.has_pools or _uses_pools(kafka):
+            self.refusal.leave_unused(f"Kafka spec.kafka.{key}" for key in said)
+            if not self.has_pools:
+                self.notes.append(f"the brokers are in node pools: {_HOW} has them")
+            return
+        volumes = []
+        if "storage" in spec:
+            volumes = self._volumes(f"{place}.storage", spec["storage"])
+        if "replicas" in spec:
+            told = self._cores(place, spec.get("resources", {}))
+            self._add_brokers(place, [*range(spec["replicas"])], told, volumes)
 
     def _say(self, name: str, value: str | None, place: str) -> None:
         if value and self.header.setdefault(name, value) != value:
@@ -336,7 +317,8 @@ class _Cluster:
         return values
 
     def check(self) -> None:
-        """Check that the resources are of one cluster."""
+        """Take what needs all resources, and check that they are of one cluster."""
+        self._add_brokers_of_kafka()
         refuse_doubles(self.places, self.refusal)
         if len(self.names) > 1:
             rule = f"must be of one cluster; they are of {len(self.names)}"
@@ -375,12 +357,22 @@ class _Cluster:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        passed = self.refusal.notes()
-        if not self.num_others:
-            return passed
+        notes = self.notes
+        if self.num_others:
+            notes = [*notes, f"{self.num_others} resources of other kinds passed over"]
         file = self.refusal.file
-        others = f"{file}: {self.num_others} resources of other kinds passed over"
-        return (*passed, others)
+        return (*self.refusal.notes(), *(f"{file}: {note}" for note in notes))
+
+
+def _uses_pools(kafka: dict[str, Any]) -> bool:
+    """Tell whether the brokers of a cluster are in node pools alone."""
+    annotations = kafka["metadata"].get("annotations", {})
+    status, spec = kafka.get("status", {}), kafka["spec"]["kafka"]
+    version = str(status.get("kafkaVersion") or spec.get("version") or "")
+    major = re.match(r"[0-9]{1,9}", version)
+    # Strimzi runs Kafka 4 only with node pools.
+    is_new = major is not None and int(major[0]) >= 4
+    return annotations.get("strimzi.io/node-pools") == "enabled" or is_new
 
 
 def _remedy(place: str) -> str:

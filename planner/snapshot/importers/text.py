@@ -24,6 +24,7 @@ from planner.units import parse_rate
 
 _MAX_QUANTITY = 60
 _MAX_SHOWN = 5
+_MAX_UNUSED = 12
 _HARMLESS = re.compile(r"-?[0-9][0-9., -]{0,59}", re.ASCII)
 
 
@@ -56,6 +57,7 @@ class Refusal:
         self._first_passed: tuple[int, Noise] | None = None
         self._rejected: dict[str, str] = {}
         self._unknown_columns: dict[str, None] = {}
+        self._unused: dict[str, None] = {}
 
     def add(self, place: str, rule: str, remedy: str, value: object = "") -> None:
         """Take note of a problem; its value is shown if it is harmless."""
@@ -89,9 +91,17 @@ class Refusal:
         self._unknown_columns |= dict.fromkeys(names)
         return len(names)
 
+    def leave_unused(self, names: Iterable[str]) -> None:
+        """Take note of what the file says and the importer does not use."""
+        self._unused |= dict.fromkeys(names)
+
     def notes(self) -> tuple[str, ...]:
-        """Return the notes on lines passed over and on entries left out."""
+        """Return the notes: lines passed over, what is unused, entries left out."""
         passed = passed_note(self.file, self._num_passed, self._first_passed)
+        if self._unused:
+            shown, rest = [*self._unused][:_MAX_UNUSED], len(self._unused) - _MAX_UNUSED
+            more = f" and {rest} more" if rest > 0 else ""
+            passed = (*passed, f"{self.file}: not used: {', '.join(shown)}{more}")
         if self._unknown_columns:
             names = ", ".join(sorted(self._unknown_columns)[:_MAX_SHOWN])
             unknown = f"fields that Kafka does not print passed over: {names}"
