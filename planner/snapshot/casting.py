@@ -274,10 +274,7 @@ def _map_of_objects(array: ArrowArray) -> ArrowArray:
     kind = array.type
     is_dict = pa.types.is_struct(kind)
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    # Where every map is empty, nobody knows of what.
-    is_pairs = is_list and (
-        _is_list(kind.value_type) or pa.types.is_null(kind.value_type)
-    )
+    is_pairs = is_list and _is_pair(kind.value_type)
     if not (is_dict or is_pairs):
         return array
     rows = [
@@ -289,8 +286,9 @@ def _map_of_objects(array: ArrowArray) -> ArrowArray:
     return pa.array(told if is_dict else rows, STRING_MAP)
 
 
-def _is_list(kind: ArrowArray) -> bool:
-    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+def _is_pair(kind: ArrowArray) -> bool:
+    """Tell whether a type is that of pairs; where all maps are empty it is none."""
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_null)
     return any(is_kind(kind) for is_kind in kinds)
 
 

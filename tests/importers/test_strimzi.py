@@ -1,12 +1,15 @@
 """Strimzi's resources."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from planner.errors import BadInputError
 from planner.snapshot.importers import merge
 from planner.snapshot.importers.assignment import read_assignment
 from planner.snapshot.importers.strimzi import read_strimzi
+from support.commands import run
 from support.monitoring import POOLS
 from support.samples import imported, refusal, words
 
@@ -132,3 +135,100 @@ def test_a_broker_in_two_pools_is_refused():
     )
 
     assert "once" in error.problems[0].rule
+
+
+C11 = Path(__file__).parents[1] / "data" / "cases" / "c11"
+KAFKA = (C11 / "kafka.yaml").read_text()
+
+
+def test_a_kafka_without_node_pools_says_the_brokers_and_their_disks(capsys, tmp_path):
+    given = [f"--{option}" for option in ("topics", "log-dirs", "strimzi")]
+    files = [C11 / "topics.txt", C11 / "dirs.txt", C11 / "kafka.yaml"]
+    words = [word for pair in zip(given, files, strict=True) for word in pair]
+
+    outcome = run(capsys, "snapshot", "import", *words, "-o", tmp_path / "s.json")
+
+    assert outcome.code == 0
+    brokers = json.loads((tmp_path / "s.json").read_text())["brokers"]
+    assert [
+        [one["size_bytes"] for one in broker["log_dirs"]] for broker in brokers
+    ] == [[100 * 2**30] * 2] * 3
+    assert [broker["in_bytes_per_s"] for broker in brokers] == [
+        20_480_000,
+        30_720_000,
+        30_720_000,
+    ]
+    assert outcome.err.count("volume deleteClaim") == 1
+    for key in ("kafka.listeners", "kafka.rack", "zookeeper"):
+        assert outcome.err.count(f"Kafka spec.{key}") == 1
+
+
+def sources_of(old, new):
+    assert old in KAFKA
+    return read_strimzi(KAFKA.replace(old, new).encode(), file="kafka")
+
+
+def test_one_volume_is_the_folder_data():
+    text, rest = KAFKA.split("    storage:\n", 1)
+    rest = rest[rest.index("  zookeeper:") :]
+    storage = "    storage:\n      type: persistent-claim\n      size: 1Ti\n"
+
+    source = read_strimzi(f"{text}{storage}{rest}".encode(), file="kafka")
+
+    assert [(one.key, one.values) for one in source.log_dirs] == [
+        ((broker, f"/var/lib/kafka/data/kafka-log{broker}"), {"size_bytes": 2**40})
+        for broker in range(3)
+    ]
+
+
+def test_processors_of_a_kafka_without_node_pools():
+    source = sources_of(
+        "    replicas: 3\n    listeners:",
+        "    replicas: 3\n    resources:\n      limits:\n        cpu: 1500m\n"
+        "    listeners:",
+    )
+
+    assert [one.values["cpu_cores"] for one in source.brokers] == [1.5, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "  namespace: kafka\n",
+            "  annotations:\n    strimzi.io/node-pools: enabled\n",
+        ),
+        ("version: 3.1.0", "version: 4.0.0"),
+    ],
+)
+def test_brokers_in_node_pools_are_asked_for(old, new):
+    source = sources_of(old, new)
+
+    assert not source.log_dirs
+    assert not source.lists_members
+    assert any("the brokers are in node pools" in note for note in source.notes)
+    assert any("Kafka spec.kafka.replicas" in note for note in source.notes)
+
+
+def test_node_pools_say_more_than_the_kafka_beside_them():
+    pool = POOLS.split(b"---\n")[0].decode()
+
+    kafka = KAFKA.replace("name: my-cluster", "name: prod")
+    kafka = kafka.replace("8Ff0cW2bTxqyGfWkQzAbCd", "abc")
+
+    source = read_strimzi(f"{kafka}---\n{pool}".encode(), file="both")
+
+    assert {one.key[0] for one in source.log_dirs} == {
+        one.key for one in source.brokers
+    }
+    assert any("Kafka spec.kafka.storage" in note for note in source.notes)
+
+
+@pytest.mark.parametrize("count", ["0", "x", "-1", "1000000"])
+def test_replicas_that_are_no_number_of_brokers_are_refused(count):
+    with pytest.raises(BadInputError) as caught:
+        sources_of(
+            "    replicas: 3\n    listeners:", f"    replicas: {count}\n    listeners:"
+        )
+
+    assert "spec.kafka.replicas" in caught.value.problems[0].place

@@ -229,8 +229,8 @@ BROKEN = [
     (
         "float-for-integer",
         "partitions",
-        _with("size_bytes", [1.0, 2.0]),
-        "partitions.parquet: column size_bytes",
+        _with("size_bytes", [1.5, 2.0]),
+        "partitions.parquet: row 0, size_bytes",
         "must be an integer",
     ),
     (
