@@ -95,7 +95,7 @@ _MARKED = (
            "takes"),
     _known("cruise_control", r'"KafkaPartitionState"\s*:|"KafkaBrokerState"\s*:',
            "Cruise Control's, for --cruise-control"),
-    _known("cruise_control", r'"(?:leaderNwInRate|LeaderNwInRate|msg_in)"\s*:',
+    _known("cruise_control", r'"(?:[lL]eaderNwInRate|msg_in|DiskCapacityMB)"\s*:',
            "Cruise Control's load, for --cruise-control"),
     _known("capacity", r'"brokerCapacities"\s*:', "a capacity file, which --capacity "
            "takes"),
@@ -129,10 +129,6 @@ _MARKED = (
            "kafka-features describe, for --features"),
     _known("quorum", r"^[ \t]*(?:ClusterId:\s|NodeId\s+(?:DirectoryId|LogEndOffset))",
            "kafka-metadata-quorum describe, which --quorum takes"),
-    _known("rates", r"^\"?(?:topic\"?,\"?partition|partition\"?,\"?topic)\"?,",
-           "a table of rates, which --rates takes"),
-    _known("brokers", r"^\"?(?:id|broker|broker_id)\"?,",
-           "a table of brokers, which --brokers takes"),
     _known("", r"(?i)^[ \t]*<(?:!DOCTYPE html|html)\b", "a web page, perhaps of a "
            "log-in: take the answer itself"),
     _known("", r"^(?:sasl\.|ssl\.|security\.protocol|bootstrap\.servers)",
@@ -142,6 +138,13 @@ _MARKED = (
 )  # fmt: skip
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _OFFSET = re.compile(r"[a-zA-Z0-9._-]{1,249}:[0-9]{1,10}:-?[0-9]{0,19}")
+_RATES = Output("rates", "a table of rates, which --rates takes")
+_BROKERS = Output("brokers", "a table of brokers, which --brokers takes")
+_HEADINGS = 30
+"""Lines among which the heading of a table stands."""
+_NAMES_OF_BROKERS = frozenset(("id", "broker", "broker_id"))
+_NO_RATES = frozenset(("group", "lag", "offset"))
+_CELL = re.compile(r"[\w .:-]{0,60}")
 _LISTS = (
     (_OFFSET, Output("", f"kafka-get-offsets, which is not read: {_DESCRIBE}")),
     (_NAME, Output("", f"a list of topics: {_DESCRIBE}")),
@@ -169,10 +172,24 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
     return next((one for one in _candidates(text[:_HEAD]) if one.name != but), None)
 
 
+def _table(line: str) -> Output | None:
+    """Return what a line is the heading of, where it names columns of a table."""
+    cells = [cell.strip().strip('"').lower() for cell in line.split(",")]
+    names = set(cells)
+    if len(cells) < 2 or not all(map(_CELL.fullmatch, cells)):
+        return None
+    if names >= {"topic", "partition"} and not names & _NO_RATES:
+        return _RATES
+    return _BROKERS if names & _NAMES_OF_BROKERS else None
+
+
 def _candidates(head: str) -> Iterator[Output]:
     for pattern, output in _MARKED:
         if pattern.search(head):
             yield output
+    table = next(filter(None, map(_table, head.split("\n")[:_HEADINGS])), None)
+    if table is not None:
+        yield table
     names = [line.strip() for line in head.split("\n")[:_MAX_NAMES] if line.strip()]
     for pattern, output in _LISTS:
         if names and all(pattern.fullmatch(name) for name in names):

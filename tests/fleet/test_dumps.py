@@ -1,6 +1,7 @@
 """Raw dumps: told apart, read row by row, refused with a reason, taken in once."""
 
 import gzip
+import json
 
 import pyarrow.parquet as pq
 import pytest
@@ -9,9 +10,12 @@ from planner.errors import BadInputError
 from planner.fleet.dumps.finding import FoundFile, find_dumps, moment_of
 from planner.fleet.dumps.kinds import kind_of
 from planner.fleet.dumps.rates import read_rows
+from planner.fleet.dumps.reading import read_dump
 from planner.fleet.dumps.taking import Intake, dumps_in, take
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, write_snapshot
+from planner.snapshot.importers.registry import IMPORTERS
+from support import monitoring
 from support.dumps import (
     RATES,
     SAMPLES,
@@ -23,7 +27,7 @@ from support.dumps import (
     small_json,
     take_all,
 )
-from support.samples import COVERED
+from support.samples import COVERED, READERS
 from support.snapshots import small_document
 
 NAMES = {
@@ -338,3 +342,62 @@ def test_receipts_that_are_none_are_named(tmp_path):
 
     with pytest.raises(BadInputError, match="holds no receipts"):
         Intake(store)
+
+
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
+def test_every_text_that_is_imported_is_told_from_its_content(importer):
+    for data in READERS[importer.read]:
+        assert kind_of(data) == importer.name
+        if data[:4] == b"PAR1":
+            continue
+        assert kind_of(b"$ kafka-topics.sh --describe\n" + data) == importer.name
+        text = data.decode().replace("\n", "\r\n")
+        assert kind_of(text.encode("utf-16")) == importer.name
+
+
+TOPICS = "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
+TOPICS += "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+CONFIGS = "Dynamic configs for topic t are:\n  retention.ms=5 sensitive=false"
+CONFIGS += " synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=5}\n"
+
+
+def reading_of(contents):
+    files = [FoundFile(f"a/2026-11-21/{name}", 1, 0) for name in contents]
+    (dump,) = find_dumps(files)
+    return read_dump(
+        dump, {f"a/2026-11-21/{name}": data for name, data in contents.items()}
+    )
+
+
+def test_settings_features_and_the_quorum_of_a_dump_are_taken():
+    quorum = (SAMPLES / "quorum-replication.txt").read_bytes()
+    features = (SAMPLES / "features-describe.txt").read_bytes()
+
+    reading = reading_of(
+        {
+            "t.txt": TOPICS.encode(),
+            "c.txt": CONFIGS.encode(),
+            "q.txt": quorum,
+            "f.txt": features,
+        }
+    )
+
+    assert reading.snapshot is not None, reading.rejects
+    document = reading.snapshot.to_document()
+    assert document["topics"][0]["configs"] == {"retention.ms": "5"}
+    assert document["controllers"]
+    assert document["features"]
+
+
+def test_answers_of_cruise_control_in_a_dump_are_taken():
+    answers = {
+        "state.json": monitoring.STATE,
+        "load.json": monitoring.LOAD,
+    }
+
+    reading = reading_of(
+        {name: json.dumps(answer).encode() for name, answer in answers.items()}
+    )
+
+    assert reading.snapshot is not None, reading.rejects
+    assert len(reading.snapshot.partitions) == 3

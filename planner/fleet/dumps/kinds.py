@@ -2,31 +2,19 @@
 
 import re
 import zlib
-from collections.abc import Sequence
+
+from planner.pasted_text import EncodingProblemError, decode_bytes, recognise
+from planner.snapshot.importers.registry import READERS
 
 SNAPSHOT = "snapshot"
 RATES = "rates"
-PLACEMENTS = ("topics", "kcat", "assignment")
+CRUISE_CONTROL = "cruise_control"
+PLACEMENTS = ("topics", "kcat", "assignment", CRUISE_CONTROL)
 """Kinds that say where the replicas are, besides snapshots."""
 
 _HEAD = 100_000
 _GZIP = b"\x1f\x8b"
-_PATTERNS: tuple[tuple[str, str], ...] = (
-    (SNAPSHOT, r'"format"\s*:\s*"kafka-planner/snapshot"'),
-    ("topics", r"^[ \t]*Topic: ?\S+\s"),
-    ("log_dirs", r'"logDirs"\s*:'),
-    ("kcat", r'"originating_broker"\s*:|"isrs"\s*:'),
-    ("capacity", r'"brokerCapacities"\s*:'),
-    ("broker_sets", r'"brokerSets"\s*:'),
-    ("prometheus", r'"resultType"\s*:'),
-    ("strimzi", r"kafka\.strimzi\.io/"),
-    ("list_endpoints", r"^ID\s+HOST\s+PORT|^Cluster ID: "),
-    (
-        "assignment",
-        r'"partitions"\s*:\s*\[\s*\{\s*"(topic|partition|replicas)"',
-    ),
-)
-_BROKER_CELLS = frozenset(("id", "broker", "broker_id"))
+_SNAPSHOT = re.compile(r'"format"\s*:\s*"kafka-planner/snapshot"')
 
 
 def kind_of(data: bytes) -> str | None:
@@ -40,7 +28,7 @@ def kind_of(data: bytes) -> str | None:
 
     Returns
     -------
-    `SNAPSHOT`, or a key of `planner.snapshot.importers.load.READERS`; `None`: neither.
+    `SNAPSHOT`, `CRUISE_CONTROL`, or the name of an importer; `None`: none of them.
 
     Examples
     --------
@@ -49,25 +37,24 @@ def kind_of(data: bytes) -> str | None:
     """
     if data[:4] == b"PAR1":
         return RATES
-    text = _head(data)
-    for kind, pattern in _PATTERNS:
-        if re.search(pattern, text, re.MULTILINE):
-            return kind
-    return _table_kind(text.partition("\n")[0].split(","))
+    text = head_of(data)
+    if _SNAPSHOT.search(text):
+        return SNAPSHOT
+    found = recognise(text)
+    is_read = found is not None and found.name in {*READERS, CRUISE_CONTROL}
+    return found.name if found is not None and is_read else None
 
 
-def _table_kind(cells: Sequence[str]) -> str | None:
-    """Tell by its heading what a CSV file is."""
-    names = {cell.strip().strip('"').lower() for cell in cells}
-    if {"topic", "partition"} <= names:
-        return RATES
-    return "brokers" if len(cells) > 1 and names & _BROKER_CELLS else None
-
-
-def _head(data: bytes) -> str:
+def head_of(data: bytes) -> str:
+    """Return the beginning of a file as text, whatever it holds."""
     if data.startswith(_GZIP):
         try:
             data = zlib.decompressobj(31).decompress(data, _HEAD)
         except zlib.error:
             return ""
-    return data[:_HEAD].decode("utf-8-sig", errors="replace")
+    # Two bytes more than that may be half a character.
+    head = data[:_HEAD]
+    try:
+        return decode_bytes(head)
+    except EncodingProblemError:
+        return head.decode("utf-8-sig", errors="replace")

@@ -9,12 +9,20 @@ that are known is left out, and said.
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.dumps.finding import Dump
-from planner.fleet.dumps.kinds import PLACEMENTS, RATES, SNAPSHOT, kind_of
+from planner.fleet.dumps.kinds import (
+    CRUISE_CONTROL,
+    PLACEMENTS,
+    RATES,
+    SNAPSHOT,
+    head_of,
+    kind_of,
+)
 from planner.fleet.dumps.rates import read_rows, with_rates
 from planner.fleet.dumps.rejects import Reject, Scope, rejects_of
 from planner.snapshot.columns import TABLES
@@ -22,6 +30,7 @@ from planner.snapshot.importers.source import PartitionColumns, Source
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
+    from planner.snapshot.importers.registry import Reader
 
 _TABLE_FILES = frozenset(columns.file for columns in TABLES)
 _HEADER = "snapshot.json"
@@ -121,7 +130,7 @@ def _snapshot_folders(contents: Mapping[str, bytes]) -> list[str]:
 def _unknown(name: str, data: bytes) -> Reject:
     from planner.pasted_text import recognise
 
-    found = recognise(data[:100_000].decode("utf-8", errors="replace"))
+    found = recognise(head_of(data))
     hint = f"this looks like {found.words}" if found else ""
     rule = "the file must be one of those that are known: see docs/fleets.md"
     if not data:
@@ -192,6 +201,7 @@ def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
 def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
     """Join what Kafka's tools and others printed, rates apart."""
     from planner.snapshot.importers import merge
+    from planner.snapshot.importers.cruise_control_folder import read_answers
     from planner.snapshot.importers.registry import IMPORTERS
 
     if not any(found.of(kind) for kind in PLACEMENTS):
@@ -203,9 +213,14 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
     problems: list[InputProblem] = []
     readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
     for kind, files in found.by_kind.items():
-        for name, data in files.items():
+        if kind == CRUISE_CONTROL:
+            works = [partial(read_answers, dump.name, files)]
+        else:
+            read = readers[kind]
+            works = [partial(_one, read, name, data) for name, data in files.items()]
+        for work in works:
             try:
-                sources.append(readers[kind](data, file=name))
+                sources += work()
             except BadInputError as error:
                 problems += error.problems
     if problems:
@@ -218,6 +233,10 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
         if not note.startswith("unknown, and not 0")
     )
     return imported.snapshot
+
+
+def _one(read: "Reader", name: str, data: bytes) -> list[Source]:
+    return [read(data, file=name)]
 
 
 def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":

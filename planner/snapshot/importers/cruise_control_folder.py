@@ -1,7 +1,7 @@
 """A folder of Cruise Control's files and answers, told apart by what they hold."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,57 +53,93 @@ def read_cruise_control(folder: Path) -> list[Source]:
     BadInputError
         With everything that is wrong with any of them.
     """
-    documents = _Documents(folder)
-    readers = documents.readers()
-    has_cores = any("NumCore" in documents.texts[file] for file in documents.texts)
-    sources = []
-    for file, read in readers.items():
-        options = {"has_cores": has_cores} if read is read_partition_load else {}
-        try:
-            sources.append(read(documents.data[file], file=file, **options))
-        except BadInputError as error:
-            documents.problems += error.problems
-    documents.raise_problems()
-    return sources
+    name = printable(str(folder))
+    documents = _Documents(name, _contents(folder, name), _named_capacities(folder))
+    return documents.sources()
+
+
+def read_answers(name: str, contents: Mapping[str, bytes]) -> list[Source]:
+    """
+    Read answers of Cruise Control that are in memory.
+
+    Parameters
+    ----------
+    name
+        What problems of all files together name as their file.
+    contents
+        By name: answers and capacity files, as in a folder.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with any of them.
+    """
+    return _Documents(name, contents, frozenset()).sources()
+
+
+def _contents(folder: Path, name: str) -> dict[str, bytes]:
+    """Return the JSON files of a folder by their paths."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        rule = f"the folder must be readable: {error.strerror or error}"
+        raise _refusal(name, rule, "check the path") from error
+    found = {
+        printable(str(path)): read_bytes(path)
+        for path in paths
+        if path.name.endswith(_SUFFIXES) and path.is_file()
+    }
+    if not found:
+        rule = f"must hold files that end in {' or '.join(_SUFFIXES)}"
+        raise _refusal(name, rule, "save Cruise Control's answers there, json=true")
+    return found
+
+
+def _refusal(name: str, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=name, place="", value="", rule=rule, remedy=remedy)
+    msg = f"{name} is not {KIND}"
+    return BadInputError(msg, [problem])
+
+
+def _named_capacities(folder: Path) -> frozenset[str]:
+    """Return the names of the capacity files that Cruise Control reads."""
+    path = folder / _PROPERTIES
+    if not path.is_file():
+        return frozenset()
+    found = _CAPACITY_FILE.findall(read_bytes(path))
+    return frozenset(Path(name.decode("utf-8", "replace")).name for name in found)
 
 
 class _Documents:
-    """The files of a folder, and what is wrong with them."""
+    """The files, and what is wrong with them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(
+        self, name: str, data: Mapping[str, bytes], capacities: frozenset[str]
+    ) -> None:
+        self.name = name
+        self.data = data
+        self.capacities = capacities
         self.problems: list[InputProblem] = []
-        self.data: dict[str, bytes] = {}
         self.texts: dict[str, str] = {}
-        try:
-            paths = sorted(folder.iterdir())
-        except OSError as error:
-            reason = error.strerror or str(error)
-            self._refuse("", f"the folder must be readable: {reason}", "check the path")
-            paths = []
-        for path in paths:
-            if path.name.endswith(_SUFFIXES) and path.is_file():
-                self.data[printable(str(path))] = read_bytes(path)
-        if not self.data and not self.problems:
-            rule = f"must hold files that end in {' or '.join(_SUFFIXES)}"
-            self._refuse("", rule, "save Cruise Control's answers there, json=true")
-        self.raise_problems()
 
-    def _refuse(self, name: str, rule: str, remedy: str) -> None:
-        self.problems.append(
-            InputProblem(
-                file=name or printable(str(self.folder)),
-                place="",
-                value="",
-                rule=rule,
-                remedy=remedy,
-            )
-        )
-
-    def raise_problems(self) -> None:
+    def sources(self) -> list[Source]:
+        """Return what each file says."""
+        readers = self.readers()
+        has_cores = any("NumCore" in text for text in self.texts.values())
+        sources = []
+        for file, read in readers.items():
+            options = {"has_cores": has_cores} if read is read_partition_load else {}
+            try:
+                sources.append(read(self.data[file], file=file, **options))
+            except BadInputError as error:
+                self.problems += error.problems
         if self.problems:
-            msg = f"{printable(str(self.folder))} is not {KIND}"
+            msg = f"{self.name} is not {KIND}"
             raise BadInputError(msg, self.problems)
+        return sources
+
+    def _refuse(self, file: str, rule: str, remedy: str) -> None:
+        self.problems += _refusal(file or self.name, rule, remedy).problems
 
     def readers(self) -> dict[str, Callable[..., Source]]:
         """Return how to read each file that can be read."""
@@ -142,15 +178,8 @@ class _Documents:
         files = [file for file, read in readers.items() if read is read_capacity]
         if len(files) < 2:
             return readers
-        named = set(self._named_capacity())
-        chosen = [file for file in files if Path(file).name in named]
+        chosen = [file for file in files if Path(file).name in self.capacities]
         if len(chosen) != 1:
             rule = "there must be one capacity file, or its properties must name one"
             self._refuse("", rule, "leave the one that Cruise Control reads")
         return {f: read for f, read in readers.items() if f not in files or f in chosen}
-
-    def _named_capacity(self) -> Iterator[str]:
-        path = self.folder / _PROPERTIES
-        if path.is_file():
-            for found in _CAPACITY_FILE.findall(read_bytes(path)):
-                yield Path(found.decode("utf-8", "replace")).name
