@@ -11,7 +11,7 @@ from planner.cli.group_source import (
     Source,
     with_source,
 )
-from planner.cli.group_text import MAX_SHOWN, count, cut, row
+from planner.cli.group_text import MAX_SHOWN, count, cut, row, span
 from planner.cli.options import Format, OutputFormat
 from planner.cli.output import print_json
 
@@ -131,17 +131,43 @@ def _summary_lines(summary: dict[str, Any]) -> Iterator[str]:
     if summary["coordinator"] is not None:
         yield row("Coordinator", f"broker {summary['coordinator']}")
     yield row("Partitions", _partitions_text(summary))
-    yield row("Lag", "unknown" if summary["lag"] is None else summary["lag"])
+    yield row("Lag", _lag_text(summary))
     for at, topic in enumerate(summary["topics"][:MAX_SHOWN]):
-        lag = "lag unknown" if topic["lag"] is None else f"lag {topic['lag']}"
-        text = f"{topic['name']}: {count(topic['partitions'], 'partition')}, {lag}"
-        yield row("" if at else "Topics", text)
+        yield row("" if at else "Topics", _topic_text(topic))
+    for at, one in enumerate(summary["past_end"][:MAX_SHOWN]):
+        yield row("" if at else "Past end", _past_end_text(one))
     for at, member in enumerate(summary["members"][:MAX_SHOWN]):
         yield row("" if at else "Members", _member_text(member))
     for at, saying in enumerate(summary["advice"]["sayings"]):
         yield row("" if at else "Advice", saying)
     for note in summary["notes"]:
         yield row("Note", note)
+
+
+def _lag_text(summary: dict[str, Any]) -> str:
+    known, unknown = summary["known_lag"], summary["unknown_lags"]
+    if known is None:
+        return "unknown"
+    if not unknown:
+        return str(known)
+    return f"at least {known}; unknown of {count(unknown, 'partition')}"
+
+
+def _topic_text(topic: dict[str, Any]) -> str:
+    lag = "lag unknown" if topic["lag"] is None else f"lag {topic['lag']}"
+    if topic["lag"] is None and topic["known_lag"] is not None:
+        lag = f"lag at least {topic['known_lag']}"
+    text = f"{topic['name']}: {count(topic['partitions'], 'partition')}, {lag}"
+    least, most = topic["least_per_member"], topic["most_per_member"]
+    return text if most is None else f"{text}, {span(least, most)} per member"
+
+
+def _past_end_text(one: dict[str, Any]) -> str:
+    return (
+        f"{one['topic']}-{one['partition']}: committed {one['committed']}, and the log "
+        f"ends at {one['log_end']}: records were lost, or the topic was made anew; its "
+        "reader starts over by auto.offset.reset"
+    )
 
 
 def _partitions_text(summary: dict[str, Any]) -> str:

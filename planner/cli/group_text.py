@@ -30,6 +30,11 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def span(least: int, most: int) -> str:
+    """Return a span of numbers, or the one that it is."""
+    return str(most) if least == most else f"{least} to {most}"
+
+
 def cut(text: str, width: int) -> str:
     """Return a text of at most so many characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"

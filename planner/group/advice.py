@@ -1,13 +1,25 @@
 """What is worth doing about a group: who is busiest, who idles, how many to have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from assignment.advice import Needed, members_needed, members_worth_having
 from assignment.group import BoolArray, Group, RateArray
+from planner.group.better import (
+    NEAR,
+    Option,
+    amount,
+    joined,
+    maker_of,
+    near_best,
+    options_of,
+    owners,
+    uneven_text,
+)
 from planner.group.document import GroupDocument, lags_of
 
 SKEWED = 1.2
@@ -46,12 +58,13 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
         `None`: only what can be said without.
     """
     group = document.to_group()
-    lag, is_lag_known = _lags(document)
+    lag, is_lag_known, unknown = _lags(document)
     is_read = group.is_read[group.partitions.topic_idx]
     found: dict[str, Any] = {
         "skew": {
             "load": _skew(group, group.partitions.weight),
-            "lag": _skew(group, lag) if is_lag_known else None,
+            # Where some are unknown, nobody can tell who carries most.
+            "lag": _skew(group, lag) if is_lag_known and not unknown else None,
         },
         "members": {
             "now": group.num_members,
@@ -60,19 +73,39 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
             if aim is None
             else _needed(document, group, lag, is_read, aim),
         },
-        "holds_back": _heaviest(group, lag) if is_lag_known and lag.any() else None,
+        "holds_back": _heaviest(group, lag)
+        if is_lag_known and not unknown and lag.any()
+        else None,
+        "unknown_lags": unknown,
     }
     if document.record.type == "share":
         # One more member helps there, however few partitions there are.
-        return {**found, "sayings": []}
-    return {**found, "sayings": list(_sayings(found, aim))}
+        return {**_without_use(found), "sayings": []}
+    measures = {"load": group.partitions.weight, "lag": lag}
+    sayings = _sayings(document, group, found, measures, aim)
+    return {**_without_use(found), "sayings": list(sayings)}
 
 
-def _lags(document: GroupDocument) -> tuple[RateArray, bool]:
-    """Return ``(P,)`` messages behind, 0 where not known, and whether any is known."""
+def _without_use(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what is told of skew, without what only sentences need."""
+    skews = {
+        what: skew and {key: value for key, value in skew.items() if key != "use"}
+        for what, skew in found["skew"].items()
+    }
+    return {**found, "skew": skews}
+
+
+def _lags(document: GroupDocument) -> tuple[RateArray, bool, int]:
+    """
+    Return ``(P,)`` messages behind, 0 where not known.
+
+    Also whether any is known, and of how many partitions that are read none is, though
+    their group has others.
+    """
     lags = [lag for topic in document.record.topics for lag in lags_of(topic)]
     known = any(lag is not None for lag in lags)
-    return np.array([lag or 0 for lag in lags], dtype=np.float64), known
+    unknown = sum(lag is None for lag in lags) if known else 0
+    return np.array([lag or 0 for lag in lags], dtype=np.float64), known, unknown
 
 
 def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
@@ -88,6 +121,7 @@ def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
     return {
         "busiest": group.members.ids[at],
         "load": float(carried[at]),
+        "use": float(use[at]),
         "max_over_mean": round(float(use[at] / use.mean()), 3),
     }
 
@@ -147,29 +181,100 @@ def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> Rate
     return rates
 
 
-def _sayings(found: dict[str, Any], aim: Aim | None) -> Iterator[str]:
-    """Yield advice in words."""
+def _sayings(
+    document: GroupDocument,
+    group: Group,
+    found: dict[str, Any],
+    measures: Mapping[str, RateArray],
+    aim: Aim | None,
+) -> Iterator[str]:
+    """Yield advice in words; assignors are blamed for what another would mend."""
+    now = owners(group)
+    is_assigned = bool(len(group.owned.idx)) and group.num_members > 0
+    options = {
+        what: options_of(group, document.record.type, weight) if is_assigned else []
+        for what, weight in measures.items()
+    }
     for what, skew in found["skew"].items():
         if skew is not None and skew["max_over_mean"] > SKEWED:
-            times = f"{skew['max_over_mean']:.3g} times"
-            yield f"{skew['busiest']} carries {times} the mean {what} of the members"
-    members = found["members"]
-    yield from _surplus(members["now"], members["worth_having"])
-    held = found["holds_back"]
-    if held is not None and held["share"] * max(1, members["now"]) > SKEWED:
+            yield _skew_text(what, skew, options[what], now)
+    yield from _idle(found, group, options.get("load", []))
+    if is_assigned and (text := uneven_text(group, now, options["load"])) is not None:
+        yield text
+    yield from _fewer(found["members"])
+    yield from _held_back(found, group, options.get("lag", []))
+    if found["unknown_lags"] and found["skew"]["lag"] is None:
+        yield (
+            f"partitions of unknown lag: {found['unknown_lags']}; nothing is said of "
+            "how lag is spread"
+        )
+    if aim is not None:
+        yield from _towards(found["members"]["now"], found["members"]["needed"], aim)
+
+
+def _skew_text(
+    what: str,
+    skew: dict[str, Any],
+    options: Sequence[Option],
+    now: npt.NDArray[np.int32],
+) -> str:
+    """Return who is busiest, and whether that is for the assignor to mend."""
+    times = f"{skew['max_over_mean']:.3g} times"
+    text = f"{skew['busiest']} carries {times} the mean {what} of the members"
+    if not options:
+        return text
+    least = min(one.busiest for one in options)
+    if skew["use"] <= least * NEAR:
+        return f"{text}; no assignment makes that less"
+    maker = maker_of(options, now)
+    by = f" as {maker} assigns it" if maker else ""
+    names = joined([*near_best(options)])
+    return (
+        f"{text}{by}: {amount(skew['use'])}; {names} would bring the busiest to "
+        f"{amount(least)}"
+    )
+
+
+def _idle(
+    found: dict[str, Any], group: Group, options: Sequence[Option]
+) -> Iterator[str]:
+    """Yield who idles now, and how many of them have to."""
+    members, count = found["members"]["now"], found["members"]["worth_having"]
+    must = max(0, members - count["by_count"])
+    idle = members - len(np.unique(group.owned.owner))
+    could = min(idle - min((one.num_idle for one in options), default=must), idle)
+    if options and could > 0:
+        fewest = min(one.num_idle for one in options)
+        names = joined([one.name for one in options if one.num_idle == fewest])
+        yield f"{idle} of {members} members idle now; {could} could read, by {names}"
+    if must:
+        verb = "must idle" if options and could > 0 else "idle"
+        yield f"{must} of {members} members {verb}: there are {count['by_count']} " + (
+            "partitions"
+        )
+
+
+def _held_back(
+    found: dict[str, Any], group: Group, options: Sequence[Option]
+) -> Iterator[str]:
+    """Yield the partition whose lag alone decides when the group has caught up."""
+    held, members = found["holds_back"], found["members"]
+    if held is None:
+        return
+    readers = max(1, min(members["now"], members["worth_having"]["by_count"]))
+    least = min((one.busiest for one in options), default=0.0)
+    # Where a member has to read more than this partition, that one does not decide.
+    decides = held["lag"] >= least / NEAR
+    if held["share"] * readers > SKEWED and decides:
         yield (
             f"{held['topic']}-{held['partition']} holds the group back: "
             f"{100 * held['share']:.3g} % of the lag; a partition has one reader, so "
             "quicker readers or other keys help, more members do not"
         )
-    if aim is not None:
-        yield from _towards(members["now"], members["needed"], aim)
 
 
-def _surplus(now: int, worth: dict[str, int]) -> Iterator[str]:
-    if now > worth["by_count"]:
-        count = worth["by_count"]
-        yield f"{now - count} of {now} members idle: there are {count} partitions"
+def _fewer(members: dict[str, Any]) -> Iterator[str]:
+    now, worth = members["now"], members["worth_having"]
     if "by_lag" in worth and worth["by_lag"] < min(now, worth["by_count"]):
         yield (
             f"{worth['by_lag']} members would catch up as soon as {now}, if lag were "

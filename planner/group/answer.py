@@ -1,7 +1,7 @@
 """What `group assign` answers: the assignment, what it changes, and what is proven."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as it stands in `--format json`, but for the times."""
         from assignment.outcome import is_moved
+        from planner.group.better import uneven_topics
 
         group, assignment = self.group, self.assignment
         load = assignment.load(group).tolist()
@@ -72,6 +73,7 @@ class Answer:
             "revoked": _revoked(group, assignment),
             "unassigned": _unassigned(group, assignment),
             "idle_members": self.idle_members(),
+            "uneven_topics": uneven_topics(group, assignment.member_idx),
             "load": dict(zip(group.members.ids, load, strict=True)),
             "certificate": {
                 "busiest": _bounded(self.certificate.busiest),
@@ -152,7 +154,7 @@ def answer(
         assignment=assignment,
         certificate=certificate,
         findings=findings,
-        notes=[*notes, *_notes(group, assignment)],
+        notes=[*notes, *_notes(group, assignment), *_uneven(group, assignment)],
         seconds={"solve": solved - started, "check": checked - solved},
     )
 
@@ -210,6 +212,18 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
         names = ", ".join(group.topics.names[topic] for topic in missing[:5])
         notes.append(f"subscribed to, but not there: {names}")
     return notes
+
+
+def _uneven(group: "Group", assignment: "Assignment") -> Iterator[str]:
+    """Yield which topic is read unevenly, and which assignor evens it."""
+    from planner.group.better import options_of, uneven_text, uneven_topics
+
+    if not uneven_topics(group, assignment.member_idx):
+        return
+    options = options_of(group, None, group.partitions.weight)
+    text = uneven_text(group, assignment.member_idx, options)
+    if text is not None:
+        yield text
 
 
 def names_by_member(

@@ -112,11 +112,16 @@ def member_spec(member: MemberRecord) -> "MemberSpec":
 
 
 def lags_of(topic: TopicRecord) -> list[int | None]:
-    """Return messages behind the end by partition; `None` where not known."""
+    """
+    Return messages behind the end by partition; `None` where not known.
+
+    It is not known where an offset was committed past the end of the log: records were
+    lost, or the topic was made anew.
+    """
     committed, ends = topic.committed_offsets, topic.log_end_offsets
     if committed is None or ends is None:
         return [None] * topic.partitions
     return [
-        None if at is None or end is None else max(0, end - at)
+        None if at is None or end is None or at > end else end - at
         for at, end in zip(committed, ends, strict=True)
     ]

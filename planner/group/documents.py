@@ -55,6 +55,14 @@ class GroupSecondsRecord(Record):
     total: float
 
 
+class UnevenTopicRecord(Record):
+    """A topic of which subscribers read more than one partition more than others."""
+
+    name: str
+    least: int
+    most: int
+
+
 class GroupAssignmentRecord(Record):
     """What `group assign --format json` prints."""
 
@@ -65,6 +73,7 @@ class GroupAssignmentRecord(Record):
     revoked: Named
     unassigned: dict[str, list[int]]
     idle_members: list[str]
+    uneven_topics: list[UnevenTopicRecord]
     load: dict[str, float]
     certificate: GroupCertificateRecord
     findings: list[GroupFindingRecord]

@@ -48,10 +48,10 @@ class OffsetRow:
 
     @property
     def lag(self) -> int | None:
-        """Messages left to read from there."""
-        if self.at is None or self.log_end is None:
+        """Messages left to read from there; `None` past the end of the log, too."""
+        if self.at is None or self.log_end is None or self.at > self.log_end:
             return None
-        return max(0, self.log_end - self.at)
+        return self.log_end - self.at
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as it stands in `--format json`."""

@@ -10,7 +10,19 @@ class ShownTopicRecord(Record):
     partitions: int
     committed: int
     lag: int | None
+    known_lag: int | None
     largest_lag: int | None
+    least_per_member: int | None
+    most_per_member: int | None
+
+
+class PastEndRecord(Record):
+    """An offset that was committed past the end of its log."""
+
+    topic: str
+    partition: int
+    committed: int
+    log_end: int
 
 
 class ShownMemberRecord(Record):
@@ -88,6 +100,7 @@ class AdviceRecord(Record):
     skew: SkewRecord
     members: MembersAdviceRecord
     holds_back: HoldsBackRecord | None
+    unknown_lags: int
     sayings: list[str]
 
 
@@ -105,6 +118,9 @@ class GroupShowRecord(Record):
     claimed_twice: int
     idle_members: list[str]
     lag: int | None
+    known_lag: int | None
+    unknown_lags: int
+    past_end: list[PastEndRecord]
     topics: list[ShownTopicRecord]
     members: list[ShownMemberRecord]
     notes: list[str]

@@ -31,6 +31,7 @@ from assignment.rebalance import (
 )
 from planner.group.answer import names_by_member
 from planner.group.assignors import UserAssignor, find_assignor
+from planner.group.better import uneven_topics
 from planner.group.document import GroupDocument, lags_of, member_spec, topic_spec
 from planner.group.what_if_events import Happening
 from planner.group.what_if_file import EventsFile
@@ -249,6 +250,7 @@ def to_document(played: Played) -> dict[str, Any]:
         "lag": _lag_document(course),
         "put_out": [{"member": member, "why": why} for member, why in course.put_out],
         "idle_members": last.idle_members(),
+        "uneven_topics": uneven_topics(last.group, last.assignment.member_idx),
         "starts_differently": played.course.num_elsewhere,
         "steps": [
             _step_document(step, findings)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from planner.group.documents import GroupFindingRecord, Named
+from planner.group.documents import GroupFindingRecord, Named, UnevenTopicRecord
 from planner.group.records import Capacity, Name, Record
 
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
@@ -208,6 +208,7 @@ class WhatIfRunRecord(Record):
     lag: PileRecord | None
     put_out: list[PutOutRecord]
     idle_members: list[str]
+    uneven_topics: list[UnevenTopicRecord]
     starts_differently: int
     steps: list[RevokedStepRecord]
     num_partitions: int

@@ -55,11 +55,22 @@ def _story(run: Mapping[str, Any]) -> Iterator[str]:
     if run["idle_members"]:
         idle = run["idle_members"]
         yield from _folded(f"{'idle':>11}  ", f"{len(idle)}: {_some(idle)}")
+    if run["uneven_topics"]:
+        yield from _folded(f"{'uneven':>11}  ", _uneven_text(run["uneven_topics"]))
     if run["still"]["at_end"]:
         count = run["still"]["at_end"]
         yield f"{'still':>11}  {count} partitions are read by nobody at the end"
     if (lag := run["lag"]) is not None and lag["peak"]:
         yield from _folded(f"{'lag':>11}  ", _lag_text(lag))
+
+
+def _uneven_text(topics: Sequence[Mapping[str, Any]]) -> str:
+    texts = [
+        f"{one['name']}: {one['least']} to {one['most']} partitions per member"
+        for one in topics[:3]
+    ]
+    rest = len(topics) - len(texts)
+    return "; ".join([*texts, *([f"{rest} more topics"] if rest else [])])
 
 
 def _step_text(step: Mapping[str, Any]) -> str:

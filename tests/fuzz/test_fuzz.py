@@ -4,7 +4,10 @@ from fuzz.drawn import GOALS
 from fuzz.run import look
 
 CASES = 120
-"""Of each operation; 1,320 in all. `make fuzz` draws as many as it is told to."""
+"""Of each operation; `make fuzz` draws as many as it is told to."""
+OF_CHEAP = 224
+"""Of those that take a tenth of a second each; 1,632 in all."""
+CHEAP = ("leaders", "demote", "log-dirs")
 MOST_IDLE = 0.35
 """Fraction of the cases of one operation that may come to nothing or be refused."""
 
@@ -14,9 +17,10 @@ MOST_IDLE = 0.35
 @pytest.mark.no_cover
 @pytest.mark.parametrize("goal", GOALS)
 def test_plans_of_every_operation_keep_what_any_plan_must(goal: str):
-    told = look(CASES, 1, (goal,), goes_on=False)
+    cases = OF_CHEAP if goal in CHEAP else CASES
+    told = look(cases, 1, (goal,), goes_on=False)
 
     # And most of them had something to do.
     idle = told[f"{goal} nothing-to-do"] + told[f"{goal} refused"]
-    assert sum(told.values()) >= CASES
-    assert idle <= MOST_IDLE * CASES
+    assert sum(told.values()) >= cases
+    assert idle <= MOST_IDLE * cases
