@@ -1,6 +1,7 @@
 """Sizes and rates with units, as the command line takes them."""
 
 import re
+from math import isfinite
 
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE]\+?\d+)?)\s*([kKMGTPE]?)(i?)([Bb]?)\s*")
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
@@ -56,3 +57,27 @@ def parse_rate(text: str) -> int:
     except ValueError as error:
         msg = "must be bytes per second, such as 50MB/s"
         raise ValueError(msg) from error
+
+
+def parse_fraction(text: str) -> float:
+    """
+    Read a fraction, or percents: ``0.05`` or ``5%``.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or not a finite one.
+
+    Examples
+    --------
+    >>> parse_fraction("5%"), parse_fraction("0.05"), parse_fraction("110 %")
+    (0.05, 0.05, 1.1)
+    """
+    number = text.strip()
+    is_percent = number.endswith("%")
+    value = float(number.removesuffix("%"))
+    if not isfinite(value):
+        msg = "must be a finite number"
+        raise ValueError(msg)
+    # Divided, so that 5% is the very number that 0.05 is.
+    return value / 100 if is_percent else value

@@ -28,6 +28,7 @@ from placement.score.levels import (
     rack_level,
     topic_level,
 )
+from placement.score.lone_brokers import lone_broker_notes
 from placement.score.placed import Measured, Score, measure, score_of
 from placement.targets import COUNTS, Members, Targets, find_targets, share_out
 
@@ -123,7 +124,11 @@ def score_cluster(
         min_bytes_to_balance=least_bytes(
             draft, _plan_targets(draft, measured), balanced
         ),
-        notes=(*notes, *_band_notes(measured, set(balanced))),
+        notes=(
+            *notes,
+            *lone_broker_notes(state),
+            *_band_notes(measured, set(balanced)),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from planner.cli.gather import Gatherer
 from planner.cli.options import Format, OutputFormat, PlanArgument, Quiet, Verbose
 from planner.cli.output import print_json
 from planner.errors import BadInputError, InputProblem
+from planner.units import parse_fraction
 
 if TYPE_CHECKING:
     from placement.check import Finding
@@ -129,7 +130,7 @@ def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
                     place="--capacity-threshold",
                     value=option,
                     rule=f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1",
-                    remedy="write disk=0.8",
+                    remedy="write disk=0.8 or disk=80%",
                 )
             )
     if problems:
@@ -140,7 +141,7 @@ def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
 
 def _fraction(text: str) -> float | None:
     try:
-        value = float(text)
+        value = parse_fraction(text)
     except ValueError:
         return None
     return value if 0 < value <= 1 else None

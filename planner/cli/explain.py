@@ -89,6 +89,7 @@ def explain(
     brokers = inputs.read(lambda: _brokers(broker_list))
     reasons = inputs.read(lambda: _reasons(reason or []))
     read = inputs.read(lambda: _read(plan, snapshot))
+    inside = inputs.read(lambda: _inside(plan)) or (0, 0)
     inputs.raise_problems()
     goal, rows = read or (None, [])
     choice = Choice(
@@ -99,9 +100,9 @@ def explain(
     )
     chosen = choose(rows, choice, Sort(sort))
     if output_format is OutputFormat.JSON:
-        print_json(explain_document(goal, rows, chosen))
+        print_json(explain_document(goal, rows, chosen, inside))
     else:
-        typer.echo("\n".join(explain_screen(goal, rows, chosen, limit)))
+        typer.echo("\n".join(explain_screen(goal, rows, chosen, limit, inside)))
     if rows and not chosen and not quiet:
         print_words("no move of this plan is meant by these options")
 
@@ -126,6 +127,13 @@ def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]
     if given is None or before is None:  # pragma: no cover - raised just above
         return None, []
     return None, explain_file(plan, given.reassignment, before)
+
+
+def _inside(plan: Path) -> tuple[int, int]:
+    """Return how many replicas go to another log dir of their broker, and bytes."""
+    from planner.plan.log_dirs import read_moves_inside
+
+    return read_moves_inside(plan) if plan.is_dir() else (0, 0)
 
 
 def _brokers(text: str | None) -> frozenset[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.exit_codes import ExitCode
+from planner.cli.fractions import fraction
 from planner.cli.group_source import (
     GroupArgument,
     Source,
@@ -59,7 +60,8 @@ Tolerance = Annotated[
     float,
     typer.Option(
         "--tolerance",
-        min=0,
+        metavar="FRACTION",
+        parser=fraction(),
         help="How far above its share of the weight a member may stay (balanced).",
     ),
 ]

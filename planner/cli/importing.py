@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.fractions import fraction
 from planner.cli.options import Format, OptionalSnapshotOutput, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
 
@@ -115,8 +116,8 @@ Quantile = Annotated[
     float,
     typer.Option(
         "--quantile",
-        min=0,
-        max=1,
+        metavar="FRACTION",
+        parser=fraction(1.0),
         help="Quantile of each series of a range that is taken as its rate.",
     ),
 ]

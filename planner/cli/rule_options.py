@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from planner.cli.fractions import fraction
+
 
 class RackRule(StrEnum):
     """How many replicas of a partition a rack may hold."""
@@ -164,6 +166,7 @@ SpreadBand = Annotated[
     typer.Option(
         "--spread-band",
         metavar="FRACTION",
+        parser=fraction(),
         help="How far from its mean a topic's number may be.  [default: 1.8]",
     ),
 ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.fractions import fraction
 from planner.cli.options import Format, OutputFormat, Quiet, SnapshotOutput
 from planner.cli.output import print_json, print_words
 
@@ -52,8 +53,8 @@ BandOption = Annotated[
     float,
     typer.Option(
         "--band",
-        min=0.0,
-        max=1.0,
+        metavar="FRACTION",
+        parser=fraction(1.0),
         help="Width it will be planned at; balanced clusters are within 0.8 of it.",
     ),
 ]

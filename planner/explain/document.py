@@ -82,12 +82,17 @@ class ExplainRecord(Record):
 
     goal: str | None
     num_moves: int
+    log_dir_moves: int
+    log_dir_bytes: int
     by_reason: list[ReasonRecord]
     moves: list[MoveRecord]
 
 
 def explain_document(
-    goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow]
+    goal: str | None,
+    rows: Sequence[MoveRow],
+    chosen: Sequence[MoveRow],
+    inside: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """
     Return the document.
@@ -100,10 +105,14 @@ def explain_document(
         All of its moves.
     chosen
         Those to list; the sums by reason are of these.
+    inside
+        Replicas that go to another log dir of their broker, and their bytes.
     """
     return {
         "goal": goal,
         "num_moves": len(rows),
+        "log_dir_moves": inside[0],
+        "log_dir_bytes": inside[1],
         "by_reason": by_reason(chosen),
         "moves": [_move(row) for row in chosen],
     }

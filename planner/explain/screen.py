@@ -16,7 +16,11 @@ HEADS = ("PARTITION", "WHY", "BYTES", "FROM>TO", "WITHOUT IT")
 
 
 def explain_screen(
-    goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow], limit: int
+    goal: str | None,
+    rows: Sequence[MoveRow],
+    chosen: Sequence[MoveRow],
+    limit: int,
+    inside: tuple[int, int] = (0, 0),
 ) -> Iterator[str]:
     """
     Yield the lines: what was moved for which reason, then the moves.
@@ -27,8 +31,12 @@ def explain_screen(
         As for the document.
     limit
         So many moves are listed; the rest is counted.
+    inside
+        Replicas that go to another log dir of their broker, and their bytes.
     """
     yield from wrapped(_headline(goal, rows, chosen))
+    if inside[0]:
+        yield from wrapped(_inside_text(*inside, is_all=not rows))
     if len(chosen) <= MOST_SENTENCES:
         for row in chosen[:limit]:
             yield from wrapped(sentence(row))
@@ -54,6 +62,16 @@ def _headline(
     if len(chosen) == len(rows):
         return f"{head}."
     return f"{head}. Of these {len(chosen)} are meant here."
+
+
+def _inside_text(count: int, size_bytes: int, *, is_all: bool) -> str:
+    only = "Nothing else happens. " if is_all else ""
+    verb = "go" if count > 1 else "goes"
+    return (
+        f"{plural(count, 'replica')} of {bytes_text(size_bytes, 4)} {verb} to another "
+        f"log dir of the same broker, to fill its log dirs evenly or to empty one. "
+        f"{only}log-dirs.csv lists them."
+    )
 
 
 def _reasons(chosen: Sequence[MoveRow]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,31 @@ def moves_inside(placed: PlannedPlacement) -> str:
             ]
         )
     return text.getvalue()
+
+
+def read_moves_inside(folder: Path) -> tuple[int, int]:
+    """
+    Return how many replicas a plan folder moves between log dirs, and their bytes.
+
+    Raises
+    ------
+    BadInputError
+        If its table of them cannot be read.
+    """
+    path = folder / TABLE_NAME
+    if not path.exists():
+        return 0, 0
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            sizes = [int(row["bytes"]) for row in csv.DictReader(file)]
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        rule = f"the table must be as it was written: {error}"
+        problem = InputProblem(
+            file=str(path), place="", value="", rule=rule, remedy="make the plan anew"
+        )
+        msg = f"{path} cannot be read"
+        raise BadInputError(msg, [problem]) from error
+    return len(sizes), sum(sizes)
 
 
 def read_dirs(

@@ -3,13 +3,11 @@
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from placement.cluster import ClusterState
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS
 from planner.errors import BadInputError, InputProblem
-from planner.units import parse_bytes, parse_rate
+from planner.units import parse_bytes, parse_fraction, parse_rate
 
 WIDEST_BAND = 10
 MOST_MOVES = 2**62
@@ -113,7 +111,7 @@ class OptionReader:
             value = _number(number)
             if value is None or not 0 <= value <= WIDEST_BAND:
                 rule = f"must be a fraction from 0 to {WIDEST_BAND}"
-                self.refuse("--band", text, rule, "write 0.10, or disk=0.05")
+                self.refuse("--band", text, rule, "write 0.10, 10%, or disk=5%")
             elif not has_name:
                 for_all = dict.fromkeys(RESOURCES, value)
             elif name in set(RESOURCES):
@@ -150,7 +148,7 @@ class OptionReader:
                 continue
             known = ", ".join(DEFAULT_THRESHOLDS)
             rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
-            self.refuse(option, text, rule, "write disk=0.8")
+            self.refuse(option, text, rule, "write disk=0.8 or disk=80%")
         return found
 
     def resources(self, text: str | None) -> tuple[Resource, ...] | None:
@@ -235,7 +233,6 @@ def read_broker_ids(text: str) -> tuple[int, ...]:
 
 def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        return parse_fraction(text)
     except ValueError:
         return None
-    return value if np.isfinite(value) else None

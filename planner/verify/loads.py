@@ -47,6 +47,8 @@ class LoadComparison:
             *(self.broker_measured, self.broker_predicted),
         )
         measured, predicted, here, there = map(self._text, amounts)
+        if (measured, here) == (predicted, there):
+            return f"{self.resource}: {measured}, as predicted on every broker"
         return (
             f"{self.resource}: {measured} measured, {predicted} predicted; furthest "
             f"off: broker {self.broker}, {here} against {there}"

@@ -80,13 +80,15 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 def _headline(found: WhatIf, now: datetime) -> str:
     snapshot, today = found.snapshot, found.today
-    broken = [row for row in found.scenarios if not row["holds"]]
+    broken = sum(not row["holds"] for row in found.scenarios)
+    fine = len(found.scenarios) - broken
     return (
         f'Snapshot "{snapshot.cluster_id or "?"}"{age_text(snapshot.taken_at, now)}: '
         f"{plural(today['brokers'], 'broker')}, "
         f"{plural(today['partitions'], 'partition')}. "
         f"{plural(len(found.scenarios), 'scenario')}: "
-        f"{len(found.scenarios) - len(broken)} hold, {len(broken)} do not."
+        f"{fine} {'holds' if fine == 1 else 'hold'}, "
+        f"{broken} {'does' if broken == 1 else 'do'} not."
     )
 
 

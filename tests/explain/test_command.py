@@ -212,3 +212,27 @@ def test_every_row_that_is_no_move_is_named(change, places, plan, tmp_path, caps
 
     assert found.code == 2
     assert [one["place"] for one in found.document["problems"]] == places
+
+
+def test_a_plan_that_only_moves_between_log_dirs_says_so(capsys, tmp_path):
+    dirs = [{"path": path, "size_bytes": 1000} for path in ("/a", "/b")]
+    rows = [
+        {"partition": n, "replicas": [0], "size_bytes": 100, "log_dirs": ["/a"]}
+        for n in range(4)
+    ]
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [{"id": 0, "log_dirs": dirs}],
+        "topics": [{"name": "t", "partitions": rows}],
+    }
+    snap = write_document(document, tmp_path / "s.json")
+    made = run(capsys, "plan", "log-dirs", snap, "-o", tmp_path / "plan")
+    assert made.code == 0, made.err
+
+    told = " ".join(run(capsys, "explain", tmp_path / "plan").out.split())
+    document = run(capsys, "explain", tmp_path / "plan", "--format", "json").document
+
+    assert "2 replicas of 200 B go to another log dir of the same broker" in told
+    assert "Nothing else happens. log-dirs.csv lists them." in told
+    assert (document["log_dir_moves"], document["log_dir_bytes"]) == (2, 200)

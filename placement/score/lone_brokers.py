@@ -1,0 +1,55 @@
+"""Brokers that are alone in their rack, and carry what a whole rack has to."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.cluster import ClusterState
+from placement.rules.draft import Note
+
+Sizes = npt.NDArray[np.int64]
+WHAT = "alone-in-rack"
+MUCH = 1.5
+"""So many times the mean of the other brokers is worth saying."""
+
+
+def lone_broker_notes(state: ClusterState) -> Iterator[Note]:
+    """
+    Yield a note for each broker that is alone in its rack and carries much more.
+
+    Kafka's rack rule puts a replica of a partition into each rack as long as there are
+    replicas, whatever the number of brokers in them: a rack of one broker gets as many
+    as a rack of three.
+    """
+    brokers = state.brokers
+    live = brokers.is_live
+    named = np.array([rack is not None for rack in brokers.racks], dtype=np.bool_)
+    size = np.bincount(brokers.rack_idx[live], minlength=len(brokers.racks))
+    used = np.nonzero(named & (size > 0))[0]
+    if len(used) < 2 or size[used].max() < 2 or not live.any():
+        return
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    for b in np.nonzero(live & named[brokers.rack_idx])[0].tolist():
+        rack = int(brokers.rack_idx[b])
+        others = held[live & (brokers.rack_idx != rack)]
+        if size[rack] == 1 and held[b] > MUCH * max(others.mean(), 1.0):
+            yield _note(state, b, int(held[b]), float(others.mean()), size[used])
+
+
+def _note(state: ClusterState, b: int, count: int, mean: float, sizes: Sizes) -> Note:
+    brokers = state.brokers
+    broker, rack = int(brokers.ids[b]), brokers.racks[brokers.rack_idx[b]]
+    listed = ", ".join(map(str, sorted(sizes.tolist(), reverse=True)[:-1]))
+    racks = f"{listed} and {min(sizes.tolist())} brokers"
+    share = count / max(state.num_partitions, 1)
+    return Note(
+        what=WHAT,
+        message=f"broker {broker} is alone in rack {rack} and carries the whole rack: "
+        f"{count:,} replicas, one of {share:.0%} of the partitions, where the brokers "
+        f"of other racks carry {mean:,.0f} each. Racks have {racks}, and the rack rule "
+        f"gives each rack as many replicas; brokers in rack {rack}, or racks of one "
+        "size, would even that out",
+        where={"broker": broker, "rack": str(rack)},
+        have=float(count),
+    )
