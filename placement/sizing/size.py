@@ -164,6 +164,10 @@ class SizingTask:
     racks: tuple[str, ...]
 
 
+MOST_LEFT_OUT = 16
+"""Brokers that are left out of a mix one by one, at most."""
+
+
 def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
     """
     Return the fewest brokers like one of today's; those there are stay.
@@ -255,7 +259,8 @@ def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
     Return the cheapest mix of kinds of brokers that take the place of today's.
 
     The load is made larger, a little at a time, until the cheapest mix for it has a
-    placement; the bound is that for the load as it is.
+    placement; then brokers go one by one as long as there is one. The bound is that for
+    the load as it is.
     """
     demand = demand_of(task.variant.state)
     attempts: list[Attempt] = []
@@ -278,7 +283,7 @@ def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
             break
     counts: CountArray = np.zeros((len(kinds), num_racks), dtype=np.int64)
     if shown is not None and mix is not None:
-        counts = mix.counts
+        shown, counts = _cheaper(task, kinds, demand, (shown, mix.counts), attempts)
     prices = np.array([kind.price for kind in kinds])
     return Sizing(
         kinds=tuple(kinds),
@@ -294,6 +299,47 @@ def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
     )
 
 
+def _cheaper(
+    task: SizingTask,
+    kinds: Sequence[BrokerKind],
+    demand: Demand,
+    found: tuple[Shown, CountArray],
+    attempts: list[Attempt],
+) -> tuple[Shown, CountArray]:
+    """Leave out brokers one by one, dear ones first, while everything has a place."""
+    shown, counts = found
+    failed: set[int] = set()
+    for _ in range(MOST_LEFT_OUT):
+        rows = [t for t in _dearest(kinds) if t not in failed and counts[t].any()]
+        if not rows:
+            break
+        fewer = _without_one(counts, rows[0])
+        mix = Mix(counts=fewer, price=0.0, least_price=0.0)
+        needs = needs_of(demand, mix_fleet(kinds, mix), task.wanted)
+        if not all(need.is_met for need in needs):
+            failed.add(rows[0])
+            continue
+        made, reason = _try(task, replaced(task.variant, kinds, mix, task.racks))
+        attempts.append(Attempt(int(fewer.sum()), reason))
+        if made is None:
+            failed.add(rows[0])
+        else:
+            shown, counts = made, fewer
+    return shown, counts
+
+
+def _dearest(kinds: Sequence[BrokerKind]) -> list[int]:
+    return sorted(range(len(kinds)), key=lambda t: (-kinds[t].price, t))
+
+
+def _without_one(counts: CountArray, kind: int) -> CountArray:
+    """Return counts without a broker of a kind, in the rack of most brokers."""
+    racks = np.nonzero(counts[kind])[0]
+    fewer = counts.copy()
+    fewer[kind, racks[int(counts.sum(axis=0)[racks].argmax())]] -= 1
+    return fewer
+
+
 def needs_without_one(sizing: Sizing) -> list[tuple[str, Need | None]]:
     """
     Return, for each kind of a mix, what the loss of one such broker from it breaks.
@@ -303,13 +349,10 @@ def needs_without_one(sizing: Sizing) -> list[tuple[str, Need | None]]:
     something else, such as the number of brokers or a placement, decides.
     """
     found: list[tuple[str, Need | None]] = []
-    total = sizing.counts.sum(axis=0)
     for t, kind in enumerate(sizing.kinds):
         if not sizing.counts[t].any() or sizing.counts.sum() < 2:
             continue
-        racks = np.nonzero(sizing.counts[t])[0]
-        counts = sizing.counts.copy()
-        counts[t, racks[int(total[racks].argmax())]] -= 1
+        counts = _without_one(sizing.counts, t)
         fleet = mix_fleet(sizing.kinds, Mix(counts=counts, price=0.0, least_price=0.0))
         hardest = needs_of(sizing.demand, fleet, sizing.wanted)[:1]
         found.append((kind.name, next((n for n in hardest if not n.is_met), None)))

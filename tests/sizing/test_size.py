@@ -376,3 +376,22 @@ def test_brokers_that_differ_are_counted_as_they_are():
     assert sizing.bound.is_in_order
     assert sizing.least <= sizing.brokers <= 3
     assert sizing.shown is not None
+
+
+C27 = Path(__file__).parents[1] / "data" / "cases" / "c27"
+
+
+# Two hundred and eighty brokers are placed some ten times.
+@pytest.mark.slow
+@pytest.mark.no_cover
+@pytest.mark.parametrize("more", [(), ("--types", C27 / "types.toml", "--racks", "3")])
+def test_one_type_is_sized_as_brokers_like_those_there_are(capsys, more):
+    given = ("--scenarios", C27 / "sc.toml", "--scenario", "launch")
+    given += ("--survive", "nothing", "--capacity-threshold", "disk=70%")
+
+    sized = run(capsys, "size", C27 / "s.json", *given, *more)
+
+    # 13 replicas of 100.8 GB fit into 1.4 TB, and each rack has to hold 1,200.
+    assert sized.code == 0
+    assert "Answer     279 " in sized.out
+    assert "(93+93+93 in racks a, b, c)" in sized.out
