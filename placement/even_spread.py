@@ -3,8 +3,9 @@ Topics spread evenly over a list of brokers by the fewest moves.
 
 What Kafka's ``--generate`` is asked for, but from where the replicas are: counts as
 even as racks allow, in total over the topics; as few copies as that takes; of these,
-replicas of each topic as even as can be, and the smaller partitions moved. Leaders are
-shared out afterwards, evenly and by the fewest changes, with nothing copied.
+replicas of each topic as even as can be, the smaller partitions moved, and followers
+rather than leaders. Leaders are shared out afterwards, evenly and by the fewest changes,
+with nothing copied.
 """
 
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ def spread_topics(
         home=state.replicas.broker_idx[rows],
         kind_of_group=state.partitions.topic_idx[is_placed],
         cost=weigh(state).copy_bytes[is_placed],
+        leads=np.isin(rows, first_live_replica(state)),
         is_open=is_open,
         node_of_bin=brokers.rack_idx if is_rack_aware else own_node,
     )

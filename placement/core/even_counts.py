@@ -5,7 +5,7 @@ Items of a group go to different bins, spread over nodes (racks) as evenly as th
 have bins. With :math:`x_b` the items in bin :math:`b`, the answer is least in this
 order: :math:`\sum_b x_b^2` (so that no bin could hand one to another that has two
 fewer), moves, items beyond an even spread of their kind, and what the moves cost in
-coarse steps. Groups supply their items; an arc from a group, or its node, to a bin
+coarse steps, and items moved away that lead their group. Groups supply their items; an arc from a group, or its node, to a bin
 costs nothing where the group has an item there already (theory of transport problems;
 all optima of a flow with integer capacities include integral ones).
 
@@ -50,6 +50,8 @@ class EvenCounts:
         ``(G,)`` of moving an item; only its order of magnitude counts.
     is_open
         ``(N,)`` bins that items shall be in.
+    leads
+        ``(I,)`` true for items that had better stay, among answers that are as good.
     node_of_bin
         ``(N,)`` the node of each bin. A node holds at most κ items of a group, the
         least for which all find room, and at least κ − 1 where it has the bins.
@@ -59,6 +61,7 @@ class EvenCounts:
     home: IndexArray
     kind_of_group: IndexArray
     cost: IntArray
+    leads: BoolArray
     is_open: BoolArray
     node_of_bin: IndexArray
 
@@ -81,6 +84,7 @@ class EvenCounts:
             home=self.home[start:stop],
             kind_of_group=self.kind_of_group[first:last],
             cost=self.cost[first:last],
+            leads=self.leads[start:stop],
         )
 
 
@@ -172,7 +176,7 @@ def _kappa(size: int, open_bins: IntArray) -> int:
 @dataclass(frozen=True, slots=True)
 class _Prices:
     """
-    What a move, an item out of its kind's even share, and a step of cost cost.
+    What a move, an item out of its kind's even share, a step of cost and a lead cost.
 
     Each is more than everything below it together; `total` is more than all moves.
     """
@@ -180,20 +184,23 @@ class _Prices:
     move: int
     kind: int
     step: int
+    lead: int
     total: int
 
     @classmethod
     def ladder(cls, num_items: int, num_kinds: int) -> "Iterator[_Prices]":
         """Yield prices, the finest first; coarser ones where numbers grow too large."""
         shapes = [(1, 0), (0, 0)] if num_kinds <= 1 else [(1, 1), (0, 1), (0, 0)]
-        for step, has_kind in shapes:
-            below = step * COST_STEPS * num_items + 1
+        for lead, (is_stepped, has_kind) in ((1, shapes[0]), *((0, s) for s in shapes)):
+            step = is_stepped * (num_items + 1 if lead else 1)
+            below = step * COST_STEPS * num_items + lead * num_items + 1
             move = below * (2 * num_items + 1) if has_kind else below
             yield cls(
                 move=move,
                 kind=below * has_kind,
                 step=step,
-                total=(move + step * COST_STEPS) * (num_items + 1),
+                lead=lead,
+                total=(move + step * COST_STEPS + lead) * (num_items + 1),
             )
 
 
@@ -204,7 +211,7 @@ class _Network:
         self.problem = problem
         self.held = held
         self.bins = np.nonzero(problem.is_open)[0]
-        self.is_home = self._homes()
+        self.is_home, self.is_lead = self._homes()
         nodes, self.node_of = np.unique(
             problem.node_of_bin[self.bins], return_inverse=True
         )
@@ -219,16 +226,19 @@ class _Network:
         self.first_bin = self.first_kind + self.num_kinds * num_bins
         self.num_items = int(problem.group_start[-1])
 
-    def _homes(self) -> BoolArray:
-        """Return ``(G, n)`` true where a group has an item in an open bin."""
+    def _homes(self) -> tuple[BoolArray, BoolArray]:
+        """Return ``(G, n)`` where a group has an item in an open bin, and a lead."""
         problem = self.problem
         place = np.full(len(problem.is_open), -1, dtype=np.int64)
         place[self.bins] = np.arange(len(self.bins))
         at = place[problem.home]
         group = np.repeat(np.arange(problem.num_groups), problem.sizes)
-        homes = np.zeros((problem.num_groups, len(self.bins)), dtype=np.bool_)
+        shape = (problem.num_groups, len(self.bins))
+        homes, leads = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
         homes[group[at >= 0], at[at >= 0]] = True
-        return homes
+        is_lead = problem.leads & (at >= 0)
+        leads[group[is_lead], at[is_lead]] = True
+        return homes, leads
 
     def chosen(self) -> BoolArray:
         """Return ``(G, n)`` true where a group is to have an item."""
@@ -285,7 +295,8 @@ class _Network:
         if prices.kind:
             heads = self.first_kind + self.kind_of[:, None] * num_bins + place
         cost = prices.move + prices.step * self._steps()[:, None]
-        arcs.add(tails, heads, 1, np.where(self.is_home, 0, cost))
+        stays = np.where(self.is_lead, 0, prices.lead)
+        arcs.add(tails, heads, 1, np.where(self.is_home, stays, cost))
 
     def _steps(self) -> IntArray:
         """Return ``(G,)`` costs in steps from 0 to `COST_STEPS` − 1."""

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.core import even_counts, even_flow
-from placement.core.even_counts import EvenCounts, node_bounds, spread_evenly
+from placement.core.even_counts import (
+    COST_STEPS,
+    EvenCounts,
+    node_bounds,
+    spread_evenly,
+)
 from placement.core.even_roles import even_roles
 
 
@@ -20,6 +25,7 @@ def problem_of(
     nodes: list[int],
     kinds: list[int] | None = None,
     cost: list[int] | None = None,
+    leads: list[int] | None = None,
 ) -> EvenCounts:
     is_open = np.zeros(len(nodes), dtype=np.bool_)
     is_open[open_bins] = True
@@ -28,6 +34,14 @@ def problem_of(
         home=np.array([b for row in homes for b in row], dtype=np.int32),
         kind_of_group=np.array(kinds or [0] * len(homes), dtype=np.int32),
         cost=np.array(cost or [1] * len(homes), dtype=np.int64),
+        leads=np.array(
+            [
+                at == (leads or [0] * len(homes))[g]
+                for g, row in enumerate(homes)
+                for at in range(len(row))
+            ],
+            dtype=np.bool_,
+        ),
         is_open=is_open,
         node_of_bin=np.array(nodes, dtype=np.int32),
     )
@@ -82,6 +96,26 @@ def worth(problem: EvenCounts, rows) -> tuple[int, int, int]:
     )
 
 
+def steps_moved(problem: EvenCounts, rows) -> int:
+    """What the moves cost, in the steps that are told apart."""
+    dearest = max(int(problem.cost.max()), 0)
+    homes = rows_of(problem, problem.home)
+    return sum(
+        len(set(row) - set(home)) * int(cost / dearest * (COST_STEPS - 1))
+        for row, home, cost in zip(rows, homes, problem.cost.tolist(), strict=True)
+        if dearest
+    )
+
+
+def leads_moved(problem: EvenCounts, rows) -> int:
+    start = problem.group_start.tolist()
+    return sum(
+        bool(problem.leads[row]) and int(problem.home[row]) not in rows[group]
+        for group, (a, b) in enumerate(itertools.pairwise(start))
+        for row in range(a, b)
+    )
+
+
 def every_spread(problem: EvenCounts):
     bins = np.nonzero(problem.is_open)[0].tolist()
     choices = [
@@ -109,7 +143,20 @@ def problems(draw, *, max_groups=4, max_bins=5):
         nodes=nodes,
         kinds=sorted(draw(st.lists(st.integers(0, 1), **per_group))),
         cost=draw(st.lists(st.integers(0, 3), **per_group)),
+        leads=[draw(st.integers(0, len(row) - 1)) for row in rows],
     )
+
+
+@settings(max_examples=150)
+@given(problems())
+def test_of_spreads_as_good_the_one_that_keeps_most_leads(problem):
+    rows = rows_of(problem, spread_evenly(problem).bin_of)
+
+    def whole_worth(other):
+        found = steps_moved(problem, other), leads_moved(problem, other)
+        return (*worth(problem, other), *found)
+
+    assert whole_worth(rows) == min(map(whole_worth, every_spread(problem)))
 
 
 @settings(max_examples=200)
