@@ -44,10 +44,10 @@ def known_rack_loads(
 ) -> Mapping[str, RateArray]:
     """Return the same ``(K, R)`` of racks; a broker without a capacity leaves none."""
     lacks = np.isnan(given_capacities(state))
-    capacity = racks.level.capacity.copy()
+    capacity = racks.level.capacity.astype(np.float64)
     for r in range(len(RESOURCES)):
         capacity[np.unique(state.brokers.rack_idx[lacks[:, r]]), r] = np.nan
-    if np.isnan(given_capacities(state)[:, RESOURCES.index(Resource.REPLICAS)]).any():
+    if lacks[:, RESOURCES.index(Resource.REPLICAS)].any():
         capacity[:, [RESOURCES.index(resource) for resource in COUNTS]] = np.nan
     return _known(score, racks.level, capacity)
 

@@ -70,6 +70,8 @@ SCHEMA = pa.schema(
 _TYPES = {field.name: field.type for field in SCHEMA}
 _RESOURCES = np.array([str(resource) for resource in RESOURCES], dtype=np.object_)
 _WIDTH = len(RESOURCES)
+Known = Mapping[str, RateArray]
+"""Loads and capacities by name, ``(N, R)``; not a number where they are not known."""
 Columns = Mapping[str, Any]
 """Columns of one level by name, each as long as the others."""
 
@@ -89,7 +91,8 @@ def level_rows(
 ) -> ArrowTable:
     """Return one level of one score, in the columns of `SCHEMA` that tell of it."""
     maker = MAKERS[level]
-    by_resource = [maker.of_resource(score, r) for r in range(len(RESOURCES))]
+    known = maker.known(score)
+    by_resource = [maker.of_resource(score, known, r) for r in range(len(RESOURCES))]
     return _rows(maker.of_all(score), by_resource, cluster_id, taken_at, level)
 
 
@@ -146,13 +149,13 @@ def _cluster(score: ClusterScore) -> Columns:
     }
 
 
-def _cluster_figures(score: ClusterScore, r: int) -> Columns:
+def _cluster_figures(score: ClusterScore, _: Known, r: int) -> Columns:
     figures = score.placed.resources[RESOURCES[r]]
     names = SCHEMA.names[SCHEMA.names.index("total") : -1]
     return {name: [getattr(figures, name)] for name in names}
 
 
-def _loads(known: Mapping[str, RateArray], r: int) -> Columns:
+def _loads(known: Known, r: int) -> Columns:
     return {name: known[name][:, r] for name in LOADS}
 
 
@@ -160,11 +163,11 @@ def _racks(score: ClusterScore) -> Columns:
     return {"rack": list(score.state.brokers.racks), "broker": rack_brokers(score)}
 
 
-def _rack_figures(score: ClusterScore, r: int) -> Columns:
+def _rack_figures(score: ClusterScore, known: Known, r: int) -> Columns:
     racks, spread = score.racks, score.racks.spread[r]
     return {
         "brokers": racks.brokers[:, r],
-        **_loads(known_rack_loads(score.state, score.placed, racks), r),
+        **_loads(known, r),
         "total": racks.level.load[:, r],
         "mean_use": spread.mean,
         "max_use": spread.max,
@@ -184,9 +187,9 @@ def _brokers(score: ClusterScore) -> Columns:
     return {"rack": _rack_names(score, brokers.rack_idx), "broker": brokers.ids}
 
 
-def _broker_figures(score: ClusterScore, r: int) -> Columns:
+def _broker_figures(score: ClusterScore, known: Known, r: int) -> Columns:
     return {
-        **_loads(known_loads(score.state, score.placed), r),
+        **_loads(known, r),
         "is_out_of_band": score.placed.is_out[:, r],
         "is_over_threshold": score.measured.is_over[:, r],
     }
@@ -201,8 +204,8 @@ def _log_dirs(score: ClusterScore) -> Columns:
     }
 
 
-def _log_dir_figures(score: ClusterScore, r: int) -> Columns:
-    return _loads(known_dir_loads(score.state, score.placed, score.log_dirs), r)
+def _log_dir_figures(_: ClusterScore, known: Known, r: int) -> Columns:
+    return _loads(known, r)
 
 
 def _rack_names(score: ClusterScore, rack_idx: IndexArray) -> ArrowArray:
@@ -243,18 +246,36 @@ def _topic_figures(topics: TopicLevel, r: int) -> Columns:
 
 
 class _Maker(NamedTuple):
-    """What makes the columns of a level: those of all resources, and of each."""
+    """
+    What makes the columns of a level.
+
+    `of_all` those that are of all resources, and `of_resource` those of each; `known`
+    what is known of the loads of all, which is worked out once.
+    """
 
     of_all: Callable[[ClusterScore], Columns]
-    of_resource: Callable[[ClusterScore, int], Columns]
+    of_resource: Callable[[ClusterScore, Known, int], Columns]
+    known: Callable[[ClusterScore], Known] = lambda _: {}
 
 
 MAKERS = {
     "cluster": _Maker(_cluster, _cluster_figures),
-    "rack": _Maker(_racks, _rack_figures),
-    "broker": _Maker(_brokers, _broker_figures),
-    "log_dir": _Maker(_log_dirs, _log_dir_figures),
-    "topic": _Maker(_topics, lambda score, r: _topic_figures(score.topics, r)),
+    "rack": _Maker(
+        _racks,
+        _rack_figures,
+        lambda score: known_rack_loads(score.state, score.placed, score.racks),
+    ),
+    "broker": _Maker(
+        _brokers,
+        _broker_figures,
+        lambda score: known_loads(score.state, score.placed),
+    ),
+    "log_dir": _Maker(
+        _log_dirs,
+        _log_dir_figures,
+        lambda score: known_dir_loads(score.state, score.placed, score.log_dirs),
+    ),
+    "topic": _Maker(_topics, lambda score, _, r: _topic_figures(score.topics, r)),
 }
 
 

@@ -6,7 +6,7 @@ rows as many as brokers, log dirs and topics, never as replicas.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +33,7 @@ from placement.score.levels import (
     level_of_log_dirs,
     rack_level,
 )
-from placement.score.placed import Measured, score_of, threshold_limits
+from placement.score.placed import Measured, Score, score_of, threshold_limits
 from placement.targets import (
     DEFAULT_BAND,
     Members,
@@ -135,7 +135,7 @@ def _placed(
     measured = _measured(state, sums, totals, settings)
     score = ClusterScore(
         measured=measured,
-        placed=score_of(measured),
+        placed=_as_known(score_of(measured), totals),
         racks=rack_level(measured),
         log_dirs=level_of_log_dirs(state, sums.dir_loads),
         topics=_NO_TOPICS,
@@ -145,6 +145,27 @@ def _placed(
         notes=(),
     )
     return score, heat_of(measured, sums.fixed)
+
+
+def _as_known(score: Score, totals: Mapping[str, int]) -> Score:
+    """Return a score that knows of how many partitions each load is known."""
+    known = _known_fractions(totals)
+    resources = {
+        resource: replace(figures, known_fraction=known[r])
+        for r, (resource, figures) in enumerate(score.resources.items())
+    }
+    return replace(score, resources=resources)
+
+
+def _known_fractions(totals: Mapping[str, int]) -> list[float]:
+    """Return the fraction of partitions of which each load is known."""
+    partitions = int(totals["partitions"])
+    return [
+        float(totals[f"knows_{name}"]) / partitions
+        if partitions and f"knows_{name}" in totals
+        else 1.0
+        for name in LOADS
+    ]
 
 
 _NOTHING = np.zeros(0, dtype=np.int64)
@@ -298,17 +319,10 @@ def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # no
 
 def _with_totals(table: ArrowTable, totals: Mapping[str, int]) -> ArrowTable:
     """Put what only partitions tell on the rows of the cluster, a row per resource."""
-    partitions = int(totals["partitions"])
-    known = [
-        float(totals[f"knows_{name}"]) / partitions
-        if partitions and f"knows_{name}" in totals
-        else 1.0
-        for name in LOADS
-    ]
     values = {
-        "partitions": [partitions] * len(LOADS),
+        "partitions": [int(totals["partitions"])] * len(LOADS),
         "replicas": [int(totals["replicas"])] * len(LOADS),
-        "known_fraction": known,
+        "known_fraction": _known_fractions(totals),
     }
     for name, value in values.items():
         at = table.schema.get_field_index(name)
