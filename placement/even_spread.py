@@ -4,8 +4,8 @@ Topics spread evenly over a list of brokers by the fewest moves.
 What Kafka's ``--generate`` is asked for, but from where the replicas are: counts as
 even as racks allow, in total over the topics; as few copies as that takes; of these,
 replicas of each topic as even as can be, the smaller partitions moved, and followers
-rather than leaders. Leaders are shared out afterwards, evenly and by the fewest changes,
-with nothing copied.
+rather than leaders. Leaders are shared out afterwards, evenly and by the fewest
+changes, with nothing copied.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 """`generate` as a shell sees it."""
 
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -162,3 +164,30 @@ def test_it_must_be_told_where_to_look(capsys, topics):
 
     assert outcome.code == 2
     assert "--snapshot, --bootstrap-server" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("brokers", "copies", "leaders"),
+    [("1032,1062,1127", 5, 2), ("1032,1062,1127,1119", 8, 4)],
+)
+def test_followers_move_rather_than_leaders(capsys, tmp_path, brokers, copies, leaders):
+    case = Path(__file__).parents[1] / "data" / "cases" / "c28"
+    snap = tmp_path / "s.json"
+    given = ("--topics", case / "topics.txt", "--brokers", case / "brokers.csv")
+    assert run(capsys, "snapshot", "import", *given, "-o", snap).code == 0
+
+    made = run(
+        capsys, "generate", "--topics-to-move-json-file", case / "t.json",
+        "--broker-list", brokers, "--snapshot", snap,
+    )  # fmt: skip
+
+    rows = [json.loads(line) for line in made.out.splitlines() if line[:1] == "{"]
+    was, now = (
+        {p["partition"]: p["replicas"] for p in one["partitions"]} for one in rows
+    )
+    assert sum(len(set(now[p]) - set(was[p])) for p in now) == copies
+    assert sum(now[p][0] != was[p][0] for p in now) == leaders
+    held = Counter(b for row in {**was, **now}.values() for b in row)
+    led = Counter(row[0] for row in {**was, **now}.values())
+    for counts in (held, led):
+        assert max(counts.values()) - min(counts.values()) <= 1
