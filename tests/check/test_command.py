@@ -237,7 +237,7 @@ def test_every_problem_of_every_input_is_named_at_once(tmp_path: Path, capsys):
         plan,
         "--snapshot",
         tmp_path / "none.json",
-        "--capacity-threshold=disk=80%",
+        "--capacity-threshold=disk=180%",
         "--capacity-threshold=heat=0.5",
         "--format=json",
     )
