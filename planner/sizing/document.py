@@ -10,10 +10,11 @@ from pydantic import Field
 from placement.cluster import ClusterState
 from placement.failures.domains import DomainKind
 from placement.scenarios.figures import CAPPED, Figures
+from placement.sizing.cheapest import needs_without_one
 from placement.sizing.demand import SIZED, Need
 from placement.sizing.lasting import Lasting
 from placement.sizing.least import MOST_BROKERS, BrokerBound
-from placement.sizing.size import Sizing, headroom, needs_without_one
+from placement.sizing.size import Sizing, headroom
 from planner.age import age_s
 from planner.plan.documents import Int32, Record
 from planner.plan.numbers import rounded

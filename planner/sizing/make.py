@@ -11,6 +11,7 @@ from placement.cluster import ABSENT, ClusterState
 from placement.scenarios.brokers import usual_broker
 from placement.scenarios.figures import Assumptions
 from placement.scenarios.variant import Variant, variant_of
+from placement.sizing.cheapest import cheapest_of
 from placement.sizing.demand import Wanted
 from placement.sizing.growth import DAYS_PER_MONTH
 from placement.sizing.kinds import BrokerKind
@@ -19,7 +20,6 @@ from placement.sizing.size import (
     Shown,
     Sizing,
     SizingTask,
-    cheapest_of,
     fewest_like,
 )
 from planner.errors import BadInputError

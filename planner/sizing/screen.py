@@ -8,10 +8,11 @@ import numpy as np
 
 from placement.failures.domains import DomainKind
 from placement.scenarios.figures import CAPPED
+from placement.sizing.cheapest import needs_without_one
 from placement.sizing.demand import SIZED, Need
 from placement.sizing.lasting import Lasting
 from placement.sizing.least import MOST_BROKERS
-from placement.sizing.size import headroom, needs_without_one
+from placement.sizing.size import headroom
 from planner.age import age_text
 from planner.plan.words import (
     bytes_text,
