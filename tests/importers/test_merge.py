@@ -529,7 +529,9 @@ def test_log_dirs_that_two_files_name_in_part_add_up():
     [
         pytest.param({"topic": ["a"]}, "must stand once", id="no-partition"),
         pytest.param(
-            {"topic": ["a"], "partition": [0], "x": [1]}, "unknown", id="another"
+            {"topic": ["a"], "partition": [0], "in_byte_per_s": [1], "x": [1]},
+            "unknown",
+            id="a-slip",
         ),
         pytest.param({"topic": ["a"], "partition": [0]}, "measured", id="no-measure"),
         pytest.param(
