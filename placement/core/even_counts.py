@@ -52,7 +52,8 @@ class EvenCounts:
     is_open
         ``(N,)`` bins that items shall be in.
     leads
-        ``(I,)`` true for items that had better stay, among answers that are as good.
+        ``(I,)`` true for items that lead their group; of equally good answers, the one
+        that moves the fewest of these is chosen.
     node_of_bin
         ``(N,)`` the node of each bin. A node holds at most κ items of a group, the
         least for which all find room, and at least κ − 1 where it has the bins.
@@ -177,9 +178,11 @@ def _kappa(size: int, open_bins: IntArray) -> int:
 @dataclass(frozen=True, slots=True)
 class _Prices:
     """
-    What a move, an item out of its kind's even share, a step of cost and a lead cost.
+    Arc costs of a lexicographic objective.
 
-    Each is more than everything below it together; `total` is more than all moves.
+    One move outweighs any number of items beyond the even share of their kind, one such
+    item any number of cost steps, and one step any number of moved leads. `total` is an
+    upper bound on the cost of all moves.
     """
 
     move: int

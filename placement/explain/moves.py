@@ -74,8 +74,8 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
     """
     List what a reassignment does, by partition: copies in the order of places first.
 
-    Kafka knows no pairs: a list loses some brokers and gains others. A copy is told
-    beside a replica that goes from the same rack as long as there is one.
+    A reassignment does not pair removed with added replicas. Each copy is paired with a
+    removed replica of the same rack where possible.
 
     Parameters
     ----------
@@ -123,15 +123,15 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
 
 def replaced_in_rack(reassignment: Reassignment, copied: RowArray) -> RowArray:
     """
-    Return the replica row that each copy replaces, of its own rack where it can be.
+    Return the replica row that each copy replaces, in the same rack where possible.
 
-    Pairs that are in one rack already are kept, and of the others as many as can be
-    are brought into one; what is left over is paired in the order of places.
+    Pairs within one rack are kept. The other copies are paired within racks as often as
+    possible, and the remaining ones in the order of their places.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        The reassignment whose copies are paired.
     copied
         ``(C,)`` places that are copies, ascending.
     """
@@ -151,7 +151,7 @@ def replaced_in_rack(reassignment: Reassignment, copied: RowArray) -> RowArray:
     _, target, source = np.intersect1d(target_key, source_key, return_indices=True)
     replaced = origin.copy()
     replaced[crosses[target]] = origin[crosses[source]]
-    # Both lists of what is left over are by partition, and as long as each other.
+    # The unpaired copies and replicas are both sorted by partition, equally many each.
     replaced[np.delete(crosses, target)] = origin[np.delete(crosses, source)]
     return replaced
 

@@ -1,9 +1,8 @@
 """
-Loads and capacities as they are known: not a number where nothing says them.
+Loads and capacities for output, NaN where they are unknown.
 
-Targets need a capacity of every broker, and loads a number. Where none is known, a one,
-a nothing or the size of a disk stands in while figures are made; that is no fact about
-the cluster and not told.
+Scoring needs a capacity for every broker and a number for every load, and uses default
+values (1, 0, or the disk size) where they are unknown. Those defaults are not output.
 """
 
 from collections.abc import Mapping
@@ -14,9 +13,9 @@ from placement.cluster import UNKNOWN, ClusterState, RateArray
 from placement.load import RESOURCES, Resource
 from placement.score.levels import Level, RackLevel
 from placement.score.placed import Score
+from placement.targets import Members
 
 MEASURES = ("load", "target", "deviation")
-COUNTS = (Resource.REPLICAS, Resource.LEADERS)
 
 
 def given_capacities(state: ClusterState) -> RateArray:
@@ -42,20 +41,20 @@ def known_loads(state: ClusterState, score: Score) -> Mapping[str, RateArray]:
 def known_rack_loads(
     state: ClusterState, score: Score, racks: RackLevel
 ) -> Mapping[str, RateArray]:
-    """Return the same ``(K, R)`` of racks; a broker without a capacity leaves none."""
-    lacks = np.isnan(given_capacities(state))
-    capacity = racks.level.capacity.astype(np.float64)
+    """Return the same per rack, ``(K, R)``; NaN if a broker's capacity is unknown."""
+    members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
+    given = given_capacities(state)
+    capacity = np.zeros(racks.level.capacity.shape)
     for r in range(len(RESOURCES)):
-        capacity[np.unique(state.brokers.rack_idx[lacks[:, r]]), r] = np.nan
-    if lacks[:, RESOURCES.index(Resource.REPLICAS)].any():
-        capacity[:, [RESOURCES.index(resource) for resource in COUNTS]] = np.nan
+        member = members.of(r)
+        np.add.at(capacity[:, r], state.brokers.rack_idx[member], given[member, r])
     return _known(score, racks.level, capacity)
 
 
 def known_dir_loads(
     state: ClusterState, score: Score, dirs: Level
 ) -> Mapping[str, RateArray]:
-    """Return the same ``(D, R)`` of log dirs; they have a capacity of disk alone."""
+    """Return the same per log dir, ``(D, R)``; only disk has a capacity there."""
     capacity = np.full(dirs.capacity.shape, np.nan)
     size = state.log_dirs.size_bytes
     disk = RESOURCES.index(Resource.DISK)
@@ -66,7 +65,7 @@ def known_dir_loads(
 def _known(
     score: Score, figures: Score | Level, capacity: RateArray
 ) -> Mapping[str, RateArray]:
-    """Return figures of brokers or others, without those of unknown resources."""
+    """Return the figures, NaN for resources of which no load is known."""
     known = [score.resources[resource].known_fraction > 0 for resource in RESOURCES]
     hidden = np.where(known, 0.0, np.nan)
     measures = {name: getattr(figures, name) + hidden for name in MEASURES}

@@ -30,10 +30,10 @@ def lone_broker_notes(state: ClusterState) -> Iterator[Note]:
     if len(used) < 2 or size[used].max() < 2 or not live.any():
         return
     held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
-    for b in np.nonzero(live & named[brokers.rack_idx])[0].tolist():
-        rack = int(brokers.rack_idx[b])
-        others = held[live & (brokers.rack_idx != rack)]
-        if size[rack] == 1 and held[b] > MUCH * max(others.mean(), 1.0):
+    is_alone = named[brokers.rack_idx] & (size[brokers.rack_idx] == 1)
+    for b in np.nonzero(live & is_alone)[0].tolist():
+        others = held[live & (brokers.rack_idx != brokers.rack_idx[b])]
+        if held[b] > MUCH * max(others.mean(), 1.0):
             yield _note(state, b, int(held[b]), float(others.mean()), size[used])
 
 

@@ -47,16 +47,15 @@ def find_impossible(state: ClusterState) -> list[Impossible]:
     Only replicas that are in sync count, as the others may not be whole. A broker is
     not named for its disks where one of its log dirs is.
     """
-    return [*_disks(state), *_links(state)]
+    follows: BoolArray = state.replicas.is_in_sync & ~state.is_offline
+    return [*_disks(state, follows), *_links(state, follows)]
 
 
-def _disks(state: ClusterState) -> Iterator[Impossible]:
+def _disks(state: ClusterState, follows: BoolArray) -> Iterator[Impossible]:
     replicas, dirs, brokers = state.replicas, state.log_dirs, state.brokers
-    size = _least_bytes(state)
-    in_dirs, on_brokers = (
-        np.zeros(len(dirs), np.int64),
-        np.zeros(len(brokers), np.int64),
-    )
+    size = _least_bytes(state, follows)
+    in_dirs = np.zeros(len(dirs), dtype=np.int64)
+    on_brokers = np.zeros(len(brokers), dtype=np.int64)
     located = np.not_equal(replicas.log_dir_idx, ABSENT)
     add_to(in_dirs, replicas.log_dir_idx[located], size[located])
     add_to(on_brokers, replicas.broker_idx, size)
@@ -85,25 +84,18 @@ def _disks(state: ClusterState) -> Iterator[Impossible]:
             )
 
 
-def _least_bytes(state: ClusterState) -> BytesArray:
-    """Return ``(replicas,)`` bytes of those that are whole; 0 for the others."""
+def _least_bytes(state: ClusterState, follows: BoolArray) -> BytesArray:
+    """Return ``(replicas,)`` bytes of complete online replicas; 0 for the others."""
     replicas, weights = state.replicas, weigh(state)
     size = weights.copy_bytes[replicas.partition_idx]
     if len(weights.own):
         size = size + weights.own
-    is_whole = np.not_equal(replicas.own_bytes, UNKNOWN) | _follows(state)
+    is_whole = np.not_equal(replicas.own_bytes, UNKNOWN) | follows
     return np.where(is_whole & ~state.is_offline, size, 0)
 
 
-def _follows(state: ClusterState) -> BoolArray:
-    """Return ``(replicas,)`` true where a replica is in sync and online."""
-    follows: BoolArray = state.replicas.is_in_sync & ~state.is_offline
-    return follows
-
-
-def _links(state: ClusterState) -> Iterator[Impossible]:
+def _links(state: ClusterState, follows: BoolArray) -> Iterator[Impossible]:
     replicas, partitions, brokers = state.replicas, state.partitions, state.brokers
-    follows = _follows(state)
     each = np.nan_to_num(partitions.in_bytes_per_s)
     count = len(brokers)
     received = _summed(

@@ -87,7 +87,7 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
 
 
 def _without_use(found: dict[str, Any]) -> dict[str, Any]:
-    """Return what is told of skew, without what only sentences need."""
+    """Return the document without the field `use`, which only the advice text needs."""
     skews = {
         what: skew and {key: value for key, value in skew.items() if key != "use"}
         for what, skew in found["skew"].items()
@@ -188,7 +188,7 @@ def _sayings(
     measures: Mapping[str, RateArray],
     aim: Aim | None,
 ) -> Iterator[str]:
-    """Yield advice in words; assignors are blamed for what another would mend."""
+    """Yield advice texts, comparing the current assignment with other assignors."""
     now = owners(group)
     is_assigned = bool(len(group.owned.idx)) and group.num_members > 0
     options = {
@@ -218,7 +218,7 @@ def _skew_text(
     options: Sequence[Option],
     now: npt.NDArray[np.int32],
 ) -> str:
-    """Return who is busiest, and whether that is for the assignor to mend."""
+    """Return the busiest member, and which assignors would lower its load."""
     times = f"{skew['max_over_mean']:.3g} times"
     text = f"{skew['busiest']} carries {times} the mean {what} of the members"
     if not options:

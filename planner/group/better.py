@@ -1,4 +1,4 @@
-"""What other assignments of a group would do: the best there is, and Kafka's own."""
+"""Assignments by Kafka's assignors and by `balanced`, to compare a group with."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,9 +29,9 @@ class Option:
     Parameters
     ----------
     name
-        Of the assignor.
+        Name of the assignor.
     busiest
-        What the busiest member carries.
+        Largest load over capacity of a member.
     num_idle
         Members that read nothing.
     widest

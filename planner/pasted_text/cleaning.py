@@ -43,9 +43,9 @@ class Form:
     data
         Beginning of a line that is data; matched from the start of the line.
     marks
-        What no line of noise may hold anywhere: data was written behind noise.
+        Matches text that never occurs in noise: a line with it is not skipped.
     hints
-        What no sentence may hold: the line may be the rest of a line of data.
+        Matches text that marks a possible remainder of a wrapped data line.
     has_words
         Whether sentences are no data. In YAML and CSV a sentence may be data.
     """

@@ -23,7 +23,7 @@ class Output:
     name
         Name of the importer that reads it; empty where none does.
     words
-        What it is and what to do, as the end of ``this looks like …``.
+        Description and remedy, as the end of ``this looks like …``.
     """
 
     name: str
@@ -153,7 +153,7 @@ _LISTS = (
 
 def recognise(text: str, *, but: str | None = None) -> Output | None:
     r"""
-    Return what a text seems to be; `None` if that cannot be told.
+    Return the kind of output that a text matches; `None` if it matches none.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ import numpy as np
 from placement.cluster import BoolArray, BrokerState, ClusterState, RateArray
 from placement.load import RESOURCES, Resource
 from placement.score import Score
+from placement.score.known import given_capacities
 from planner.plan.document import Plan
 from planner.plan.words import (
     LABEL_WIDTH,
@@ -159,11 +160,5 @@ def over_threshold(plan: Plan, score: Score, r: int) -> BoolArray:
 
 def given_capacity(state: ClusterState, resource: Resource) -> RateArray:
     """Return ``(B,)`` capacities as given, NaN where not."""
-    brokers = state.brokers
-    given = {
-        Resource.DISK: np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan),
-        Resource.IN: brokers.in_bytes_per_s,
-        Resource.OUT: brokers.out_bytes_per_s,
-        Resource.CPU: brokers.cpu_cores,
-    }
-    return given[resource]
+    given: RateArray = given_capacities(state)[:, RESOURCES.index(resource)]
+    return given

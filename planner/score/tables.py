@@ -247,10 +247,10 @@ def _topic_figures(topics: TopicLevel, r: int) -> Columns:
 
 class _Maker(NamedTuple):
     """
-    What makes the columns of a level.
+    Builders of the columns of one level.
 
-    `of_all` those that are of all resources, and `of_resource` those of each; `known`
-    what is known of the loads of all, which is worked out once.
+    `of_all` returns columns shared by all resources, `of_resource` those of one, and
+    `known` the known loads that `of_resource` takes, computed once per level.
     """
 
     of_all: Callable[[ClusterScore], Columns]

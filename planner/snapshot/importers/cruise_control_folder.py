@@ -65,7 +65,7 @@ def read_answers(name: str, contents: Mapping[str, bytes]) -> list[Source]:
     Parameters
     ----------
     name
-        What problems of all files together name as their file.
+        File name in problems that concern all files.
     contents
         By name: answers and capacity files, as in a folder.
 
