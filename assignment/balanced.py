@@ -40,10 +40,17 @@ class Balanced:
 
     Goals, in this order: the busiest member carries least; then loads are as even as
     can be (fewest members carry that much, then the next carries least, and so on);
-    then as many partitions as possible are read in a rack that has a replica; then as
-    few as possible change hands. Where all partitions weigh the same and members can
-    carry the same, all of that is exact, and proven. Where weights differ, members are
-    brought within a tolerance, and the gap to the proven bound is said.
+    then as many partitions as possible are read in a rack that has a replica; then each
+    topic is as even over its readers as can be (fewest partitions above a reader's
+    share of the topic, rounded up, or lacking to it, rounded down); then as few as
+    possible change hands. Where all partitions weigh the same and members can carry the
+    same, all of that is exact, and proven. Where weights differ, members are brought
+    within a tolerance, and the gap to the proven bound is said.
+
+    Topics are evened out where no racks count, and up to 20,000 pairs of a member and a
+    topic that it reads, or 300,000 where all read the same. Beyond, no partition
+    changes hands for that; where all read the same, what is dealt goes round the
+    members topic by topic.
 
     Constraints: only subscribed topics; each partition once.
 
@@ -75,12 +82,12 @@ class Balanced:
         """Return who reads what, and what is proven about it."""
         if not group.num_partitions:
             return _nothing(group)
-        is_counted = has_equal_weights(group)
+        is_counted = group.has_equal_weights
         if is_counted and (same := balance_same(group)) is not None:
             return Answer(*same)
         if not group.is_read.any():
             return _nothing(group)
-        if is_counted and has_equal_capacities(group):
+        if is_counted and group.has_equal_capacities:
             return Answer(*balance_counts(group, classes_of(group)))
         return Answer(*balance_weights(group, classes_of(group), self.tolerance))
 
@@ -90,15 +97,3 @@ def _nothing(group: Group) -> Answer:
     nobody = np.full(group.num_partitions, ABSENT, dtype=np.int32)
     none = Bounded(value=0, lower_bound=0)
     return Answer(Assignment(nobody), Certificate(busiest=none, moved=none))
-
-
-def has_equal_weights(group: Group) -> bool:
-    """Tell whether all partitions weigh the same, and something."""
-    weight = group.partitions.weight
-    return bool(weight[0] > 0 and (weight == weight[0]).all())
-
-
-def has_equal_capacities(group: Group) -> bool:
-    """Tell whether all members can carry the same."""
-    capacity = group.members.capacity
-    return bool((capacity == capacity[0]).all())

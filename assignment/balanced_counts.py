@@ -2,13 +2,15 @@
 
 import numpy as np
 
+from assignment.balanced_topics import can_even_topics, even_topics
 from assignment.certificate import Certificate, bound_moved, busiest_value
 from assignment.classes import Classes, hand_out
 from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
 from placement.core.count_bounds import cost_bound, peak_bound
+from placement.core.count_flow import bounds_of, even_out, least_cost
+from placement.core.count_network import Network
 from placement.core.count_problem import CountProblem, CountSolution
-from placement.core.counts import solve_evenly
 from placement.core.solution import Bounded, Proof
 from placement.errors import ProofError
 
@@ -25,7 +27,18 @@ def balance_counts(group: Group, classes: Classes) -> tuple[Assignment, Certific
         Its partitions by who may read them.
     """
     problem = count_problem(group, classes)
-    solution = solve_evenly(problem)
+    even = even_out(problem, Network.of(problem))
+    bounds = bounds_of(even)
+    if can_even_topics(group):
+        each = np.ones(group.num_members, dtype=np.int64)
+        found = even_topics(group, each, bounds, classes)
+        return found.assignment, _certificate(
+            group, classes, problem, found.solution, found.assignment
+        )
+    solution = least_cost(problem, bounds, even.count)
+    if (bound := cost_bound(problem, solution.proof)) != solution.cost:
+        msg = f"bound {bound} does not meet the counts' value {solution.cost}"
+        raise ProofError(msg)
     assignment = Assignment(hand_out(classes, solution.count))
     return assignment, _certificate(group, classes, problem, solution, assignment)
 
@@ -58,12 +71,9 @@ def _certificate(
     assignment: Assignment,
 ) -> Certificate:
     proof = solution.proof
-    peak, cost = peak_bound(problem, proof.peak_bins), cost_bound(problem, proof)
-    if peak != solution.load.max(initial=0) or cost != solution.cost:
-        msg = (
-            f"bounds {peak} and {cost} do not meet the counts' values "
-            f"{solution.load.max(initial=0)} and {solution.cost}"
-        )
+    peak, highest = peak_bound(problem, proof.peak_bins), solution.load.max(initial=0)
+    if peak != highest:
+        msg = f"bound {peak} does not meet the largest load {highest}"
         raise ProofError(msg)
     value = busiest_value(group, assignment)
     members = [group.members.ids[member] for member in proof.peak_bins.tolist()]
@@ -78,7 +88,10 @@ def _certificate(
             proof=Proof(kind="flow-dual", witness={"members": members}),
         ),
         moved=bound_moved(
-            group, assignment, least, Proof(kind="flow-dual", witness={"cost": cost})
+            group,
+            assignment,
+            least,
+            Proof(kind="flow-dual", witness={"cost": solution.cost}),
         ),
     )
 

@@ -13,13 +13,18 @@ import numpy.typing as npt
 
 from assignment.assignors.claims import sole_owners
 from assignment.assignors.sticky import are_subscriptions_equal
+from assignment.balanced_topics import MAX_EDGES_SAME, can_even_topics, even_topics
 from assignment.certificate import Certificate, bound_moved
 from assignment.classes import racks_count
-from assignment.group import ABSENT, Group, IndexArray, Rows
+from assignment.group import ABSENT, BoolArray, Group, IndexArray, Rows
 from assignment.outcome import Assignment
+from placement.core.count_flow import LoadBounds
+from placement.core.kernels import deal
 from placement.core.solution import Bounded, Proof
 
 CountArray = npt.NDArray[np.int64]
+MAX_PAIRS = 20_000_000
+"""Pairs of a topic and a member up to which partitions of each are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,30 @@ def balance_same(group: Group) -> tuple[Assignment, Certificate] | None:
     num_read = int(np.count_nonzero(is_read))
     owned = _owned(group, is_read)
     goal = _goals(group, owned.rows.counts, num_read)
-    assignment = Assignment(_keep_and_deal(owned, goal, is_read))
-    return assignment, _certificate(group, owned, assignment, goal)
+    least = int(np.maximum(owned.rows.counts - goal, 0).sum())
+    if can_even_topics(group, MAX_EDGES_SAME) and num_read:
+        # Where members carry the same, any of them may read the one more.
+        part = np.ones_like(goal) if group.has_equal_capacities else goal
+        found = even_topics(group, part, _bounds(group, goal))
+        assignment, least = found.assignment, found.solution.moves
+    else:
+        assignment = Assignment(_keep_and_deal(group, owned, goal, is_read))
+    return assignment, _certificate(group, owned, assignment, goal, least)
 
 
-def _owned(group: Group, is_read: npt.NDArray[np.bool_]) -> _Owned:
+def _bounds(group: Group, goal: CountArray) -> LoadBounds:
+    """Return what members may read: of equal ones any may read one more."""
+    num_edges = group.num_members * int(group.is_read.sum())
+    is_any = group.has_equal_capacities
+    return LoadBounds(
+        lowest=np.full_like(goal, goal.min()) if is_any else goal,
+        highest=np.full_like(goal, goal.max()) if is_any else goal,
+        is_open=np.ones(num_edges, dtype=np.bool_),
+        peak_bins=np.arange(group.num_members),
+    )
+
+
+def _owned(group: Group, is_read: BoolArray) -> _Owned:
     owner_idx = sole_owners(group)
     is_owned = np.not_equal(owner_idx, ABSENT)
     is_clean = np.count_nonzero(is_owned) == len(group.owned.idx)
@@ -71,7 +95,7 @@ def _owned(group: Group, is_read: npt.NDArray[np.bool_]) -> _Owned:
 def _goals(group: Group, have: CountArray, num_read: int) -> CountArray:
     """Return ``(M,)`` how many partitions each member is to read."""
     capacity = group.members.capacity
-    if (capacity == capacity[0]).all():
+    if group.has_equal_capacities:
         low, extras = divmod(num_read, group.num_members)
         goal = np.full(group.num_members, low, dtype=np.int64)
         # Those that own most get the extras: so most can stay where it is.
@@ -116,32 +140,76 @@ def share_out(num_items: int, capacity: list[Fraction], have: CountArray) -> Cou
 
 
 def _keep_and_deal(
-    owned: _Owned, goal: CountArray, is_read: npt.NDArray[np.bool_]
+    group: Group, owned: _Owned, goal: CountArray, is_read: BoolArray
 ) -> IndexArray:
-    """Let members keep the first of what they own, and deal the rest out in runs."""
-    members = np.arange(len(goal), dtype=np.int32)
-    rows, member_idx = owned.rows, owned.owner_idx
-    have = rows.counts
-    is_over = np.nonzero(have > goal)[0]
-    starts, stops = rows.start[is_over] + goal[is_over], rows.start[is_over + 1]
-    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        member_idx[rows.idx[start:stop]] = ABSENT
+    """
+    Let members keep what they may, and deal the rest out topic by topic.
+
+    What a member gives up is spread over what it owns, and what is dealt goes round the
+    members: so that no topic goes to few of them.
+    """
+    member_idx, have = owned.owner_idx, owned.rows.counts
+    member_idx[_given_up(owned.rows, np.maximum(have - goal, 0))] = ABSENT
     free = np.nonzero(np.equal(member_idx, ABSENT) & is_read)[0]
-    member_idx[free] = np.repeat(members, np.maximum(goal - have, 0))
+    lack = np.maximum(goal - have, 0)
+    if have.any() and (size := len(group.topics) * group.num_members) <= MAX_PAIRS:
+        _deal_apart(group, member_idx, free, lack, size)
+    else:
+        member_idx[free] = _in_rounds(lack)
     return member_idx
 
 
+def _given_up(rows: Rows, excess: CountArray) -> CountArray:
+    """Return partitions that owners give up, evenly spaced over what each owns."""
+    owner = np.repeat(np.arange(len(excess)), excess)
+    first = np.cumsum(excess) - excess
+    nth = np.arange(len(owner)) - first[owner]
+    # Owners begin at different places of their lists, or all would give up one topic.
+    have = rows.counts[owner]
+    at = (nth * have + (owner * have) // max(len(excess), 1)) // excess[owner]
+    given: CountArray = rows.idx[rows.start[owner] + at].astype(np.int64)
+    return given
+
+
+def _in_rounds(lack: CountArray) -> IndexArray:
+    """Return ``(N,)`` members in turn, each as often as it lacks partitions."""
+    if lack.max(initial=0) - lack.min(initial=0) <= 1 and (np.diff(lack) <= 0).all():
+        return (np.arange(lack.sum()) % max(len(lack), 1)).astype(np.int32)
+    members = np.repeat(np.arange(len(lack), dtype=np.int32), lack)
+    first = np.cumsum(lack) - lack
+    turn = np.arange(len(members)) - first[members]
+    return members[np.argsort(turn, kind="stable")]
+
+
+def _deal_apart(
+    group: Group, member_idx: IndexArray, free: CountArray, lack: CountArray, size: int
+) -> None:
+    """Deal partitions out in turn, passing over members that have enough of a topic."""
+    members = group.num_members
+    topic_idx = group.partitions.topic_idx
+    kept = np.nonzero(np.not_equal(member_idx, ABSENT))[0]
+    pairs = topic_idx[kept].astype(np.int64) * members + member_idx[kept]
+    held = np.bincount(pairs, minlength=size)
+    most = -(-group.topics.num_partitions // members)
+    first_pair, takers = np.arange(len(most)) * members, np.nonzero(lack)[0]
+    columns = (free, topic_idx, first_pair, most, held, lack, takers, member_idx)
+    deal.run_sized(deal.deal_in_turn, size, *columns)
+
+
 def _certificate(
-    group: Group, owned: _Owned, assignment: Assignment, goal: CountArray
+    group: Group,
+    owned: _Owned,
+    assignment: Assignment,
+    goal: CountArray,
+    least: int,
 ) -> Certificate:
     # The closed form is exact: the value is its own bound, and the witness says why.
     value = float((goal * group.partitions.weight[0] / group.members.capacity).max())
     share = {"partitions": int(goal.sum()), "members": group.num_members}
     proof = Proof(kind="count", witness=share)
-    moved = int(np.maximum(owned.rows.counts - goal, 0).sum())
     if owned.is_clean:
-        counted = Bounded(value=moved, lower_bound=moved, proof=proof)
+        counted = Bounded(value=least, lower_bound=least, proof=proof)
     else:
-        counted = bound_moved(group, assignment, moved, proof)
+        counted = bound_moved(group, assignment, least, proof)
     busiest = Bounded(value=value, lower_bound=value, proof=proof)
     return Certificate(busiest=busiest, moved=counted)

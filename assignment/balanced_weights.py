@@ -9,12 +9,10 @@ below its share; and single moves and swaps of the busiest member make up for wh
 leaves.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from assignment.balanced_counts import num_given_up
 from assignment.certificate import (
@@ -31,7 +29,6 @@ from placement.core.count_bounds import share_bound
 from placement.core.count_flow import share_evenly, shares
 from placement.core.count_problem import CountProblem
 from placement.core.kernels import deal
-from placement.core.kernels.jit import compiled
 from placement.core.solution import Bounded, Proof
 
 PARTS = float(1 << 44)
@@ -39,8 +36,6 @@ PARTS = float(1 << 44)
 MAX_ROUNDS = 5
 """A heavy partition may lift its member over the limit; that one then gives up lighter
 ones: that many times."""
-MIN_ITEMS_COMPILED = 20_000
-"""Below, the same code runs uncompiled: it takes less than compiling would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +133,6 @@ def _heaviest(group: Group, member_idx: IndexArray) -> RateArray:
     return heaviest[:-1]
 
 
-def _run(kernel: Callable[..., Any], size: int, *columns: npt.NDArray[Any]) -> None:
-    """Run a kernel compiled on arrays, or as it is on lists."""
-    if size >= MIN_ITEMS_COMPILED:
-        compiled(kernel)(*columns)
-        return
-    lists = [column.tolist() for column in columns]
-    kernel(*lists)
-    for column, changed in zip(columns, lists, strict=True):
-        if column.flags.writeable:
-            column[:] = changed
-
-
 def _release(
     group: Group, member_idx: IndexArray, load: RateArray, limit: RateArray
 ) -> None:
@@ -163,7 +146,7 @@ def _release(
     order = rows[np.lexsort((-weight[rows], member_idx[rows]))]
     start = np.searchsorted(member_idx[order], np.arange(group.num_members + 1))
     columns = (order, weight, start, load, limit, member_idx)
-    _run(deal.release, len(weight), *columns)
+    deal.run_sized(deal.release, len(weight), *columns)
 
 
 def _deal(
@@ -183,10 +166,10 @@ def _deal(
         # A sorted line is a heap.
         who = classes.member_idx
         line = who[np.lexsort((who, full[who]))]
-        _run(deal.deal_to_lowest, len(weight), *loads, line, member_idx)
+        deal.run_sized(deal.deal_to_lowest, len(weight), *loads, line, member_idx)
     else:
         edges = (classes.class_idx, classes.start, classes.member_idx)
-        _run(deal.deal_to_readers, len(weight), *loads, *edges, member_idx)
+        deal.run_sized(deal.deal_to_readers, len(weight), *loads, *edges, member_idx)
 
 
 def _certificate(

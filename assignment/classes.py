@@ -44,12 +44,21 @@ class Classes:
         return len(self.start) - 1
 
 
-def classes_of(group: Group) -> Classes:
-    """Group the partitions that are read by who may read them, and by racks if any."""
-    topic_class, lists = _by_subscribers(group)
+def classes_of(group: Group, *, by_topic: bool = False) -> Classes:
+    """
+    Group the partitions that are read by who may read them, and by racks if any.
+
+    Parameters
+    ----------
+    group
+        The group.
+    by_topic
+        Whether every topic is a class of its own; racks are then left out.
+    """
+    topic_class, lists = _topics(group) if by_topic else _by_subscribers(group)
     class_idx = topic_class[group.partitions.topic_idx]
     prices = None
-    if racks_count(group):
+    if not by_topic and racks_count(group):
         class_idx, lists, prices = _by_rack(group, class_idx, lists)
     start = np.cumsum([0, *(len(each) for each in lists)], dtype=np.int64)
     member_idx = np.concatenate([*lists, np.zeros(0, dtype=np.int32)]).astype(np.int64)
@@ -76,6 +85,14 @@ def _by_subscribers(group: Group) -> tuple[RowArray, list[IndexArray]]:
             lists.append(subscribers.of(topic))
         topic_class[topic] = number
     return topic_class, lists
+
+
+def _topics(group: Group) -> tuple[RowArray, list[IndexArray]]:
+    """Return the class of each topic, one for each that is read, and its members."""
+    subscribers, read = group.subscribers, np.nonzero(group.is_read)[0]
+    topic_class = np.full(len(group.topics), ABSENT, dtype=np.int64)
+    topic_class[read] = np.arange(len(read))
+    return topic_class, [subscribers.of(topic) for topic in read.tolist()]
 
 
 def racks_count(group: Group) -> bool:

@@ -300,6 +300,18 @@ class Group:
         return self.subscribed.transposed(len(self.topics))
 
     @property
+    def has_equal_weights(self) -> bool:
+        """Whether all partitions weigh the same, and something."""
+        weight = self.partitions.weight
+        return bool(weight[0] > 0 and (weight == weight[0]).all())
+
+    @property
+    def has_equal_capacities(self) -> bool:
+        """Whether all members can carry the same."""
+        capacity = self.members.capacity
+        return bool((capacity == capacity[0]).all())
+
+    @property
     def is_read(self) -> BoolArray:
         """``(T,)`` true for topics that exist and have a subscriber."""
         is_subscribed = np.zeros(len(self.topics), dtype=np.bool_)

@@ -47,27 +47,53 @@ def cost_bound(problem: CountProblem, proof: CountProof) -> int:
 
     Notes
     -----
-    With :math:`p_e` the price of an edge, dual values :math:`u_k` of classes and
-    :math:`v_b` of bins such that :math:`w_e = u_k - v_b - p_e \le 1` on open edges, the
-    prices and the items that lie where they were not come to at least
-    :math:`\sum_k u_k n_k - \sum_e h_e \max(w_e, 0) - \sum_b \max(v_b l_b, v_b h_b)`, by
-    weak duality of the least-cost flow. Items that had no bin are taken off. All dual
+    An edge that holds :math:`c` items costs :math:`f_e(c)`: the price of each, 1 for
+    each beyond those at home, and the price of a share for each beyond either end of
+    it. With dual values :math:`u_k` of classes and :math:`v_b` of bins the edges come
+    to at least :math:`\sum_k u_k n_k + \sum_e \min_c (f_e(c) - (u_k - v_b) c) -
+    \sum_b \max(v_b l_b, v_b h_b)`, by weak duality of the least-cost flow; the least
+    of a convex function with steps is at one of them. Items that had no bin are no
+    moves, and an item within its share was counted as beyond the lower end. All dual
     values may rise by one amount; the best of these is taken.
     """
     class_price, bin_price = -proof.class_potential, -proof.bin_potential
-    edge_class = problem.edge_class
-    worth = class_price[edge_class] - bin_price[problem.edge_bin]
-    if problem.price is not None:
-        worth = worth - problem.price
-    if (worth[proof.is_open] > 1).any():
+    on_edges = _least_on_edges(problem, proof, class_price, bin_price)
+    if on_edges is None:
         return 0
-    home = np.where(proof.is_open, problem.home, 0)
-    at_home = int((home * np.maximum(worth, 0)).sum())
-    newcomers = int(problem.supply.sum() - problem.home.sum())
+    items = int(problem.supply.sum())
+    newcomers = items - int(problem.home.sum())
+    within = problem.share_price * (items - int(problem.shares[0].sum()))
     best = 0
     for rise in np.unique(-bin_price).tolist():
         price = bin_price + rise
         full = np.maximum(price * proof.lowest, price * proof.highest).sum()
-        bound = int(((class_price + rise) * problem.supply).sum()) - at_home - int(full)
-        best = max(best, bound - newcomers)
+        bound = (
+            int(((class_price + rise) * problem.supply).sum()) + on_edges - int(full)
+        )
+        best = max(best, bound - newcomers - within)
     return best
+
+
+def _least_on_edges(
+    problem: CountProblem,
+    proof: CountProof,
+    class_price: IntArray,
+    bin_price: IntArray,
+) -> int | None:
+    """Return the least that open edges cost, less what items are worth; `None`: any."""
+    edges = proof.is_open
+    worth = (class_price[problem.edge_class] - bin_price[problem.edge_bin])[edges]
+    price = 0 if problem.price is None else problem.price[edges]
+    if (worth > price + 1 + 2 * problem.share_price).any():
+        return None
+    home, low, high = (m[edges] for m in (problem.home, *problem.shares))
+
+    def cost(count: IntArray) -> IntArray:
+        beyond = np.maximum(count - low, 0) + np.maximum(count - high, 0)
+        paid: IntArray = np.maximum(count - home, 0) + (price - worth) * count
+        paid += problem.share_price * beyond
+        return paid
+
+    nothing = np.zeros(len(worth), dtype=np.int64)
+    least = np.minimum.reduce([cost(count) for count in (nothing, home, low, high)])
+    return int(least.sum())

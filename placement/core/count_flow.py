@@ -1,5 +1,7 @@
 """The flows of `core.counts`: evening loads out, and bringing items home."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,7 @@ from placement.core.count_problem import (
     CountProof,
     CountSolution,
     IntArray,
+    num_outside,
     sum_by,
 )
 from placement.core.kernels import counts as kernels
@@ -128,52 +131,89 @@ def _renumber(network: Network, *parted: BoolArray) -> None:
     network.part[:] = np.unique(key, return_inverse=True)[1]
 
 
-def least_cost(problem: CountProblem, even: Network) -> CountSolution:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LoadBounds:
     """
-    Place the items most cheaply, loads staying as even.
+    What loads may be.
+
+    Parameters
+    ----------
+    lowest, highest
+        ``(B,)`` what each bin holds at least and at most.
+    is_open
+        ``(E,)`` true for edges that may hold anything.
+    peak_bins
+        Bins from which the largest load is proven.
+    """
+
+    lowest: IntArray
+    highest: IntArray
+    is_open: BoolArray
+    peak_bins: IntArray
+
+
+def bounds_of(even: Network) -> LoadBounds:
+    """Return what loads are when they are as even as can be, as `even_out` found."""
+    bins, classes = even.part[: even.num_bins], even.part[even.num_bins :]
+    highest = _highest(even)
+    return LoadBounds(
+        lowest=np.maximum(highest - 1, 0),
+        highest=highest,
+        is_open=np.equal(bins[even.edge_bin], classes[even.edge_class]),
+        peak_bins=np.nonzero(np.equal(bins, bins[np.argmax(even.load)]))[0],
+    )
+
+
+def least_cost(
+    problem: CountProblem, bounds: LoadBounds, count: IntArray | None = None
+) -> CountSolution:
+    """
+    Place the items most cheaply, loads staying within bounds.
 
     Parameters
     ----------
     problem
-        Of which loads were evened out.
-    even
-        What `even_out` returned.
+        The items.
+    bounds
+        What loads may be. Some placement keeps them.
+    count
+        ``(E,)`` one that does, if known: it is the answer where nothing is cheaper.
     """
-    bins, classes = even.part[: even.num_bins], even.part[even.num_bins :]
-    is_open = np.equal(bins[even.edge_bin], classes[even.edge_class])
-    highest = _highest(even)
-    lowest = np.maximum(highest - 1, 0)
-    peak = np.nonzero(np.equal(bins, bins[np.argmax(even.load)]))[0]
-    network = _opened(problem, even, is_open)
-    if problem.price is not None:
-        network.count[:] = 0
-        _place(problem, network, lowest, highest)
-    elif _is_least(problem, even, is_open, highest):
-        network.count[:] = even.count[is_open]
+    network = _opened(problem, bounds)
+    is_plain = problem.price is None and not problem.share_price
+    if is_plain and count is not None and _is_least(problem, count, bounds):
+        network.count[:] = count[bounds.is_open]
         # Only what is too much at home leaves: room in these bins is worth a move.
-        is_full = sum_by(network.home, network.edge_bin, even.num_bins) > highest
-        network.potential[even.num_bins :] = -1
-        network.potential[: even.num_bins][is_full] = -1
+        at_home = sum_by(network.home, network.edge_bin, problem.num_bins)
+        network.potential[problem.num_bins :] = -1
+        network.potential[: problem.num_bins][at_home > bounds.highest] = -1
     else:
-        _place(problem, network, lowest, highest)
-    count = np.zeros(len(is_open), dtype=np.int64)
-    count[is_open] = network.count
-    proof = CountProof(
-        peak_bins=peak,
-        lowest=lowest,
-        highest=highest,
-        is_open=is_open,
-        class_potential=network.potential[even.num_bins :],
-        bin_potential=network.potential[: even.num_bins],
-    )
+        _place(problem, network, bounds.lowest, bounds.highest)
+    return _solution(problem, bounds, network)
+
+
+def _solution(
+    problem: CountProblem, bounds: LoadBounds, network: Network
+) -> CountSolution:
+    count = np.zeros(len(bounds.is_open), dtype=np.int64)
+    count[bounds.is_open] = network.count
     moves = int(problem.home.sum()) - int(np.minimum(count, problem.home).sum())
     paid = 0 if problem.price is None else int((count * problem.price).sum())
+    outside = num_outside(problem, count)
     return CountSolution(
         count=count,
-        load=sum_by(count, problem.edge_bin, even.num_bins),
+        load=sum_by(count, problem.edge_bin, problem.num_bins),
         moves=moves,
-        cost=moves + paid,
-        proof=proof,
+        outside=outside,
+        cost=moves + paid + problem.share_price * outside,
+        proof=CountProof(
+            peak_bins=bounds.peak_bins,
+            lowest=bounds.lowest,
+            highest=bounds.highest,
+            is_open=bounds.is_open,
+            class_potential=network.potential[problem.num_bins :],
+            bin_potential=network.potential[: problem.num_bins],
+        ),
     )
 
 
@@ -185,26 +225,32 @@ def _highest(even: Network) -> IntArray:
     return highest[part]
 
 
-def _opened(problem: CountProblem, even: Network, is_open: BoolArray) -> Network:
-    """Return a network of the open edges, everything that may stay at home there."""
-    num_open = sum_by(is_open.astype(np.int64), even.edge_class, problem.num_classes)
+def _opened(problem: CountProblem, bounds: LoadBounds) -> Network:
+    """Return a network of the open edges, with all that costs nothing there."""
+    is_open = bounds.is_open
+    edge_class = problem.edge_class
+    num_open = sum_by(is_open.astype(np.int64), edge_class, problem.num_classes)
     class_start = np.concatenate([[0], np.cumsum(num_open)])
-    network = Network.over(even.num_bins, class_start, even.edge_bin[is_open])
+    network = Network.over(problem.num_bins, class_start, problem.edge_bin[is_open])
     network.home[:] = problem.home[is_open]
-    network.count[:] = network.home
-    if problem.price is not None:
+    if problem.share_price:
+        network.share_price = problem.share_price
+        network.low[:], network.high[:] = (s[is_open] for s in problem.shares)
+    if problem.price is None:
+        network.count[:] = np.minimum(network.home, network.low)
+    else:
+        # Where places have prices staying may be dearer than moving.
         network.price[:] = problem.price[is_open]
     return network
 
 
-def _is_least(
-    problem: CountProblem, even: Network, is_open: BoolArray, highest: IntArray
-) -> bool:
-    """Tell whether evening out moved no more than what could not stay anyway."""
-    home = np.where(is_open, problem.home, 0)
-    too_much = sum_by(home, even.edge_bin, even.num_bins) - highest
-    kept = int(np.minimum(even.count, problem.home).sum())
-    return kept == int(home.sum()) - int(np.maximum(too_much, 0).sum())
+def _is_least(problem: CountProblem, count: IntArray, bounds: LoadBounds) -> bool:
+    """Tell whether no more has moved than what could not stay anyway."""
+    home = np.where(bounds.is_open, problem.home, 0)
+    at_home = sum_by(home, problem.edge_bin, problem.num_bins)
+    kept = int(np.minimum(count, problem.home).sum())
+    leave = int(np.maximum(at_home - bounds.highest, 0).sum())
+    return kept == int(home.sum()) - leave
 
 
 def _place(
@@ -213,11 +259,10 @@ def _place(
     """
     Give all items a place within the bounds of the bins, most cheaply.
 
-    Successive shortest paths, from items at home, or from nowhere if places have
-    prices: then staying may be dearer than moving. First between what must
-    leave or has no place, and bins that lack items; then from the former to any bin
-    with room; then from any bin that may give to those that lack; last whatever still
-    lowers the cost.
+    Successive shortest paths, from items that cost nothing where they lie. First
+    between what must leave or has no place, and bins that lack items; then from the
+    former to any bin with room; then from any bin that may give to those that lack;
+    last whatever still lowers the cost.
     """
     left = np.zeros(network.num_nodes, dtype=np.int64)
     placed = sum_by(network.count, network.edge_class, problem.num_classes)

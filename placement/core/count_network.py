@@ -42,6 +42,9 @@ class Network:
     count: IntArray
     home: IntArray
     price: IntArray
+    low: IntArray
+    high: IntArray
+    share_price: int
     potential: IntArray
     part: IntArray
 
@@ -70,6 +73,9 @@ class Network:
             count=np.zeros(len(edge_bin), dtype=np.int64),
             home=np.full(len(edge_bin), EVERYTHING, dtype=np.int64),
             price=np.zeros(len(edge_bin), dtype=np.int64),
+            low=np.full(len(edge_bin), EVERYTHING, dtype=np.int64),
+            high=np.full(len(edge_bin), EVERYTHING, dtype=np.int64),
+            share_price=0,
             potential=np.zeros(num_nodes, dtype=np.int64),
             part=np.zeros(num_nodes, dtype=np.int64),
         )
@@ -87,8 +93,8 @@ class Network:
     def run(self, kernel: Callable[..., Any], *columns: IntArray | int) -> None:
         """Run a kernel on the network: compiled on arrays, or as it is on lists."""
         shape = (self.bin_start, self.bin_edge, self.class_start, self.edge_bin)
-        prices = (self.home, self.price, self.potential)
-        given = (*shape, self.edge_class, self.count, *prices)
+        prices = (self.home, self.price, self.low, self.high, self.share_price)
+        given = (*shape, self.edge_class, self.count, *prices, self.potential)
         if len(self.edge_bin) >= MIN_EDGES_COMPILED:
             compiled(kernel)(self.num_bins, *given, *columns)
         else:

@@ -32,6 +32,12 @@ class CountProblem:
     price
         ``(E,)`` what an item on an edge costs, in moves, not negative; nothing where
         not given.
+    share_low, share_high
+        ``(E,)`` how many of its items a class would like to have in the bin; not given
+        where it does not care.
+    share_price
+        What each item above the higher of these costs, and each one that lacks to the
+        lower.
     """
 
     num_bins: int
@@ -40,6 +46,9 @@ class CountProblem:
     supply: IntArray
     home: IntArray
     price: IntArray | None = None
+    share_low: IntArray | None = None
+    share_high: IntArray | None = None
+    share_price: int = 0
 
     def __post_init__(self) -> None:
         for column in fields(self):
@@ -59,6 +68,23 @@ class CountProblem:
         """``(E,)`` class of each edge."""
         return np.repeat(np.arange(self.num_classes), np.diff(self.class_start))
 
+    @property
+    def shares(self) -> tuple[IntArray, IntArray]:
+        """``(E,)`` both ends of the shares; 0 where classes do not care."""
+        if self.share_low is None or self.share_high is None:
+            nothing = np.zeros(len(self.edge_bin), dtype=np.int64)
+            return nothing, nothing
+        return self.share_low, self.share_high
+
+
+def num_outside(problem: CountProblem, count: IntArray) -> int:
+    """Return items above the shares of their class, and those that lack to them."""
+    low, high = problem.shares
+    if problem.share_low is None:
+        return 0
+    over, under = np.maximum(count - high, 0), np.maximum(low - count, 0)
+    return int(over.sum() + under.sum())
+
 
 def _ascends(problem: CountProblem) -> bool:
     is_next = np.diff(problem.edge_bin) > 0
@@ -70,6 +96,12 @@ def _ascends(problem: CountProblem) -> bool:
 def _leads_to_bins(problem: CountProblem) -> bool:
     edge_bin = problem.edge_bin
     return bool(((edge_bin >= 0) & (edge_bin < problem.num_bins)).all())
+
+
+def _are_shares_sound(problem: CountProblem) -> bool:
+    low, high = problem.shares
+    is_given = (problem.share_low is None) == (problem.share_high is None)
+    return is_given and bool(((low >= 0) & (low <= high)).all())
 
 
 def _problems(problem: CountProblem) -> list[str]:
@@ -85,6 +117,10 @@ def _problems(problem: CountProblem) -> list[str]:
         (
             "prices must not be negative",
             problem.price is None or bool((problem.price >= 0).all()),
+        ),
+        (
+            "shares must not be negative, nor the lower above the higher",
+            _are_shares_sound(problem),
         ),
         (
             "no more items at home than there are",
@@ -138,8 +174,10 @@ class CountSolution:
         ``(B,)`` items in each bin.
     moves
         Items that left the bin they were in.
+    outside
+        Items above the shares of their class, and those that lack to them.
     cost
-        Moves, and the prices of where the items are.
+        Moves, the prices of where the items are, and of what is outside of shares.
     proof
         From which `core.count_bounds` computes the bounds again.
     """
@@ -147,6 +185,7 @@ class CountSolution:
     count: IntArray
     load: IntArray
     moves: int
+    outside: int
     cost: int
     proof: CountProof
 

@@ -1,7 +1,8 @@
 """
 Interchangeable items on bins: as even as can be, then as cheap as can be.
 
-What costs is a move, and an item on an edge that has a price.
+What costs is a move, an item on an edge that has a price, and an item by which a bin
+holds more or fewer of a class than the class would like.
 
 Items of a class weigh the same and may lie in the same bins, so only how many of each
 class lie in each bin matters. Loads are *as even as can be* when the largest is least,
@@ -24,7 +25,7 @@ References
        https://doi.org/10.1016/j.jalgor.2005.01.003
 """
 
-from placement.core.count_flow import even_out, least_cost
+from placement.core.count_flow import bounds_of, even_out, least_cost
 from placement.core.count_network import Network
 from placement.core.count_problem import CountProblem, CountSolution
 
@@ -39,4 +40,4 @@ def solve_evenly(problem: CountProblem) -> CountSolution:
     """
     network = Network.of(problem)
     even = even_out(problem, network)
-    return least_cost(problem, even)
+    return least_cost(problem, bounds_of(even), even.count)

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignment import balanced_weights
+from assignment import balanced_same
 from assignment.assignors import ServerUniform, Sticky
 from assignment.balanced import Balanced
 from assignment.certificate import bound_busiest
 from assignment.group import ABSENT
 from assignment.making import MemberSpec, TopicSpec, make_group
 from assignment.outcome import Assignment, is_moved
+from placement.core.kernels import deal
 from support.groups import checked, group_of, groups, named
 
 OURS = Balanced()
@@ -32,9 +33,28 @@ def all_assignments(group):
 
 
 def ordered(group, assignment):
-    """What is to be least: loads from the top, then partitions that move."""
+    """What is to be least: loads from the top, what topics are off, what moves."""
     counts = sorted(assignment.counts(group.num_members).tolist(), reverse=True)
-    return counts, int(is_moved(group, assignment).sum())
+    off = 0 if racks_matter(group) else num_outside_shares(group, assignment)
+    return counts, off, int(is_moved(group, assignment).sum())
+
+
+def racks_matter(group):
+    has_rack = any(rack != ABSENT for rack in group.members.rack_idx.tolist())
+    return has_rack and len(group.partitions.racks.idx) > 0
+
+
+def num_outside_shares(group, assignment):
+    """Partitions above a reader's share of their topic, and those that lack to it."""
+    found = 0
+    for topic in range(len(group.topics)):
+        rows = group.partitions_of(topic).tolist()
+        readers = group.subscribers.of(topic).tolist()
+        for member in readers:
+            read = sum(1 for row in rows if assignment.member_idx[row] == member)
+            low, high = len(rows) // len(readers), -(-len(rows) // len(readers))
+            found += max(read - high, 0) + max(low - read, 0)
+    return found
 
 
 def is_small(group):
@@ -126,8 +146,8 @@ def test_racks_come_before_moves_and_after_evenness(group):
         )
 
     def key(each):
-        counts, moved = ordered(group, each)
-        return counts, far(each), moved
+        counts, off, moved = ordered(group, each)
+        return counts, far(each), off, moved
 
     assert key(assignment) == min(key(each) for each in all_assignments(group))
 
@@ -307,7 +327,7 @@ def test_compiled_kernels_answer_the_same(group):
     plain = OURS.assign(group)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(balanced_weights, "MIN_ITEMS_COMPILED", 0)
+        patch.setattr(deal, "MIN_ITEMS_COMPILED", 0)
         compiled = OURS.assign(group)
 
     assert compiled.member_idx.tolist() == plain.member_idx.tolist()
@@ -351,3 +371,86 @@ def test_more_members_than_partitions_leaves_some_idle():
     group = group_of({"t0": 2}, dict.fromkeys(["c0", "c1", "c2"], "t0"))
 
     assert checked(OURS, group).counts(3).tolist() == [1, 1, 0]
+
+
+LARGE = {"num_topics": 60, "partitions_each": 40, "num_members": 50}
+
+
+def large_group(num_topics, partitions_each, num_members):
+    topics = [
+        TopicSpec(name=f"t{n:02}", num_partitions=partitions_each)
+        for n in range(num_topics)
+    ]
+    names = [topic.name for topic in topics]
+    members = [
+        MemberSpec(member_id=f"c{n:02}", topics=names) for n in range(num_members)
+    ]
+    return make_group(topics, members)
+
+
+@pytest.mark.parametrize("stays", [40, 50])
+def test_beyond_the_exact_sizes_topics_go_round_the_members(monkeypatch, stays):
+    monkeypatch.setattr(balanced_same, "MAX_EDGES_SAME", 0)
+    group = large_group(**LARGE)
+    first = checked(OURS, group)
+    few = with_owners(group, first).with_members(np.arange(stays))
+    settled = with_owners(few, checked(OURS, few))
+    grown = add_members(settled, 5)
+
+    joined = checked(OURS, grown)
+
+    assert widths(group, first.member_idx).max() == 1
+    for one, made in ((settled, checked(OURS, settled)), (grown, joined)):
+        counts = made.counts(one.num_members)
+        assert counts.max() - counts.min() <= 1
+        assert widths(one, made.member_idx).max() <= 3
+    had = settled.owned.counts
+    fewest = int(
+        np.maximum(had - joined.counts(grown.num_members)[: len(had)], 0).sum()
+    )
+    assert is_moved(grown, joined).sum() == fewest
+
+
+def widths(group, member_idx):
+    """By how many partitions the readers of each topic differ, all reading all."""
+    shape = (len(group.topics), group.num_members)
+    read = np.zeros(shape, dtype=int)
+    np.add.at(read, (group.partitions.topic_idx, member_idx), 1)
+    return read.max(axis=1) - read.min(axis=1)
+
+
+def add_members(group, count):
+    """The group and newcomers that own nothing."""
+    owned = {m: named_rows(group, row) for row, m in enumerate(group.members.ids)}
+    topics = [
+        TopicSpec(name=name, num_partitions=int(group.topics.num_partitions[t]))
+        for t, name in enumerate(group.topics.names)
+    ]
+    names = list(group.topics.names)
+    members = [
+        MemberSpec(member_id=m, topics=names, owned=owned.get(m, {}))
+        for m in (*group.members.ids, *(f"new{n}" for n in range(count)))
+    ]
+    return make_group(topics, members)
+
+
+def named_rows(group, member):
+    found = {}
+    for row in group.owned.of(member).tolist():
+        topic, _, number = group.name_of(row).rpartition("-")
+        found.setdefault(topic, []).append(int(number))
+    return found
+
+
+@settings(max_examples=25)
+@given(groups(is_equal=True).map(single_claims))
+def test_compiled_or_not_the_same_partitions_are_dealt(group):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(balanced_same, "MAX_EDGES_SAME", 0)
+        plain, solved = checked(OURS, group), OURS.solve(group)
+        patch.setattr(deal, "MIN_ITEMS_COMPILED", 0)
+        compiled = checked(OURS, group)
+
+    assert plain.member_idx.tolist() == compiled.member_idx.tolist()
+    least = solved.certificate.moved
+    assert is_moved(group, plain).sum() == least.value == least.lower_bound

@@ -1,5 +1,6 @@
 """Counts on bins against brute force, general solvers, and their own proofs."""
 
+import itertools
 from dataclasses import replace
 from itertools import product
 
@@ -16,7 +17,7 @@ from placement.core.count_problem import CountProblem, sum_by
 from placement.core.counts import solve_evenly
 
 
-def problem_of(classes, num_bins, homes=None, prices=None):
+def problem_of(classes, num_bins, homes=None, prices=None, shares=None):
     """Each class: how many items, and the bins that may hold them."""
     start = np.cumsum([0, *(len(bins) for _, bins in classes)])
     size = int(start[-1])
@@ -27,11 +28,20 @@ def problem_of(classes, num_bins, homes=None, prices=None):
         supply=np.array([items for items, _ in classes], dtype=np.int64),
         home=np.array(homes or [0] * size, dtype=np.int64),
         price=None if prices is None else np.array(prices, dtype=np.int64),
+        **({} if shares is None else share_columns(shares)),
     )
 
 
+def share_columns(shares):
+    """The least and the most on each edge, and what each item outside costs."""
+    low, high = np.array(shares, dtype=np.int64).reshape(-1, 2).T
+    return {"share_low": low.copy(), "share_high": high.copy(), "share_price": 7}
+
+
 @st.composite
-def count_problems(draw, max_bins=4, max_classes=4, max_items=4, has_prices=None):
+def count_problems(
+    draw, max_bins=4, max_classes=4, max_items=4, has_prices=None, has_shares=None
+):
     num_bins = draw(st.integers(1, max_bins))
     bins = st.lists(
         st.integers(0, num_bins - 1), min_size=1, unique=True, max_size=max_bins
@@ -46,7 +56,12 @@ def count_problems(draw, max_bins=4, max_classes=4, max_items=4, has_prices=None
         classes.append((items, readers))
     priced = draw(st.booleans()) if has_prices is None else has_prices
     prices = [draw(st.integers(0, 3)) for _ in homes] if priced else None
-    return problem_of(classes, num_bins, homes, prices)
+    shares = None
+    if has_shares if has_shares is not None else draw(st.booleans()):
+        shares = [
+            sorted((draw(st.integers(0, 3)), draw(st.integers(0, 3)))) for _ in homes
+        ]
+    return problem_of(classes, num_bins, homes, prices, shares)
 
 
 def ways(items, places):
@@ -61,7 +76,10 @@ def ways(items, places):
 def cost_of(problem, count):
     kept = np.minimum(count, problem.home).sum()
     paid = 0 if problem.price is None else (count * problem.price).sum()
-    return int(problem.home.sum() - kept + paid)
+    low, high = problem.shares
+    outside = np.maximum(count - high, 0) + np.maximum(low - count, 0)
+    owed = problem.share_price * outside.sum()
+    return int(problem.home.sum() - kept + paid + owed)
 
 
 def best_by_brute_force(problem):
@@ -105,6 +123,20 @@ def test_cost_is_that_of_a_general_flow_and_proven(problem):
     assert solution.cost == least_cost_by_networkx(problem, solution)
 
 
+def steps_of(problem, edge):
+    """How many items cost how much each on an edge, besides its price."""
+    marks = {0, int(problem.home[edge]), *(int(s[edge]) for s in problem.shares)}
+    items = int(problem.supply.sum())
+    ends = [*sorted(marks), items + max(marks)]
+    low, high = (int(s[edge]) for s in problem.shares)
+    for begin, end in itertools.pairwise(ends):
+        outside = (begin >= high) - (begin < low)
+        yield (
+            end - begin,
+            int(begin >= problem.home[edge]) + problem.share_price * outside,
+        )
+
+
 def least_cost_by_networkx(problem, solution):
     """A convex price per bin makes loads even; then edges cost as they do."""
     graph = nx.DiGraph()
@@ -115,9 +147,7 @@ def least_cost_by_networkx(problem, solution):
     price = np.zeros(len(problem.home)) if problem.price is None else problem.price
     for e, b in enumerate(problem.edge_bin.tolist()):
         tail = ("class", int(problem.edge_class[e]))
-        for at, (room, extra) in enumerate(
-            [(int(problem.home[e]), 0), (int(problem.supply.sum()), 1)]
-        ):
+        for at, (room, extra) in enumerate(steps_of(problem, e)):
             middle = (e, at)
             graph.add_edge(tail, middle, capacity=room, weight=int(price[e]) + extra)
             graph.add_edge(middle, ("bin", b), capacity=room, weight=0)
@@ -130,7 +160,8 @@ def least_cost_by_networkx(problem, solution):
     total = nx.cost_of_flow(graph, flow)
     evenness = steep * sum(n * (n - 1) // 2 for n in solution.load.tolist())
     newcomers = int(problem.supply.sum() - problem.home.sum())
-    return total - evenness - newcomers
+    within = problem.share_price * int(problem.shares[0].sum())
+    return total - evenness - newcomers + within
 
 
 @pytest.mark.slow
@@ -146,7 +177,11 @@ def test_compiled_kernels_answer_the_same(problem):
     assert compiled.count.tolist() == plain.count.tolist()
 
 
-@given(count_problems(max_bins=6, max_classes=6, max_items=9, has_prices=False))
+@given(
+    count_problems(
+        max_bins=6, max_classes=6, max_items=9, has_prices=False, has_shares=False
+    )
+)
 def test_nothing_moves_when_asked_again(problem):
     first = solve_evenly(problem)
 

@@ -201,7 +201,7 @@ def test_even_totals_may_hide_an_uneven_topic(capsys):
     assert "heavy: 96 partitions, lag 86400, 24 to 72 per member" in shown
     for text in (shown, kept):
         assert "heavy is uneven: 24 to 72 of its 96 partitions per member" in text
-        assert "range and roundrobin even it" in text
+        assert "range, roundrobin and balanced even it" in text
     assert "uneven" not in evened
 
 

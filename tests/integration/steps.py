@@ -43,13 +43,20 @@ def write_plan(path: Path, topic: str, replicas: dict[int, list[int]]) -> Path:
 
 
 def execute(cluster: Cluster, file: Path) -> None:
-    """Let Kafka's own tool run a plan to its end."""
+    """
+    Let Kafka's own tool run a plan to its end, and wait until the brokers know.
+
+    The controller tells that a reassignment has ended before each broker has heard of
+    it: the tool then finds none under way, and the replicas of both lists.
+    """
     named = ("--reassignment-json-file", str(file))
     cluster.reassign("--execute", *named)
-    wait_until(
-        lambda: "in progress" not in cluster.reassign("--verify", *named),
-        "the reassignment to end",
-    )
+
+    def has_ended() -> bool:
+        told = cluster.reassign("--verify", *named)
+        return "in progress" not in told and "replica set is" not in told
+
+    wait_until(has_ended, "the reassignment to end")
 
 
 def verify(cluster: Cluster, plan: Path) -> tuple[int, dict[str, Any]]:

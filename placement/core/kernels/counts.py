@@ -4,18 +4,40 @@ Flows of interchangeable items between bins, over classes of items.
 Nodes are the bins ``0 … B - 1`` and then the classes. An edge joins a class and a bin
 that may hold it; ``count[e]`` items lie on it, of which the first ``home[e]`` are at
 home. So a class can put an item on an edge at the edge's price, and 1 more unless fewer
-lie there than are at home; a bin can give one up along an edge that holds one, and gets
-back what it cost. Reduced costs are these plus the potential of the tail less that of
-the head: never negative, and 0 on the arcs that may be used.
+lie there than are at home, and ``share_price`` more for each of ``low[e]`` and
+``high[e]`` that is reached; a bin can give one up along an edge that holds one, and
+gets back what it cost. Reduced costs are these plus the potential of the tail less that
+of the head: never negative, and 0 on the arcs that may be used.
 
 Nodes of different parts do not exchange anything.
 """
 
 import heapq
 
+from placement.core.kernels.jit import inlined
 from placement.core.kernels.memory import Column
 
 UNREACHED = 1 << 60
+
+
+@inlined
+def next_cost(
+    count: int, price: int, home: int, low: int, high: int, share_price: int
+) -> int:
+    """Return what one item more costs on an edge that holds some."""
+    outside = (count >= low) + (count >= high)
+    return price + (count >= home) + share_price * outside
+
+
+@inlined
+def num_alike(count: int, home: int, low: int, high: int, is_more: bool) -> int:
+    """Return how many items more, or less, cost the same as the next one; 0: any."""
+    found = 0
+    for mark in (home, low, high):
+        alike = mark - count if is_more else count - mark
+        if alike > 0 and (found == 0 or alike < found):
+            found = alike
+    return found
 
 
 def find_levels(
@@ -28,6 +50,9 @@ def find_levels(
     count: Column,
     home: Column,
     price: Column,
+    low: Column,
+    high: Column,
+    share_price: int,
     potential: Column,
     part: Column,
     level: Column,
@@ -50,7 +75,14 @@ def find_levels(
                 other = num_bins + edge_class[edge]
                 if level[other] >= 0 or count[edge] == 0 or part[other] != part[node]:
                     continue
-                cost = -price[edge] - (count[edge] > home[edge])
+                cost = -next_cost(
+                    count[edge] - 1,
+                    price[edge],
+                    home[edge],
+                    low[edge],
+                    high[edge],
+                    share_price,
+                )
                 if cost + potential[node] == potential[other]:
                     level[other] = level[node] + 1
                     queue[num_queued] = other
@@ -61,7 +93,14 @@ def find_levels(
                 other = edge_bin[edge]
                 if level[other] >= 0 or part[other] != part[node]:
                     continue
-                cost = price[edge] + (count[edge] >= home[edge])
+                cost = next_cost(
+                    count[edge],
+                    price[edge],
+                    home[edge],
+                    low[edge],
+                    high[edge],
+                    share_price,
+                )
                 if cost + potential[node] == potential[other]:
                     level[other] = level[node] + 1
                     queue[num_queued] = other
@@ -79,6 +118,9 @@ def push_along_levels(
     count: Column,
     home: Column,
     price: Column,
+    low: Column,
+    high: Column,
+    share_price: int,
     potential: Column,
     part: Column,
     level: Column,
@@ -106,11 +148,14 @@ def push_along_levels(
                 amount = min(given[source], room[node])
                 for step in range(depth):
                     edge = path[2 * step + 1]
-                    extra = count[edge] - home[edge]
-                    if path[2 * step] < num_bins:
-                        amount = min(amount, extra if extra > 0 else count[edge])
-                    elif extra < 0:
-                        amount = min(amount, -extra)
+                    is_more = path[2 * step] >= num_bins
+                    alike = num_alike(
+                        count[edge], home[edge], low[edge], high[edge], is_more
+                    )
+                    if alike > 0:
+                        amount = min(amount, alike)
+                    elif not is_more:
+                        amount = min(amount, count[edge])
                 for step in range(depth):
                     edge = path[2 * step + 1]
                     if path[2 * step] < num_bins:
@@ -132,12 +177,26 @@ def push_along_levels(
                     edge = bin_edge[cursor[node]]
                     other = num_bins + edge_class[edge]
                     may = count[edge] > 0
-                    cost = -price[edge] - (count[edge] > home[edge])
+                    cost = -next_cost(
+                        count[edge] - 1,
+                        price[edge],
+                        home[edge],
+                        low[edge],
+                        high[edge],
+                        share_price,
+                    )
                 else:
                     edge = cursor[node]
                     other = edge_bin[edge]
                     may = True
-                    cost = price[edge] + (count[edge] >= home[edge])
+                    cost = next_cost(
+                        count[edge],
+                        price[edge],
+                        home[edge],
+                        low[edge],
+                        high[edge],
+                        share_price,
+                    )
                 if (
                     may
                     and level[other] == level[node] + 1
@@ -168,6 +227,9 @@ def find_distances(
     count: Column,
     home: Column,
     price: Column,
+    low: Column,
+    high: Column,
+    share_price: int,
     potential: Column,
     label: Column,
     sources: Column,
@@ -194,7 +256,14 @@ def find_distances(
                 if count[edge] == 0:
                     continue
                 other = num_bins + edge_class[edge]
-                cost = -price[edge] - (count[edge] > home[edge])
+                cost = -next_cost(
+                    count[edge] - 1,
+                    price[edge],
+                    home[edge],
+                    low[edge],
+                    high[edge],
+                    share_price,
+                )
                 reached = distance + cost + potential[node] - potential[other]
                 if reached < label[other]:
                     label[other] = reached
@@ -203,7 +272,14 @@ def find_distances(
             first = node - num_bins
             for edge in range(class_start[first], class_start[first + 1]):
                 other = edge_bin[edge]
-                cost = price[edge] + (count[edge] >= home[edge])
+                cost = next_cost(
+                    count[edge],
+                    price[edge],
+                    home[edge],
+                    low[edge],
+                    high[edge],
+                    share_price,
+                )
                 reached = distance + cost + potential[node] - potential[other]
                 if reached < label[other]:
                     label[other] = reached

@@ -1,10 +1,18 @@
 """Weighted items dealt out to bins, the heaviest first."""
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy.typing as npt
+
+from placement.core.kernels.jit import compiled
 from placement.core.kernels.memory import Column
 
 NOWHERE = -1
 MAX_PAIRED = 300
 """Items of a bin of which all pairs are looked at."""
+MIN_ITEMS_COMPILED = 20_000
+"""Below, the same code runs uncompiled: it takes less than compiling would."""
 
 
 def deal_to_lowest(
@@ -130,3 +138,58 @@ def release(
                         to[item] = b
                         taken -= weight[item]
         load[b] -= taken
+
+
+def deal_in_turn(
+    items: Column,
+    kind: Column,
+    first_pair: Column,
+    most: Column,
+    held: Column,
+    lack: Column,
+    takers: Column,
+    to: Column,
+) -> None:
+    """
+    Give each item to the next of the takers that has not enough of its kind.
+
+    ``held[first_pair[k] + bin]`` is what a bin has of kind ``k``, of which ``most[k]``
+    is enough; where all have enough, the next takes it. ``lack[bin]`` is used up: in
+    sum as many as there are items.
+    """
+    size = len(takers)
+    at = 0
+    for item in items:
+        first = first_pair[kind[item]]
+        place = at
+        for turn in range(size):
+            place = (at + turn) % size
+            if held[first + takers[place]] < most[kind[item]]:
+                break
+        else:
+            place = at
+        taker = takers[place]
+        to[item] = taker
+        held[first + taker] += 1
+        lack[taker] -= 1
+        if lack[taker] == 0:
+            size -= 1
+            takers[place] = takers[size]
+        elif place == at:
+            at += 1
+        if at >= size:
+            at = 0
+
+
+def run_sized(
+    kernel: Callable[..., Any], size: int, *columns: npt.NDArray[Any]
+) -> None:
+    """Run a kernel compiled on arrays, or on lists where there are few items."""
+    if size >= MIN_ITEMS_COMPILED:
+        compiled(kernel)(*columns)
+        return
+    lists = [column.tolist() for column in columns]
+    kernel(*lists)
+    for column, changed in zip(columns, lists, strict=True):
+        if column.flags.writeable:
+            column[:] = changed
