@@ -6,6 +6,7 @@ values (1, 0, or the disk size) where they are unknown. Those defaults are not o
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from placement.cluster import UNKNOWN, ClusterState, RateArray
 from placement.load import RESOURCES, Resource
 from placement.score.levels import Level, RackLevel
 from placement.score.placed import Score
+from placement.score.statistics import ResourceScore, Spread
 from placement.targets import Members
 
 MEASURES = ("load", "target", "deviation")
@@ -60,6 +62,51 @@ def known_dir_loads(
     disk = RESOURCES.index(Resource.DISK)
     capacity[:, disk] = np.where(size >= 0, dirs.capacity[:, disk], np.nan)
     return _known(score, dirs, capacity)
+
+
+def known_figures(figures: ResourceScore) -> dict[str, float]:
+    """Return the balance of a resource by name; NaN if no load of it is known."""
+    known = figures.known_fraction
+    hidden = 0 if known > 0 else np.nan
+    values = {
+        each.name: getattr(figures, each.name) + hidden for each in fields(figures)
+    }
+    return {**values, "known_fraction": known}
+
+
+def known_spread(spread: Spread, known_fraction: RateArray) -> Mapping[str, RateArray]:
+    """Return how evenly groups are loaded; NaN for groups of which nothing is known."""
+    hidden = np.where(known_fraction > 0, 0.0, np.nan)
+    return {
+        "total": spread.total + hidden,
+        "mean_use": spread.mean + hidden,
+        "max_use": spread.max + hidden,
+        "min_use": spread.min + hidden,
+        "max_over_mean": spread.max_over_mean + hidden,
+        "cv": spread.cv + hidden,
+        "jain": spread.jain + hidden,
+        "known_fraction": known_fraction,
+    }
+
+
+def known_rack_figures(
+    score: Score, racks: RackLevel, r: int
+) -> Mapping[str, RateArray]:
+    """Return the balance of a resource inside racks; NaN if no load of it is known."""
+    known = score.resources[RESOURCES[r]].known_fraction
+    every = np.full(len(racks.level.load), known)
+    spread = {**known_spread(racks.spread[r], every)}
+    del spread["known_fraction"]
+    hidden = 0.0 if known > 0 else np.nan
+    return {
+        **spread,
+        "total": racks.level.load[:, r] + hidden,
+        "max_deviation": racks.max_deviation[:, r] + hidden,
+        "gini": racks.gini[:, r] + hidden,
+        "brokers_out_of_band": racks.out_of_band[:, r].astype(np.float64) + hidden,
+        "brokers_over_threshold": racks.over_threshold[:, r].astype(np.float64)
+        + hidden,
+    }
 
 
 def _known(

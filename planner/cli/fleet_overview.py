@@ -117,13 +117,14 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     if row["status"] != "ok":
         return (name, row["status"], "", "", "", "", "", "", (row["reason"] or "")[:40])
     days, spare = row["days_until_full"], row["headroom_n1_broker"]
+    fullest = row["max_disk_use"]
     return (
         name,
         str(row["offline_partitions"] + row["under_min_isr"]),
         str(row["brokers_over_threshold"]),
         str(row["brokers_out_of_band"]),
         f"{row['worst_broker']} {row['worst_resource']}",
-        f"{row['max_disk_use']:.0%}" if row["max_disk_use"] <= 10 else "-",
+        "-" if fullest is None or fullest > 10 else f"{fullest:.0%}",
         "-" if days is None else f"{days:.0f} d",
         bytes_text(row["min_bytes_to_balance"]),
         "-" if spare is None else percent_text(spare),

@@ -7,6 +7,7 @@ why.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from placement.cluster import ABSENT, ClusterState, RateArray
 from placement.load import RESOURCES, Resource, WeightArray
 from placement.rules.draft import Settings
 from placement.score import ClusterScore, score_cluster
+from placement.score.known import known_figures
 from planner.errors import BadInputError
 from planner.snapshot.columns import ArrowTable
 
@@ -136,7 +138,7 @@ def _figures(score: ClusterScore, settings: Settings) -> dict[str, Any]:
         "brokers_over_threshold": int(score.measured.is_over.any(axis=1).sum()),
         "min_bytes_to_balance": score.min_bytes_to_balance,
         **_worst(score),
-        "max_disk_use": placed.resources[Resource.DISK].max_use,
+        "max_disk_use": _if_known(score, Resource.DISK, "max_use"),
         "headroom_n1_broker": headroom.broker,
         "headroom_n1_rack": headroom.rack,
         "plan_fingerprint": fingerprint(state),
@@ -226,17 +228,28 @@ def _is_infinite(configs: Mapping[str, str]) -> bool:
 
 def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
     """Return what a cluster costs: bytes by owner, traffic between racks."""
-    state, placed = score.state, score.placed
+    state = score.state
+    is_sized, is_rated = (
+        score.placed.resources[resource].known_fraction > 0
+        for resource in (Resource.DISK, Resource.IN)
+    )
     rates = np.nan_to_num(state.partitions.in_bytes_per_s)
     remote = state.partitions.remote_bytes
     by_topic = score.topics.spread[RESOURCES.index(Resource.DISK)].total
+    crossing = rates * _in_other_racks(state)
     return {
-        "bytes_all_replicas": int(by_topic.sum()),
+        "bytes_all_replicas": int(by_topic.sum()) if is_sized else None,
         "remote_bytes": int(remote[remote > 0].sum()),
         "bytes_by_owner": _by_owner(topics, by_topic),
-        "cross_rack_bytes_per_s": float((rates * _in_other_racks(state)).sum()),
-        "skew_in": placed.resources[Resource.IN].max_over_mean,
+        "cross_rack_bytes_per_s": float(crossing.sum()) if is_rated else None,
+        "skew_in": _if_known(score, Resource.IN, "max_over_mean"),
     }
+
+
+def _if_known(score: ClusterScore, resource: Resource, name: str) -> float | None:
+    """Return a figure of a resource; `None` where no load of it is known."""
+    value = known_figures(score.placed.resources[resource])[name]
+    return None if isnan(value) else value
 
 
 def _tags(brokers: ArrowTable) -> dict[str, Any]:

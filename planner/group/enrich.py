@@ -46,10 +46,12 @@ def with_cluster(
     Raises
     ------
     BadInputError
-        If rates are asked for and are not known for every partition.
+        If the group has partitions that the cluster lacks, or if rates are asked for and
+        are not known for every partition.
     """
     row_of = {name: row for row, name in enumerate(state.topics.names)}
     document = group.to_document()
+    _refuse_beyond(document, state, row_of)
     notes = [note for note in group.notes if "--snapshot" not in note]
     _add_topics(document, state)
     for topic in document["topics"]:
@@ -60,6 +62,28 @@ def with_cluster(
         else:
             notes.append(f"the snapshot has no topic {topic['name']}")
     return GroupDocument.from_document(document, notes=notes)
+
+
+def _refuse_beyond(
+    document: dict[str, Any], state: "ClusterState", row_of: Mapping[str, int]
+) -> None:
+    """Refuse topics of which the group has more partitions than the cluster."""
+    there = np.bincount(state.partitions.topic_idx, minlength=len(row_of)).tolist()
+    found = [
+        problem(
+            _FILE,
+            f"topic {topic['name']}",
+            topic["partitions"],
+            f"the snapshot has {there[row_of[topic['name']]]} partitions of this topic",
+            "topics only grow, so the snapshot is older: take it anew, or leave it out",
+        )
+        for topic in document["topics"]
+        if topic["name"] in row_of
+        and topic["partitions"] > there[row_of[topic["name"]]]
+    ]
+    if found:
+        msg = "the group and the snapshot contradict each other"
+        raise BadInputError(msg, found)
 
 
 def _add_topics(document: dict[str, Any], state: "ClusterState") -> None:

@@ -1,4 +1,4 @@
-"""Bytes of a text file as text: UTF-8 or UTF-16 with its mark, gzipped or not."""
+"""Bytes of a text file as text: UTF-8 or UTF-16, gzipped or not."""
 
 import codecs
 import gzip
@@ -9,6 +9,11 @@ _GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _HEAD = 1000
+_MOSTLY = 0.8
+_JSON = ("{", "[", '"', "]", "}")
+_OTHER_BLANKS = re.compile("[\u00a0\u2007\u202f\u200b\u2060\ufeff]")
+_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")
+_ANY_BLANK = " \t\u00a0\u2007\u202f\u200b\u2060\ufeff"
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()].)"
 )
@@ -35,10 +40,14 @@ def decode_bytes(data: bytes) -> str:
     """
     Return the text of a file, without byte order mark and without colours.
 
+    Blanks that do not break, as web pages have them, become blanks; not inside lines of
+    JSON, where they may be part of a name.
+
     Parameters
     ----------
     data
-        The file: UTF-8, or UTF-16 with a byte order mark as PowerShell writes it.
+        The file: UTF-8, or UTF-16 as PowerShell writes it, with its byte order mark or
+        without.
 
     Raises
     ------
@@ -46,10 +55,26 @@ def decode_bytes(data: bytes) -> str:
         If it is in another encoding, or cut in its packed form.
     """
     data = _unpacked(data)
-    text = _utf16(data) if _is_utf16(data) else _utf8(data)
+    codec = _utf16_codec(data)
+    text = _utf8(data) if codec is None else _utf16(data, codec)
     if "\x1b" in text:
         text = _ESCAPE.sub("", text)
-    return text
+    return text if text.isascii() else _with_plain_blanks(text)
+
+
+def _with_plain_blanks(text: str) -> str:
+    """Return a text with blanks that break, and without those that have no width."""
+    if not _OTHER_BLANKS.search(text):
+        return text
+    return "\n".join(map(_with_plain_blanks_in, text.split("\n")))
+
+
+def _with_plain_blanks_in(line: str) -> str:
+    rest = line.lstrip(_ANY_BLANK)
+    before = line[: len(line) - len(rest)]
+    if not rest.startswith(_JSON):
+        before, rest = line, ""
+    return _OTHER_BLANKS.sub(" ", _NO_WIDTH.sub("", before)) + rest
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -62,13 +87,23 @@ def _unpacked(data: bytes) -> bytes:
         raise EncodingProblemError(rule=rule, remedy=remedy) from None
 
 
-def _is_utf16(data: bytes) -> bool:
-    return data.startswith(_UTF16) and not data.startswith(_UTF32)
+def _utf16_codec(data: bytes) -> str | None:
+    """Return which form of UTF-16 a file has; `None` if it is another encoding."""
+    if data.startswith(_UTF32):
+        return None
+    if data.startswith(_UTF16):
+        return "utf-16"
+    # Without a mark: what tools print is nearly all ASCII, so every other byte is 0.
+    head = data[:_HEAD]
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if odd > _MOSTLY * len(head) / 2 and not even:
+        return "utf-16-le"
+    return "utf-16-be" if even > _MOSTLY * len(head) / 2 and not odd else None
 
 
-def _utf16(data: bytes) -> str:
+def _utf16(data: bytes, codec: str) -> str:
     try:
-        return data.decode("utf-16")
+        return data.decode(codec)
     except UnicodeDecodeError as error:
         rule = f"the file begins as UTF-16, but byte {error.start} is not"
         remedy = "take it anew, or save it as UTF-8"

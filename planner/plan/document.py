@@ -1,7 +1,8 @@
 """plan.json: what a plan is, what it costs, and what is proven about it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from math import isnan
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,7 +23,7 @@ from placement.rules.draft import Note
 from placement.rules.keep import topics_led_on
 from placement.rules.sources import NO_SOURCE
 from placement.score import Score, score_placement
-from placement.score.known import known_loads
+from placement.score.known import known_figures, known_loads
 from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
@@ -260,8 +261,8 @@ def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
         "replicas": len(state.replicas),
         "resources": {
             str(resource): {
-                field.name: rounded(getattr(values, field.name))
-                for field in fields(values)
+                name: None if isnan(value) else rounded(value)
+                for name, value in known_figures(values).items()
             }
             for resource, values in score.resources.items()
         },

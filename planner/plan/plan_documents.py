@@ -24,17 +24,17 @@ ProofKind = Literal[
 class ResourceScoreRecord(Record):
     """Balance of one resource over the brokers that count."""
 
-    total: float
-    mean_use: float
-    max_use: float
-    min_use: float
-    max_deviation: float
-    max_over_mean: float
-    cv: float
-    gini: float
-    jain: float
-    brokers_out_of_band: int
-    brokers_over_threshold: int
+    total: float | None
+    mean_use: float | None
+    max_use: float | None
+    min_use: float | None
+    max_deviation: float | None
+    max_over_mean: float | None
+    cv: float | None
+    gini: float | None
+    jain: float | None
+    brokers_out_of_band: int | None
+    brokers_over_threshold: int | None
     known_fraction: float
 
 

@@ -11,7 +11,7 @@ from placement.load import RESOURCES
 from placement.rules.draft import Note
 from placement.score.cluster import ClusterScore
 from placement.score.hot_spots import HotSpot
-from placement.score.known import known_dir_loads, known_rack_loads
+from placement.score.known import known_dir_loads, known_rack_loads, known_spread
 from planner.plan.document import score_document as placement_document
 from planner.plan.numbers import rounded
 from planner.score.make import Scored
@@ -113,20 +113,9 @@ def _by_topic(score: ClusterScore) -> list[dict[str, Any]]:
 
 
 def _topic_cells(score: ClusterScore, r: int) -> list[dict[str, Any]]:
-    spread, known = score.topics.spread[r], score.topics.known_fraction[:, r]
-    columns = {
-        "total": spread.total,
-        "mean_use": spread.mean,
-        "max_use": spread.max,
-        "min_use": spread.min,
-        "max_over_mean": spread.max_over_mean,
-        "cv": spread.cv,
-        "jain": spread.jain,
-        "known_fraction": known,
-    }
-    names = tuple(columns)
-    rows = np.stack(list(columns.values()), axis=1).tolist()
-    return [dict(zip(names, map(rounded, row), strict=True)) for row in rows]
+    spread = known_spread(score.topics.spread[r], score.topics.known_fraction[:, r])
+    rows = np.stack(list(spread.values()), axis=1).tolist()
+    return [dict(zip(spread, map(_told, row), strict=True)) for row in rows]
 
 
 def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:

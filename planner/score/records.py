@@ -43,13 +43,13 @@ class LogDirRecord(LoadsRecord):
 class SpreadRecord(Record):
     """One resource of a topic: in all, and how even its partitions are."""
 
-    total: float
-    mean_use: float
-    max_use: float
-    min_use: float
-    max_over_mean: float
-    cv: float
-    jain: float
+    total: float | None
+    mean_use: float | None
+    max_use: float | None
+    min_use: float | None
+    max_over_mean: float | None
+    cv: float | None
+    jain: float | None
     known_fraction: float
 
 

@@ -22,7 +22,14 @@ import pyarrow as pa
 from placement.cluster import IndexArray, RateArray
 from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
-from placement.score.known import known_dir_loads, known_loads, known_rack_loads
+from placement.score.known import (
+    known_dir_loads,
+    known_figures,
+    known_loads,
+    known_rack_figures,
+    known_rack_loads,
+    known_spread,
+)
 from placement.score.levels import TopicLevel
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
@@ -150,9 +157,8 @@ def _cluster(score: ClusterScore) -> Columns:
 
 
 def _cluster_figures(score: ClusterScore, _: Known, r: int) -> Columns:
-    figures = score.placed.resources[RESOURCES[r]]
-    names = SCHEMA.names[SCHEMA.names.index("total") : -1]
-    return {name: [getattr(figures, name)] for name in names}
+    figures = known_figures(score.placed.resources[RESOURCES[r]])
+    return {name: [value] for name, value in figures.items()}
 
 
 def _loads(known: Known, r: int) -> Columns:
@@ -164,21 +170,10 @@ def _racks(score: ClusterScore) -> Columns:
 
 
 def _rack_figures(score: ClusterScore, known: Known, r: int) -> Columns:
-    racks, spread = score.racks, score.racks.spread[r]
     return {
-        "brokers": racks.brokers[:, r],
+        "brokers": score.racks.brokers[:, r],
         **_loads(known, r),
-        "total": racks.level.load[:, r],
-        "mean_use": spread.mean,
-        "max_use": spread.max,
-        "min_use": spread.min,
-        "max_deviation": racks.max_deviation[:, r],
-        "max_over_mean": spread.max_over_mean,
-        "cv": spread.cv,
-        "gini": racks.gini[:, r],
-        "jain": spread.jain,
-        "brokers_out_of_band": racks.out_of_band[:, r],
-        "brokers_over_threshold": racks.over_threshold[:, r],
+        **known_rack_figures(score.placed, score.racks, r),
     }
 
 
@@ -232,17 +227,7 @@ def _topic_columns(names: ArrowArray, topics: TopicLevel) -> Columns:
 
 
 def _topic_figures(topics: TopicLevel, r: int) -> Columns:
-    spread = topics.spread[r]
-    return {
-        "total": spread.total,
-        "mean_use": spread.mean,
-        "max_use": spread.max,
-        "min_use": spread.min,
-        "max_over_mean": spread.max_over_mean,
-        "cv": spread.cv,
-        "jain": spread.jain,
-        "known_fraction": topics.known_fraction[:, r],
-    }
+    return known_spread(topics.spread[r], topics.known_fraction[:, r])
 
 
 class _Maker(NamedTuple):

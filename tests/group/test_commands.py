@@ -438,6 +438,23 @@ def test_a_snapshot_knows_partitions_racks_and_rates(tmp_path, capsys):
     assert "the snapshot has no topic elsewhere" in done.err
 
 
+def test_a_snapshot_that_is_older_than_the_group_is_refused(tmp_path, capsys):
+    topic = json.loads(run_snapshot_topics(capsys))["biggest_topics"][0]
+    name, there = topic["topic"], topic["partitions"]
+    text, path = tmp_path / "g.txt", tmp_path / "g.json"
+    text.write_text(
+        f"GROUP  TOPIC{' ' * len(name)} PARTITION  CONSUMER-ID\n"
+        f"g      {name:<{len(name) + 5}} {there:<10} c-1\n"
+    )
+    given = ("group", "import", text, "--snapshot", SNAPSHOT_FILE, "-o", path)
+
+    done = run(capsys, *given)
+
+    assert done.code == 2
+    assert f"has {there} partitions of this topic (found {there + 1})" in done.err
+    assert not path.exists()
+
+
 def run_snapshot_topics(capsys):
     return run(capsys, "snapshot", "show", SNAPSHOT_FILE, "--format", "json").out
 

@@ -57,7 +57,7 @@ def one_line(**changed: str) -> bytes:
         pytest.param(lambda text: b" \n\n", "empty", id="blank"),
         pytest.param(lambda text: text.encode("utf-16")[:-1], "UTF-16", id="odd"),
         pytest.param(lambda text: text.encode("utf-32"), "UTF-16", id="utf-32"),
-        pytest.param(lambda text: text.encode("utf-16-le"), "UTF-16", id="no-bom"),
+        pytest.param(lambda text: text.encode("utf-32-le"), "UTF-16", id="no-bom"),
         pytest.param(lambda text: text.encode() + b"\xff\n", "UTF-8", id="latin-1"),
         pytest.param(lambda text: gzip.compress(text.encode())[:-9], "gzip", id="gz"),
     ],

@@ -1,10 +1,17 @@
-"""Capacities that are not given are unknown, and never a value that stands in."""
+"""What is not given is unknown, and never a value that stands in."""
+
+from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 
 from placement.load import RESOURCES, Resource
 from placement.score.cluster import score_cluster
 from placement.score.known import known_loads, known_rack_loads
+from planner.score.document import score_document
+from planner.score.make import score_snapshot
+from planner.score.tables import score_table
+from planner.snapshot import Snapshot
 from support.clusters import make_state
 
 DISK = RESOURCES.index(Resource.DISK)
@@ -31,3 +38,51 @@ def test_a_rack_has_the_capacities_of_its_brokers_and_no_other():
     assert brokers["capacity"][:3, DISK].tolist() == [100, 200, 300]
     assert np.isnan(brokers["capacity"][3, DISK])
     assert np.isnan(brokers["load"][:, RESOURCES.index(Resource.OUT)]).all()
+
+
+FIGURES = {
+    "total",
+    "mean_use",
+    "max_use",
+    "min_use",
+    "max_deviation",
+    "max_over_mean",
+    "cv",
+    "gini",
+    "jain",
+    "brokers_out_of_band",
+    "brokers_over_threshold",
+}
+
+
+DOCUMENT = {
+    "format": "kafka-planner/snapshot",
+    "version": 1,
+    "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}],
+    "topics": [
+        {
+            "name": "orders",
+            "partitions": [
+                {"partition": 0, "replicas": [1, 2], "leader": 1, "size_bytes": 15}
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("resource", ["in", "out", "cpu"])
+def test_figures_of_a_load_that_nobody_knows_are_unknown(resource):
+    scored = score_snapshot(Snapshot.from_document(DOCUMENT), now=datetime.now(UTC))
+
+    document, table = score_document(scored), score_table([scored])
+
+    assert document["resources"][resource]["known_fraction"] == 0
+    assert {document["resources"][resource][name] for name in FIGURES} == {None}
+    assert document["resources"]["disk"]["total"] == 30
+    topic = document["by_topic"][0]["resources"]
+    assert {v for k, v in topic[resource].items() if k != "known_fraction"} == {None}
+    rows = [row for row in table.to_pylist() if row["resource"] == resource]
+    assert {row[name] for row in rows for name in FIGURES} == {None}
+    disk = [row for row in table.to_pylist() if row["resource"] == "disk"]
+    totals = {row["level"]: row["total"] for row in disk if row["total"] is not None}
+    assert totals == {"cluster": 30, "rack": 15, "topic": 30}

@@ -104,6 +104,9 @@ WRAPPINGS = {
     "byte-order-mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
     "utf-16": lambda text: text.replace("\n", "\r\n").encode("utf-16"),
     "utf-16-be": lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
+    "utf-16-without-mark": lambda text: text.encode("utf-16-le"),
+    "utf-16-be-without-mark": lambda text: text.encode("utf-16-be"),
+    "blanks-that-do-not-break": lambda text: _each_line(_hard_blanks(text), "\u00a0 "),
     "indented": lambda text: _each_line(text, "    "),
     "indented-by-a-tab": lambda text: _each_line(text, "\t"),
     "quoted": lambda text: _each_line(text, "> "),
@@ -111,6 +114,14 @@ WRAPPINGS = {
     "coloured": lambda text: f"\x1b[0m\x1b[01;31m{text}\x1b[K".encode(),
 }
 """What is done to a whole file and changes nothing."""
+
+
+def _hard_blanks(text):
+    """Every second blank of a line that is no JSON, as a web page copies them."""
+    return "\n".join(
+        line if line.lstrip()[:1] in set('{["]}') else line.replace("  ", " \u00a0")
+        for line in text.split("\n")
+    )
 
 
 def _each_line(text, before):
