@@ -46,8 +46,8 @@ def with_cluster(
     Raises
     ------
     BadInputError
-        If the group has partitions that the cluster lacks, or if rates are asked for and
-        are not known for every partition.
+        If the group has partitions that the cluster lacks, or if rates are asked for
+        and are not known for every partition.
     """
     row_of = {name: row for row, name in enumerate(state.topics.names)}
     document = group.to_document()
