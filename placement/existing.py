@@ -56,7 +56,7 @@ def _status(solution: Solution, rest: list[Shortfall]) -> Status:
         is_proven = any(one.is_proven for one in rest)
         return Status.INFEASIBLE if is_proven else Status.PARTIAL
     cost, roles = solution.certificate.cost, solution.certificate.roles
-    is_least = cost.value <= cost.lower_bound
+    is_least = cost.is_least
     is_least &= roles is None or roles.value <= roles.lower_bound
     return Status.OPTIMAL if is_least else Status.FEASIBLE
 

@@ -228,7 +228,11 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
     proof = bounded.proof
     if proof is None and least:
         proof = Proof(kind="forced", witness={"side": "leave", "bins": []})
-    return replace(bounded, value=value, lower_bound=least, proof=proof)
+    said = bounded.solver_bound
+    counted = replace(bounded, value=value, lower_bound=least, proof=proof)
+    return counted.with_solver(
+        None if said is None else min(said + forced, value), bounded.solver
+    )
 
 
 def kept_on_removed(draft: Draft) -> list[Shortfall]:

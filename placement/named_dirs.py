@@ -109,4 +109,6 @@ def _counted(proven: Certificate, draft: Draft, found: PlannedPlacement) -> Cert
 
 
 def _at_most(bounded: Bounded, value: int) -> Bounded:
-    return replace(bounded, value=value, lower_bound=min(bounded.lower_bound, value))
+    least = min(bounded.lower_bound, value)
+    counted = replace(bounded, value=value, lower_bound=least)
+    return counted.with_solver(bounded.solver_bound, bounded.solver)

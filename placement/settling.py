@@ -156,6 +156,7 @@ def _by_bands_reached(
     proven = found.solution.certificate.deviation
     least = min(proven.lower_bound, reached)
     deviation = replace(proven, value=reached, lower_bound=least)
+    deviation = deviation.with_solver(proven.solver_bound, proven.solver)
     certificate = replace(solution.certificate, deviation=deviation)
     return replace(
         best,
@@ -170,6 +171,7 @@ def _proven_by_cases(
     """Return an answer with a bound on its cost by cases, and the seconds it took."""
     state, known = best.draft.state, best.solution.best
     is_small = state.num_partitions * state.num_brokers <= MANY_CELLS
+    # What a solver alone has proven is worth a proof that can be checked again.
     is_open = best.has_met_rules and best.solution.certificate.cost.gap != 0
     if not (is_small and is_open):
         return best, 0.0
@@ -186,8 +188,9 @@ def _proven_by_cases(
     seconds = found.seconds["bound"]
     if new.value != old.value or new.lower_bound <= old.lower_bound:
         return best, seconds
+    new = new.with_solver(old.solver_bound, old.solver)
     certificate = replace(best.solution.certificate, cost=new)
-    is_least = best.solution.status is Status.FEASIBLE and new.gap == 0
+    is_least = best.solution.status is Status.FEASIBLE and new.is_least
     status = Status.OPTIMAL if is_least else best.solution.status
     solution = replace(best.solution, certificate=certificate, status=status)
     return replace(best, solution=solution), seconds

@@ -27,6 +27,28 @@ class ProofContradictionError(Exception):
     """An answer lies below its own bound: one of the two is wrong."""
 
 
+class Said(NamedTuple):
+    """
+    What a solver says that nothing here can check again.
+
+    Parameters
+    ----------
+    cost
+        What is copied at least, for the bands reached; `None`: nothing.
+    deviation
+        The largest distance outside the bands at least; `None`: nothing.
+    solver
+        Its name and version.
+    """
+
+    cost: int | None = None
+    deviation: float | None = None
+    solver: str | None = None
+
+
+NOTHING_SAID = Said()
+
+
 class Answer(NamedTuple):
     """
     What a search found, and what was proven on the way.
@@ -39,6 +61,8 @@ class Answer(NamedTuple):
         A bound on what is copied, for the bands reached, and why it holds.
     distance_proof
         Prices that prove a distance outside the bands, if any were found.
+    said
+        What a solver says of the cost and of the distance, where it was asked.
     """
 
     at: Arrangement
@@ -46,6 +70,7 @@ class Answer(NamedTuple):
     cost: int
     cost_proof: Proof | None
     distance_proof: Proof | None
+    said: Said = NOTHING_SAID
 
 
 def copied_cost(problem: Problem, value: Value) -> int:
@@ -81,7 +106,7 @@ def conclude(
     if not is_met:
         is_proven = any(shortfall.is_proven for shortfall in shortfalls)
         status = Status.INFEASIBLE if is_proven else Status.PARTIAL
-    elif certificate.cost.value <= certificate.cost.lower_bound:
+    elif certificate.cost.is_least:
         status = Status.OPTIMAL
     return Solution(
         status=status, best=at, certificate=certificate, shortfalls=shortfalls
@@ -91,7 +116,7 @@ def conclude(
 def _certify(
     problem: Problem, answer: Answer, effort: Effort, models: ExactModels
 ) -> Certificate:
-    at, value, cost, proof, _ = answer
+    at, value, cost, proof, _, said = answer
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_met = value.key[0] == 0
@@ -104,8 +129,9 @@ def _certify(
         moves, moves_proof = flow_bound(
             problem, bands, effort, known, counts_moves=True
         )
+    checked = _checked(problem, bands, copied, cost, proof, (False, is_met))
     return Certificate(
-        cost=_checked(problem, bands, copied, cost, proof, (False, is_met)),
+        cost=checked.with_solver(said.cost if is_met else None, said.solver),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )
@@ -163,7 +189,10 @@ def _deviation(
         msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
         raise ProofContradictionError(msg)
     bound = min(bound, reached)
-    return Bounded(value=reached, lower_bound=bound, proof=proof if bound > 0 else None)
+    least = Bounded(
+        value=reached, lower_bound=bound, proof=proof if bound > 0 else None
+    )
+    return least.with_solver(answer.said.deviation, answer.said.solver)
 
 
 def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | None]:

@@ -31,6 +31,10 @@ class Deadline:
         """Whether there is any limit."""
         return self._end is not None
 
+    def left(self) -> float | None:
+        """Return the seconds that are left; `None` where there is no limit."""
+        return None if self._end is None else max(self._end - self._clock(), 0.0)
+
     def is_over(self) -> bool:
         """Tell whether the time is up; work is then left undone, and that is kept."""
         if self._end is not None and self._clock() >= self._end:

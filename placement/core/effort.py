@@ -61,6 +61,14 @@ class Effort:
     narrowings
         How often, where bands are not kept to, the furthest bins are tried to be
         brought nearer to them.
+    exact_cells
+        Largest number of (group, bin) pairs that CP-SAT is given as a whole.
+    exact_work
+        Deterministic seconds that it may take, each about two of a processor.
+    part_work, part_items
+        The same for sub-problems of larger problems, of so many items at most.
+    role_work
+        The same for fewer role changes at the places found.
     """
 
     steps_per_item: int
@@ -83,6 +91,11 @@ class Effort:
     near_cells: int = 0
     near_nodes: int = 0
     narrowings: int = 0
+    exact_cells: int = 0
+    exact_work: float = 0.0
+    part_work: float = 0.0
+    part_items: int = 0
+    role_work: float = 0.0
 
 
 QUICK = Effort(
@@ -107,9 +120,15 @@ NORMAL = Effort(
     leaves=60,
     flow_cells=2_000_000,
     proof_cells=20_000,
+    priced_cells=4_000,
     near_cells=15_000,
     near_nodes=1,
     narrowings=8,
+    exact_cells=1_500,
+    exact_work=1.0,
+    part_work=0.6,
+    part_items=4_000,
+    role_work=0.2,
 )
 THOROUGH = Effort(
     steps_per_item=20,
@@ -129,6 +148,11 @@ THOROUGH = Effort(
     near_cells=50_000,
     near_nodes=50,
     narrowings=16,
+    exact_cells=20_000,
+    exact_work=8.0,
+    part_work=4.0,
+    part_items=100_000,
+    role_work=1.0,
 )
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
 """By the names that options have."""

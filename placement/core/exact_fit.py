@@ -16,6 +16,8 @@ LEAST = "least_"
 """Stands before what a cap is about where the least of that is the objective."""
 LARGEST = 2**61
 """Sums of weights up to which CP-SAT's integers hold them."""
+LARGEST_COSTS = 2**58
+"""Sums of costs, each with its move, up to which they do."""
 
 
 class Found(Enum):
@@ -60,6 +62,20 @@ def fits_rules(problem: Problem, most_cells: int) -> bool:
         and not (has_nodes and problem.is_transient.any())
         and (is_uniform or problem.max_cost >= NO_LIMIT)
         and _is_one_home_each(problem)
+    )
+
+
+def fits_bands(problem: Problem, most_cells: int) -> bool:
+    """Tell whether the model says all of a problem, and is small enough."""
+    is_banded = any((limits.target > 0).any() for _, limits in limited_levels(problem))
+    is_uniform = all(level.price == problem.price_across for level in problem.levels)
+    costs = float(problem.cost.max(initial=0)) * problem.price_across
+    steps = (costs + problem.price_per_move) * (problem.num_items + 1)
+    return (
+        not is_banded
+        and is_uniform
+        and steps * problem.num_items < LARGEST_COSTS
+        and fits_rules(problem, most_cells)
     )
 
 

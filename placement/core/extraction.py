@@ -74,8 +74,10 @@ class Part:
                 limits.lower, np.where(limits.target > 0, limits.upper, NO_LIMIT)
             )
         found = solve_model(self.problem, own, objective, max_nodes).at
-        if found is None:
-            return None
+        return None if found is None else self.whole_with(found)
+
+    def whole_with(self, found: Arrangement) -> Arrangement:
+        """Return the whole arrangement with another one of this part."""
         bin_of, role_of = self.at.bin_of.copy(), self.at.role_of.copy()
         bin_of[self.items] = self.bins[found.bin_of]
         has_role = np.not_equal(found.role_of, NOWHERE)

@@ -1,7 +1,7 @@
 """What the core answers: arrangement, status, certificate, shortfalls."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -12,7 +12,8 @@ class Status(StrEnum):
     """What is known of an answer."""
 
     OPTIMAL = "optimal"
-    """Hard rules hold, and the cost is proven least for the bands reached."""
+    """Hard rules hold, and the cost is proven least for the bands reached, by a bound
+    that is checked again or by what a solver says (`Bounded.solver`)."""
     FEASIBLE = "feasible"
     """Hard rules hold."""
     PARTIAL = "partial"
@@ -56,11 +57,32 @@ class Bounded:
         No answer within the bands reached, by the moves allowed, is below it.
     proof
         The witness, or `None` where nothing but 0 is proven.
+    solver_bound
+        What a solver says that no answer is below, and nothing here can check again;
+        `None`: no more than what is proven.
+    solver
+        Its name and version.
     """
 
     value: float
     lower_bound: float
     proof: Proof | None = None
+    solver_bound: float | None = None
+    solver: str | None = None
+
+    @property
+    def is_least(self) -> bool:
+        """Whether no answer is below the value, by what is checked or a solver says."""
+        known = self.lower_bound
+        if self.solver_bound is not None:
+            known = max(known, self.solver_bound)
+        return self.value <= known
+
+    def with_solver(self, bound: float | None, solver: str | None) -> "Bounded":
+        """Return the same with what a solver says, if that is more than is proven."""
+        if bound is None or bound <= self.lower_bound:
+            return replace(self, solver_bound=None, solver=None)
+        return replace(self, solver_bound=min(bound, self.value), solver=solver)
 
     @property
     def gap(self) -> float | None:

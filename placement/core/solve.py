@@ -15,9 +15,10 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, settled
 from placement.core.bounds import Bands, aimed_bands, cost_bound, reached_bands
-from placement.core.certify import Answer, conclude, copied_cost
+from placement.core.certify import Answer, Said, conclude, copied_cost
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
+from placement.core.exact.step import ask
 from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
@@ -43,6 +44,8 @@ MOVES_PER_ROUND = 200
 """Moves up to which one round of ruin, of a few of them, is worth its time."""
 MANY_ITEMS = 1500
 """From so many items on, ruin may bring into a band what no single step does."""
+MOST_GROUPS_LED = 3_000
+"""Groups up to which fewer role changes are looked for by an integer program."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
 
@@ -180,6 +183,10 @@ def _search(
         if worth < value:
             answer = _proven(problem, better, worth, (distance_proof, how.effort))
             clock.lap("bound")
+    exact = ask(problem, answer, how.effort, how.seed, how.deadline)
+    if exact is not None:
+        answer = _taken(problem, answer, exact, how)
+    clock.lap("solve")
     return answer, steps
 
 
@@ -269,6 +276,22 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     return answer.value.is_outside and fits
 
 
+def _taken(
+    problem: Problem, answer: Answer, exact: tuple[Arrangement, Said], how: _How
+) -> Answer:
+    """Return the better of two answers with what is said of it, roles given back."""
+    at, said = exact
+    value, proof = evaluate(problem, at), answer.distance_proof
+    if value < answer.value:
+        answer = _proven(problem, at, value, (proof, how.effort))
+    if answer.value.role_changes and problem.num_groups <= MOST_GROUPS_LED:
+        from placement.core.exact.roles_model import fewer_role_changes
+
+        at = fewer_role_changes(problem, answer.at, how.effort.role_work)
+        answer = answer._replace(at=at, value=evaluate(problem, at))
+    return answer._replace(said=said)
+
+
 def _nearest(
     problem: Problem, at: Arrangement, value: Value, how: _How, searcher: Narrower
 ) -> tuple[Arrangement, Value, Proof | None]:
@@ -342,7 +365,7 @@ def _polish(
         at, value = _recreate(problem, at, value, how)
     if how.deadline.is_over():
         return at, value
-    if how.models.is_fitting:
+    if how.models.is_fitting and (value.key[0] or not effort.exact_work):
         return _exact(problem, at, value, how.models)
     if effort.parts and fits_sub_problems(problem):
         return improve_by_parts(

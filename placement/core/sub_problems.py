@@ -14,15 +14,14 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, loads, settled, sum_rows_into
 from placement.core.bounds import reached_bands
-from placement.core.extraction import Part, caps_of, room_in, spanned_levels
+from placement.core.extraction import Part
 from placement.core.problem import (
-    NOWHERE,
     BoolArray,
-    IndexArray,
     IntArray,
     Movability,
     Problem,
 )
+from placement.core.spread import crowds, is_free_to_spread
 from placement.core.value import (
     Value,
     distances,
@@ -99,7 +98,7 @@ def _solved(
         return None
     part = Part.of(problem, at, bins, groups)
     found = part.solved(reached_bands(problem, at), *how)
-    if found is None or _crowds(problem, at, found):
+    if found is None or crowds(problem, at, found):
         return None
     found = settled(problem, found)
     return found if _is_sound(problem, found) else None
@@ -175,7 +174,7 @@ def _candidates(problem: Problem, at: Arrangement, bins: IntArray) -> IntArray:
     kept: list[int] = []
     for rows in (returns, away, may):
         groups = np.setdiff1d(problem.group_of[rows], [*fixed, *kept])
-        groups = groups[_is_free_to_spread(problem, at, groups, bins)]
+        groups = groups[is_free_to_spread(problem, at, groups, bins)]
         order = groups[np.argsort(-problem.cost[groups], kind="stable")]
         room = MOST_GROUPS - len(kept)
         if len(order) > room:
@@ -185,69 +184,7 @@ def _candidates(problem: Problem, at: Arrangement, bins: IntArray) -> IntArray:
     return np.unique(np.array(kept, dtype=np.int64))
 
 
-def _is_free_to_spread(
-    problem: Problem, at: Arrangement, groups: IntArray, bins: IntArray
-) -> BoolArray:
-    """Return which groups may lie anyhow in some bins, as far as levels are asked."""
-    free = np.ones(len(groups), dtype=np.bool_)
-    for level in spanned_levels(problem, bins):
-        left = room_in(problem, at, level, bins)[:, groups]
-        cap = caps_of(level)[groups]
-        free &= (left.min(axis=0) > 0) | (cap == 0)
-        free &= (cap <= 1) if level.is_even else True
-    return free
-
-
 def _is_sound(problem: Problem, at: Arrangement) -> bool:
     """Tell whether roles are where they may be, and nothing came back that must go."""
     is_wrong = misplaced_roles(problem, at).any() or refills(problem, at).any()
     return not is_wrong
-
-
-def _crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
-    """Tell whether a bin gets more of a collection than its soft cap, and had not."""
-    if not len(problem.collection_cap):
-        return False
-    of = problem.collection_of
-    items = of[problem.group_of], (before.bin_of, after.bin_of)
-    if _passes(problem, items, problem.collection_cap, problem.collection_fixed):
-        return True
-    roles = of, tuple(_places_of_roles(at) for at in (before, after))
-    has_caps = len(problem.collection_role_cap) > 0
-    return has_caps and _passes(
-        problem, roles, problem.collection_role_cap, problem.collection_fixed_roles
-    )
-
-
-def _places_of_roles(at: Arrangement) -> IndexArray:
-    """Return ``(G,)`` the bins that hold the roles, `NOWHERE` where there is none."""
-    return np.where(at.role_of >= 0, at.bin_of[at.role_of], NOWHERE)
-
-
-def _passes(
-    problem: Problem,
-    counted: tuple[IndexArray, tuple[IndexArray, ...]],
-    cap: IntArray,
-    fixed: IndexArray,
-) -> bool:
-    """Tell whether more lies in a bin than the caps let in, and than lay there."""
-    of, (before, after) = counted
-    touched = np.unique(of[np.not_equal(before, after)])
-    most = np.repeat(cap[touched], problem.num_bins)
-    stays = np.bincount(
-        _cells(problem, fixed[0], fixed[1], touched), minlength=len(most)
-    )
-    was, now = (
-        stays + np.bincount(_cells(problem, of, place, touched), minlength=len(most))
-        for place in (before, after)
-    )
-    return bool(((now > most) & (now > was)).any())
-
-
-def _cells(
-    problem: Problem, of: IndexArray, place: IndexArray, touched: IndexArray
-) -> IntArray:
-    """Return collection and bin, as one number, of what lies somewhere."""
-    rows = np.nonzero(np.isin(of, touched) & (place >= 0))[0]
-    cells: IntArray = np.searchsorted(touched, of[rows]) * problem.num_bins
-    return cells + place[rows]

@@ -244,12 +244,14 @@ def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
 
 
 def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
-    gap = bounded.gap
+    gap, said = bounded.gap, bounded.solver_bound
     return {
         "value": rounded(bounded.value),
         "lower_bound": rounded(bounded.lower_bound),
         "gap": None if gap is None else rounded(gap),
         "proof": proof_document(placed, bounded.proof),
+        "solver_bound": None if said is None else rounded(said),
+        "solver": bounded.solver,
     }
 
 

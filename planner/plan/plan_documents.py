@@ -200,7 +200,9 @@ class BoundedRecord(Record):
     """
     A value, and below what no plan within the bands reached can be.
 
-    `checked_bound`: what plans once had beside bounds that a solver stated.
+    `lower_bound` is worked out again from the proof. `solver_bound` is what a solver
+    says beyond that, which nothing can check again. `checked_bound`: what plans once
+    had beside bounds that a solver stated.
     """
 
     value: float
@@ -208,6 +210,8 @@ class BoundedRecord(Record):
     checked_bound: float | None = None
     gap: float | None
     proof: ProofRecord | None
+    solver_bound: float | None = None
+    solver: str | None = None
 
 
 class CertificateRecord(Record):

@@ -9,6 +9,7 @@ import numpy as np
 
 from placement.check.checker import RULE_NAMES
 from placement.cluster import BoolArray, BrokerState, ClusterState
+from placement.core.solution import Bounded
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
 from placement.score import Score
@@ -292,7 +293,19 @@ def _copies_text(plan: Plan) -> str:
     if proven.moves.lower_bound > 0:
         least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
     claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
-    return f"{', '.join(done)}{claim}"
+    return f"{', '.join(done)}{claim}{_said(proven.cost)}"
+
+
+def _said(cost: Bounded) -> str:
+    """Return what a solver says beyond the bound that is checked again."""
+    if cost.solver_bound is None or cost.solver is None:
+        return ""
+    name, _, version = cost.solver.rpartition(" ")
+    solver = f"{name} {'.'.join(version.split('.')[:2])}"
+    if cost.is_least:
+        return f"; the least there is, proven by {solver}"
+    bound = bytes_text(cost.solver_bound, 5, is_padded=True)
+    return f"; not under {bound} by {solver}"
 
 
 def _leaders_text(plan: Plan) -> str:

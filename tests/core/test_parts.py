@@ -58,8 +58,11 @@ def test_what_is_proven_anew_is_what_was_proven(problem):
 
     again = prove(problem, found.best, effort=NORMAL)
 
-    assert (again.status, again.best) == (found.status, found.best)
     proven, told = again.certificate, found.certificate
+    assert again.best == found.best
+    # A solver is asked while an answer is looked for, and not about what is known.
+    if told.cost.solver is None:
+        assert again.status == found.status
     for name in ("cost", "moves", "deviation"):
         one, other = getattr(proven, name), getattr(told, name)
         assert one.value == other.value

@@ -1,0 +1,1 @@
+"""The problem as an integer program that CP-SAT solves, where that is affordable."""

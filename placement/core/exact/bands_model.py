@@ -1,0 +1,281 @@
+r"""
+The core's problem as an integer program (OR-Tools CP-SAT): hard rules and bands.
+
+Coefficients are kept small: CP-SAT 9.15 adds up multiples of rows before it searches,
+and with coefficients of some :math:`2^{37}` in two of them it has called answers
+optimal that were not. So loads and costs are counted in units, rounded such that no
+arrangement is lost: what is proven of the model holds for the problem, and whether an
+answer keeps everything is seen when it is evaluated, in whole numbers.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from placement.core.arrangement import Arrangement
+from placement.core.bounds import Bands
+from placement.core.exact_rules import BITS, RulesModel
+from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+from placement.core.value import Value, usable_capacity
+
+COST_BITS = 20
+"""Bits of what one item's move costs."""
+FINENESS = 2**20
+"""Parts of a target that distances are measured in."""
+
+
+class Outcome(NamedTuple):
+    """
+    What CP-SAT says of one objective.
+
+    Parameters
+    ----------
+    at
+        The best arrangement found, if any.
+    bound
+        No arrangement has less of the objective; `None` where nothing was found out.
+    is_best
+        Whether the arrangement is proven to have least.
+    """
+
+    at: Arrangement | None
+    bound: int | None
+    is_best: bool
+
+
+NOTHING = Outcome(None, None, is_best=False)
+
+
+class BandsModel(RulesModel):
+    """
+    Hard rules, and bands that every load keeps to.
+
+    Parameters
+    ----------
+    problem
+        What to arrange; `fits_bands` must hold.
+    bands
+        What loads keep to; `None`: they are measured by `distance` instead.
+    """
+
+    def __init__(self, problem: Problem, bands: Bands | None) -> None:
+        super().__init__(problem, None if bands is None else _of_copies(problem))
+        self.spent = 0.0
+        self.steps = problem.num_items + 1
+        moves = [pair for pair in self.at if pair not in self.home]
+        self._moves = [self.at[pair] for pair in moves]
+        self._costs = [
+            int(problem.cost[group]) * problem.price_across + problem.price_per_move
+            for group, _ in moves
+        ]
+        self.unit = max(max(self._costs, default=0) >> COST_BITS, 1)
+        if bands is not None:
+            self._add_bands(bands)
+
+    def _add_bands(self, bands: Bands) -> None:
+        for b, r in np.ndindex(*bands.lower.shape):
+            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
+            terms, weights = self._load_terms(b, r)
+            fixed = int(self.problem.bins.fixed[b, r])
+            if upper < NO_LIMIT:
+                self.add_at_most(terms, weights, upper - fixed)
+            if lower > fixed:
+                self._add_at_least(terms, weights, lower - fixed)
+
+    def _add_at_least(
+        self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], least: int
+    ) -> None:
+        unit = max(max(weights, default=0) >> BITS, 1)
+        total = cp_model.LinearExpr.weighted_sum(
+            terms, [-(-w // unit) for w in weights]
+        )
+        self.model.add(total >= -(-least // unit))
+
+    def tighten(self, over: IntArray, bands: Bands) -> None:
+        """
+        Let nothing in that is outside of some bands, even if something within is lost.
+
+        Parameters
+        ----------
+        over
+            ``(n, 2)`` bins and resources.
+        bands
+            What loads keep to.
+        """
+        for b, r in over.tolist():
+            terms, weights = self._load_terms(b, r)
+            fixed = int(self.problem.bins.fixed[b, r])
+            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
+            unit = max(max(weights, default=0) >> BITS, 1)
+            if upper < NO_LIMIT:
+                most = [-(-w // unit) for w in weights]
+                total = cp_model.LinearExpr.weighted_sum(terms, most)
+                self.model.add(total <= (upper - fixed) // unit)
+            if lower > fixed:
+                least = [w // unit for w in weights]
+                total = cp_model.LinearExpr.weighted_sum(terms, least)
+                self.model.add(total >= -(-(lower - fixed) // unit))
+
+    def distance(self, most: float) -> cp_model.LinearExprT:
+        """
+        Return the largest distance outside the bands, in parts of `FINENESS`.
+
+        Parameters
+        ----------
+        most
+            Distance, in targets, that no load is to exceed.
+        """
+        bins = self.problem.bins
+        peak = self.model.new_int_var(0, math.ceil(most * FINENESS) + 1, "")
+        for b, r in np.argwhere(bins.target > 0).tolist():
+            part = FINENESS / float(bins.target[b, r])
+            terms, weights = self._load_terms(b, r)
+            fixed = int(bins.fixed[b, r])
+            least = [math.floor(w * part) for w in weights]
+            most_of = [math.ceil(w * part) for w in weights]
+            if bins.upper[b, r] < NO_LIMIT:
+                upper = math.ceil((int(bins.upper[b, r]) - fixed) * part)
+                load = cp_model.LinearExpr.weighted_sum(terms, least)
+                self.model.add(load - upper <= peak)
+            lower = math.floor((int(bins.lower[b, r]) - fixed) * part)
+            if lower > 0:
+                load = cp_model.LinearExpr.weighted_sum(terms, most_of)
+                self.model.add(lower - load <= peak)
+        return 1 * peak
+
+    def moves_cost(self) -> cp_model.LinearExprT:
+        """
+        Return the cost of all moves in whole units, times `steps`, and their number.
+
+        All moves together are less than one step.
+        """
+        prices = [cost // self.unit * self.steps + 1 for cost in self._costs]
+        return cp_model.LinearExpr.weighted_sum(self._moves, prices)
+
+    def rest_of_cost(self, units: int, most: int) -> cp_model.LinearExprT:
+        """
+        Return the cost beyond some whole units, times `steps`, and the moves.
+
+        Parameters
+        ----------
+        units
+            What moves cost at least, in whole units of each.
+        most
+            So many units more are allowed.
+        """
+        whole = [cost // self.unit for cost in self._costs]
+        over = self.model.new_int_var(0, most, "")
+        self.model.add(
+            cp_model.LinearExpr.weighted_sum(self._moves, whole) == units + over
+        )
+        rest = [cost % self.unit * self.steps + 1 for cost in self._costs]
+        total = cp_model.LinearExpr.weighted_sum(self._moves, rest)
+        return total + over * (self.unit * self.steps)
+
+    def role_changes(self) -> cp_model.LinearExprT:
+        """Return in how many groups another item holds the role in the end."""
+        problem, changes = self.problem, []
+        for group in np.nonzero(problem.role_home != NOWHERE)[0].tolist():
+            home = int(problem.home[problem.role_home[group]])
+            leads = {b: var for (g, b), var in self.role.items() if g == group}
+            # An item that moves may take its role along to where none of them was.
+            taken = [v for b, v in leads.items() if (group, b) not in self.home]
+            others = [
+                v for b, v in leads.items() if b != home and (group, b) in self.home
+            ]
+            is_changed = self.model.new_bool_var("")
+            self.model.add(cp_model.LinearExpr.sum(others) <= is_changed)
+            if (stays := self.at.get((group, home))) is not None:
+                moved_on = cp_model.LinearExpr.sum(taken)
+                self.model.add(moved_on + stays - 1 <= is_changed)
+            changes.append(is_changed)
+        return cp_model.LinearExpr.sum(changes)
+
+    def keep_moves(self, known: Value) -> None:
+        """Let moves cost no more than in a known answer, and be no more."""
+        whole = [cost // self.unit for cost in self._costs]
+        rest = [cost % self.unit for cost in self._costs]
+        units = self.model.new_int_var(0, known.cost // self.unit, "")
+        total = cp_model.LinearExpr.weighted_sum(self._moves, whole)
+        self.model.add(total == units)
+        below = cp_model.LinearExpr.weighted_sum(self._moves, rest)
+        least = known.cost // self.unit - units
+        self.model.add(below - known.cost % self.unit <= least * self.unit)
+        self.model.add(cp_model.LinearExpr.sum(self._moves) <= known.moves)
+
+    def fix_places(self, at: Arrangement) -> None:
+        """Let nothing but roles differ from an arrangement from now on."""
+        places = self._places(at)
+        for pair, here in self.at.items():
+            self.model.add(here == int(pair in places))
+
+    def suggest(self, at: Arrangement) -> None:
+        """Give an arrangement as a hint: the first answer, if it keeps everything."""
+        self.model.clear_hints()  # type: ignore[no-untyped-call]
+        places, holders = self._places(at), self._holders(at)
+        for pair, here in self.at.items():
+            self.model.add_hint(here, pair in places)
+        for pair, leads in self.role.items():
+            self.model.add_hint(leads, pair in holders)
+
+    def _places(self, at: Arrangement) -> set[tuple[int, int]]:
+        groups = self.problem.group_of.tolist()
+        return set(zip(groups, at.bin_of.tolist(), strict=True))
+
+    def _holders(self, at: Arrangement) -> set[tuple[int, int]]:
+        held = np.nonzero(at.role_of != NOWHERE)[0]
+        bins = at.bin_of[at.role_of[held]]
+        return set(zip(held.tolist(), bins.tolist(), strict=True))
+
+    def least(
+        self, objective: cp_model.LinearExprT, work: float, seconds: float | None
+    ) -> Outcome:
+        """
+        Make an objective as small as can be.
+
+        Parameters
+        ----------
+        objective
+            A sum of variables, in integers.
+        work
+            Deterministic seconds that it may take.
+        seconds
+            The same in seconds, where somebody waits; `None`: any.
+        """
+        self.model.clear_objective()  # type: ignore[no-untyped-call]
+        self.model.minimize(objective)
+        status = self.run(work, seconds)
+        self.spent += self.solver.response_proto.deterministic_time
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return NOTHING
+        is_best = status == cp_model.OPTIMAL
+        value = int(self.solver.value(objective))
+        told = _whole(self.solver.best_objective_bound)
+        at = self._with_roles_kept(self._arrangement(self.solver))
+        return Outcome(at, value if is_best else min(value, told), is_best)
+
+    def _with_roles_kept(self, at: Arrangement) -> Arrangement:
+        """Let items that move take their roles along: they are interchangeable."""
+        problem = self.problem
+        bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
+        for group in np.nonzero(role_of != problem.role_home)[0].tolist():
+            was, holder = int(problem.role_home[group]), int(role_of[group])
+            moved = np.not_equal(bin_of[[was, holder]], problem.home[[was, holder]])
+            if moved.all():
+                bin_of[[was, holder]] = bin_of[[holder, was]]
+                role_of[group] = was
+        return Arrangement(bin_of, role_of)
+
+
+def _of_copies(problem: Problem) -> IntArray:
+    """Return the capacities that bands do not contain: what holds while copying."""
+    capacity = usable_capacity(problem)
+    return np.where(problem.is_transient, capacity, NO_LIMIT)
+
+
+def _whole(bound: float) -> int:
+    """Return a bound that CP-SAT tells as a float, rounded down."""
+    return math.floor(np.nextafter(bound, -np.inf)) if bound > 0 else 0
