@@ -1,6 +1,6 @@
 """What is proven of an answer; each bound is worked out again from its witness."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands, moves_bound, reached_bands
@@ -44,6 +44,19 @@ class Said(NamedTuple):
     cost: int | None = None
     deviation: float | None = None
     solver: str | None = None
+
+    def at_best(self, other: "Said") -> "Said":
+        """Return the more that two say: what holds for wider bands holds within."""
+        return Said(
+            _more(self.cost, other.cost),
+            _more(self.deviation, other.deviation),
+            self.solver or other.solver,
+        )
+
+
+def _more(one: Any, other: Any) -> Any:  # noqa: ANN401 - a number, or none
+    known = [bound for bound in (one, other) if bound is not None]
+    return max(known) if known else None
 
 
 NOTHING_SAID = Said()

@@ -1,6 +1,6 @@
 """How much work a search may do, in steps and never in seconds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ NORMAL = Effort(
     near_nodes=1,
     narrowings=8,
     exact_cells=1_500,
-    exact_work=1.0,
+    exact_work=0.6,
     part_work=0.6,
     part_items=4_000,
     role_work=0.2,
@@ -154,7 +154,15 @@ THOROUGH = Effort(
     part_items=100_000,
     role_work=1.0,
 )
-EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH}
+EXACT = replace(
+    THOROUGH,
+    exact_cells=60_000,
+    exact_work=100_000.0,
+    part_work=10.0,
+    role_work=10.0,
+)
+"""Until it is proven, or until a deadline."""
+EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH, "exact": EXACT}
 """By the names that options have."""
 
 FEW_PRICED = 1500

@@ -18,7 +18,7 @@ from placement.core.bounds import Bands, aimed_bands, cost_bound, reached_bands
 from placement.core.certify import Answer, Said, conclude, copied_cost
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
-from placement.core.exact.step import ask
+from placement.core.exact.step import ask, is_whole_asked
 from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
@@ -177,15 +177,21 @@ def _search(
     clock.lap("solve")
     answer = _proven(problem, at, value, (distance_proof, how.effort))
     clock.lap("bound")
-    if _may_gain(problem, answer, how) and not how.deadline.is_over():
+    if is_whole_asked(problem, how.effort):
+        # Most small problems are proven at once, and nothing has to be compiled.
+        answer = _asked(problem, answer, how)
+        clock.lap("solve")
+    at, value = answer.at, answer.value
+    is_open = not _is_proven(problem, answer) and not how.deadline.is_over()
+    if is_open and _may_gain(problem, answer, how):
         better, worth = _polish(problem, at, value, how)
         clock.lap("solve")
         if worth < value:
-            answer = _proven(problem, better, worth, (distance_proof, how.effort))
+            known, said = (distance_proof, how.effort), answer.said
+            answer = _proven(problem, better, worth, known)._replace(said=said)
             clock.lap("bound")
-    exact = ask(problem, answer, how.effort, how.seed, how.deadline)
-    if exact is not None:
-        answer = _taken(problem, answer, exact, how)
+    if is_open:
+        answer = _asked(problem, answer, how)
     clock.lap("solve")
     return answer, steps
 
@@ -276,11 +282,25 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     return answer.value.is_outside and fits
 
 
+def _asked(problem: Problem, answer: Answer, how: _How) -> Answer:
+    """Return the answer after CP-SAT has looked at it, if it is asked."""
+    exact = ask(problem, answer, how.effort, how.seed, how.deadline)
+    return answer if exact is None else _taken(problem, answer, exact, how)
+
+
+def _is_proven(problem: Problem, answer: Answer) -> bool:
+    """Tell whether nothing is cheaper, by a bound or by what CP-SAT says."""
+    said = answer.said.cost or 0
+    is_least = copied_cost(problem, answer.value) <= max(answer.cost, said)
+    return is_least and answer.value.is_in_band
+
+
 def _taken(
     problem: Problem, answer: Answer, exact: tuple[Arrangement, Said], how: _How
 ) -> Answer:
     """Return the better of two answers with what is said of it, roles given back."""
     at, said = exact
+    said = said.at_best(answer.said)
     value, proof = evaluate(problem, at), answer.distance_proof
     if value < answer.value:
         answer = _proven(problem, at, value, (proof, how.effort))

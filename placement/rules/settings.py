@@ -77,7 +77,7 @@ class Settings:
         Caps on the copies, their bytes, and the bytes of those that cross racks,
         altogether; `None`: none.
     effort
-        ``quick``, ``normal`` or ``thorough``.
+        ``quick``, ``normal``, ``thorough`` or ``exact``.
     seed
         Of the random numbers.
     topic_slack

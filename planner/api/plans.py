@@ -82,7 +82,7 @@ class PlanOptions(RuleOptions, total=False):
     max_cross_rack_bytes: int
     prefer: Literal["bytes", "moves"]
     move_cost_bytes: int
-    effort: Literal["quick", "normal", "thorough"]
+    effort: Literal["quick", "normal", "thorough", "exact"]
     seed: int
     topic_slack: int | None
     transient_disk: bool

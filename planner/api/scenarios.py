@@ -208,7 +208,7 @@ def play_scenarios(
     band: float | Mapping[str, float] | None = None,
     capacity_threshold: Mapping[str, float] | None = None,
     bandwidth: str | int = "50MB/s",
-    effort: Literal["quick", "normal", "thorough"] = "normal",
+    effort: Literal["quick", "normal", "thorough", "exact"] = "normal",
     seed: int = 1,
     jobs: int = 1,
 ) -> WhatIfResult:
@@ -376,7 +376,7 @@ def size_cluster(
     like: int | None = None,
     racks: int | None = None,
     capacity_threshold: Mapping[str, float] | None = None,
-    effort: Literal["quick", "normal", "thorough"] = "quick",
+    effort: Literal["quick", "normal", "thorough", "exact"] = "quick",
     seed: int = 1,
 ) -> SizeResult:
     """

@@ -24,6 +24,7 @@ class Effort(StrEnum):
     QUICK = "quick"
     NORMAL = "normal"
     THOROUGH = "thorough"
+    EXACT = "exact"
 
 
 class CopyOrder(StrEnum):

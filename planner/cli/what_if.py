@@ -65,7 +65,7 @@ TrendsOption = Annotated[
     ),
 ]
 EffortOption = Annotated[
-    str, typer.Option("--effort", help="quick, normal or thorough plans.")
+    str, typer.Option("--effort", help="quick, normal, thorough or exact plans.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
 Jobs = Annotated[

@@ -128,7 +128,7 @@ class SettingsRecord(Record):
     topic_slack: int | None = None
     transient_disk: bool = False
     deadline: float | None = None
-    effort: Literal["quick", "normal", "thorough"]
+    effort: Literal["quick", "normal", "thorough", "exact"]
     seed: int
     rules: Literal["cruise-control"] | None
     host_capacity_threshold: dict[ResourceName, float] = Field(default_factory=dict)

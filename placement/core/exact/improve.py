@@ -6,6 +6,7 @@ moves, then role changes. What CP-SAT proves is its own word: nothing here can c
 again, so it stands beside the bounds that are checked and never in their place.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -54,6 +55,14 @@ class Improved:
     deviation_bound: float | None = None
 
 
+Left = Callable[[], float | None]
+
+
+def _any_time() -> float | None:
+    """Return that nobody waits."""
+    return None
+
+
 @cache
 def solver_name() -> str:
     """Return what CP-SAT calls itself, with its version."""
@@ -66,7 +75,7 @@ def improve(
     *,
     known: int,
     work: float,
-    seconds: float | None = None,
+    left: Left = _any_time,
 ) -> Improved:
     """
     Better an answer that keeps the hard rules.
@@ -81,14 +90,14 @@ def improve(
         What moves cost at least, for the bands that it reaches.
     work
         Deterministic seconds that all of it may take.
-    seconds
-        The same in seconds, where somebody waits; `None`: any.
+    left
+        Returns the seconds that are left, where somebody waits; `None`: any.
     """
-    found, limits = Improved(at=at, value=evaluate(problem, at)), (work, seconds)
+    found = Improved(at=at, value=evaluate(problem, at))
     if found.value.is_outside:
-        found, spent = _nearer(problem, found, (work / 2, seconds))
-        known, limits = 0, (work - spent, seconds)
-    return _Cheaper(problem, found, known, limits).improved()
+        found, spent = _nearer(problem, found, (work / 2, left()))
+        known, work = 0, work - spent
+    return _Cheaper(problem, found, known, (work, left)).improved()
 
 
 def _nearer(
@@ -121,7 +130,7 @@ class _Cheaper:
     least
         What moves cost at least.
     limits
-        Deterministic seconds, and seconds where somebody waits.
+        Deterministic seconds, and the seconds that are left where somebody waits.
     """
 
     def __init__(
@@ -129,10 +138,10 @@ class _Cheaper:
         problem: Problem,
         known: Improved,
         least: int,
-        limits: tuple[float, float | None],
+        limits: tuple[float, Left],
     ) -> None:
         self._problem, self._found, self._least = problem, known, least
-        self._work, self._seconds = limits
+        self._work, self._left = limits
         self._bands = reached_bands(problem, known.at)
 
     def improved(self) -> Improved:
@@ -208,7 +217,7 @@ class _Cheaper:
         model.suggest(self._found.at)
         before = model.spent
         outcome = model.least(
-            objective, max(self._work * part, LEAST_WORK), self._seconds
+            objective, max(self._work * part, LEAST_WORK), self._left()
         )
         self._work -= model.spent - before
         return outcome

@@ -12,6 +12,12 @@ SMALL_CELLS = 600
 """Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
 
 
+def is_whole_asked(problem: Problem, effort: Effort) -> bool:
+    """Tell whether CP-SAT is given all of a problem, whatever it starts from."""
+    is_small = problem.num_groups * problem.num_bins <= SMALL_CELLS
+    return is_small and fits_bands(problem, effort.exact_cells)
+
+
 def ask(
     problem: Problem, answer: Answer, effort: Effort, seed: int, deadline: Deadline
 ) -> tuple[Arrangement, Said] | None:
@@ -29,7 +35,7 @@ def ask(
     if not effort.exact_work or value.key[0] or not is_open or deadline.is_over():
         return None
     is_whole = fits_bands(problem, effort.exact_cells)
-    is_small = is_whole and problem.num_groups * problem.num_bins <= SMALL_CELLS
+    is_small = is_whole_asked(problem, effort)
     is_far = value.is_outside or copied > answer.cost * (1 + effort.gap)
     is_parted = problem.num_items <= effort.part_items and fits_sub_problems(problem)
     at = answer.at
@@ -41,10 +47,11 @@ def ask(
         return at, NOTHING_SAID
     from placement.core.exact.improve import improve, solver_name
 
-    left = deadline.left()
     found = improve(
-        problem, at, known=answer.cost, work=effort.exact_work, seconds=left
+        problem, at, known=answer.cost, work=effort.exact_work, left=deadline.left
     )
+    # A question that ran out of time is cut.
+    deadline.is_over()
     # Of the cost it says nothing where a price of moves is part of it.
     cost = None if problem.price_per_move else found.cost_bound
     return found.at, Said(cost, found.deviation_bound, solver_name())
