@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from placement.core.arrangement import Arrangement
-from placement.core.bounds import Bands, moves_bound, reached_bands
+from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
 from placement.core.cuts import deviation_bound
 from placement.core.effort import Effort
 from placement.core.exact_fit import fits_prices
@@ -45,10 +45,15 @@ class Said(NamedTuple):
     deviation: float | None = None
     solver: str | None = None
 
-    def at_best(self, other: "Said") -> "Said":
-        """Return the more that two say: what holds for wider bands holds within."""
+    def at_best(self, other: "Said", *, is_in_band: bool) -> "Said":
+        """
+        Return the more that two say.
+
+        What the other says of the cost counts if its answer was in band: else it was
+        said of bands that may be narrower somewhere.
+        """
         return Said(
-            _more(self.cost, other.cost),
+            _more(self.cost, other.cost if is_in_band else None),
             _more(self.deviation, other.deviation),
             self.solver or other.solver,
         )
@@ -89,6 +94,25 @@ class Answer(NamedTuple):
 def copied_cost(problem: Problem, value: Value) -> int:
     """Return the cost of an answer without the price of a move."""
     return value.cost - problem.price_per_move * value.moves
+
+
+def proven_answer(
+    problem: Problem,
+    at: Arrangement,
+    value: Value,
+    known: tuple[Proof | None, Effort],
+) -> Answer:
+    """
+    Return an answer with a bound on its cost for the bands it reached.
+
+    `known`: a proof of a distance outside the bands, and how much work to do.
+    """
+    distance_proof, effort = known
+    bands, copied = reached_bands(problem, at), copied_cost(problem, value)
+    cost, proof = cost_bound(problem, bands, copied)
+    if cost < copied and not value.key[0]:
+        cost, proof = flow_bound(problem, bands, effort, (cost, proof))
+    return Answer(at, value, cost, proof, distance_proof)
 
 
 def conclude(

@@ -14,11 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.bounds import Bands, aimed_bands, cost_bound, reached_bands
-from placement.core.certify import Answer, Said, conclude, copied_cost
+from placement.core.bounds import Bands, aimed_bands, reached_bands
+from placement.core.certify import (
+    NOTHING_SAID,
+    Answer,
+    conclude,
+    copied_cost,
+    proven_answer,
+)
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
-from placement.core.exact.step import ask, is_whole_asked
+from placement.core.exact.step import asked, is_proven, is_whole_asked
 from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
@@ -29,7 +35,7 @@ from placement.core.role_flow import solve_roles
 from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
-from placement.core.transport import flow_bound, is_counts_alone, solve_counts
+from placement.core.transport import is_counts_alone, solve_counts
 from placement.core.value import (
     Value,
     evaluate,
@@ -44,8 +50,6 @@ MOVES_PER_ROUND = 200
 """Moves up to which one round of ruin, of a few of them, is worth its time."""
 MANY_ITEMS = 1500
 """From so many items on, ruin may bring into a band what no single step does."""
-MOST_GROUPS_LED = 3_000
-"""Groups up to which fewer role changes are looked for by an integer program."""
 MAX_ROUNDS = 8
 """How often an answer is solved again at most; two or three are usual."""
 
@@ -163,7 +167,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
     """
     clock = _Clock()
     models = ExactModels(Moving.of(problem).problem, effort)
-    answer = _proven(problem, at, evaluate(problem, at), (None, effort))
+    answer = proven_answer(problem, at, evaluate(problem, at), (None, effort))
     solution = conclude(problem, answer, effort, models)
     clock.lap("bound")
     return replace(solution, seconds=clock.spent)
@@ -175,23 +179,24 @@ def _search(
     """Return the best answer, what was proven on the way, and the steps."""
     (at, value, distance_proof), steps = _found(problem, how, known)
     clock.lap("solve")
-    answer = _proven(problem, at, value, (distance_proof, how.effort))
+    answer = proven_answer(problem, at, value, (distance_proof, how.effort))
     clock.lap("bound")
     if is_whole_asked(problem, how.effort):
         # Most small problems are proven at once, and nothing has to be compiled.
-        answer = _asked(problem, answer, how)
+        answer = asked(problem, answer, how.effort, how.seed, how.deadline)
         clock.lap("solve")
     at, value = answer.at, answer.value
-    is_open = not _is_proven(problem, answer) and not how.deadline.is_over()
+    is_open = not is_proven(problem, answer) and not how.deadline.is_over()
     if is_open and _may_gain(problem, answer, how):
         better, worth = _polish(problem, at, value, how)
         clock.lap("solve")
         if worth < value:
-            known, said = (distance_proof, how.effort), answer.said
-            answer = _proven(problem, better, worth, known)._replace(said=said)
+            of, is_in_band = (distance_proof, how.effort), value.is_in_band
+            said = NOTHING_SAID.at_best(answer.said, is_in_band=is_in_band)
+            answer = proven_answer(problem, better, worth, of)._replace(said=said)
             clock.lap("bound")
     if is_open:
-        answer = _asked(problem, answer, how)
+        answer = asked(problem, answer, how.effort, how.seed, how.deadline)
     clock.lap("solve")
     return answer, steps
 
@@ -249,25 +254,6 @@ def _in_rounds(
     return at, value, steps
 
 
-def _proven(
-    problem: Problem,
-    at: Arrangement,
-    value: Value,
-    known: tuple[Proof | None, Effort],
-) -> Answer:
-    """
-    Return an answer with a bound on its cost for the bands it reached.
-
-    `known`: a proof of a distance outside the bands, and how much work to do.
-    """
-    distance_proof, effort = known
-    bands, copied = reached_bands(problem, at), copied_cost(problem, value)
-    cost, proof = cost_bound(problem, bands, copied)
-    if cost < copied and not value.key[0]:
-        cost, proof = flow_bound(problem, bands, effort, (cost, proof))
-    return Answer(at, value, cost, proof, distance_proof)
-
-
 def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     """Tell whether more work may make an answer better."""
     copied = copied_cost(problem, answer.value)
@@ -280,36 +266,6 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     # What no step brings into its band ruin or an exact model may.
     fits = problem.num_items > MANY_ITEMS or how.models.is_fitting
     return answer.value.is_outside and fits
-
-
-def _asked(problem: Problem, answer: Answer, how: _How) -> Answer:
-    """Return the answer after CP-SAT has looked at it, if it is asked."""
-    exact = ask(problem, answer, how.effort, how.seed, how.deadline)
-    return answer if exact is None else _taken(problem, answer, exact, how)
-
-
-def _is_proven(problem: Problem, answer: Answer) -> bool:
-    """Tell whether nothing is cheaper, by a bound or by what CP-SAT says."""
-    said = answer.said.cost or 0
-    is_least = copied_cost(problem, answer.value) <= max(answer.cost, said)
-    return is_least and answer.value.is_in_band
-
-
-def _taken(
-    problem: Problem, answer: Answer, exact: tuple[Arrangement, Said], how: _How
-) -> Answer:
-    """Return the better of two answers with what is said of it, roles given back."""
-    at, said = exact
-    said = said.at_best(answer.said)
-    value, proof = evaluate(problem, at), answer.distance_proof
-    if value < answer.value:
-        answer = _proven(problem, at, value, (proof, how.effort))
-    if answer.value.role_changes and problem.num_groups <= MOST_GROUPS_LED:
-        from placement.core.exact.roles_model import fewer_role_changes
-
-        at = fewer_role_changes(problem, answer.at, how.effort.role_work)
-        answer = answer._replace(at=at, value=evaluate(problem, at))
-    return answer._replace(said=said)
 
 
 def _nearest(

@@ -1,15 +1,25 @@
 """When CP-SAT is asked: where a gap is left, and as far as the effort allows."""
 
 from placement.core.arrangement import Arrangement
-from placement.core.certify import NOTHING_SAID, Answer, Said, copied_cost
+from placement.core.certify import (
+    NOTHING_SAID,
+    Answer,
+    Said,
+    copied_cost,
+    proven_answer,
+)
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
 from placement.core.exact_fit import fits_bands
 from placement.core.problem import Problem
 from placement.core.sub_problems import fits_sub_problems
+from placement.core.value import evaluate
 
 SMALL_CELLS = 600
 """Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
+
+MOST_GROUPS_LED = 3_000
+"""Groups up to which fewer role changes are looked for by an integer program."""
 
 
 def is_whole_asked(problem: Problem, effort: Effort) -> bool:
@@ -18,7 +28,7 @@ def is_whole_asked(problem: Problem, effort: Effort) -> bool:
     return is_small and fits_bands(problem, effort.exact_cells)
 
 
-def ask(
+def _ask(
     problem: Problem, answer: Answer, effort: Effort, seed: int, deadline: Deadline
 ) -> tuple[Arrangement, Said] | None:
     """
@@ -71,3 +81,35 @@ def _by_neighbourhoods(
         is_over=how[1].is_over,
     )
     return at
+
+
+def asked(
+    problem: Problem, answer: Answer, effort: Effort, seed: int, deadline: Deadline
+) -> Answer:
+    """Return the answer after CP-SAT has looked at it, if it is asked."""
+    exact = _ask(problem, answer, effort, seed, deadline)
+    return answer if exact is None else _taken(problem, answer, exact, effort)
+
+
+def is_proven(problem: Problem, answer: Answer) -> bool:
+    """Tell whether nothing is cheaper, by a bound or by what CP-SAT says."""
+    said = answer.said.cost or 0
+    is_least = copied_cost(problem, answer.value) <= max(answer.cost, said)
+    return is_least and answer.value.is_in_band
+
+
+def _taken(
+    problem: Problem, answer: Answer, exact: tuple[Arrangement, Said], effort: Effort
+) -> Answer:
+    """Return the better of two answers with what is said of it, roles given back."""
+    at, said = exact
+    said = said.at_best(answer.said, is_in_band=answer.value.is_in_band)
+    value, proof = evaluate(problem, at), answer.distance_proof
+    if value < answer.value:
+        answer = proven_answer(problem, at, value, (proof, effort))
+    if answer.value.role_changes and problem.num_groups <= MOST_GROUPS_LED:
+        from placement.core.exact.roles_model import fewer_role_changes
+
+        at = fewer_role_changes(problem, answer.at, effort.role_work)
+        answer = answer._replace(at=at, value=evaluate(problem, at))
+    return answer._replace(said=said)
