@@ -7,7 +7,6 @@ finds nothing.
 """
 
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -34,6 +33,7 @@ from placement.core.problem import Movability, Problem
 from placement.core.role_flow import solve_roles
 from placement.core.search import MUCH_NEARER, Searcher
 from placement.core.solution import Proof, Solution
+from placement.core.stopwatch import Stopwatch
 from placement.core.sub_problems import fits_sub_problems, improve_by_parts
 from placement.core.transport import is_counts_alone, solve_counts
 from placement.core.value import (
@@ -63,20 +63,6 @@ class _How:
     deadline: Deadline
     models: ExactModels
     start: Arrangement | None = None
-
-
-class _Clock:
-    """Seconds spent by part; nothing depends on them."""
-
-    def __init__(self) -> None:
-        self.spent = {"solve": 0.0, "bound": 0.0}
-        self._last = time.perf_counter()
-
-    def lap(self, part: str) -> None:
-        """Count the time since the last call for a part."""
-        now = time.perf_counter()
-        self.spent[part] += now - self._last
-        self._last = now
 
 
 def solve(
@@ -126,7 +112,7 @@ def solve(
     In lexicographic order: hard rules, distance outside the bands, cost of moving,
     moves, role changes.
     """
-    clock = _Clock()
+    clock = Stopwatch()
     moving = Moving.of(problem)
     models = ExactModels(moving.problem, effort, work)
     begin = None if start is None else moving.part_of(start)
@@ -165,7 +151,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
     ProofContradictionError
         If a proven bound is above the value found: a mistake in this package.
     """
-    clock = _Clock()
+    clock = Stopwatch()
     models = ExactModels(Moving.of(problem).problem, effort)
     answer = proven_answer(problem, at, evaluate(problem, at), (None, effort))
     solution = conclude(problem, answer, effort, models)
@@ -174,7 +160,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
 
 
 def _search(
-    problem: Problem, how: _How, clock: _Clock, known: Arrangement | None
+    problem: Problem, how: _How, clock: Stopwatch, known: Arrangement | None
 ) -> tuple[Answer, int]:
     """Return the best answer, what was proven on the way, and the steps."""
     (at, value, distance_proof), steps = _found(problem, how, known)
@@ -195,8 +181,7 @@ def _search(
             said = NOTHING_SAID.at_best(answer.said, is_in_band=is_in_band)
             answer = proven_answer(problem, better, worth, of)._replace(said=said)
             clock.lap("bound")
-    if is_open:
-        answer = asked(problem, answer, how.effort, how.seed, how.deadline)
+    answer = asked(problem, answer, how.effort, how.seed, how.deadline)
     clock.lap("solve")
     return answer, steps
 

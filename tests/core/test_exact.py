@@ -156,6 +156,30 @@ def test_fewer_roles_change_at_the_same_places(problem):
     assert after.role_changes <= before.role_changes
 
 
+@settings(max_examples=100)
+@given(SMALL)
+def test_no_fewer_roles_could_change_at_the_places_of_a_plan(problem):
+    if not takes(problem):
+        return
+    solution = solve(problem, effort=NORMAL)
+    at, value = solution.best, evaluate(problem, solution.best)
+    if value.key[0] or value.deviation or not problem.is_role_movable.all():
+        return
+
+    others = [
+        other
+        for other, worth in legal(problem)
+        if other.bin_of.tolist() == at.bin_of.tolist()
+        and not worth.deviation
+        and worth.cost == value.cost
+    ]
+
+    fewest = min(
+        int(np.not_equal(other.role_of, problem.role_home).sum()) for other in others
+    )
+    assert value.role_changes == fewest
+
+
 def subset_sum():
     """Terabytes that fit a band to some bytes, in one way alone."""
     weight = [TERABYTE // 4] * 4 + [TERABYTE // 8, 60, 3 * TERABYTE // 4]

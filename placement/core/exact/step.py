@@ -41,7 +41,7 @@ def _ask(
     """
     value = answer.value
     copied = copied_cost(problem, value)
-    is_open = value.is_outside or copied > answer.cost
+    is_open = value.is_outside or not is_proven(problem, answer)
     if not effort.exact_work or value.key[0] or not is_open or deadline.is_over():
         return None
     is_whole = fits_bands(problem, effort.exact_cells)
@@ -88,7 +88,12 @@ def asked(
 ) -> Answer:
     """Return the answer after CP-SAT has looked at it, if it is asked."""
     exact = _ask(problem, answer, effort, seed, deadline)
-    return answer if exact is None else _taken(problem, answer, exact, effort)
+    is_small = problem.num_groups * problem.num_bins <= effort.exact_cells
+    if exact is not None:
+        answer = _taken(problem, answer, exact, effort)
+    elif not is_small:
+        return answer
+    return _with_roles_back(problem, answer, effort, deadline)
 
 
 def is_proven(problem: Problem, answer: Answer) -> bool:
@@ -101,15 +106,25 @@ def is_proven(problem: Problem, answer: Answer) -> bool:
 def _taken(
     problem: Problem, answer: Answer, exact: tuple[Arrangement, Said], effort: Effort
 ) -> Answer:
-    """Return the better of two answers with what is said of it, roles given back."""
+    """Return the better of two answers, with what is said of it."""
     at, said = exact
     said = said.at_best(answer.said, is_in_band=answer.value.is_in_band)
     value, proof = evaluate(problem, at), answer.distance_proof
     if value < answer.value:
         answer = proven_answer(problem, at, value, (proof, effort))
-    if answer.value.role_changes and problem.num_groups <= MOST_GROUPS_LED:
-        from placement.core.exact.roles_model import fewer_role_changes
-
-        at = fewer_role_changes(problem, answer.at, effort.role_work)
-        answer = answer._replace(at=at, value=evaluate(problem, at))
     return answer._replace(said=said)
+
+
+def _with_roles_back(
+    problem: Problem, answer: Answer, effort: Effort, deadline: Deadline
+) -> Answer:
+    """Change fewer roles at the places of an answer."""
+    is_wanted = answer.value.role_changes and not answer.value.key[0]
+    if not is_wanted or not effort.role_work or deadline.is_over():
+        return answer
+    if problem.num_groups > MOST_GROUPS_LED:
+        return answer
+    from placement.core.exact.roles_model import fewer_role_changes
+
+    at = fewer_role_changes(problem, answer.at, effort.role_work)
+    return answer._replace(at=at, value=evaluate(problem, at))
