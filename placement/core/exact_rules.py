@@ -33,6 +33,8 @@ from placement.core.value import open_bins, usable_capacity
 
 Pair = tuple[int, int]
 SEED = 1
+BITS = 28
+"""Bits of a coefficient: CP-SAT 9.15 errs where products of two do not fit."""
 
 
 class RulesModel:
@@ -68,7 +70,7 @@ class RulesModel:
         }
         self.unmet: list[cp_model.IntVar] = []
         self.broken: dict[int, cp_model.IntVar] = {}
-        self._solver = cp_model.CpSolver()
+        self.solver = cp_model.CpSolver()
         for group in range(problem.num_groups):
             self._add_group(group)
         for position, level in enumerate(problem.levels):
@@ -102,22 +104,45 @@ class RulesModel:
         self.model.clear_objective()  # type: ignore[no-untyped-call]
         if objective is not None:
             self.model.minimize(objective)
-        solver = self._solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        parameters.num_workers, parameters.random_seed = 1, SEED
-        parameters.max_deterministic_time = work.rules
-        status = solver.solve(self.model)
-        work.rules -= solver.response_proto.deterministic_time
+        status = self.run(work.rules)
+        work.rules -= self.solver.response_proto.deterministic_time
         if status == cp_model.INFEASIBLE:
             return Found.NONE, None, True
         if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-            at = self._arrangement(solver)
+            at = self._arrangement(self.solver)
             return Found.SOME, at, status == cp_model.OPTIMAL
         return Found.UNKNOWN, None, False
 
+    def run(self, work: float, seconds: float | None = None) -> cp_model.CpSolverStatus:
+        """
+        Solve the model as it stands, the same way anywhere.
+
+        Parameters
+        ----------
+        work
+            Deterministic seconds that it may take.
+        seconds
+            The same in seconds, where somebody waits; `None`: any.
+        """
+        self.solver = cp_model.CpSolver()
+        parameters = self.solver.parameters
+        parameters.num_workers, parameters.random_seed = 1, SEED
+        parameters.max_deterministic_time = work
+        if seconds is not None:
+            parameters.max_time_in_seconds = seconds
+        return self.solver.solve(self.model)
+
     def keep(self, objective: cp_model.LinearExprT) -> None:
         """Let nothing be worse from now on than the last answer is."""
-        self.model.add(objective <= self._solver.value(objective))
+        self.model.add(objective <= self.solver.value(objective))
+
+    def add_at_most(
+        self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], most: int
+    ) -> None:
+        """Keep a sum at or below a limit; rounded such that no answer is lost."""
+        unit = max(max(weights, default=0) >> BITS, 1)
+        total = cp_model.LinearExpr.weighted_sum(terms, [w // unit for w in weights])
+        self.model.add(total <= most // unit)
 
     def excess(
         self, over: Sequence[Pair], terms: Sequence[tuple[int, int, int]]
@@ -329,8 +354,7 @@ class RulesModel:
                 terms, weights, stays = self._while_copying(b, r)
                 most -= stays
             if most < LARGEST:
-                total = cp_model.LinearExpr.weighted_sum(terms, weights)
-                self.model.add(total <= most)
+                self.add_at_most(terms, weights, most)
 
     def _while_copying(
         self, b: int, r: int
@@ -364,8 +388,7 @@ class RulesModel:
                     more, heavy = self._load_terms(b, r)
                     terms += more
                     weights += heavy
-                total = cp_model.LinearExpr.weighted_sum(terms, weights)
-                self.model.add(total <= most - int(limits.fixed[node, r]))
+                self.add_at_most(terms, weights, most - int(limits.fixed[node, r]))
 
     def _add_move_caps(self) -> None:
         """Keep moves, their cost, and that of those between zones within their caps."""
@@ -382,8 +405,7 @@ class RulesModel:
         for most, prices in rows:
             if most < NO_LIMIT:
                 terms = [self.at[pair] for pair in moves]
-                total = cp_model.LinearExpr.weighted_sum(terms, prices)
-                self.model.add(total <= int(most))
+                self.add_at_most(terms, prices, int(most))
 
     def _crossing(self, group: int, b: int) -> int:
         """Return what a move to a bin costs between zones; 0 inside one."""
