@@ -113,23 +113,12 @@ class RulesModel:
             return Found.SOME, at, status == cp_model.OPTIMAL
         return Found.UNKNOWN, None, False
 
-    def run(self, work: float, seconds: float | None = None) -> cp_model.CpSolverStatus:
-        """
-        Solve the model as it stands, the same way anywhere.
-
-        Parameters
-        ----------
-        work
-            Deterministic seconds that it may take.
-        seconds
-            The same in seconds, where somebody waits; `None`: any.
-        """
+    def run(self, work: float) -> cp_model.CpSolverStatus:
+        """Solve the model within `work` deterministic seconds."""
         self.solver = cp_model.CpSolver()
         parameters = self.solver.parameters
         parameters.num_workers, parameters.random_seed = 1, SEED
         parameters.max_deterministic_time = work
-        if seconds is not None:
-            parameters.max_time_in_seconds = seconds
         return self.solver.solve(self.model)
 
     def keep(self, objective: cp_model.LinearExprT) -> None:
@@ -139,8 +128,8 @@ class RulesModel:
     def add_at_most(
         self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], most: int
     ) -> None:
-        """Keep a sum at or below a limit; rounded such that no answer is lost."""
-        unit = max(max(weights, default=0) >> BITS, 1)
+        """Add an upper bound on a weighted sum; rounding only relaxes it."""
+        unit = max(max(map(abs, weights), default=0) >> BITS, 1)
         total = cp_model.LinearExpr.weighted_sum(terms, [w // unit for w in weights])
         self.model.add(total <= most // unit)
 
