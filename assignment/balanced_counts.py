@@ -8,9 +8,8 @@ from assignment.classes import Classes, hand_out
 from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
 from placement.core.count_bounds import cost_bound, peak_bound
-from placement.core.count_flow import bounds_of, even_out, least_cost
-from placement.core.count_network import Network
 from placement.core.count_problem import CountProblem, CountSolution
+from placement.core.counts import even_bounds, solve_evenly
 from placement.core.solution import Bounded, Proof
 from placement.errors import ProofError
 
@@ -27,15 +26,13 @@ def balance_counts(group: Group, classes: Classes) -> tuple[Assignment, Certific
         Its partitions by who may read them.
     """
     problem = count_problem(group, classes)
-    even = even_out(problem, Network.of(problem))
-    bounds = bounds_of(even)
     if can_even_topics(group):
         each = np.ones(group.num_members, dtype=np.int64)
-        found = even_topics(group, each, bounds, classes)
+        found = even_topics(group, each, even_bounds(problem), classes)
         return found.assignment, _certificate(
             group, classes, problem, found.solution, found.assignment
         )
-    solution = least_cost(problem, bounds, even.count)
+    solution = solve_evenly(problem)
     if (bound := cost_bound(problem, solution.proof)) != solution.cost:
         msg = f"bound {bound} does not meet the counts' value {solution.cost}"
         raise ProofError(msg)

@@ -143,10 +143,10 @@ def _keep_and_deal(
     group: Group, owned: _Owned, goal: CountArray, is_read: BoolArray
 ) -> IndexArray:
     """
-    Let members keep what they may, and deal the rest out topic by topic.
+    Revoke what members own above their goals, and assign the rest round robin.
 
-    What a member gives up is spread over what it owns, and what is dealt goes round the
-    members: so that no topic goes to few of them.
+    Revoked partitions are evenly spaced over the list of each owner, and free ones are
+    assigned in the order of their topics, so that each topic is spread over members.
     """
     member_idx, have = owned.owner_idx, owned.rows.counts
     member_idx[_given_up(owned.rows, np.maximum(have - goal, 0))] = ABSENT

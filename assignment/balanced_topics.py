@@ -26,7 +26,7 @@ class EvenTopics:
     Parameters
     ----------
     assignment
-        Who reads what.
+        The member of each partition.
     solution
         Partitions of each topic and member: as few as can be outside of the members'
         shares of a topic, and then as few moves as can be. Proven.
@@ -47,18 +47,17 @@ def even_topics(
     """
     Even every topic out over its readers, without another load of any member.
 
-    A reader's share of a topic is what its part of all readers' parts comes to, rounded
-    down or up.
+    A reader's share of a topic is proportional to its part, rounded down or up.
 
     Parameters
     ----------
     group
-        Of one weight, without racks.
+        A group with equal weights and without racks.
     part
-        ``(M,)`` what members are to carry, in proportion.
+        ``(M,)`` weights of the members, in proportion to their capacity.
     bounds
-        What each member may read in all; `is_open` by the edges of `classes`, or by
-        topic and member where every member reads the same.
+        Bounds of the number of partitions of each member; `is_open` by the edges of
+        `classes`, or of pairs of topic and member where subscriptions are equal.
     classes
         Topics by who may read them.
 

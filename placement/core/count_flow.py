@@ -134,7 +134,7 @@ def _renumber(network: Network, *parted: BoolArray) -> None:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LoadBounds:
     """
-    What loads may be.
+    Lower and upper bounds of the loads of bins.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def least_cost(
     problem
         The items.
     bounds
-        What loads may be. Some placement keeps them.
+        Bounds of the loads. At least one placement satisfies them.
     count
         ``(E,)`` one that does, if known: it is the answer where nothing is cheaper.
     """

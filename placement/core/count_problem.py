@@ -33,11 +33,10 @@ class CountProblem:
         ``(E,)`` what an item on an edge costs, in moves, not negative; nothing where
         not given.
     share_low, share_high
-        ``(E,)`` how many of its items a class would like to have in the bin; not given
-        where it does not care.
+        ``(E,)`` target interval of the number of items of the class in the bin; `None`
+        without targets.
     share_price
-        What each item above the higher of these costs, and each one that lacks to the
-        lower.
+        Cost of each item by which a count is above or below its interval.
     """
 
     num_bins: int

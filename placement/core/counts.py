@@ -1,8 +1,8 @@
 """
 Interchangeable items on bins: as even as can be, then as cheap as can be.
 
-What costs is a move, an item on an edge that has a price, and an item by which a bin
-holds more or fewer of a class than the class would like.
+The cost is the sum of moves, of the prices of edges, and of the deviations of the
+counts from the target interval of each class and bin.
 
 Items of a class weigh the same and may lie in the same bins, so only how many of each
 class lie in each bin matters. Loads are *as even as can be* when the largest is least,
@@ -25,7 +25,7 @@ References
        https://doi.org/10.1016/j.jalgor.2005.01.003
 """
 
-from placement.core.count_flow import bounds_of, even_out, least_cost
+from placement.core.count_flow import LoadBounds, bounds_of, even_out, least_cost
 from placement.core.count_network import Network
 from placement.core.count_problem import CountProblem, CountSolution
 
@@ -38,6 +38,10 @@ def solve_evenly(problem: CountProblem) -> CountSolution:
     -----
     Exact. Ties go to the lowest bins and edges; the same problem gives the same answer.
     """
-    network = Network.of(problem)
-    even = even_out(problem, network)
+    even = even_out(problem, Network.of(problem))
     return least_cost(problem, bounds_of(even), even.count)
+
+
+def even_bounds(problem: CountProblem) -> LoadBounds:
+    """Return the bounds of the loads in every placement that is as even as can be."""
+    return bounds_of(even_out(problem, Network.of(problem)))

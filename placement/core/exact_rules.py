@@ -139,8 +139,8 @@ class RulesModel:
     def add_at_most(
         self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], most: int
     ) -> None:
-        """Keep a sum at or below a limit; rounded such that no answer is lost."""
-        unit = max(max(weights, default=0) >> BITS, 1)
+        """Add an upper bound on a weighted sum; rounding only relaxes it."""
+        unit = max(max(map(abs, weights), default=0) >> BITS, 1)
         total = cp_model.LinearExpr.weighted_sum(terms, [w // unit for w in weights])
         self.model.add(total <= most // unit)
 

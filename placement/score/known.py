@@ -77,6 +77,11 @@ def known_figures(figures: ResourceScore) -> dict[str, float]:
 def known_spread(spread: Spread, known_fraction: RateArray) -> Mapping[str, RateArray]:
     """Return how evenly groups are loaded; NaN for groups of which nothing is known."""
     hidden = np.where(known_fraction > 0, 0.0, np.nan)
+    return {**_spread(spread, hidden), "known_fraction": known_fraction}
+
+
+def _spread(spread: Spread, hidden: RateArray) -> dict[str, RateArray]:
+    """Return the spread by name, plus 0 or NaN per group."""
     return {
         "total": spread.total + hidden,
         "mean_use": spread.mean + hidden,
@@ -85,7 +90,6 @@ def known_spread(spread: Spread, known_fraction: RateArray) -> Mapping[str, Rate
         "max_over_mean": spread.max_over_mean + hidden,
         "cv": spread.cv + hidden,
         "jain": spread.jain + hidden,
-        "known_fraction": known_fraction,
     }
 
 
@@ -94,12 +98,9 @@ def known_rack_figures(
 ) -> Mapping[str, RateArray]:
     """Return the balance of a resource inside racks; NaN if no load of it is known."""
     known = score.resources[RESOURCES[r]].known_fraction
-    every = np.full(len(racks.level.load), known)
-    spread = {**known_spread(racks.spread[r], every)}
-    del spread["known_fraction"]
     hidden = 0.0 if known > 0 else np.nan
     return {
-        **spread,
+        **_spread(racks.spread[r], np.full(len(racks.level.load), hidden)),
         "total": racks.level.load[:, r] + hidden,
         "max_deviation": racks.max_deviation[:, r] + hidden,
         "gini": racks.gini[:, r] + hidden,

@@ -33,7 +33,7 @@ def all_assignments(group):
 
 
 def ordered(group, assignment):
-    """What is to be least: loads from the top, what topics are off, what moves."""
+    """The lexicographic objective: sorted loads, deviation of topics, moves."""
     counts = sorted(assignment.counts(group.num_members).tolist(), reverse=True)
     off = 0 if racks_matter(group) else num_outside_shares(group, assignment)
     return counts, off, int(is_moved(group, assignment).sum())

@@ -1,5 +1,7 @@
 """Hard rules are kept where anything keeps them; else capacities are kept best."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from support.problems import make_problem, problems
 
 ANY = problems(has_loaded_racks=False, has_transient=True)
 EFFORTS = {"quick": QUICK, "normal": NORMAL}
+UNIT = 10**11
 
 
 def keeping(problem, capacity):
@@ -46,6 +49,49 @@ def test_the_exact_model_finds_something_iff_anything_keeps_the_rules(problem):
     if at is not None:
         assert evaluate(problem, at).key[0] == 0
         assert not illegal_moves(problem, at)
+
+
+def in_bytes(problem):
+    """The same problem with a hundred gigabytes for each unit."""
+
+    def scaled(limits):
+        if limits is None:
+            return None
+        columns = {
+            name: [
+                [value * UNIT if value < NO_LIMIT else NO_LIMIT for value in row]
+                for row in getattr(limits, name).tolist()
+            ]
+            for name in ("fixed", "capacity", "lower", "upper")
+        }
+        columns = {name: np.array(rows) for name, rows in columns.items()}
+        return replace(limits, **columns, target=limits.target * UNIT)
+
+    levels = tuple(
+        replace(level, limits=scaled(level.limits)) for level in problem.levels
+    )
+    most = problem.max_cost if problem.max_cost >= NO_LIMIT else problem.max_cost * UNIT
+    return replace(
+        problem,
+        weight=problem.weight * UNIT,
+        role_weight=problem.role_weight * UNIT,
+        extra=problem.extra * UNIT,
+        cost=problem.cost * UNIT,
+        levels=levels,
+        max_cost=most,
+    )
+
+
+@settings(max_examples=60)
+@given(ANY)
+def test_large_numbers_change_nothing(problem):
+    large = in_bytes(problem)
+    if not fits_rules(large, 10_000):
+        return
+
+    found = RulesModel(problem).solve(ExactWork.of(0))[0]
+
+    assert RulesModel(large).solve(ExactWork.of(0))[0] is found
 
 
 @settings(max_examples=60)

@@ -1,4 +1,4 @@
-"""What is not given is unknown, and never a value that stands in."""
+"""Missing capacities and loads are null in the output, not a default value."""
 
 from datetime import UTC, datetime
 

@@ -22,11 +22,17 @@ UNREACHED = 1 << 60
 
 @inlined
 def next_cost(
-    count: int, price: int, home: int, low: int, high: int, share_price: int
+    edge: int,
+    items: int,
+    price: Column,
+    home: Column,
+    low: Column,
+    high: Column,
+    share_price: int,
 ) -> int:
-    """Return what one item more costs on an edge that holds some."""
-    outside = (count >= low) + (count >= high)
-    return price + (count >= home) + share_price * outside
+    """Return the marginal cost of one more item on an edge that holds `items`."""
+    outside = (items >= low[edge]) + (items >= high[edge])
+    return price[edge] + (items >= home[edge]) + share_price * outside
 
 
 @inlined
@@ -76,12 +82,7 @@ def find_levels(
                 if level[other] >= 0 or count[edge] == 0 or part[other] != part[node]:
                     continue
                 cost = -next_cost(
-                    count[edge] - 1,
-                    price[edge],
-                    home[edge],
-                    low[edge],
-                    high[edge],
-                    share_price,
+                    edge, count[edge] - 1, price, home, low, high, share_price
                 )
                 if cost + potential[node] == potential[other]:
                     level[other] = level[node] + 1
@@ -93,14 +94,7 @@ def find_levels(
                 other = edge_bin[edge]
                 if level[other] >= 0 or part[other] != part[node]:
                     continue
-                cost = next_cost(
-                    count[edge],
-                    price[edge],
-                    home[edge],
-                    low[edge],
-                    high[edge],
-                    share_price,
-                )
+                cost = next_cost(edge, count[edge], price, home, low, high, share_price)
                 if cost + potential[node] == potential[other]:
                     level[other] = level[node] + 1
                     queue[num_queued] = other
@@ -178,24 +172,14 @@ def push_along_levels(
                     other = num_bins + edge_class[edge]
                     may = count[edge] > 0
                     cost = -next_cost(
-                        count[edge] - 1,
-                        price[edge],
-                        home[edge],
-                        low[edge],
-                        high[edge],
-                        share_price,
+                        edge, count[edge] - 1, price, home, low, high, share_price
                     )
                 else:
                     edge = cursor[node]
                     other = edge_bin[edge]
                     may = True
                     cost = next_cost(
-                        count[edge],
-                        price[edge],
-                        home[edge],
-                        low[edge],
-                        high[edge],
-                        share_price,
+                        edge, count[edge], price, home, low, high, share_price
                     )
                 if (
                     may
@@ -257,12 +241,7 @@ def find_distances(
                     continue
                 other = num_bins + edge_class[edge]
                 cost = -next_cost(
-                    count[edge] - 1,
-                    price[edge],
-                    home[edge],
-                    low[edge],
-                    high[edge],
-                    share_price,
+                    edge, count[edge] - 1, price, home, low, high, share_price
                 )
                 reached = distance + cost + potential[node] - potential[other]
                 if reached < label[other]:
@@ -272,14 +251,7 @@ def find_distances(
             first = node - num_bins
             for edge in range(class_start[first], class_start[first + 1]):
                 other = edge_bin[edge]
-                cost = next_cost(
-                    count[edge],
-                    price[edge],
-                    home[edge],
-                    low[edge],
-                    high[edge],
-                    share_price,
-                )
+                cost = next_cost(edge, count[edge], price, home, low, high, share_price)
                 reached = distance + cost + potential[node] - potential[other]
                 if reached < label[other]:
                     label[other] = reached
