@@ -163,9 +163,9 @@ def _search(
     problem: Problem, how: _How, clock: Stopwatch, known: Arrangement | None
 ) -> tuple[Answer, int]:
     """Return the best answer, what was proven on the way, and the steps."""
-    (at, value, distance_proof), steps = _found(problem, how, known)
+    (found, value, distance_proof), steps = _found(problem, how, known)
     clock.lap("solve")
-    answer = proven_answer(problem, at, value, (distance_proof, how.effort))
+    answer = proven_answer(problem, found, value, (distance_proof, how.effort))
     clock.lap("bound")
     if is_whole_asked(problem, how.effort):
         # Most small problems are proven at once, and nothing has to be compiled.
@@ -181,9 +181,43 @@ def _search(
             said = NOTHING_SAID.at_best(answer.said, is_in_band=is_in_band)
             answer = proven_answer(problem, better, worth, of)._replace(said=said)
             clock.lap("bound")
-    answer = asked(problem, answer, how.effort, how.seed, how.deadline)
+    # What ruin made is not searched again: it takes long where problems are large.
+    known_at = answer.at if at is found else found
+    answer = _asked_in_rounds(problem, answer, known_at, how)
     clock.lap("solve")
     return answer, steps
+
+
+def _asked_in_rounds(
+    problem: Problem, answer: Answer, known_at: Arrangement, how: _How
+) -> Answer:
+    """Ask CP-SAT; search again from what it says, where that is still out of band."""
+    for _ in range(MAX_ROUNDS):
+        answer = asked(problem, answer, how.effort, how.seed, how.deadline)
+        is_open = answer.value.is_outside and not answer.value.key[0]
+        if answer.at is known_at or not is_open or how.deadline.is_over():
+            break
+        again = _from_there(problem, answer.at, answer.value, how)
+        if again is None:
+            break
+        proof, said, known_at = answer.distance_proof, NOTHING_SAID, again[0]
+        said = said.at_best(answer.said, is_in_band=False)
+        answer = proven_answer(problem, *again, (proof, how.effort))
+        answer = answer._replace(said=said)
+    return answer
+
+
+def _from_there(
+    problem: Problem, at: Arrangement, value: Value, how: _How
+) -> tuple[Arrangement, Value] | None:
+    """Return what is nearer once everything has moved as found so far, if anything."""
+    if problem.has_caps:
+        return None
+    rebased = _rebased(problem, at)
+    again = settled(problem, _improve(rebased, at, _searcher(rebased, how))[0])
+    worth = evaluate(problem, again)
+    is_nearer = worth.key[:3] < value.key[:3] and not refills(problem, again).any()
+    return (again, worth) if is_nearer else None
 
 
 def _found(
