@@ -231,7 +231,9 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
     said = bounded.solver_bound
     counted = replace(bounded, value=value, lower_bound=least, proof=proof)
     return counted.with_solver(
-        None if said is None else min(said + forced, value), bounded.solver
+        None if said is None else min(said + forced, value),
+        bounded.solver,
+        is_spread=bounded.is_spread,
     )
 
 

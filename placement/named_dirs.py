@@ -111,4 +111,6 @@ def _counted(proven: Certificate, draft: Draft, found: PlannedPlacement) -> Cert
 def _at_most(bounded: Bounded, value: int) -> Bounded:
     least = min(bounded.lower_bound, value)
     counted = replace(bounded, value=value, lower_bound=least)
-    return counted.with_solver(bounded.solver_bound, bounded.solver)
+    return counted.with_solver(
+        bounded.solver_bound, bounded.solver, is_spread=bounded.is_spread
+    )

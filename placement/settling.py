@@ -80,7 +80,7 @@ def settle(
     effort = EFFORTS[draft.settings.effort]
     hasty = _hasty(draft, effort, log_dirs)
     # However often it is solved, what exact models take is what one plan may.
-    work = ExactWork.of(effort.milp_looks)
+    work = ExactWork.of(effort)
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
         solver = _solver(draft, hasty, deadline, work, log_dirs=log_dirs)
@@ -188,7 +188,7 @@ def _proven_by_cases(
     seconds = found.seconds["bound"]
     if new.value != old.value or new.lower_bound <= old.lower_bound:
         return best, seconds
-    new = new.with_solver(old.solver_bound, old.solver)
+    new = new.with_solver(old.solver_bound, old.solver, is_spread=old.is_spread)
     certificate = replace(best.solution.certificate, cost=new)
     is_least = best.solution.status is Status.FEASIBLE and new.is_least
     status = Status.OPTIMAL if is_least else best.solution.status

@@ -39,11 +39,14 @@ class Said(NamedTuple):
         The largest distance outside the bands at least; `None`: nothing.
     solver
         Its name and version.
+    is_spread
+        Whether it says so of the cost only where collections stay spread.
     """
 
     cost: int | None = None
     deviation: float | None = None
     solver: str | None = None
+    is_spread: bool = False
 
     def at_best(self, other: "Said", *, is_in_band: bool) -> "Said":
         """
@@ -52,10 +55,12 @@ class Said(NamedTuple):
         What the other says of the cost counts if its answer was in band: else it was
         said of bands that may be narrower somewhere.
         """
+        more = other if is_in_band and (other.cost or 0) > (self.cost or 0) else self
         return Said(
-            _more(self.cost, other.cost if is_in_band else None),
+            more.cost,
             _more(self.deviation, other.deviation),
             self.solver or other.solver,
+            more.is_spread,
         )
 
 
@@ -168,7 +173,9 @@ def _certify(
         )
     checked = _checked(problem, bands, copied, cost, proof, (False, is_met))
     return Certificate(
-        cost=checked.with_solver(said.cost if is_met else None, said.solver),
+        cost=checked.with_solver(
+            said.cost if is_met else None, said.solver, is_spread=said.is_spread
+        ),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )

@@ -48,7 +48,7 @@ class ExactModels:
         self._problem = problem
         self._max_cells = effort.milp_cells
         self._max_nodes = effort.milp_nodes
-        self._work = work or ExactWork.of(effort.milp_looks)
+        self._work = work or ExactWork.of(effort)
         self._known: dict[tuple[str, bytes, bytes, int], Exact] = {}
 
     @cached_property

@@ -13,11 +13,13 @@ in no bin, and a group breaks its caps no worse than before.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement
+from placement.core.exact.inside import Inside
 from placement.core.exact_fit import LARGEST, Found
 from placement.core.exact_work import ExactWork
 from placement.core.nodes import limited_levels, usable_in_nodes
@@ -33,6 +35,8 @@ from placement.core.value import open_bins, usable_capacity
 
 Pair = tuple[int, int]
 SEED = 1
+SECONDS_AT_LEAST, SECONDS_PER_WORK = 5.0, 20.0
+"""Ten times what a question takes; only one that would not end is cut by these."""
 BITS = 28
 """Bits of a coefficient: CP-SAT 9.15 errs where products of two do not fit."""
 
@@ -49,6 +53,9 @@ class RulesModel:
         ``(N, R)`` in place of the bins' own; `None`: these.
     is_lenient
         Whether items may fail to do as they must, which is counted.
+    inside
+        Some bins that the model is of, which leaves out what other bins ask for;
+        `None`: all.
     """
 
     def __init__(
@@ -57,8 +64,10 @@ class RulesModel:
         capacity: IntArray | None = None,
         *,
         is_lenient: bool = False,
+        inside: Inside | None = None,
     ) -> None:
-        self.problem, self.is_lenient = problem, is_lenient
+        self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
+        self.bins = list(range(problem.num_bins) if inside is None else inside.bins)
         self.capacity = usable_capacity(problem) if capacity is None else capacity
         self.model = cp_model.CpModel()
         self.at: dict[Pair, cp_model.IntVar] = {}
@@ -128,8 +137,9 @@ class RulesModel:
         parameters = self.solver.parameters
         parameters.num_workers, parameters.random_seed = 1, SEED
         parameters.max_deterministic_time = work
-        if seconds is not None:
-            parameters.max_time_in_seconds = seconds
+        # At times CP-SAT raises a bound step by step, and counts next to no work.
+        longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
+        parameters.max_time_in_seconds = min(longest, seconds or longest)
         return self.solver.solve(self.model)
 
     def keep(self, objective: cp_model.LinearExprT) -> None:
@@ -198,7 +208,7 @@ class RulesModel:
     def _add_group(self, group: int) -> None:
         problem, model = self.problem, self.model
         start, stop = problem.group_start[group : group + 2].tolist()
-        bins = [b for b in range(problem.num_bins) if self._may_be_at(group, b)]
+        bins = [b for b in self.bins if self._may_be_at(group, b)]
         for b in bins:
             self.at[group, b] = here = model.new_bool_var("")
             item = self.home.get((group, b))
@@ -214,7 +224,11 @@ class RulesModel:
             away = [model.new_bool_var("") for _ in lost]
             self.unmet += away
             total += cp_model.LinearExpr.sum(away)
-        model.add(total == stop - start)
+        if self.inside is None:
+            model.add(total == stop - start)
+        else:
+            model.add(total >= int(self.inside.least[group]))
+            model.add(total <= stop - start)
         if problem.role_home[group] != NOWHERE:
             self._add_role(group, bins)
 
@@ -232,7 +246,10 @@ class RulesModel:
         leaders = [self.role[group, b] for b in bins if (group, b) in self.role]
         if not leaders and self.is_lenient:
             return
-        model.add(cp_model.LinearExpr.sum(leaders) == 1)
+        if self.inside is None:
+            model.add(cp_model.LinearExpr.sum(leaders) == 1)
+        else:
+            model.add_at_most_one(leaders)
         if not problem.is_role_movable[group] and (group, holder) in self.role:
             model.add_implication(self.at[group, holder], self.role[group, holder])
 
@@ -263,7 +280,7 @@ class RulesModel:
             for node in range(level.num_nodes):
                 held = cp_model.LinearExpr.sum(members[group, node])
                 self._add_cap(level, group, held, (most, self._now(level, group, node)))
-            if level.is_even and most > 1:
+            if level.is_even and most > 1 and self.inside is None:
                 self._add_even(level, group, free, members)
 
     def _now(self, level: Level, group: int, node: int) -> int:
@@ -344,7 +361,7 @@ class RulesModel:
 
     def _add_capacities(self) -> None:
         problem = self.problem
-        for b, r in np.ndindex(*self.capacity.shape):
+        for b, r in product(self.bins, range(self.problem.num_resources)):
             most = int(self.capacity[b, r])
             if most >= NO_LIMIT:
                 continue
@@ -416,23 +433,38 @@ class RulesModel:
         return int(self.problem.cost[group]) if crosses else 0
 
     def _arrangement(self, solver: cp_model.CpSolver) -> Arrangement:
-        """Read an answer off: items whose bin is kept stay, the rest fill up."""
-        problem = self.problem
-        bin_of, role_of = problem.home.copy(), problem.role_home.copy()
-        for group in range(problem.num_groups):
-            items = range(*problem.group_start[group : group + 2].tolist())
-            bins = {
-                b
-                for b in range(problem.num_bins)
-                if (group, b) in self.at and solver.boolean_value(self.at[group, b])
-            }
-            stay = {int(problem.home[item]) for item in items} & bins
-            rest = iter(sorted(bins - stay))
-            for item in items:
-                if int(problem.home[item]) not in stay:
-                    bin_of[item] = next(rest, NOWHERE)
-            for item in items:
-                leads = self.role.get((group, int(bin_of[item])))
-                if leads is not None and solver.boolean_value(leads):
-                    role_of[group] = item
-        return Arrangement(bin_of, role_of)
+        """Read an answer off."""
+        holders = {p for p, leads in self.role.items() if solver.boolean_value(leads)}
+        return arranged(self.problem, self.places(solver), holders)
+
+    def places(self, solver: cp_model.CpSolver) -> set[Pair]:
+        """Return which group has an item in which bin."""
+        return {pair for pair, here in self.at.items() if solver.boolean_value(here)}
+
+
+def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrangement:
+    """
+    Return an arrangement: items whose bin is kept stay, the rest fill up.
+
+    Parameters
+    ----------
+    problem
+        Whose items these are.
+    places, holders
+        Groups and the bins that have an item of theirs, or the one with the role.
+    """
+    bin_of, role_of = problem.home.copy(), problem.role_home.copy()
+    chosen: dict[int, set[int]] = defaultdict(set)
+    for group, b in places:
+        chosen[group].add(b)
+    for group in range(problem.num_groups):
+        items = range(*problem.group_start[group : group + 2].tolist())
+        stay = {int(problem.home[item]) for item in items} & chosen[group]
+        rest = iter(sorted(chosen[group] - stay))
+        for item in items:
+            if int(problem.home[item]) not in stay:
+                bin_of[item] = next(rest, NOWHERE)
+        for item in items:
+            if (group, int(bin_of[item])) in holders:
+                role_of[group] = item
+    return Arrangement(bin_of, role_of)

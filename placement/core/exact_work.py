@@ -10,8 +10,12 @@ the same on any machine, and so is where it stops.
 from dataclasses import dataclass
 from typing import Any
 
+from placement.core.effort import Effort
+
 LEAST_PART = 12
 """Part of what a question may take that it gets in any case: most of its root."""
+TIMES_ASKED = 2
+"""What may be asked of models with bands, in questions that take all that one may."""
 RULES_S = 6.0
 """Deterministic seconds of CP-SAT, about as many of a machine of today."""
 
@@ -29,16 +33,21 @@ class ExactWork:
         The same of all of them.
     rules
         Deterministic seconds that models of the hard rules alone may take.
+    bands
+        The same of models with bands.
     """
 
     per_question: int
     left: int
     rules: float = RULES_S
+    bands: float = 0.0
 
     @classmethod
-    def of(cls, per_question: int) -> "ExactWork":
-        """Return the work of one plan: a question, and a third more for all others."""
-        return cls(per_question, per_question + per_question // 3)
+    def of(cls, effort: Effort) -> "ExactWork":
+        """Return the work of one plan: a question, and some more for all others."""
+        looks = effort.milp_looks
+        bands = effort.exact_work * TIMES_ASKED
+        return cls(looks, looks + looks // 3, bands=bands)
 
     def for_one(self) -> int:
         """Return how much the next question may take."""

@@ -53,7 +53,7 @@ def solve_keeping_rules(
     problem, effort, seed, deadline, known, work
         As in `solve`.
     """
-    work = work or ExactWork.of(effort.milp_looks)
+    work = work or ExactWork.of(effort)
     found = solve(
         problem, effort=effort, seed=seed, deadline=deadline, known=known, work=work
     )

@@ -62,6 +62,9 @@ class Bounded:
         `None`: no more than what is proven.
     solver
         Its name and version.
+    is_spread
+        Whether it says so only of answers that bring no bin more of a collection than
+        its soft cap.
     """
 
     value: float
@@ -69,6 +72,7 @@ class Bounded:
     proof: Proof | None = None
     solver_bound: float | None = None
     solver: str | None = None
+    is_spread: bool = False
 
     @property
     def is_least(self) -> bool:
@@ -78,11 +82,14 @@ class Bounded:
             known = max(known, self.solver_bound)
         return self.value <= known
 
-    def with_solver(self, bound: float | None, solver: str | None) -> "Bounded":
+    def with_solver(
+        self, bound: float | None, solver: str | None, *, is_spread: bool = False
+    ) -> "Bounded":
         """Return the same with what a solver says, if that is more than is proven."""
         if bound is None or bound <= self.lower_bound:
-            return replace(self, solver_bound=None, solver=None)
-        return replace(self, solver_bound=min(bound, self.value), solver=solver)
+            return replace(self, solver_bound=None, solver=None, is_spread=False)
+        least = min(bound, self.value)
+        return replace(self, solver_bound=least, solver=solver, is_spread=is_spread)
 
     @property
     def gap(self) -> float | None:

@@ -62,6 +62,7 @@ class _How:
     seed: int
     deadline: Deadline
     models: ExactModels
+    work: ExactWork
     start: Arrangement | None = None
 
 
@@ -114,9 +115,10 @@ def solve(
     """
     clock = Stopwatch()
     moving = Moving.of(problem)
+    work = work or ExactWork.of(effort)
     models = ExactModels(moving.problem, effort, work)
     begin = None if start is None else moving.part_of(start)
-    how = _How(effort, seed, deadline or Deadline(), models, begin)
+    how = _How(effort, seed, deadline or Deadline(), models, work, begin)
     reached = None if known is None else moving.part_of(known)
     answer, steps = _search(moving.problem, how, clock, reached)
     if not moving.is_all:
@@ -167,9 +169,11 @@ def _search(
     clock.lap("solve")
     answer = proven_answer(problem, found, value, (distance_proof, how.effort))
     clock.lap("bound")
+    said_of = None
     if is_whole_asked(problem, how.effort):
         # Most small problems are proven at once, and nothing has to be compiled.
-        answer = asked(problem, answer, how.effort, how.seed, how.deadline)
+        answer = _asked(problem, answer, how)
+        said_of = answer.at
         clock.lap("solve")
     at, value = answer.at, answer.value
     is_open = not is_proven(problem, answer) and not how.deadline.is_over()
@@ -183,17 +187,23 @@ def _search(
             clock.lap("bound")
     # What ruin made is not searched again: it takes long where problems are large.
     known_at = answer.at if at is found else found
+    if said_of is not answer.at:
+        answer = _asked(problem, answer, how)
     answer = _asked_in_rounds(problem, answer, known_at, how)
     clock.lap("solve")
     return answer, steps
 
 
+def _asked(problem: Problem, answer: Answer, how: _How) -> Answer:
+    """Return the answer after CP-SAT has looked at it, if it is asked."""
+    return asked(problem, answer, how.effort, how.seed, how.deadline, how.work)
+
+
 def _asked_in_rounds(
     problem: Problem, answer: Answer, known_at: Arrangement, how: _How
 ) -> Answer:
-    """Ask CP-SAT; search again from what it says, where that is still out of band."""
+    """Search again from what CP-SAT said, where that is still out of band, and ask."""
     for _ in range(MAX_ROUNDS):
-        answer = asked(problem, answer, how.effort, how.seed, how.deadline)
         is_open = answer.value.is_outside and not answer.value.key[0]
         if answer.at is known_at or not is_open or how.deadline.is_over():
             break
@@ -203,7 +213,7 @@ def _asked_in_rounds(
         proof, said, known_at = answer.distance_proof, NOTHING_SAID, again[0]
         said = said.at_best(answer.said, is_in_band=False)
         answer = proven_answer(problem, *again, (proof, how.effort))
-        answer = answer._replace(said=said)
+        answer = _asked(problem, answer._replace(said=said), how)
     return answer
 
 

@@ -252,6 +252,7 @@ def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
         "proof": proof_document(placed, bounded.proof),
         "solver_bound": None if said is None else rounded(said),
         "solver": bounded.solver,
+        "solver_keeps_spread": bounded.is_spread,
     }
 
 

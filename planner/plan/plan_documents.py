@@ -201,7 +201,9 @@ class BoundedRecord(Record):
     A value, and below what no plan within the bands reached can be.
 
     `lower_bound` is worked out again from the proof. `solver_bound` is what a solver
-    says beyond that, which nothing can check again. `checked_bound`: what plans once
+    says beyond that, which nothing can check again; where `solver_keeps_spread` only of
+    plans that bring no broker more of a topic than its share and the topic slack.
+    `checked_bound`: what plans once
     had beside bounds that a solver stated.
     """
 
@@ -212,6 +214,7 @@ class BoundedRecord(Record):
     proof: ProofRecord | None
     solver_bound: float | None = None
     solver: str | None = None
+    solver_keeps_spread: bool = False
 
 
 class CertificateRecord(Record):

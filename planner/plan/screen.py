@@ -302,10 +302,11 @@ def _said(cost: Bounded) -> str:
         return ""
     name, _, version = cost.solver.rpartition(" ")
     solver = f"{name} {'.'.join(version.split('.')[:2])}"
+    spread = ", topics kept spread" if cost.is_spread else ""
     if cost.is_least:
-        return f"; the least there is, proven by {solver}"
+        return f"; the least there is{spread}, proven by {solver}"
     bound = bytes_text(cost.solver_bound, 5, is_padded=True)
-    return f"; not under {bound} by {solver}"
+    return f"; not under {bound}{spread} by {solver}"
 
 
 def _leaders_text(plan: Plan) -> str:

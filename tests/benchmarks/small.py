@@ -1,11 +1,12 @@
 """
 Plan small clusters of every family, and write their table in docs/benchmarks.md.
 
-``PYTHONPATH=tests python -m benchmarks.small [--size 6x60] [--families ag] [--seeds 1-10]
-[--write FILE]``
+``PYTHONPATH=tests python -m benchmarks.small [--size 6x60] [--families ag]
+[--seeds 1-10] [--write FILE]``
 
-Each plan is held against the best that is known of its cluster, tests/data/small-best.json.
-``--improve SECONDS`` looks for better ones with effort *exact*, and keeps these.
+Each plan is held against the best that is known of its cluster (``tests/data/
+small-best.json``). ``--improve SECONDS`` looks for better ones with effort *exact*, and
+keeps these.
 """
 
 import argparse
@@ -17,7 +18,6 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-from benchmarks.placing_measures import brokers_out
 from benchmarks.run import cpu_s, replace_between_markers, where_measured
 from benchmarks.small_best import Best, better, read_best, write_best
 from placement.load import RESOURCES

@@ -1,72 +1,28 @@
 """CP-SAT's answers against brute force, level by level, and what it says of bounds."""
 
 from dataclasses import replace
-from itertools import product
-from math import prod
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement
 from placement.core.bounds import reached_bands
 from placement.core.effort import NORMAL, QUICK
 from placement.core.exact.improve import improve
 from placement.core.exact.neighbourhoods import improve_by_neighbourhoods
 from placement.core.exact.roles_model import fewer_role_changes
 from placement.core.exact_fit import fits_bands
-from placement.core.problem import NOWHERE
 from placement.core.solve import solve
 from placement.core.spread import crowds
 from placement.core.sub_problems import fits_sub_problems
 from placement.core.value import evaluate
-from support.oracles import illegal_moves, items_of, naive_value
+from support.every_way import is_enumerable, legal, worst_of
+from support.oracles import illegal_moves
 from support.problems import make_problem, problems
 
-MOST_WAYS = 20_000
 SMALL = problems(is_plain=True, max_bins=3, max_groups=4, max_items=2)
 TERABYTE = 10**12
-
-
-def ways(problem, group):
-    """Every place of every item of a group, and every holder of its role."""
-    items = list(items_of(problem, group))
-    holders = items if problem.role_home[group] != NOWHERE else [NOWHERE]
-    for places in product(range(problem.num_bins), repeat=len(items)):
-        if len(set(places)) == len(places):
-            for holder in holders:
-                yield places, holder
-
-
-def every_arrangement(problem):
-    each = [list(ways(problem, group)) for group in range(problem.num_groups)]
-    for chosen in product(*each):
-        bin_of = np.array([b for places, _ in chosen for b in places], dtype=np.int32)
-        role_of = np.array([holder for _, holder in chosen], dtype=np.int64)
-        yield Arrangement(bin_of, role_of)
-
-
-def is_enumerable(problem):
-    sizes = np.diff(problem.group_start).tolist()
-    return prod(max(problem.num_bins, 1) ** n * max(n, 1) for n in sizes) <= MOST_WAYS
-
-
-def legal(problem):
-    """Every arrangement that keeps the hard rules, with its worth by the oracle."""
-    for at in every_arrangement(problem):
-        if illegal_moves(problem, at):
-            continue
-        value = naive_value(problem, at)
-        if value.unmet + value.broken_groups + value.over_capacity == 0:
-            yield at, value
-
-
-def worst_of(known):
-    """The dearest of those that are nearest to the bands: the most there is to gain."""
-    in_band = [one for one in known if not one[1].deviation]
-    found = in_band or known
-    return max(found, key=lambda one: (one[1].cost, one[1].moves, one[1].role_changes))
 
 
 def takes(problem):

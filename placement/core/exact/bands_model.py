@@ -10,6 +10,7 @@ answer keeps everything is seen when it is evaluated, in whole numbers.
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +18,17 @@ from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
-from placement.core.exact_rules import BITS, RulesModel
+from placement.core.exact.inside import Inside
+from placement.core.exact_rules import BITS, Pair, RulesModel
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 from placement.core.value import Value, usable_capacity
 
 COST_BITS = 20
 """Bits of what one item's move costs."""
-FINENESS = 2**20
+FINENESS = 2.0**20
 """Parts of a target that distances are measured in."""
+MOST_PARTS = 2.0**22
+"""The most parts that a distance may have: what is further is measured in larger ones."""
 
 
 class Outcome(NamedTuple):
@@ -59,24 +63,28 @@ class BandsModel(RulesModel):
         What to arrange; `fits_bands` must hold.
     bands
         What loads keep to; `None`: they are measured by `distance` instead.
+    inside
+        Some bins that the model is of; `None`: all.
     """
 
-    def __init__(self, problem: Problem, bands: Bands | None) -> None:
-        super().__init__(problem, None if bands is None else _of_copies(problem))
-        self.spent = 0.0
+    def __init__(
+        self, problem: Problem, bands: Bands | None, inside: Inside | None = None
+    ) -> None:
+        capacity = None if bands is None else _of_copies(problem)
+        super().__init__(problem, capacity, inside=inside)
+        self.spent, self.fineness = 0.0, FINENESS
         self.steps = problem.num_items + 1
-        moves = [pair for pair in self.at if pair not in self.home]
-        self._moves = [self.at[pair] for pair in moves]
-        self._costs = [
-            int(problem.cost[group]) * problem.price_across + problem.price_per_move
-            for group, _ in moves
-        ]
-        self.unit = max(max(self._costs, default=0) >> COST_BITS, 1)
+        self._pairs = [pair for pair in self.at if pair not in self.home]
+        self._moves = [self.at[pair] for pair in self._pairs]
+        costs = problem.cost * problem.price_across + problem.price_per_move
+        self._costs = [int(costs[group]) for group, _ in self._pairs]
+        # The same of all models of a problem, whatever bins they are of.
+        self.unit = max(int(costs.max(initial=0)) >> COST_BITS, 1)
         if bands is not None:
             self._add_bands(bands)
 
     def _add_bands(self, bands: Bands) -> None:
-        for b, r in np.ndindex(*bands.lower.shape):
+        for b, r in product(self.bins, range(self.problem.num_resources)):
             lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
             terms, weights = self._load_terms(b, r)
             fixed = int(self.problem.bins.fixed[b, r])
@@ -119,30 +127,37 @@ class BandsModel(RulesModel):
                 total = cp_model.LinearExpr.weighted_sum(terms, least)
                 self.model.add(total >= -(-(lower - fixed) // unit))
 
-    def distance(self, most: float) -> cp_model.LinearExprT:
+    def distance(self, most: float, least: float = 0.0) -> cp_model.LinearExprT:
         """
-        Return the largest distance outside the bands, in parts of `FINENESS`.
+        Return the largest distance outside the bands, in parts of `fineness`.
 
         Parameters
         ----------
         most
             Distance, in targets, that no load is to exceed.
+        least
+            A distance that is as good as any that is less.
         """
         bins = self.problem.bins
-        peak = self.model.new_int_var(0, math.ceil(most * FINENESS) + 1, "")
+        self.fineness = min(FINENESS, MOST_PARTS / max(most, 1.0))
+        highest = math.ceil(most * self.fineness) + 1
+        lowest = min(math.floor(least * self.fineness), highest)
+        peak = self.model.new_int_var(lowest, highest, "")
         for b, r in np.argwhere(bins.target > 0).tolist():
-            part = FINENESS / float(bins.target[b, r])
+            if b not in self.bins:
+                continue
+            part = self.fineness / float(bins.target[b, r])
             terms, weights = self._load_terms(b, r)
             fixed = int(bins.fixed[b, r])
-            least = [math.floor(w * part) for w in weights]
-            most_of = [math.ceil(w * part) for w in weights]
+            down = [math.floor(w * part) for w in weights]
+            up = [math.ceil(w * part) for w in weights]
             if bins.upper[b, r] < NO_LIMIT:
                 upper = math.ceil((int(bins.upper[b, r]) - fixed) * part)
-                load = cp_model.LinearExpr.weighted_sum(terms, least)
+                load = cp_model.LinearExpr.weighted_sum(terms, down)
                 self.model.add(load - upper <= peak)
             lower = math.floor((int(bins.lower[b, r]) - fixed) * part)
             if lower > 0:
-                load = cp_model.LinearExpr.weighted_sum(terms, most_of)
+                load = cp_model.LinearExpr.weighted_sum(terms, up)
                 self.model.add(lower - load <= peak)
         return 1 * peak
 
@@ -154,6 +169,11 @@ class BandsModel(RulesModel):
         """
         prices = [cost // self.unit * self.steps + 1 for cost in self._costs]
         return cp_model.LinearExpr.weighted_sum(self._moves, prices)
+
+    def cost_of(self, places: set[Pair]) -> int:
+        """Return what moves to places cost."""
+        pairs = zip(self._pairs, self._costs, strict=True)
+        return sum(cost for pair, cost in pairs if pair in places)
 
     def rest_of_cost(self, units: int, most: int) -> cp_model.LinearExprT:
         """
@@ -194,6 +214,18 @@ class BandsModel(RulesModel):
             changes.append(is_changed)
         return cp_model.LinearExpr.sum(changes)
 
+    def add_least_cost(self, bins: Sequence[int], units: int) -> None:
+        """Say that moves into some bins cost so many whole units at least."""
+        inside = [
+            (self.at[pair], cost // self.unit)
+            for pair, cost in zip(self._pairs, self._costs, strict=True)
+            if pair[1] in bins
+        ]
+        total = cp_model.LinearExpr.weighted_sum(
+            [here for here, _ in inside], [cost for _, cost in inside]
+        )
+        self.model.add(total >= units)
+
     def keep_moves(self, known: Value) -> None:
         """Let moves cost no more than in a known answer, and be no more."""
         whole = [cost // self.unit for cost in self._costs]
@@ -206,26 +238,25 @@ class BandsModel(RulesModel):
         self.model.add(below - known.cost % self.unit <= least * self.unit)
         self.model.add(cp_model.LinearExpr.sum(self._moves) <= known.moves)
 
-    def fix_places(self, at: Arrangement) -> None:
-        """Let nothing but roles differ from an arrangement from now on."""
-        places = self._places(at)
+    def fix_places(self, places: set[Pair]) -> None:
+        """Let groups have items in these bins and no others from now on."""
         for pair, here in self.at.items():
             self.model.add(here == int(pair in places))
 
     def suggest(self, at: Arrangement) -> None:
         """Give an arrangement as a hint: the first answer, if it keeps everything."""
-        self.model.clear_hints()  # type: ignore[no-untyped-call]
-        places, holders = self._places(at), self._holders(at)
-        for pair, here in self.at.items():
-            self.model.add_hint(here, pair in places)
+        self.suggest_places(places_in(self.problem, at))
+        holders = self._holders(at)
         for pair, leads in self.role.items():
             self.model.add_hint(leads, pair in holders)
 
-    def _places(self, at: Arrangement) -> set[tuple[int, int]]:
-        groups = self.problem.group_of.tolist()
-        return set(zip(groups, at.bin_of.tolist(), strict=True))
+    def suggest_places(self, places: set[Pair]) -> None:
+        """Give as a hint where items are, and nothing of roles."""
+        self.model.clear_hints()  # type: ignore[no-untyped-call]
+        for pair, here in self.at.items():
+            self.model.add_hint(here, pair in places)
 
-    def _holders(self, at: Arrangement) -> set[tuple[int, int]]:
+    def _holders(self, at: Arrangement) -> set[Pair]:
         held = np.nonzero(at.role_of != NOWHERE)[0]
         bins = at.bin_of[at.role_of[held]]
         return set(zip(held.tolist(), bins.tolist(), strict=True))
@@ -245,17 +276,26 @@ class BandsModel(RulesModel):
         seconds
             The same in seconds, where somebody waits; `None`: any.
         """
+        told = self.least_value(objective, work, seconds)
+        if told is None:
+            return NOTHING
+        at = self._with_roles_kept(self._arrangement(self.solver))
+        return Outcome(at, *told)
+
+    def least_value(
+        self, objective: cp_model.LinearExprT, work: float, seconds: float | None
+    ) -> tuple[int, bool] | None:
+        """Return a bound as `least` does, and whether it is reached; else `None`."""
         self.model.clear_objective()  # type: ignore[no-untyped-call]
         self.model.minimize(objective)
         status = self.run(work, seconds)
         self.spent += self.solver.response_proto.deterministic_time
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-            return NOTHING
+            return None
         is_best = status == cp_model.OPTIMAL
         value = int(self.solver.value(objective))
         told = _whole(self.solver.best_objective_bound)
-        at = self._with_roles_kept(self._arrangement(self.solver))
-        return Outcome(at, value if is_best else min(value, told), is_best)
+        return value if is_best else min(value, told), is_best
 
     def _with_roles_kept(self, at: Arrangement) -> Arrangement:
         """Let items that move take their roles along: they are interchangeable."""
@@ -268,6 +308,11 @@ class BandsModel(RulesModel):
                 bin_of[[was, holder]] = bin_of[[holder, was]]
                 role_of[group] = was
         return Arrangement(bin_of, role_of)
+
+
+def places_in(problem: Problem, at: Arrangement) -> set[Pair]:
+    """Return which group has an item in which bin."""
+    return set(zip(problem.group_of.tolist(), at.bin_of.tolist(), strict=True))
 
 
 def _of_copies(problem: Problem) -> IntArray:

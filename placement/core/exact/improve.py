@@ -6,7 +6,7 @@ moves, then role changes. What CP-SAT proves is its own word: nothing here can c
 again, so it stands beside the bounds that are checked and never in their place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from placement.core.arrangement import Arrangement, loads
+from placement.core.arrangement import Arrangement, home_arrangement, loads
 from placement.core.bounds import reached_bands
+from placement.core.exact.inside import Inside, nodes_apart
 from placement.core.problem import IntArray, Problem
 from placement.core.spread import crowds
 from placement.core.value import Value, evaluate, keeps_caps, misplaced_roles
@@ -23,12 +24,17 @@ from placement.core.value import Value, evaluate, keeps_caps, misplaced_roles
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
 
+    from placement.core.exact.apart import Apart
     from placement.core.exact.bands_model import BandsModel, Outcome
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
+ROLES = 0.2
+"""Part of what is left that fewer role changes may take."""
 NEARER = 0.995
 """Part of a distance from which on an answer is nearer, whatever it costs."""
+SAME = 1e-6
+"""Part of a distance by which one that is measured in parts may be off."""
 LEAST_WORK = 1e-3
 """Deterministic seconds below which nothing is asked any more."""
 
@@ -47,12 +53,21 @@ class Improved:
         nothing.
     deviation_bound
         The same of the largest distance outside the bands.
+    spread_from
+        What an answer may bring no more of a collection than, beyond its soft cap.
+    is_spread
+        Whether the bound on the cost is of such answers alone.
+    spent
+        Deterministic seconds that it took.
     """
 
     at: Arrangement
     value: Value
+    spread_from: Arrangement
     cost_bound: int | None = None
     deviation_bound: float | None = None
+    is_spread: bool = False
+    spent: float = 0.0
 
 
 Left = Callable[[], float | None]
@@ -93,30 +108,56 @@ def improve(
     left
         Returns the seconds that are left, where somebody waits; `None`: any.
     """
-    found = Improved(at=at, value=evaluate(problem, at))
+    before = home_arrangement(problem)
+    # What has had to crowd a bin may go on doing so.
+    spread_from = at if crowds(problem, before, at) else before
+    found = Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
+    nodes = nodes_apart(problem)
     if found.value.is_outside:
-        found, spent = _nearer(problem, found, (work / 2, left()))
-        known, work = 0, work - spent
-    return _Cheaper(problem, found, known, (work, left)).improved()
+        found, spent = _nearer(problem, found, (work / 2, left), nodes)
+        known, left_over = 0, work - spent
+    else:
+        left_over = work
+    cheaper = _Cheaper(problem, found, known, (left_over, left), nodes)
+    return replace(cheaper.improved(), spent=work - cheaper.work)
 
 
 def _nearer(
-    problem: Problem, known: Improved, limits: tuple[float, float | None]
+    problem: Problem,
+    known: Improved,
+    limits: tuple[float, Left],
+    nodes: Sequence[Inside],
 ) -> tuple[Improved, float]:
     """Come nearer to the bands; return the work it took as well."""
-    from placement.core.exact.bands_model import FINENESS, BandsModel
+    from placement.core.exact.apart import nearest_apart
+    from placement.core.exact.bands_model import BandsModel
 
-    model = BandsModel(problem, None)
-    objective = model.distance(known.value.deviation)
-    model.suggest(known.at)
-    outcome = model.least(objective, *limits)
-    found = _better(problem, known, outcome.at)
+    found, spent, least = known, 0.0, 0.0
+    work, left = limits
+    if nodes:
+        apart = nearest_apart(problem, nodes, known.at, limits)
+        spent, least = apart.spent, apart.deviation
+        model = BandsModel(problem, None)
+        model.fix_places(apart.places)
+        objective = model.distance(known.value.deviation, least)
+        half = max((work - spent) / 2, LEAST_WORK)
+        outcome = model.least(objective, half, left())
+        spent += model.spent
+        found = _better(problem, known, outcome.at)
+    if found.value.deviation > least * (1 + SAME):
+        model = BandsModel(problem, None)
+        objective = model.distance(found.value.deviation, least)
+        model.suggest(found.at)
+        outcome = model.least(objective, max(work - spent, LEAST_WORK), left())
+        spent += model.spent
+        found = _better(problem, found, outcome.at)
+        least = max(least, (outcome.bound or 0) / model.fineness)
     is_hardly = found.value.deviation > NEARER * known.value.deviation
     if is_hardly and found.value.cost > known.value.cost:
         found = known
-    if outcome.bound is None or problem.has_caps:
-        return found, model.spent
-    return replace(found, deviation_bound=outcome.bound / FINENESS), model.spent
+    if problem.has_caps or not least:
+        return found, spent
+    return replace(found, deviation_bound=least), spent
 
 
 class _Cheaper:
@@ -139,36 +180,88 @@ class _Cheaper:
         known: Improved,
         least: int,
         limits: tuple[float, Left],
+        nodes: Sequence[Inside],
     ) -> None:
         self._problem, self._found, self._least = problem, known, least
-        self._work, self._left = limits
+        self._enough = least
+        self.work, self._left = limits
         self._bands = reached_bands(problem, known.at)
+        self._nodes = nodes
+        self._is_spread = False
+        self._before = home_arrangement(problem)
 
     def improved(self) -> Improved:
         """Return the answer after all that the work allows."""
         from placement.core.exact.bands_model import BandsModel
-        from placement.core.exact.spread_rows import keep_spread
 
-        if self._work < LEAST_WORK:
+        if self.work < LEAST_WORK:
+            return self._found
+        apart = self._apart()
+        self._prove(self._least)
+        if self._found.value.cost <= self._enough:
+            self._is_spread = self._enough > self._least
+            self._prove(self._enough)
+            self._fewer_roles(is_free=True)
             return self._found
         model = BandsModel(self._problem, self._bands)
+        if apart is not None:
+            for inside, units in zip(self._nodes, apart.units, strict=True):
+                model.add_least_cost(inside.bins, units)
+        self._of_the_whole(model)
+        return self._found
+
+    def _of_the_whole(self, model: "BandsModel") -> None:
+        """Lower the cost of all nodes together."""
+        from placement.core.exact.spread_rows import keep_spread
+
         cost = model.moves_cost()
         outcome = self._asked(model, cost, FIRST)
         if outcome.bound is None:
-            return self._found
+            return
         # All moves together are less than one step: what is left are units of cost.
         units = outcome.bound // model.steps
         self._prove(units * model.unit)
-        if outcome.at is not None and crowds(self._problem, self._found.at, outcome.at):
-            # That is no answer, and proves nothing of those that are.
-            keep_spread(model, self._problem, self._found.at)
-            outcome = self._asked(model, cost, FIRST)._replace(is_best=False)
+        if self._is_crowded(outcome.at):
+            # That is no answer: the least cost of those that are may be more.
+            keep_spread(model, self._problem, self._before)
+            self._is_spread = True
+            outcome = self._asked(model, cost, FIRST)
+            units = max(units, (outcome.bound or 0) // model.steps)
+            self._prove(units * model.unit)
         if outcome.is_best and model.unit > 1:
             outcome = self._last_digits(model, units)
         elif outcome.is_best:
             self._prove(self._found.value.cost)
         self._fewer_roles(is_free=outcome.is_best)
-        return self._found
+
+    def _apart(self) -> "Apart | None":
+        """Lower the cost of every node by itself, where nothing moves between them."""
+        if not self._nodes:
+            return None
+        apart, at = self._roles_found(is_spread=False)
+        self._least = self._enough = max(self._least, apart.cost)
+        if self._is_crowded(at):
+            # What is left is the best of what brings no bin too much of a collection.
+            spread, _ = self._roles_found(is_spread=True)
+            self._enough = max(self._least, spread.cost)
+        return apart
+
+    def _roles_found(self, *, is_spread: bool) -> "tuple[Apart, Arrangement | None]":
+        """Return what each node costs, and an answer with roles at all these places."""
+        from placement.core.exact.apart import cheapest_apart
+        from placement.core.exact.bands_model import BandsModel
+        from placement.core.exact.spread_rows import keep_spread
+
+        problem, known, bands = self._problem, self._found.at, self._bands
+        limits = (self.work * FIRST, self._left)
+        kept = self._before if is_spread else None
+        apart = cheapest_apart(problem, self._nodes, known, bands, limits, kept)
+        self.work -= apart.spent
+        model = BandsModel(problem, bands)
+        model.fix_places(apart.places)
+        if is_spread:
+            keep_spread(model, problem, self._before)
+        return apart, self._asked(model, model.role_changes(), FIRST).at
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
         """Find the least cost to the last digit, where its units are known."""
@@ -181,14 +274,14 @@ class _Cheaper:
 
     def _fewer_roles(self, *, is_free: bool) -> None:
         """Change as few roles as can be, moves staying as many or as they are."""
-        from placement.core.exact.bands_model import BandsModel
+        from placement.core.exact.bands_model import BandsModel, places_in
 
         model = BandsModel(self._problem, self._bands)
         if is_free:
             model.keep_moves(self._found.value)
         else:
-            model.fix_places(self._found.at)
-        self._asked(model, model.role_changes(), 1.0)
+            model.fix_places(places_in(self._problem, self._found.at))
+        self._asked(model, model.role_changes(), ROLES)
 
     def _asked(
         self, model: "BandsModel", objective: "LinearExprT", part: float
@@ -217,22 +310,31 @@ class _Cheaper:
         model.suggest(self._found.at)
         before = model.spent
         outcome = model.least(
-            objective, max(self._work * part, LEAST_WORK), self._left()
+            objective, max(self.work * part, LEAST_WORK), self._left()
         )
-        self._work -= model.spent - before
+        self.work -= model.spent - before
         return outcome
 
+    def _is_crowded(self, at: Arrangement | None) -> bool:
+        """Tell whether an answer brings a bin too much of a collection."""
+        return at is not None and crowds(self._problem, self._before, at)
+
     def _prove(self, cost: int) -> None:
-        bound = max(cost, self._least)
-        if bound <= self._found.value.cost:
-            self._found = replace(self._found, cost_bound=bound)
+        """Keep what the cost is at least, of all answers or of those kept spread."""
+        found, bound = self._found, max(cost, self._least)
+        if self._is_spread and crowds(self._problem, self._before, found.at):
+            # It is none of those that this is said of.
+            return
+        if (found.cost_bound or -1) < bound <= found.value.cost:
+            is_spread = self._is_spread
+            self._found = replace(found, cost_bound=bound, is_spread=is_spread)
 
 
 def _better(problem: Problem, known: Improved, at: Arrangement | None) -> Improved:
     """Take an arrangement if it is worth more than the best one known."""
     if at is None or misplaced_roles(problem, at).any() or not keeps_caps(problem, at):
         return known
-    if crowds(problem, known.at, at):
+    if crowds(problem, known.spread_from, at):
         return known
     worth = evaluate(problem, at)
     return replace(known, at=at, value=worth) if worth < known.value else known

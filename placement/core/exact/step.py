@@ -10,7 +10,9 @@ from placement.core.certify import (
 )
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
+from placement.core.exact.inside import nodes_apart
 from placement.core.exact_fit import fits_bands
+from placement.core.exact_work import ExactWork
 from placement.core.problem import Problem
 from placement.core.sub_problems import fits_sub_problems
 from placement.core.value import evaluate
@@ -18,18 +20,35 @@ from placement.core.value import evaluate
 SMALL_CELLS = 600
 """Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
 
+TIMES_LARGER = 1.5
+"""Times the work of a small problem that a larger one may take at most."""
+MOST_CELLS = 1_000_000
+"""Pairs of group and bin above which nobody looks whether nodes are apart."""
 MOST_GROUPS_LED = 3_000
 """Groups up to which fewer role changes are looked for by an integer program."""
 
 
 def is_whole_asked(problem: Problem, effort: Effort) -> bool:
     """Tell whether CP-SAT is given all of a problem, whatever it starts from."""
-    is_small = problem.num_groups * problem.num_bins <= SMALL_CELLS
-    return is_small and fits_bands(problem, effort.exact_cells)
+    nodes = _num_apart(problem)
+    is_small = problem.num_groups * problem.num_bins <= SMALL_CELLS * nodes
+    return is_small and fits_bands(problem, effort.exact_cells * nodes)
+
+
+def _num_apart(problem: Problem) -> int:
+    """Return in how many parts a problem is solved; 1 where all is one."""
+    if problem.num_groups * problem.num_bins > MOST_CELLS:
+        return 1
+    return max(len(nodes_apart(problem)), 1)
 
 
 def _ask(
-    problem: Problem, answer: Answer, effort: Effort, seed: int, deadline: Deadline
+    problem: Problem,
+    answer: Answer,
+    effort: Effort,
+    seed: int,
+    deadline: Deadline,
+    left: ExactWork,
 ) -> tuple[Arrangement, Said] | None:
     """
     Better an answer by CP-SAT: all of a small problem, parts of a larger one.
@@ -40,31 +59,58 @@ def _ask(
     not asked.
     """
     value = answer.value
-    copied = copied_cost(problem, value)
     is_open = value.is_outside or not is_proven(problem, answer)
     if not effort.exact_work or value.key[0] or not is_open or deadline.is_over():
         return None
-    is_whole = fits_bands(problem, effort.exact_cells)
-    is_small = is_whole_asked(problem, effort)
-    is_far = value.is_outside or copied > answer.cost * (1 + effort.gap)
-    is_parted = problem.num_items <= effort.part_items and fits_sub_problems(problem)
-    at = answer.at
-    if is_parted and is_far and not is_small:
-        at = _by_neighbourhoods(problem, answer, effort, (seed, deadline))
-    elif not is_whole:
+    num_apart = _num_apart(problem)
+    is_whole = fits_bands(problem, effort.exact_cells * num_apart)
+    is_parted = _is_parted(problem, answer, effort)
+    if not is_whole and not is_parted:
         return None
-    if not is_whole or deadline.is_over():
-        return at, NOTHING_SAID
+    at, said = answer.at, NOTHING_SAID
+    # Where nodes are apart, what is proven of each is more than its parts find.
+    if is_parted and not (is_whole and num_apart > 1):
+        at = _by_neighbourhoods(problem, answer, effort, (seed, deadline))
+    if is_whole and left.bands > 0 and not deadline.is_over():
+        at, said = _whole(problem, (at, answer.cost), effort, deadline, left)
+        is_left = is_parted and num_apart > 1 and value.is_in_band
+        least = (said.cost or 0) * (1 + effort.gap)
+        if is_left and evaluate(problem, at).cost > least:
+            answer = answer._replace(at=at)
+            at = _by_neighbourhoods(problem, answer, effort, (seed, deadline))
+    return at, said
+
+
+def _is_parted(problem: Problem, answer: Answer, effort: Effort) -> bool:
+    """Tell whether parts of a problem are worth being solved one by one."""
+    copied = copied_cost(problem, answer.value)
+    is_far = answer.value.is_outside or copied > answer.cost * (1 + effort.gap)
+    is_fitting = problem.num_items <= effort.part_items and fits_sub_problems(problem)
+    return is_far and is_fitting and not is_whole_asked(problem, effort)
+
+
+def _whole(
+    problem: Problem,
+    known: tuple[Arrangement, int],
+    effort: Effort,
+    deadline: Deadline,
+    left: ExactWork,
+) -> tuple[Arrangement, Said]:
+    """Give CP-SAT all of a problem; `known`: an answer, and the least cost known."""
     from placement.core.exact.improve import improve, solver_name
 
-    found = improve(
-        problem, at, known=answer.cost, work=effort.exact_work, left=deadline.left
-    )
+    cells = problem.num_groups * problem.num_bins
+    size = min(max(cells / SMALL_CELLS / 3, 1.0), TIMES_LARGER)
+    work = min(effort.exact_work * size, left.bands)
+    at, least = known
+    found = improve(problem, at, known=least, work=work, left=deadline.left)
+    left.bands -= found.spent
     # A question that ran out of time is cut.
     deadline.is_over()
     # Of the cost it says nothing where a price of moves is part of it.
     cost = None if problem.price_per_move else found.cost_bound
-    return found.at, Said(cost, found.deviation_bound, solver_name())
+    said = Said(cost, found.deviation_bound, solver_name(), found.is_spread)
+    return found.at, said
 
 
 def _by_neighbourhoods(
@@ -84,10 +130,19 @@ def _by_neighbourhoods(
 
 
 def asked(
-    problem: Problem, answer: Answer, effort: Effort, seed: int, deadline: Deadline
+    problem: Problem,
+    answer: Answer,
+    effort: Effort,
+    seed: int,
+    deadline: Deadline,
+    left: ExactWork,
 ) -> Answer:
-    """Return the answer after CP-SAT has looked at it, if it is asked."""
-    exact = _ask(problem, answer, effort, seed, deadline)
+    """
+    Return the answer after CP-SAT has looked at it, if it is asked.
+
+    What it takes is taken off `left`.
+    """
+    exact = _ask(problem, answer, effort, seed, deadline, left)
     is_small = problem.num_groups * problem.num_bins <= effort.exact_cells
     if exact is not None:
         answer = _taken(problem, answer, exact, effort)

@@ -1,0 +1,166 @@
+"""Racks that nothing moves between, each solved by itself, against brute force."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.core.arrangement import home_arrangement
+from placement.core.bounds import aimed_bands, reached_bands
+from placement.core.effort import NORMAL
+from placement.core.exact.apart import cheapest_apart, nearest_apart
+from placement.core.exact.improve import improve
+from placement.core.exact.inside import nodes_apart
+from placement.core.solution import Status
+from placement.core.solve import solve
+from placement.core.value import evaluate
+from support.every_way import legal, worst_of
+from support.oracles import illegal_moves, items_of
+from support.problems import make_problem
+
+RACKS = [0, 0, 1, 1]
+WORK = (20.0, lambda: None)
+BYTES = st.sampled_from([0, 1, 2, 3, 5, 8, 10**11, 10**11 + 1, 3 * 10**11])
+
+
+@st.composite
+def racked(draw):
+    """Up to three groups with an item in each of two racks of two bins."""
+    count = draw(st.integers(1, 3))
+    homes = [draw(st.permutations(range(4)))[:2] for _ in range(count)]
+    weight = [draw(BYTES) for _ in range(count)]
+    target = max(sum(weight) / 2, 1.0)
+    slack = draw(st.sampled_from([0.05, 0.3, 1.0]))
+    return make_problem(
+        homes,
+        num_bins=4,
+        racks=RACKS,
+        weight=weight,
+        role_weight=draw(st.sampled_from([0, 1, 10**10])),
+        cost=[draw(BYTES) for _ in range(count)],
+        lower=int(target * (1 - slack)),
+        upper=int(target * (1 + slack)),
+        target=target,
+    )
+
+
+def in_racks(problem, group):
+    """Every way of one item in each of two racks, either with the role."""
+    items = list(items_of(problem, group))
+    for first, second, holder in product((0, 1), (2, 3), items):
+        yield (first, second), holder
+        yield (second, first), holder
+
+
+def all_legal(problem):
+    return list(legal(problem, in_racks))
+
+
+def within(problem, bands):
+    """Every arrangement that keeps hard rules and bands, with its worth."""
+    limits = replace(problem.bins, lower=bands.lower, upper=bands.upper)
+    first, *others = problem.levels
+    narrowed = replace(problem, levels=(replace(first, limits=limits), *others))
+    return [(at, value) for at, value in all_legal(narrowed) if not value.deviation]
+
+
+@settings(max_examples=60)
+@given(racked())
+def test_what_racks_cost_at_least_is_no_more_than_brute_force_finds(problem):
+    nodes = nodes_apart(problem)
+    at, value = worst_of(all_legal(problem))
+    bands = reached_bands(problem, at)
+
+    apart = cheapest_apart(problem, nodes, at, bands, WORK)
+
+    least = min(value.cost for _, value in within(problem, bands))
+    assert apart.cost <= least <= value.cost
+
+
+@settings(max_examples=60)
+@given(racked())
+def test_how_near_racks_come_at_best_is_no_more_than_brute_force_finds(problem):
+    known = all_legal(problem)
+    at, _ = worst_of(known)
+
+    apart = nearest_apart(problem, nodes_apart(problem), at, WORK)
+
+    nearest = min(value.deviation for _, value in known)
+    assert apart.deviation <= float(nearest) + 1e-9
+
+
+@settings(max_examples=60)
+@given(racked())
+def test_equals_brute_force_in_every_level(problem):
+    known = all_legal(problem)
+
+    found = improve(problem, worst_of(known)[0], known=0, work=20)
+
+    assert not illegal_moves(problem, found.at)
+    assert found.value == evaluate(problem, found.at)
+    nearest = min(value.deviation for _, value in known)
+    assert float(found.value.deviation) <= float(nearest) * (1 + 1e-5) + 1e-5
+    if nearest == 0:
+        best = min(
+            (v.cost, v.moves, v.role_changes) for _, v in known if not v.deviation
+        )
+        value = found.value
+        assert (value.cost, value.moves, value.role_changes) == best
+        assert found.cost_bound == best[0]
+
+
+def test_five_racks_of_three_items_are_not_apart():
+    problem = make_problem([[0, 1, 2]], num_bins=5, racks=[0, 1, 2, 3, 4])
+
+    assert nodes_apart(problem) == []
+
+
+def test_three_racks_of_three_items_are_apart():
+    problem = make_problem([[0, 1, 2]], num_bins=6, racks=[0, 1, 2, 0, 1, 2])
+
+    nodes = nodes_apart(problem)
+
+    assert [inside.bins for inside in nodes] == [(0, 3), (1, 4), (2, 5)]
+    assert all(inside.least.tolist() == [1] for inside in nodes)
+
+
+def crowded():
+    """A topic whose items are the cheapest to move, and may not all go to one bin."""
+    return make_problem(
+        [[0], [0], [0], [0], [0], [0]],
+        num_bins=2,
+        weight=[2, 2, 2, 2, 2, 2],
+        cost=[1, 1, 1, 9, 9, 9],
+        lower=6,
+        upper=6,
+        target=6.0,
+        collection_of=[0, 0, 0, 1, 1, 1],
+        collection_cap=[2, 2],
+    )
+
+
+def test_what_is_said_where_collections_stay_spread_is_said_of_these_alone():
+    problem = crowded()
+
+    solution = solve(problem, effort=NORMAL)
+
+    cost = solution.certificate.cost
+    assert (cost.value, cost.lower_bound) == (11, 3)
+    assert (cost.solver_bound, cost.is_spread) == (11, True)
+    assert solution.status is Status.OPTIMAL
+
+
+def test_an_answer_in_place_costs_nothing_in_any_rack():
+    problem = make_problem(
+        [[0, 2], [1, 3]], num_bins=4, racks=RACKS, lower=1, upper=1, target=1.0
+    )
+    at = home_arrangement(problem)
+
+    apart = cheapest_apart(
+        problem, nodes_apart(problem), at, aimed_bands(problem), WORK
+    )
+
+    assert apart.cost == 0
+    assert np.array_equal(sorted(apart.places), [(0, 0), (0, 2), (1, 1), (1, 3)])
