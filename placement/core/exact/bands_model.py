@@ -28,7 +28,7 @@ COST_BITS = 20
 FINENESS = 2.0**20
 """Parts of a target that distances are measured in."""
 MOST_PARTS = 2.0**22
-"""The most parts that a distance may have: what is further is measured in larger ones."""
+"""The most parts that a distance has: what is further is measured in larger ones."""
 
 
 class Outcome(NamedTuple):
