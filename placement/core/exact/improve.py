@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
+PLACED = 0.3
+"""Part of what is left that roles may take at places chosen without them."""
 ROLES = 0.2
 """Part of what is left that fewer role changes may take."""
 NEARER = 0.995
@@ -261,7 +263,7 @@ class _Cheaper:
         model.fix_places(apart.places)
         if is_spread:
             keep_spread(model, problem, self._before)
-        return apart, self._asked(model, model.role_changes(), FIRST).at
+        return apart, self._asked(model, model.role_changes(), PLACED).at
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
         """Find the least cost to the last digit, where its units are known."""

@@ -62,6 +62,9 @@ def _ask(
     is_open = value.is_outside or not is_proven(problem, answer)
     if not effort.exact_work or value.key[0] or not is_open or deadline.is_over():
         return None
+    if value.is_outside and not effort.near_cells:
+        # How near anything comes is asked once the bands are settled.
+        return None
     num_apart = _num_apart(problem)
     is_whole = fits_bands(problem, effort.exact_cells * num_apart)
     is_parted = _is_parted(problem, answer, effort)

@@ -1,0 +1,55 @@
+"""The family *small*: what is measured, and what is kept as best known."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.small import Must, planned, proven_part, row_text
+from benchmarks.small_best import Best, better, read_best
+
+KNOWN = Best(
+    bytes=100,
+    deviation=0.0,
+    bytes_bound=90,
+    deviation_bound=0.0,
+    solver="CP-SAT 9.15",
+    seconds=1.0,
+)
+
+
+def test_a_small_cluster_is_planned_checked_and_proven():
+    small, own = planned("6x60", "c", 7, "normal")
+
+    assert small.num_findings == 0
+    assert small.is_proven
+    assert small.ratio(own) == 1.0
+    assert proven_part([small]) == 1.0
+    assert "| 6x60, c | 1 |" in row_text("6x60, c", [small], [own])
+
+
+def test_of_two_plans_the_nearer_is_better_and_then_the_cheaper():
+    nearer = replace(KNOWN, bytes=300, deviation=0.0)
+    further = replace(KNOWN, bytes=10, deviation=0.1)
+    cheaper = replace(KNOWN, bytes=95, bytes_bound=80)
+
+    assert better(further, nearer) == nearer
+    assert better(KNOWN, cheaper) == replace(cheaper, bytes_bound=90)
+    assert better(None, KNOWN) == KNOWN
+
+
+def test_a_plan_is_proven_where_nothing_is_nearer_or_cheaper():
+    assert replace(KNOWN, bytes_bound=100).is_proven
+    assert not KNOWN.is_proven
+    assert not replace(KNOWN, bytes_bound=100, deviation=0.1).is_proven
+
+
+def test_what_must_be_kept_to_is_said():
+    assert str(Must(1.0, proven=0.98)) == "1 s, 98% proven"
+
+
+@pytest.mark.parametrize("name", sorted(read_best()))
+def test_no_best_plan_is_below_what_is_said_of_it(name):
+    best = read_best()[name]
+
+    assert best.bytes >= best.bytes_bound
+    assert best.deviation >= best.deviation_bound - 1e-6
