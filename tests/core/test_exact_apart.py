@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def within(problem, bands):
     return [(at, value) for at, value in all_legal(narrowed) if not value.deviation]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(racked())
 def test_what_racks_cost_at_least_is_no_more_than_brute_force_finds(problem):
@@ -79,6 +81,7 @@ def test_what_racks_cost_at_least_is_no_more_than_brute_force_finds(problem):
     assert apart.cost <= least <= value.cost
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(racked())
 def test_how_near_racks_come_at_best_is_no_more_than_brute_force_finds(problem):
@@ -91,6 +94,7 @@ def test_how_near_racks_come_at_best_is_no_more_than_brute_force_finds(problem):
     assert apart.deviation <= float(nearest) + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(racked())
 def test_equals_brute_force_in_every_level(problem):
