@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from benchmarks.small import Must, planned, proven_part, row_text
 from benchmarks.small_best import Best, better, read_best
 
@@ -47,9 +45,7 @@ def test_what_must_be_kept_to_is_said():
     assert str(Must(1.0, proven=0.98)) == "1 s, 98% proven"
 
 
-@pytest.mark.parametrize("name", sorted(read_best()))
-def test_no_best_plan_is_below_what_is_said_of_it(name):
-    best = read_best()[name]
-
-    assert best.bytes >= best.bytes_bound
-    assert best.deviation >= best.deviation_bound - 1e-6
+def test_no_best_plan_is_below_what_is_said_of_it():
+    for name, best in read_best().items():
+        assert best.bytes >= best.bytes_bound, name
+        assert best.deviation >= best.deviation_bound - 1e-6, name

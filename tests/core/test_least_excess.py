@@ -43,7 +43,7 @@ def test_the_exact_model_finds_something_iff_anything_keeps_the_rules(problem):
         return
     is_possible = len(keeping(problem, usable_capacity(problem)).cost) > 0
 
-    found, at, _ = RulesModel(problem).solve(ExactWork.of(0))
+    found, at, _ = RulesModel(problem).solve(ExactWork(0, left=0))
 
     assert (found is Found.SOME) == is_possible
     if at is not None:
@@ -89,9 +89,9 @@ def test_large_numbers_change_nothing(problem):
     if not fits_rules(large, 10_000):
         return
 
-    found = RulesModel(problem).solve(ExactWork.of(0))[0]
+    found = RulesModel(problem).solve(ExactWork(0, left=0))[0]
 
-    assert RulesModel(large).solve(ExactWork.of(0))[0] is found
+    assert RulesModel(large).solve(ExactWork(0, left=0))[0] is found
 
 
 @settings(max_examples=60)

@@ -65,9 +65,12 @@ def _ask(
     if value.is_outside and not effort.near_cells:
         # How near anything comes is asked once the bands are settled.
         return None
+    is_small = is_whole_asked(problem, effort)
+    if not is_small and not _is_far(problem, answer, effort):
+        return None
     num_apart = _num_apart(problem)
     is_whole = fits_bands(problem, effort.exact_cells * num_apart)
-    is_parted = _is_parted(problem, answer, effort)
+    is_parted = not is_small and _is_parted(problem, effort)
     if not is_whole and not is_parted:
         return None
     at, said = answer.at, NOTHING_SAID
@@ -84,12 +87,15 @@ def _ask(
     return at, said
 
 
-def _is_parted(problem: Problem, answer: Answer, effort: Effort) -> bool:
-    """Tell whether parts of a problem are worth being solved one by one."""
+def _is_far(problem: Problem, answer: Answer, effort: Effort) -> bool:
+    """Tell whether an answer is further from what is proven than the effort bears."""
     copied = copied_cost(problem, answer.value)
-    is_far = answer.value.is_outside or copied > answer.cost * (1 + effort.gap)
-    is_fitting = problem.num_items <= effort.part_items and fits_sub_problems(problem)
-    return is_far and is_fitting and not is_whole_asked(problem, effort)
+    return answer.value.is_outside or copied > answer.cost * (1 + effort.gap)
+
+
+def _is_parted(problem: Problem, effort: Effort) -> bool:
+    """Tell whether parts of a problem can be solved one by one."""
+    return problem.num_items <= effort.part_items and fits_sub_problems(problem)
 
 
 def _whole(
