@@ -40,7 +40,8 @@ class Said(NamedTuple):
     solver
         Its name and version.
     is_spread
-        Whether it says so of the cost only where collections stay spread.
+        Whether the bound on the cost holds only for answers that keep the soft caps
+        on collections.
     """
 
     cost: int | None = None

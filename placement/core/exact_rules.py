@@ -139,7 +139,8 @@ class RulesModel:
         parameters.max_deterministic_time = work
         # At times CP-SAT raises a bound step by step, and counts next to no work.
         longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
-        parameters.max_time_in_seconds = min(longest, seconds or longest)
+        within = longest if seconds is None else min(longest, seconds)
+        parameters.max_time_in_seconds = within
         return self.solver.solve(self.model)
 
     def keep(self, objective: cp_model.LinearExprT) -> None:

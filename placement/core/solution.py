@@ -63,8 +63,8 @@ class Bounded:
     solver
         Its name and version.
     is_spread
-        Whether it says so only of answers that bring no bin more of a collection than
-        its soft cap.
+        Whether `solver_bound` holds only for answers that keep the soft caps on
+        collections.
     """
 
     value: float
@@ -86,7 +86,9 @@ class Bounded:
         self, bound: float | None, solver: str | None, *, is_spread: bool = False
     ) -> "Bounded":
         """Return the same with what a solver says, if that is more than is proven."""
-        if bound is None or bound <= self.lower_bound:
+        # An answer below a bound on spread answers is not spread: no bound on it.
+        is_of_others = is_spread and bound is not None and bound > self.value
+        if bound is None or bound <= self.lower_bound or is_of_others:
             return replace(self, solver_bound=None, solver=None, is_spread=False)
         least = min(bound, self.value)
         return replace(self, solver_bound=least, solver=solver, is_spread=is_spread)

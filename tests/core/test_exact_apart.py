@@ -14,7 +14,7 @@ from placement.core.effort import NORMAL
 from placement.core.exact.apart import cheapest_apart, nearest_apart
 from placement.core.exact.improve import improve
 from placement.core.exact.inside import nodes_apart
-from placement.core.solution import Status
+from placement.core.solution import Bounded, Status
 from placement.core.solve import solve
 from placement.core.value import evaluate
 from support.every_way import legal, worst_of
@@ -154,6 +154,13 @@ def test_what_is_said_where_collections_stay_spread_is_said_of_these_alone():
     assert (cost.value, cost.lower_bound) == (11, 3)
     assert (cost.solver_bound, cost.is_spread) == (11, True)
     assert solution.status is Status.OPTIMAL
+
+
+def test_a_bound_on_spread_answers_says_nothing_of_one_below_it():
+    cost = Bounded(value=10, lower_bound=3)
+
+    assert cost.with_solver(11, "CP-SAT", is_spread=True).solver_bound is None
+    assert cost.with_solver(10, "CP-SAT", is_spread=True).is_least
 
 
 def test_an_answer_in_place_costs_nothing_in_any_rack():

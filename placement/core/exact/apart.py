@@ -1,12 +1,12 @@
 r"""
-Nodes apart: what every node costs at least, and what costs that.
+Decomposition by node: one integer program per node (rack) of a separable level.
 
-Where every node of a level (a rack) holds a fixed number of items of every group, as
-three racks do of three replicas, nothing that happens in one node depends on another
-one but for roles. With the roles of a node's bins free, each node is a problem of its
-own: the least costs :math:`c_n` of all of them add up to a bound, and places that cost
-just that are an answer wherever roles can be found for them. A model of the whole would
-have to prove the same of all combinations of what its nodes might do.
+A level is separable if each of its nodes holds a fixed number of items of each group,
+as three racks do at replication factor 3. Only the roles then link the nodes. With
+these links relaxed each node is an independent problem. The sum of the optimal costs
+:math:`c_n` of the nodes is a lower bound on the cost, and an optimal solution of each
+node is optimal for all nodes together if the roles can be assigned within the bands.
+A single model needs a proof for every combination of solutions of its nodes.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,31 +22,31 @@ from placement.core.problem import Problem
 from placement.core.value import distances
 
 PART = 0.5
-"""Part of the work left that coming nearer may take in a node."""
+"""Part of the remaining work available to the distance problem of one node."""
 LEAST_WORK = 1e-3
-"""Deterministic seconds that anything may take."""
+"""Smallest limit of one solve, in deterministic seconds."""
 
 Limits = tuple[float, Callable[[], float | None]]
-"""Deterministic seconds; and what tells the seconds left, where somebody waits."""
+"""Deterministic seconds, and a function that returns the seconds to the deadline."""
 
 
 @dataclass(slots=True)
 class Apart:
     """
-    What is known of all nodes together.
+    Incumbent and lower bounds of all nodes together.
 
     Parameters
     ----------
     places
-        Which group has an item in which bin, the best known of each node.
+        Pairs of group and bin that hold an item in the incumbent.
     spent
-        Deterministic seconds that it took.
+        Deterministic seconds of all solves.
     units
-        What moves into each node cost at least, in whole units of each move.
+        Lower bound on the cost of moves into each node, in whole units per move.
     cost
-        The same of all nodes together, to the last digit.
+        Lower bound on the cost of all nodes together, in units of `Problem.cost`.
     deviation
-        The largest distance outside the bands at least.
+        Lower bound on the largest distance outside the bands, in targets.
     """
 
     places: set[Pair]
@@ -65,21 +65,21 @@ def cheapest_apart(
     spread_from: Arrangement | None = None,
 ) -> Apart:
     """
-    Lower the cost of each node within bands, and say what that is at least.
+    Minimize the cost of each node within the bands.
 
     Parameters
     ----------
     problem, nodes
-        As `nodes_apart` returned them.
+        The problem and its separable nodes, from `nodes_apart`.
     at
-        An answer within the bands.
+        Feasible solution within the bands: the first incumbent.
     bands
-        That loads keep to.
+        Bounds of the loads.
     limits
-        What it may take.
+        Work and time limits of all nodes together.
     spread_from
-        Where no bin is to have more of a collection than here, or than its soft cap;
-        `None`: anywhere.
+        Arrangement whose counts of a collection per bin, or the soft caps if larger,
+        are upper bounds; `None` without such bounds.
     """
     found, models = Apart(places_in(problem, at)), []
     for inside in nodes:
@@ -108,34 +108,34 @@ def _share(work: float, parts: int) -> float:
 def _cheapest(
     model: BandsModel, found: Apart, work: float, seconds: float | None
 ) -> bool:
-    """Lower the cost of one node in whole units; tell whether that is the least."""
-    told = model.least_value(model.moves_cost(), work, seconds)
-    found.units.append(0 if told is None else told[0] // model.steps)
+    """Minimize the cost of one node in whole units; return whether it is optimal."""
+    solved = model.least_value(model.moves_cost(), work, seconds)
+    found.units.append(0 if solved is None else solved[0] // model.steps)
     found.spent += model.spent
-    if told is None:
+    if solved is None:
         return False
     _take(model, found)
-    return told[1]
+    return solved[1]
 
 
 def _last_digits(
     model: BandsModel, found: Apart, units: int, work: float, seconds: float | None
 ) -> int:
-    """Lower the cost of one node to the last digit; return what is beyond `units`."""
+    """Minimize the cost of one node exactly; return the bound in excess of `units`."""
     places = {pair for pair in found.places if pair[1] in model.bins}
     most = model.cost_of(places) // model.unit - units
     rest, before = model.rest_of_cost(units, most), model.spent
     model.suggest_places(places)
-    told = model.least_value(rest, work, seconds)
+    solved = model.least_value(rest, work, seconds)
     found.spent += model.spent - before
-    if told is None:
+    if solved is None:
         return 0
     _take(model, found)
-    return told[0] // model.steps
+    return solved[0] // model.steps
 
 
 def _take(model: BandsModel, found: Apart) -> None:
-    """Let a node be arranged as its model says."""
+    """Replace the incumbent of a node by the solution of its model."""
     bins = set(model.bins)
     others = {pair for pair in found.places if pair[1] not in bins}
     found.places = others | model.places(model.solver)
@@ -145,36 +145,38 @@ def nearest_apart(
     problem: Problem, nodes: Sequence[Inside], at: Arrangement, limits: Limits
 ) -> Apart:
     """
-    Bring each node nearer to its bands, the furthest first, and no nearer than need be.
+    Minimize the distance of each node from its bands, in order of decreasing distance.
+
+    The distance of a node is not reduced below the largest one of the nodes before it.
 
     Parameters
     ----------
     problem, nodes
-        As `nodes_apart` returned them.
+        The problem and its separable nodes, from `nodes_apart`.
     at
-        Where everything is.
+        Current arrangement: the first incumbent.
     limits
-        What it may take.
+        Work and time limits of all nodes together.
     """
     found, reached = Apart(places_in(problem, at)), 0.0
     off = distances(problem, loads(problem, at)).max(axis=1)
     far = [float(off[list(inside.bins)].max(initial=0.0)) for inside in nodes]
     for node in sorted(range(len(nodes)), key=lambda node: -far[node]):
-        # Nothing is gained where a node comes nearer than another one can.
+        # The largest distance of any node counts, so the rest cannot reduce it.
         if far[node] <= reached:
             break
         work = max((limits[0] - found.spent) * PART, LEAST_WORK)
         model = BandsModel(problem, None, nodes[node])
         model.suggest(at)
         objective = model.distance(far[node], reached)
-        told = model.least_value(objective, work, limits[1]())
+        solved = model.least_value(objective, work, limits[1]())
         found.spent += model.spent
-        if told is None:
+        if solved is None:
             reached = far[node]
             continue
         _take(model, found)
         least, value = (
-            told[0] / model.fineness,
+            solved[0] / model.fineness,
             model.solver.objective_value / model.fineness,
         )
         if least > reached:

@@ -28,7 +28,7 @@ COST_BITS = 20
 FINENESS = 2.0**20
 """Parts of a target that distances are measured in."""
 MOST_PARTS = 2.0**22
-"""The most parts that a distance has: what is further is measured in larger ones."""
+"""Upper limit of a distance in parts; the part is enlarged for longer distances."""
 
 
 class Outcome(NamedTuple):
@@ -64,7 +64,7 @@ class BandsModel(RulesModel):
     bands
         What loads keep to; `None`: they are measured by `distance` instead.
     inside
-        Some bins that the model is of; `None`: all.
+        Subset of the bins, a relaxation of the whole problem; `None`: all bins.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class BandsModel(RulesModel):
         self._moves = [self.at[pair] for pair in self._pairs]
         costs = problem.cost * problem.price_across + problem.price_per_move
         self._costs = [int(costs[group]) for group, _ in self._pairs]
-        # The same of all models of a problem, whatever bins they are of.
+        # Bounds of different subsets of bins add up only in the same unit.
         self.unit = max(int(costs.max(initial=0)) >> COST_BITS, 1)
         if bands is not None:
             self._add_bands(bands)
@@ -171,7 +171,7 @@ class BandsModel(RulesModel):
         return cp_model.LinearExpr.weighted_sum(self._moves, prices)
 
     def cost_of(self, places: set[Pair]) -> int:
-        """Return what moves to places cost."""
+        """Return the cost of the moves to pairs of group and bin."""
         pairs = zip(self._pairs, self._costs, strict=True)
         return sum(cost for pair, cost in pairs if pair in places)
 
@@ -215,7 +215,7 @@ class BandsModel(RulesModel):
         return cp_model.LinearExpr.sum(changes)
 
     def add_least_cost(self, bins: Sequence[int], units: int) -> None:
-        """Say that moves into some bins cost so many whole units at least."""
+        """Add a lower bound, in whole units, on the cost of moves into some bins."""
         inside = [
             (self.at[pair], cost // self.unit)
             for pair, cost in zip(self._pairs, self._costs, strict=True)
@@ -239,7 +239,7 @@ class BandsModel(RulesModel):
         self.model.add(cp_model.LinearExpr.sum(self._moves) <= known.moves)
 
     def fix_places(self, places: set[Pair]) -> None:
-        """Let groups have items in these bins and no others from now on."""
+        """Fix the placement variables to pairs of group and bin."""
         for pair, here in self.at.items():
             self.model.add(here == int(pair in places))
 
@@ -251,7 +251,7 @@ class BandsModel(RulesModel):
             self.model.add_hint(leads, pair in holders)
 
     def suggest_places(self, places: set[Pair]) -> None:
-        """Give as a hint where items are, and nothing of roles."""
+        """Set the hint of the placement variables, without a hint for roles."""
         self.model.clear_hints()  # type: ignore[no-untyped-call]
         for pair, here in self.at.items():
             self.model.add_hint(here, pair in places)
@@ -276,16 +276,16 @@ class BandsModel(RulesModel):
         seconds
             The same in seconds, where somebody waits; `None`: any.
         """
-        told = self.least_value(objective, work, seconds)
-        if told is None:
+        solved = self.least_value(objective, work, seconds)
+        if solved is None:
             return NOTHING
         at = self._with_roles_kept(self._arrangement(self.solver))
-        return Outcome(at, *told)
+        return Outcome(at, *solved)
 
     def least_value(
         self, objective: cp_model.LinearExprT, work: float, seconds: float | None
     ) -> tuple[int, bool] | None:
-        """Return a bound as `least` does, and whether it is reached; else `None`."""
+        """Return the lower bound and whether it is attained; `None` if unsolved."""
         self.model.clear_objective()  # type: ignore[no-untyped-call]
         self.model.minimize(objective)
         status = self.run(work, seconds)
@@ -294,8 +294,8 @@ class BandsModel(RulesModel):
             return None
         is_best = status == cp_model.OPTIMAL
         value = int(self.solver.value(objective))
-        told = _whole(self.solver.best_objective_bound)
-        return value if is_best else min(value, told), is_best
+        bound = _whole(self.solver.best_objective_bound)
+        return value if is_best else min(value, bound), is_best
 
     def _with_roles_kept(self, at: Arrangement) -> Arrangement:
         """Let items that move take their roles along: they are interchangeable."""
@@ -311,7 +311,7 @@ class BandsModel(RulesModel):
 
 
 def places_in(problem: Problem, at: Arrangement) -> set[Pair]:
-    """Return which group has an item in which bin."""
+    """Return the pairs of group and bin that hold an item."""
     return set(zip(problem.group_of.tolist(), at.bin_of.tolist(), strict=True))
 
 

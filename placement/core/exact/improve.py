@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
 PLACED = 0.3
-"""Part of what is left that roles may take at places chosen without them."""
+"""Part of the remaining work for assigning roles at the places of all nodes."""
 ROLES = 0.2
-"""Part of what is left that fewer role changes may take."""
+"""Part of the remaining work for minimizing role changes."""
 NEARER = 0.995
 """Part of a distance from which on an answer is nearer, whatever it costs."""
 SAME = 1e-6
-"""Part of a distance by which one that is measured in parts may be off."""
+"""Relative error of a distance that is measured in parts."""
 LEAST_WORK = 1e-3
 """Deterministic seconds below which nothing is asked any more."""
 
@@ -56,11 +56,12 @@ class Improved:
     deviation_bound
         The same of the largest distance outside the bands.
     spread_from
-        What an answer may bring no more of a collection than, beyond its soft cap.
+        Arrangement whose counts of a collection per bin, or the soft caps if larger,
+        are upper bounds for every better answer.
     is_spread
-        Whether the bound on the cost is of such answers alone.
+        Whether the bound on the cost assumes these upper bounds.
     spent
-        Deterministic seconds that it took.
+        Deterministic seconds of all solves.
     """
 
     at: Arrangement
@@ -213,7 +214,7 @@ class _Cheaper:
         return self._found
 
     def _of_the_whole(self, model: "BandsModel") -> None:
-        """Lower the cost of all nodes together."""
+        """Minimize the cost with one model of all bins."""
         from placement.core.exact.spread_rows import keep_spread
 
         cost = model.moves_cost()
@@ -237,19 +238,19 @@ class _Cheaper:
         self._fewer_roles(is_free=outcome.is_best)
 
     def _apart(self) -> "Apart | None":
-        """Lower the cost of every node by itself, where nothing moves between them."""
+        """Minimize the cost node by node if a level is separable."""
         if not self._nodes:
             return None
         apart, at = self._roles_found(is_spread=False)
         self._least = self._enough = max(self._least, apart.cost)
         if self._is_crowded(at):
-            # What is left is the best of what brings no bin too much of a collection.
+            # The solution violates a soft cap on a collection: solve with these caps.
             spread, _ = self._roles_found(is_spread=True)
             self._enough = max(self._least, spread.cost)
         return apart
 
     def _roles_found(self, *, is_spread: bool) -> "tuple[Apart, Arrangement | None]":
-        """Return what each node costs, and an answer with roles at all these places."""
+        """Solve the nodes one by one, then assign the roles at these places."""
         from placement.core.exact.apart import cheapest_apart
         from placement.core.exact.bands_model import BandsModel
         from placement.core.exact.spread_rows import keep_spread
@@ -322,10 +323,10 @@ class _Cheaper:
         return at is not None and crowds(self._problem, self._before, at)
 
     def _prove(self, cost: int) -> None:
-        """Keep what the cost is at least, of all answers or of those kept spread."""
+        """Record a lower bound on the cost, of all answers or of spread ones."""
         found, bound = self._found, max(cost, self._least)
         if self._is_spread and crowds(self._problem, self._before, found.at):
-            # It is none of those that this is said of.
+            # The bound does not apply to an answer that is not spread.
             return
         if (found.cost_bound or -1) < bound <= found.value.cost:
             is_spread = self._is_spread

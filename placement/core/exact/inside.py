@@ -1,4 +1,4 @@
-"""Which nodes are problems of their own; apart from the models, which load a solver."""
+"""Separable levels of a problem; free of imports of a solver."""
 
 from typing import NamedTuple
 
@@ -7,19 +7,19 @@ import numpy as np
 from placement.core.problem import IntArray, Level, Problem
 
 LEAST_FIXED = 0.9
-"""Part of all items from which on it is worth looking at nodes one by one."""
+"""Part of all items whose node is fixed in a separable level."""
 
 
 class Inside(NamedTuple):
     """
-    Some bins, and how many items of each group they hold at least.
+    Subset of the bins, with a lower bound on the items of each group in it.
 
     Parameters
     ----------
     bins
         Rows of the bins.
     least
-        ``(G,)`` how many of its items each group has in them at least.
+        ``(G,)`` lower bound on the number of items of each group in these bins.
     """
 
     bins: tuple[int, ...]
@@ -27,7 +27,7 @@ class Inside(NamedTuple):
 
 
 def nodes_apart(problem: Problem) -> list[Inside]:
-    """Return the nodes that hardly anything moves between; none if there are none."""
+    """Return the nodes of the first separable level, or an empty list."""
     for level in problem.levels[1:]:
         is_whole = bool((level.node_of_bin >= 0).all()) and level.num_nodes > 1
         if level.group_cap is None or not is_whole or level.limits is not None:
@@ -42,7 +42,7 @@ def nodes_apart(problem: Problem) -> list[Inside]:
 
 
 def _least_in_nodes(problem: Problem, level: Level) -> IntArray:
-    """Return ``(M, G)`` how many of its items a group has in a node at least."""
+    """Return ``(M, G)`` lower bounds on the items of each group in each node."""
     assert level.group_cap is not None  # noqa: S101 - chosen by the caller
     sizes = np.diff(problem.group_start)
     may = problem.is_eligible[problem.group_class][:, problem.bin_class]

@@ -23,7 +23,7 @@ SMALL_CELLS = 600
 TIMES_LARGER = 1.5
 """Times the work of a small problem that a larger one may take at most."""
 MOST_CELLS = 1_000_000
-"""Pairs of group and bin above which nobody looks whether nodes are apart."""
+"""Pairs of group and bin above which no separable level is looked for."""
 MOST_GROUPS_LED = 3_000
 """Groups up to which fewer role changes are looked for by an integer program."""
 
@@ -36,7 +36,7 @@ def is_whole_asked(problem: Problem, effort: Effort) -> bool:
 
 
 def _num_apart(problem: Problem) -> int:
-    """Return in how many parts a problem is solved; 1 where all is one."""
+    """Return the number of separable nodes, at least 1."""
     if problem.num_groups * problem.num_bins > MOST_CELLS:
         return 1
     return max(len(nodes_apart(problem)), 1)
@@ -74,7 +74,7 @@ def _ask(
     if not is_whole and not is_parted:
         return None
     at, said = answer.at, NOTHING_SAID
-    # Where nodes are apart, what is proven of each is more than its parts find.
+    # Exact solutions of separable nodes come before neighbourhoods.
     if is_parted and not (is_whole and num_apart > 1):
         at = _by_neighbourhoods(problem, answer, effort, (seed, deadline))
     if is_whole and left.bands > 0 and not deadline.is_over():
@@ -88,7 +88,7 @@ def _ask(
 
 
 def _is_far(problem: Problem, answer: Answer, effort: Effort) -> bool:
-    """Tell whether an answer is further from what is proven than the effort bears."""
+    """Return whether the gap of an answer exceeds the gap of the effort."""
     copied = copied_cost(problem, answer.value)
     return answer.value.is_outside or copied > answer.cost * (1 + effort.gap)
 
