@@ -163,7 +163,8 @@ def _certify(
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_met = value.key[0] == 0
-    if is_met and cost < copied:
+    is_open = cost * (1 + effort.gap) < copied
+    if is_met and is_open and not _is_by_relaxation(proof):
         more = _more_cost(problem, (at, bands), copied, (effort, models))
         cost, proof = max((cost, proof), more, key=_first)
     moves, moves_proof = moves_bound(problem, bands, value.moves)
@@ -180,6 +181,11 @@ def _certify(
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )
+
+
+def _is_by_relaxation(proof: Proof | None) -> bool:
+    """Tell whether a bound is that of the linear relaxation: no prices prove more."""
+    return proof is not None and proof.kind == "lambda"
 
 
 def _more_cost(

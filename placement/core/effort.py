@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from placement.core.solution import CLOSED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
@@ -69,6 +71,8 @@ class Effort:
         The same for sub-problems of larger problems, of so many items at most.
     role_work
         The same for fewer role changes at the places found.
+    closed
+        Relative gap at which CP-SAT counts an answer as optimal.
     """
 
     steps_per_item: int
@@ -96,6 +100,7 @@ class Effort:
     part_work: float = 0.0
     part_items: int = 0
     role_work: float = 0.0
+    closed: float = CLOSED
 
 
 QUICK = Effort(
@@ -160,6 +165,7 @@ EXACT = replace(
     exact_work=100_000.0,
     part_work=10.0,
     role_work=10.0,
+    closed=0.0,
 )
 """Until it is proven, or until a deadline."""
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH, "exact": EXACT}

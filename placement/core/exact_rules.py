@@ -13,13 +13,14 @@ in no bin, and a group breaks its caps no worse than before.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement
-from placement.core.exact.inside import Inside
+from placement.core.exact.separable import NodeBins
 from placement.core.exact_fit import LARGEST, Found
 from placement.core.exact_work import ExactWork
 from placement.core.nodes import limited_levels, usable_in_nodes
@@ -56,6 +57,13 @@ class RulesModel:
     inside
         Some bins that the model is of, which leaves out what other bins ask for;
         `None`: all.
+    has_roles
+        Whether the model has variables of roles; without, what roles add is left out.
+
+    Attributes
+    ----------
+    gap
+        Relative gap at which an answer counts as optimal.
     """
 
     def __init__(
@@ -64,9 +72,11 @@ class RulesModel:
         capacity: IntArray | None = None,
         *,
         is_lenient: bool = False,
-        inside: Inside | None = None,
+        inside: NodeBins | None = None,
+        has_roles: bool = True,
     ) -> None:
         self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
+        self.has_roles, self.gap = has_roles, 0.0
         self.bins = list(range(problem.num_bins) if inside is None else inside.bins)
         self.capacity = usable_capacity(problem) if capacity is None else capacity
         self.model = cp_model.CpModel()
@@ -137,6 +147,7 @@ class RulesModel:
         parameters = self.solver.parameters
         parameters.num_workers, parameters.random_seed = 1, SEED
         parameters.max_deterministic_time = work
+        parameters.relative_gap_limit = self.gap
         # At times CP-SAT raises a bound step by step, and counts next to no work.
         longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
         within = longest if seconds is None else min(longest, seconds)
@@ -228,9 +239,9 @@ class RulesModel:
         if self.inside is None:
             model.add(total == stop - start)
         else:
-            model.add(total >= int(self.inside.least[group]))
-            model.add(total <= stop - start)
-        if problem.role_home[group] != NOWHERE:
+            least, most = int(self.inside.least[group]), int(self.inside.most[group])
+            model.add_linear_constraint(total, least, most)
+        if self.has_roles and problem.role_home[group] != NOWHERE:
             self._add_role(group, bins)
 
     def _add_role(self, group: int, bins: Sequence[int]) -> None:
@@ -341,24 +352,37 @@ class RulesModel:
                     literals.append(self._broken(group).negated())
                 self.model.add(more - mine <= 1).only_enforce_if(*literals)
 
-    def _load_terms(self, b: int, r: int) -> tuple[list[cp_model.IntVar], list[int]]:
-        problem = self.problem
-        terms, weights = [], []
-        for group in range(problem.num_groups):
-            here = self.at.get((group, b))
-            if here is None:
-                continue
-            weight, item = int(problem.weight[group, r]), self.home.get((group, b))
-            if item is not None and len(problem.extra):
-                weight += int(problem.extra[item, r])
-            if weight:
-                terms.append(here)
-                weights.append(weight)
-            leads = self.role.get((group, b))
-            if leads is not None and problem.role_weight[group, r]:
-                terms.append(leads)
-                weights.append(int(problem.role_weight[group, r]))
+    def _load_terms(
+        self, b: int, r: int, *, is_lower: bool = False
+    ) -> tuple[list[cp_model.IntVar], list[int]]:
+        """Return the terms of a load; without roles the least, or the most, of it."""
+        problem, (groups, items) = self.problem, self._held[b]
+        weight, role = problem.weight[groups, r], problem.role_weight[groups, r]
+        if len(problem.extra) and len(items):
+            weight = weight + np.where(items >= 0, problem.extra[items, r], 0)
+        if not self.has_roles:
+            weight = weight + (np.maximum if is_lower else np.minimum)(role, 0)
+        chosen = np.nonzero(weight)[0]
+        terms = [self.at[group, b] for group in groups[chosen].tolist()]
+        weights = weight[chosen].tolist()
+        leads = [g for g in groups[role != 0].tolist() if (g, b) in self.role]
+        terms += [self.role[group, b] for group in leads]
+        weights += problem.role_weight[leads, r].tolist()
         return terms, weights
+
+    @cached_property
+    def _held(self) -> dict[int, tuple[IntArray, IntArray]]:
+        """Of each bin the groups with a variable there, and their items at home."""
+        groups: dict[int, list[int]] = {b: [] for b in self.bins}
+        for group, b in self.at:
+            groups[b].append(group)
+        return {
+            b: (
+                np.array(own, dtype=np.int64),
+                np.array([self.home.get((g, b), NOWHERE) for g in own], dtype=np.int64),
+            )
+            for b, own in groups.items()
+        }
 
     def _add_capacities(self) -> None:
         problem = self.problem
@@ -381,13 +405,15 @@ class RulesModel:
         problem, stays = self.problem, 0
         terms, weights = [], []
         for group in range(problem.num_groups):
-            item = self.home.get((group, b))
+            item, weight = self.home.get((group, b)), int(problem.weight[group, r])
+            if not self.has_roles:
+                weight += min(int(problem.role_weight[group, r]), 0)
             if item is not None:
-                stays += int(problem.weight[group, r])
+                stays += weight
                 stays += int(problem.extra[item, r]) if len(problem.extra) else 0
             elif (group, b) in self.at:
                 terms.append(self.at[group, b])
-                weights.append(int(problem.weight[group, r]))
+                weights.append(weight)
             if (group, b) in self.role:
                 terms.append(self.role[group, b])
                 weights.append(int(problem.role_weight[group, r]))

@@ -7,6 +7,9 @@ from typing import Any
 
 from placement.core.arrangement import Arrangement
 
+CLOSED = 1e-6
+"""Relative gap at which a bound shows an answer to be least."""
+
 
 class Status(StrEnum):
     """What is known of an answer."""
@@ -76,11 +79,11 @@ class Bounded:
 
     @property
     def is_least(self) -> bool:
-        """Whether no answer is below the value, by what is checked or a solver says."""
+        """Whether no answer is below by more than `CLOSED`: checked, or a solver's."""
         known = self.lower_bound
         if self.solver_bound is not None:
             known = max(known, self.solver_bound)
-        return self.value <= known
+        return self.value <= known * (1 + CLOSED)
 
     def with_solver(
         self, bound: float | None, solver: str | None, *, is_spread: bool = False

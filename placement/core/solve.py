@@ -23,7 +23,7 @@ from placement.core.certify import (
 )
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
-from placement.core.exact.step import asked, is_proven, is_whole_asked
+from placement.core.exact.step import ExactStep, is_proven
 from placement.core.exact_fit import fits_prices
 from placement.core.exact_models import ExactModels
 from placement.core.exact_work import ExactWork
@@ -170,9 +170,10 @@ def _search(
     answer = proven_answer(problem, found, value, (distance_proof, how.effort))
     clock.lap("bound")
     said_of = None
-    if is_whole_asked(problem, how.effort):
+    exact = ExactStep(problem, how.effort, how.seed, how.deadline, how.work)
+    if exact.is_whole:
         # Most small problems are proven at once, and nothing has to be compiled.
-        answer = _asked(problem, answer, how)
+        answer = exact.asked(answer)
         said_of = answer.at
         clock.lap("solve")
     at, value = answer.at, answer.value
@@ -188,21 +189,17 @@ def _search(
     # What ruin made is not searched again: it takes long where problems are large.
     known_at = answer.at if at is found else found
     if said_of is not answer.at:
-        answer = _asked(problem, answer, how)
-    answer = _asked_in_rounds(problem, answer, known_at, how)
+        answer = exact.asked(answer)
+    answer = _asked_in_rounds(exact, answer, known_at, how)
     clock.lap("solve")
     return answer, steps
 
 
-def _asked(problem: Problem, answer: Answer, how: _How) -> Answer:
-    """Return the answer after CP-SAT has looked at it, if it is asked."""
-    return asked(problem, answer, how.effort, how.seed, how.deadline, how.work)
-
-
 def _asked_in_rounds(
-    problem: Problem, answer: Answer, known_at: Arrangement, how: _How
+    exact: ExactStep, answer: Answer, known_at: Arrangement, how: _How
 ) -> Answer:
     """Search again from what CP-SAT said, where that is still out of band, and ask."""
+    problem = exact.problem
     for _ in range(MAX_ROUNDS):
         is_open = answer.value.is_outside and not answer.value.key[0]
         if answer.at is known_at or not is_open or how.deadline.is_over():
@@ -213,7 +210,7 @@ def _asked_in_rounds(
         proof, said, known_at = answer.distance_proof, NOTHING_SAID, again[0]
         said = said.at_best(answer.said, is_in_band=False)
         answer = proven_answer(problem, *again, (proof, how.effort))
-        answer = _asked(problem, answer._replace(said=said), how)
+        answer = exact.asked(answer._replace(said=said))
     return answer
 
 

@@ -41,6 +41,18 @@ def crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
     )
 
 
+def most_of_collections(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(C, N)`` items that may come to lie in a bin: its cap, or what does."""
+    held = np.zeros((len(problem.collection_cap), problem.num_bins), dtype=np.int64)
+    fixed = held.copy()
+    lies = at.bin_of >= 0
+    of = problem.collection_of[problem.group_of]
+    np.add.at(held, (of[lies], at.bin_of[lies]), 1)
+    np.add.at(fixed, tuple(problem.collection_fixed), 1)
+    most: IntArray = np.maximum(problem.collection_cap[:, None], held + fixed) - fixed
+    return most
+
+
 def _places_of_roles(at: Arrangement) -> IndexArray:
     """Return ``(G,)`` the bins that hold the roles, `NOWHERE` where there is none."""
     return np.where(at.role_of >= 0, at.bin_of[at.role_of], NOWHERE)

@@ -18,13 +18,13 @@ from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
-from placement.core.exact.inside import Inside
+from placement.core.exact.separable import NodeBins
 from placement.core.exact_rules import BITS, Pair, RulesModel
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 from placement.core.value import Value, usable_capacity
 
-COST_BITS = 20
-"""Bits of what one item's move costs."""
+COST_BITS, FINE_BITS = 20, 27
+"""Bits of what one item's move costs; and where moves are not counted beside it."""
 FINENESS = 2.0**20
 """Parts of a target that distances are measured in."""
 MOST_PARTS = 2.0**22
@@ -65,21 +65,29 @@ class BandsModel(RulesModel):
         What loads keep to; `None`: they are measured by `distance` instead.
     inside
         Subset of the bins, a relaxation of the whole problem; `None`: all bins.
+    has_roles
+        Whether the model has variables of roles. Without, a group adds the role's load
+        wherever that helps: a relaxation as well.
     """
 
     def __init__(
-        self, problem: Problem, bands: Bands | None, inside: Inside | None = None
+        self,
+        problem: Problem,
+        bands: Bands | None,
+        inside: NodeBins | None = None,
+        *,
+        has_roles: bool = True,
     ) -> None:
         capacity = None if bands is None else _of_copies(problem)
-        super().__init__(problem, capacity, inside=inside)
+        super().__init__(problem, capacity, inside=inside, has_roles=has_roles)
         self.spent, self.fineness = 0.0, FINENESS
         self.steps = problem.num_items + 1
         self._pairs = [pair for pair in self.at if pair not in self.home]
         self._moves = [self.at[pair] for pair in self._pairs]
         costs = problem.cost * problem.price_across + problem.price_per_move
         self._costs = [int(costs[group]) for group, _ in self._pairs]
-        # Bounds of different subsets of bins add up only in the same unit.
-        self.unit = max(int(costs.max(initial=0)) >> COST_BITS, 1)
+        bits = COST_BITS if has_roles else FINE_BITS
+        self.unit = max(int(costs.max(initial=0)) >> bits, 1)
         if bands is not None:
             self._add_bands(bands)
 
@@ -91,6 +99,7 @@ class BandsModel(RulesModel):
             if upper < NO_LIMIT:
                 self.add_at_most(terms, weights, upper - fixed)
             if lower > fixed:
+                terms, weights = self._load_terms(b, r, is_lower=True)
                 self._add_at_least(terms, weights, lower - fixed)
 
     def _add_at_least(
@@ -170,6 +179,11 @@ class BandsModel(RulesModel):
         prices = [cost // self.unit * self.steps + 1 for cost in self._costs]
         return cp_model.LinearExpr.weighted_sum(self._moves, prices)
 
+    def whole_cost(self) -> cp_model.LinearExprT:
+        """Return the cost of all moves in whole units of each."""
+        whole = [cost // self.unit for cost in self._costs]
+        return cp_model.LinearExpr.weighted_sum(self._moves, whole)
+
     def cost_of(self, places: set[Pair]) -> int:
         """Return the cost of the moves to pairs of group and bin."""
         pairs = zip(self._pairs, self._costs, strict=True)
@@ -214,8 +228,8 @@ class BandsModel(RulesModel):
             changes.append(is_changed)
         return cp_model.LinearExpr.sum(changes)
 
-    def add_least_cost(self, bins: Sequence[int], units: int) -> None:
-        """Add a lower bound, in whole units, on the cost of moves into some bins."""
+    def add_least_cost(self, bins: Sequence[int], least: int) -> None:
+        """Add a lower bound on the cost of moves into some bins."""
         inside = [
             (self.at[pair], cost // self.unit)
             for pair, cost in zip(self._pairs, self._costs, strict=True)
@@ -224,7 +238,8 @@ class BandsModel(RulesModel):
         total = cp_model.LinearExpr.weighted_sum(
             [here for here, _ in inside], [cost for _, cost in inside]
         )
-        self.model.add(total >= units)
+        # Each move is rounded down by less than a unit.
+        self.model.add(total >= least // self.unit - len(inside))
 
     def keep_moves(self, known: Value) -> None:
         """Let moves cost no more than in a known answer, and be no more."""

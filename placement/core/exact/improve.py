@@ -6,8 +6,8 @@ moves, then role changes. What CP-SAT proves is its own word: nothing here can c
 again, so it stands beside the bounds that are checked and never in their place.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, loads
 from placement.core.bounds import reached_bands
-from placement.core.exact.inside import Inside, nodes_apart
+from placement.core.exact.separable import NodeBins, separable_nodes
 from placement.core.problem import IntArray, Problem
 from placement.core.spread import crowds
 from placement.core.value import Value, evaluate, keeps_caps, misplaced_roles
@@ -24,12 +24,12 @@ from placement.core.value import Value, evaluate, keeps_caps, misplaced_roles
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
 
-    from placement.core.exact.apart import Apart
     from placement.core.exact.bands_model import BandsModel, Outcome
+    from placement.core.exact.decomposition import NodeSolutions
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
-PLACED = 0.3
+PLACED = 0.5
 """Part of the remaining work for assigning roles at the places of all nodes."""
 ROLES = 0.2
 """Part of the remaining work for minimizing role changes."""
@@ -60,6 +60,9 @@ class Improved:
         are upper bounds for every better answer.
     is_spread
         Whether the bound on the cost assumes these upper bounds.
+    prices
+        Of loads above (side 0) and below (side 1) the bands, by side, bin and
+        resource: a bound on the cost that can be checked.
     spent
         Deterministic seconds of all solves.
     """
@@ -70,6 +73,7 @@ class Improved:
     cost_bound: int | None = None
     deviation_bound: float | None = None
     is_spread: bool = False
+    prices: Mapping[tuple[int, int, int], float] = field(default_factory=dict)
     spent: float = 0.0
 
 
@@ -94,6 +98,8 @@ def improve(
     known: int,
     work: float,
     left: Left = _any_time,
+    closed: float = 0.0,
+    nodes: Sequence[NodeBins] | None = None,
 ) -> Improved:
     """
     Better an answer that keeps the hard rules.
@@ -110,18 +116,22 @@ def improve(
         Deterministic seconds that all of it may take.
     left
         Returns the seconds that are left, where somebody waits; `None`: any.
+    closed
+        Relative gap at which an answer counts as optimal.
+    nodes
+        Separable nodes of the problem; `None`: they are looked for.
     """
     before = home_arrangement(problem)
     # What has had to crowd a bin may go on doing so.
     spread_from = at if crowds(problem, before, at) else before
     found = Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
-    nodes = nodes_apart(problem)
+    nodes = separable_nodes(problem) if nodes is None else nodes
     if found.value.is_outside:
         found, spent = _nearer(problem, found, (work / 2, left), nodes)
         known, left_over = 0, work - spent
     else:
         left_over = work
-    cheaper = _Cheaper(problem, found, known, (left_over, left), nodes)
+    cheaper = _Cheaper(problem, found, known, (left_over, left, closed), nodes)
     return replace(cheaper.improved(), spent=work - cheaper.work)
 
 
@@ -129,16 +139,16 @@ def _nearer(
     problem: Problem,
     known: Improved,
     limits: tuple[float, Left],
-    nodes: Sequence[Inside],
+    nodes: Sequence[NodeBins],
 ) -> tuple[Improved, float]:
     """Come nearer to the bands; return the work it took as well."""
-    from placement.core.exact.apart import nearest_apart
     from placement.core.exact.bands_model import BandsModel
+    from placement.core.exact.decomposition import nearest_by_node
 
     found, spent, least = known, 0.0, 0.0
     work, left = limits
     if nodes:
-        apart = nearest_apart(problem, nodes, known.at, limits)
+        apart = nearest_by_node(problem, nodes, known.at, limits)
         spent, least = apart.spent, apart.deviation
         model = BandsModel(problem, None)
         model.fix_places(apart.places)
@@ -174,7 +184,10 @@ class _Cheaper:
     least
         What moves cost at least.
     limits
-        Deterministic seconds, and the seconds that are left where somebody waits.
+        Deterministic seconds, the seconds that are left where somebody waits, and the
+        relative gap at which an answer counts as optimal.
+    nodes
+        Separable nodes, if any.
     """
 
     def __init__(
@@ -182,12 +195,12 @@ class _Cheaper:
         problem: Problem,
         known: Improved,
         least: int,
-        limits: tuple[float, Left],
-        nodes: Sequence[Inside],
+        limits: tuple[float, Left, float],
+        nodes: Sequence[NodeBins],
     ) -> None:
         self._problem, self._found, self._least = problem, known, least
         self._enough = least
-        self.work, self._left = limits
+        self.work, self._left, self._closed = limits
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
         self._is_spread = False
@@ -199,19 +212,34 @@ class _Cheaper:
 
         if self.work < LEAST_WORK:
             return self._found
-        apart = self._apart()
+        solutions = self._by_node()
         self._prove(self._least)
-        if self._found.value.cost <= self._enough:
+        if self._is_closed(self._enough):
             self._is_spread = self._enough > self._least
             self._prove(self._enough)
-            self._fewer_roles(is_free=True)
+            if not self._closed:
+                self._fewer_roles(is_free=True)
+            return self._found
+        if solutions is not None and self._closed and self._has_taken(solutions):
+            # The whole of them is no easier than node by node.
             return self._found
         model = BandsModel(self._problem, self._bands)
-        if apart is not None:
-            for inside, units in zip(self._nodes, apart.units, strict=True):
-                model.add_least_cost(inside.bins, units)
+        model.gap = self._closed
+        if solutions is not None:
+            for node, least in zip(self._nodes, solutions.costs, strict=True):
+                model.add_least_cost(node.bins, least)
         self._of_the_whole(model)
         return self._found
+
+    def _is_closed(self, bound: int) -> bool:
+        """Tell whether a lower bound shows the answer to be optimal."""
+        return self._found.value.cost <= bound * (1 + self._closed)
+
+    def _has_taken(self, solutions: "NodeSolutions") -> bool:
+        """Tell whether the answer has the places that the nodes have."""
+        from placement.core.exact.bands_model import places_in
+
+        return places_in(self._problem, self._found.at) == solutions.places
 
     def _of_the_whole(self, model: "BandsModel") -> None:
         """Minimize the cost with one model of all bins."""
@@ -231,40 +259,45 @@ class _Cheaper:
             outcome = self._asked(model, cost, FIRST)
             units = max(units, (outcome.bound or 0) // model.steps)
             self._prove(units * model.unit)
-        if outcome.is_best and model.unit > 1:
-            outcome = self._last_digits(model, units)
-        elif outcome.is_best:
+        if outcome.is_best and model.unit == 1:
             self._prove(self._found.value.cost)
+        elif outcome.is_best and not self._is_closed(units * model.unit):
+            outcome = self._last_digits(model, units)
         self._fewer_roles(is_free=outcome.is_best)
 
-    def _apart(self) -> "Apart | None":
+    def _by_node(self) -> "NodeSolutions | None":
         """Minimize the cost node by node if a level is separable."""
+        from placement.core.exact.decomposition import cheapest_by_node
+
         if not self._nodes:
             return None
-        apart, at = self._roles_found(is_spread=False)
-        self._least = self._enough = max(self._least, apart.cost)
-        if self._is_crowded(at):
-            # The solution violates a soft cap on a collection: solve with these caps.
-            spread, _ = self._roles_found(is_spread=True)
-            self._enough = max(self._least, spread.cost)
-        return apart
+        solutions = cheapest_by_node(
+            self._problem,
+            self._nodes,
+            self._found.at,
+            self._bands,
+            (self.work * FIRST, self._left),
+            spread_from=self._found.spread_from,
+            closed=self._closed,
+        )
+        self.work -= solutions.spent
+        self._least = max(self._least, sum(solutions.costs))
+        self._enough = max(self._least, sum(solutions.spread_costs))
+        self._found = replace(self._found, prices=solutions.prices)
+        self._assign_roles(solutions)
+        return solutions
 
-    def _roles_found(self, *, is_spread: bool) -> "tuple[Apart, Arrangement | None]":
-        """Solve the nodes one by one, then assign the roles at these places."""
-        from placement.core.exact.apart import cheapest_apart
-        from placement.core.exact.bands_model import BandsModel
-        from placement.core.exact.spread_rows import keep_spread
+    def _assign_roles(self, solutions: "NodeSolutions") -> None:
+        """Assign the roles at the places that the nodes have."""
+        from placement.core.exact.roles_model import roles_within
+        from placement.core.exact_rules import arranged
 
-        problem, known, bands = self._problem, self._found.at, self._bands
-        limits = (self.work * FIRST, self._left)
-        kept = self._before if is_spread else None
-        apart = cheapest_apart(problem, self._nodes, known, bands, limits, kept)
-        self.work -= apart.spent
-        model = BandsModel(problem, bands)
-        model.fix_places(apart.places)
-        if is_spread:
-            keep_spread(model, problem, self._before)
-        return apart, self._asked(model, model.role_changes(), PLACED).at
+        work = max(self.work * PLACED, LEAST_WORK)
+        placed = arranged(self._problem, solutions.places, set())
+        found, spent = roles_within(self._problem, placed, self._bands, work)
+        self.work -= spent
+        if found is not None and not len(self._outside(found)):
+            self._found = _better(self._problem, self._found, found)
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
         """Find the least cost to the last digit, where its units are known."""

@@ -41,10 +41,35 @@ def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrang
     return found if evaluate(problem, found) < evaluate(problem, at) else at
 
 
+def roles_within(
+    problem: Problem, at: Arrangement, bands: Bands, work: float
+) -> tuple[Arrangement | None, float]:
+    """
+    Assign roles at fixed places such that loads keep to bands, if CP-SAT finds a way.
+
+    Parameters
+    ----------
+    problem
+        Any; what it says of places is not looked at.
+    at
+        Where everything is.
+    bands
+        What loads are to keep to.
+    work
+        Deterministic seconds that it may take.
+
+    Returns
+    -------
+    The same places with as few role changes as were found, and the work it took.
+    """
+    model = _RolesModel(problem, at, bands)
+    return model.solved(work), model.spent
+
+
 class _RolesModel:
     def __init__(self, problem: Problem, at: Arrangement, bands: Bands) -> None:
         self._problem, self._at = problem, at
-        self._model = cp_model.CpModel()
+        self._model, self.spent = cp_model.CpModel(), 0.0
         self._holds: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
         self._in_bin: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
         fixed = loads(problem, at).copy()
@@ -124,7 +149,9 @@ class _RolesModel:
         solver = cp_model.CpSolver()
         solver.parameters.num_workers, solver.parameters.random_seed = 1, SEED
         solver.parameters.max_deterministic_time = work
-        if solver.solve(self._model) not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+        status = solver.solve(self._model)
+        self.spent = solver.response_proto.deterministic_time
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
             return None
         role_of = self._at.role_of.copy()
         for group, row in self._holds.items():

@@ -1,6 +1,11 @@
 """When CP-SAT is asked: where a gap is left, and as far as the effort allows."""
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
 from placement.core.arrangement import Arrangement
+from placement.core.bounds import reached_bands
 from placement.core.certify import (
     NOTHING_SAID,
     Answer,
@@ -10,154 +15,196 @@ from placement.core.certify import (
 )
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
-from placement.core.exact.inside import nodes_apart
+from placement.core.exact.separable import NodeBins, separable_nodes
 from placement.core.exact_fit import fits_bands
 from placement.core.exact_work import ExactWork
 from placement.core.problem import Problem
+from placement.core.solution import Proof
 from placement.core.sub_problems import fits_sub_problems
 from placement.core.value import evaluate
 
 SMALL_CELLS = 600
 """Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
 
-TIMES_LARGER = 1.5
+TIMES_LARGER = 2.0
 """Times the work of a small problem that a larger one may take at most."""
+SLIGHT = 1e-4
+"""Gap up to which CP-SAT is not asked about what it does not solve in a moment."""
 MOST_CELLS = 1_000_000
 """Pairs of group and bin above which no separable level is looked for."""
 MOST_GROUPS_LED = 3_000
 """Groups up to which fewer role changes are looked for by an integer program."""
 
 
-def is_whole_asked(problem: Problem, effort: Effort) -> bool:
-    """Tell whether CP-SAT is given all of a problem, whatever it starts from."""
-    nodes = _num_apart(problem)
-    is_small = problem.num_groups * problem.num_bins <= SMALL_CELLS * nodes
-    return is_small and fits_bands(problem, effort.exact_cells * nodes)
-
-
-def _num_apart(problem: Problem) -> int:
-    """Return the number of separable nodes, at least 1."""
-    if problem.num_groups * problem.num_bins > MOST_CELLS:
-        return 1
-    return max(len(nodes_apart(problem)), 1)
-
-
-def _ask(
-    problem: Problem,
-    answer: Answer,
-    effort: Effort,
-    seed: int,
-    deadline: Deadline,
-    left: ExactWork,
-) -> tuple[Arrangement, Said] | None:
+class _Found(NamedTuple):
     """
-    Better an answer by CP-SAT: all of a small problem, parts of a larger one.
+    An arrangement that is no worse, and bounds.
 
-    Returns
-    -------
-    An arrangement that is no worse, and what CP-SAT says of bounds; `None` where it is
-    not asked.
+    Parameters
+    ----------
+    at
+        The arrangement.
+    said
+        Bounds that CP-SAT states.
+    cost, proof
+        A bound on the cost that can be checked.
     """
-    value = answer.value
-    is_open = value.is_outside or not is_proven(problem, answer)
-    if not effort.exact_work or value.key[0] or not is_open or deadline.is_over():
-        return None
-    if value.is_outside and not effort.near_cells:
-        # How near anything comes is asked once the bands are settled.
-        return None
-    is_small = is_whole_asked(problem, effort)
-    if not is_small and not _is_far(problem, answer, effort):
-        return None
-    num_apart = _num_apart(problem)
-    is_whole = fits_bands(problem, effort.exact_cells * num_apart)
-    is_parted = not is_small and _is_parted(problem, effort)
-    if not is_whole and not is_parted:
-        return None
-    at, said = answer.at, NOTHING_SAID
-    # Exact solutions of separable nodes come before neighbourhoods.
-    if is_parted and not (is_whole and num_apart > 1):
-        at = _by_neighbourhoods(problem, answer, effort, (seed, deadline))
-    if is_whole and left.bands > 0 and not deadline.is_over():
-        at, said = _whole(problem, (at, answer.cost), effort, deadline, left)
-        is_left = is_parted and num_apart > 1 and value.is_in_band
-        least = (said.cost or 0) * (1 + effort.gap)
-        if is_left and evaluate(problem, at).cost > least:
-            answer = answer._replace(at=at)
-            at = _by_neighbourhoods(problem, answer, effort, (seed, deadline))
-    return at, said
+
+    at: Arrangement
+    said: Said = NOTHING_SAID
+    cost: int = 0
+    proof: Proof | None = None
 
 
-def _is_far(problem: Problem, answer: Answer, effort: Effort) -> bool:
-    """Return whether the gap of an answer exceeds the gap of the effort."""
-    copied = copied_cost(problem, answer.value)
-    return answer.value.is_outside or copied > answer.cost * (1 + effort.gap)
-
-
-def _is_parted(problem: Problem, effort: Effort) -> bool:
-    """Tell whether parts of a problem can be solved one by one."""
-    return problem.num_items <= effort.part_items and fits_sub_problems(problem)
-
-
-def _whole(
-    problem: Problem,
-    known: tuple[Arrangement, int],
-    effort: Effort,
-    deadline: Deadline,
-    left: ExactWork,
-) -> tuple[Arrangement, Said]:
-    """Give CP-SAT all of a problem; `known`: an answer, and the least cost known."""
-    from placement.core.exact.improve import improve, solver_name
-
-    cells = problem.num_groups * problem.num_bins
-    size = min(max(cells / SMALL_CELLS / 3, 1.0), TIMES_LARGER)
-    work = min(effort.exact_work * size, left.bands)
-    at, least = known
-    found = improve(problem, at, known=least, work=work, left=deadline.left)
-    left.bands -= found.spent
-    # A question that ran out of time is cut.
-    deadline.is_over()
-    # Of the cost it says nothing where a price of moves is part of it.
-    cost = None if problem.price_per_move else found.cost_bound
-    said = Said(cost, found.deviation_bound, solver_name(), found.is_spread)
-    return found.at, said
-
-
-def _by_neighbourhoods(
-    problem: Problem, answer: Answer, effort: Effort, how: tuple[int, Deadline]
-) -> Arrangement:
-    from placement.core.exact.neighbourhoods import improve_by_neighbourhoods
-
-    at, _ = improve_by_neighbourhoods(
-        problem,
-        answer.at,
-        enough=answer.cost,
-        work=effort.part_work,
-        seed=how[0],
-        is_over=how[1].is_over,
-    )
-    return at
-
-
-def asked(
-    problem: Problem,
-    answer: Answer,
-    effort: Effort,
-    seed: int,
-    deadline: Deadline,
-    left: ExactWork,
-) -> Answer:
+@dataclass(frozen=True)
+class ExactStep:
     """
-    Return the answer after CP-SAT has looked at it, if it is asked.
+    Exact models of one problem, and what they may take.
 
-    What it takes is taken off `left`.
+    Parameters
+    ----------
+    problem
+        What is solved.
+    effort, seed
+        How much work to do, and the seed of what is drawn.
+    deadline
+        When to end.
+    work
+        What the questions of a plan may still take; each takes some of it.
     """
-    exact = _ask(problem, answer, effort, seed, deadline, left)
-    is_small = problem.num_groups * problem.num_bins <= effort.exact_cells
-    if exact is not None:
-        answer = _taken(problem, answer, exact, effort)
-    elif not is_small:
-        return answer
-    return _with_roles_back(problem, answer, effort, deadline)
+
+    problem: Problem
+    effort: Effort
+    seed: int
+    deadline: Deadline
+    work: ExactWork
+
+    def asked(self, answer: Answer) -> Answer:
+        """Return the answer after CP-SAT has looked at it, if it is asked."""
+        found = self._better(answer)
+        is_small = self._cells <= self.effort.exact_cells
+        if found is not None:
+            answer = self._taken(answer, found)
+        elif not is_small:
+            return answer
+        return self._with_roles_back(answer)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether CP-SAT is given all of a problem, whatever it starts from."""
+        is_small = self._cells <= SMALL_CELLS * self._num_nodes
+        return is_small and self._fits
+
+    @property
+    def _cells(self) -> int:
+        return self.problem.num_groups * self.problem.num_bins
+
+    @property
+    def _num_nodes(self) -> int:
+        return max(len(self._nodes), 1)
+
+    @property
+    def _fits(self) -> bool:
+        return fits_bands(self.problem, self.effort.exact_cells * self._num_nodes)
+
+    @cached_property
+    def _nodes(self) -> list[NodeBins]:
+        """The separable nodes, if any."""
+        return separable_nodes(self.problem) if self._cells <= MOST_CELLS else []
+
+    def _better(self, answer: Answer) -> _Found | None:
+        """Solve all of a small problem, parts of a larger one; `None`: not asked."""
+        value, effort = answer.value, self.effort
+        is_open = value.is_outside or not is_proven(self.problem, answer)
+        if not effort.exact_work or value.key[0] or not is_open:
+            return None
+        if value.is_outside and not effort.near_cells:
+            # How near anything comes is asked once the bands are settled.
+            return None
+        if self.deadline.is_over() or not (self.is_whole or self._is_far(answer)):
+            return None
+        is_parted = not self._nodes and not self.is_whole and self._is_parted
+        found = _Found(answer.at)
+        if is_parted:
+            found = _Found(self._by_neighbourhoods(answer))
+        elif not self._fits:
+            return None
+        if self._fits and self.work.bands > 0 and not self.deadline.is_over():
+            found = self._improved(found.at, answer.cost)
+        return found
+
+    def _is_far(self, answer: Answer) -> bool:
+        """Tell whether the gap of an answer exceeds what is worth the work."""
+        copied = copied_cost(self.problem, answer.value)
+        gap = min(SLIGHT, self.effort.gap) if self._fits else self.effort.gap
+        return answer.value.is_outside or copied > answer.cost * (1 + gap)
+
+    @property
+    def _is_parted(self) -> bool:
+        """Whether parts of a problem can be solved one by one."""
+        is_small = self.problem.num_items <= self.effort.part_items
+        return is_small and fits_sub_problems(self.problem)
+
+    def _improved(self, at: Arrangement, least: int) -> _Found:
+        """Give CP-SAT all of a problem; `least`: the least cost known."""
+        from placement.core.exact.improve import improve, solver_name
+        from placement.core.exact.node_relaxation import proof_of
+
+        size = min(max(self._cells / SMALL_CELLS / 3, 1.0), TIMES_LARGER)
+        found = improve(
+            self.problem,
+            at,
+            known=least,
+            work=min(self.effort.exact_work * size, self.work.bands),
+            left=self.deadline.left,
+            closed=self.effort.closed,
+            nodes=self._nodes,
+        )
+        self.work.bands -= found.spent
+        # A question that ran out of time is cut.
+        self.deadline.is_over()
+        # Of the cost it says nothing where a price of moves is part of it.
+        cost = None if self.problem.price_per_move else found.cost_bound
+        said = Said(cost, found.deviation_bound, solver_name(), found.is_spread)
+        bands = reached_bands(self.problem, found.at)
+        proven = proof_of(self.problem, bands, found.prices)
+        return _Found(found.at, said, *proven)
+
+    def _by_neighbourhoods(self, answer: Answer) -> Arrangement:
+        from placement.core.exact.neighbourhoods import improve_by_neighbourhoods
+
+        at, _ = improve_by_neighbourhoods(
+            self.problem,
+            answer.at,
+            enough=answer.cost,
+            work=self.effort.part_work,
+            seed=self.seed,
+            is_over=self.deadline.is_over,
+        )
+        return at
+
+    def _taken(self, answer: Answer, found: _Found) -> Answer:
+        """Return the better of two answers, with all bounds that are known."""
+        said = found.said.at_best(answer.said, is_in_band=answer.value.is_in_band)
+        value, proof = evaluate(self.problem, found.at), answer.distance_proof
+        if value < answer.value:
+            known = (proof, self.effort)
+            answer = proven_answer(self.problem, found.at, value, known)
+        if found.cost > answer.cost and answer.at is found.at:
+            answer = answer._replace(cost=found.cost, cost_proof=found.proof)
+        return answer._replace(said=said)
+
+    def _with_roles_back(self, answer: Answer) -> Answer:
+        """Change fewer roles at the places of an answer."""
+        problem, value = self.problem, answer.value
+        if not value.role_changes or value.key[0] or not self.effort.role_work:
+            return answer
+        if self.deadline.is_over() or problem.num_groups > MOST_GROUPS_LED:
+            return answer
+        from placement.core.exact.roles_model import fewer_role_changes
+
+        at = fewer_role_changes(problem, answer.at, self.effort.role_work)
+        return answer._replace(at=at, value=evaluate(problem, at))
 
 
 def is_proven(problem: Problem, answer: Answer) -> bool:
@@ -168,30 +215,3 @@ def is_proven(problem: Problem, answer: Answer) -> bool:
     said = answer.said.cost or 0
     is_least = copied_cost(problem, answer.value) <= max(answer.cost, said)
     return is_least and answer.value.is_in_band
-
-
-def _taken(
-    problem: Problem, answer: Answer, exact: tuple[Arrangement, Said], effort: Effort
-) -> Answer:
-    """Return the better of two answers, with what is said of it."""
-    at, said = exact
-    said = said.at_best(answer.said, is_in_band=answer.value.is_in_band)
-    value, proof = evaluate(problem, at), answer.distance_proof
-    if value < answer.value:
-        answer = proven_answer(problem, at, value, (proof, effort))
-    return answer._replace(said=said)
-
-
-def _with_roles_back(
-    problem: Problem, answer: Answer, effort: Effort, deadline: Deadline
-) -> Answer:
-    """Change fewer roles at the places of an answer."""
-    is_wanted = answer.value.role_changes and not answer.value.key[0]
-    if not is_wanted or not effort.role_work or deadline.is_over():
-        return answer
-    if problem.num_groups > MOST_GROUPS_LED:
-        return answer
-    from placement.core.exact.roles_model import fewer_role_changes
-
-    at = fewer_role_changes(problem, answer.at, effort.role_work)
-    return answer._replace(at=at, value=evaluate(problem, at))

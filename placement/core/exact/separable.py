@@ -10,39 +10,42 @@ LEAST_FIXED = 0.9
 """Part of all items whose node is fixed in a separable level."""
 
 
-class Inside(NamedTuple):
+class NodeBins(NamedTuple):
     """
-    Subset of the bins, with a lower bound on the items of each group in it.
+    Subset of the bins, with bounds on the items of each group in it.
 
     Parameters
     ----------
     bins
         Rows of the bins.
-    least
-        ``(G,)`` lower bound on the number of items of each group in these bins.
+    least, most
+        ``(G,)`` bounds on the number of items of each group in these bins.
     """
 
     bins: tuple[int, ...]
     least: IntArray
+    most: IntArray
 
 
-def nodes_apart(problem: Problem) -> list[Inside]:
+def separable_nodes(problem: Problem) -> list[NodeBins]:
     """Return the nodes of the first separable level, or an empty list."""
     for level in problem.levels[1:]:
         is_whole = bool((level.node_of_bin >= 0).all()) and level.num_nodes > 1
         if level.group_cap is None or not is_whole or level.limits is not None:
             continue
-        least = _least_in_nodes(problem, level)
+        least, most = _bounds_in_nodes(problem, level)
         if least.sum() >= LEAST_FIXED * problem.num_items:
+            bins = [np.nonzero(level.node_of_bin == n)[0] for n in range(len(least))]
             return [
-                Inside(tuple(np.nonzero(level.node_of_bin == node)[0].tolist()), row)
-                for node, row in enumerate(least)
+                NodeBins(tuple(own.tolist()), least[node], most[node])
+                for node, own in enumerate(bins)
+                if len(own)
             ]
     return []
 
 
-def _least_in_nodes(problem: Problem, level: Level) -> IntArray:
-    """Return ``(M, G)`` lower bounds on the items of each group in each node."""
+def _bounds_in_nodes(problem: Problem, level: Level) -> tuple[IntArray, IntArray]:
+    """Return two times ``(M, G)``: bounds on the items of each group in each node."""
     assert level.group_cap is not None  # noqa: S101 - chosen by the caller
     sizes = np.diff(problem.group_start)
     may = problem.is_eligible[problem.group_class][:, problem.bin_class]
@@ -54,4 +57,4 @@ def _least_in_nodes(problem: Problem, level: Level) -> IntArray:
     cap = np.where(level.group_cap > 0, level.group_cap, sizes)
     room = np.minimum(open_, cap)
     least: IntArray = np.clip(sizes - (room.sum(axis=0) - room), 0, sizes)
-    return least
+    return least, np.minimum(room, sizes)

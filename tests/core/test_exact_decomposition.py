@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from placement.core.arrangement import home_arrangement
 from placement.core.bounds import aimed_bands, reached_bands
 from placement.core.effort import NORMAL
-from placement.core.exact.apart import cheapest_apart, nearest_apart
+from placement.core.exact.decomposition import cheapest_by_node, nearest_by_node
 from placement.core.exact.improve import improve
-from placement.core.exact.inside import nodes_apart
+from placement.core.exact.separable import separable_nodes
 from placement.core.solution import Bounded, Status
 from placement.core.solve import solve
 from placement.core.value import evaluate
@@ -71,14 +71,14 @@ def within(problem, bands):
 @settings(max_examples=60)
 @given(racked())
 def test_what_racks_cost_at_least_is_no_more_than_brute_force_finds(problem):
-    nodes = nodes_apart(problem)
+    nodes = separable_nodes(problem)
     at, value = worst_of(all_legal(problem))
     bands = reached_bands(problem, at)
 
-    apart = cheapest_apart(problem, nodes, at, bands, WORK)
+    found = cheapest_by_node(problem, nodes, at, bands, WORK, spread_from=at)
 
     least = min(value.cost for _, value in within(problem, bands))
-    assert apart.cost <= least <= value.cost
+    assert sum(found.costs) <= least <= value.cost
 
 
 @pytest.mark.slow
@@ -88,10 +88,10 @@ def test_how_near_racks_come_at_best_is_no_more_than_brute_force_finds(problem):
     known = all_legal(problem)
     at, _ = worst_of(known)
 
-    apart = nearest_apart(problem, nodes_apart(problem), at, WORK)
+    found = nearest_by_node(problem, separable_nodes(problem), at, WORK)
 
     nearest = min(value.deviation for _, value in known)
-    assert apart.deviation <= float(nearest) + 1e-9
+    assert found.deviation <= float(nearest) + 1e-9
 
 
 @pytest.mark.slow
@@ -118,16 +118,16 @@ def test_equals_brute_force_in_every_level(problem):
 def test_five_racks_of_three_items_are_not_apart():
     problem = make_problem([[0, 1, 2]], num_bins=5, racks=[0, 1, 2, 3, 4])
 
-    assert nodes_apart(problem) == []
+    assert separable_nodes(problem) == []
 
 
 def test_three_racks_of_three_items_are_apart():
     problem = make_problem([[0, 1, 2]], num_bins=6, racks=[0, 1, 2, 0, 1, 2])
 
-    nodes = nodes_apart(problem)
+    nodes = separable_nodes(problem)
 
-    assert [inside.bins for inside in nodes] == [(0, 3), (1, 4), (2, 5)]
-    assert all(inside.least.tolist() == [1] for inside in nodes)
+    assert [node.bins for node in nodes] == [(0, 3), (1, 4), (2, 5)]
+    assert all(node.least.tolist() == [1] for node in nodes)
 
 
 def crowded():
@@ -169,9 +169,14 @@ def test_an_answer_in_place_costs_nothing_in_any_rack():
     )
     at = home_arrangement(problem)
 
-    apart = cheapest_apart(
-        problem, nodes_apart(problem), at, aimed_bands(problem), WORK
+    found = cheapest_by_node(
+        problem,
+        separable_nodes(problem),
+        at,
+        aimed_bands(problem),
+        WORK,
+        spread_from=at,
     )
 
-    assert apart.cost == 0
-    assert np.array_equal(sorted(apart.places), [(0, 0), (0, 2), (1, 1), (1, 3)])
+    assert sum(found.costs) == 0
+    assert np.array_equal(sorted(found.places), [(0, 0), (0, 2), (1, 1), (1, 3)])

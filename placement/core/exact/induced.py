@@ -1,0 +1,201 @@
+"""
+Relaxation-induced neighbourhoods: what an answer and the linear relaxation disagree on.
+
+The linear relaxation places nearly every item whole, and costs hardly less than the
+best arrangement. So what the two agree on is mostly right: it is fixed, and an integer
+program of a few dozen groups is left. The first one is around the relaxation alone,
+with groups of every size, so that small ones make up for the rounding of large ones.
+
+References
+----------
+Danna, E., Rothberg, E. and Le Pape, C. (2005), Exploring relaxation induced
+neighborhoods to improve MIP solutions, Mathematical Programming 102.
+https://doi.org/10.1007/s10107-004-0518-7
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from placement.core.exact.node_rows import NodeRows
+from placement.core.exact_rules import SEED
+from placement.core.problem import BoolArray, FloatArray, IntArray
+
+FIRST_GROUPS, FIRST_WORK = 50, 0.1
+"""Groups beside those in fractions, and deterministic seconds, of the first program."""
+MOST_GROUPS, PART_WORK = 35, 0.05
+"""The same of each of the others."""
+DISAGREEING = 2 / 3
+"""Part of the groups that may be ones on which answer and relaxation disagree."""
+OVERHEAD = 0.01
+"""What making one takes, in deterministic seconds."""
+STALLED = 30
+"""So many programs without a gain end the search."""
+BITS = 26
+"""Bits of a weight."""
+WHOLE = 1e-6
+"""What a column may be off 0 or 1 to count as whole."""
+
+
+class InducedSearch:
+    """
+    Lowers the cost of the places in some bins.
+
+    Parameters
+    ----------
+    rows
+        Of the bins.
+    relaxed
+        ``(n,)`` columns of the linear relaxation.
+    enough
+        Cost at which to end.
+    work
+        Deterministic seconds that all programs may take together.
+    left
+        Returns the seconds to a deadline; `None`: there is none.
+    """
+
+    def __init__(
+        self,
+        rows: NodeRows,
+        relaxed: FloatArray,
+        *,
+        enough: float,
+        work: float,
+        left: Callable[[], float | None],
+    ) -> None:
+        self._rows, self._relaxed, self._enough = rows, relaxed, enough
+        self._work, self._left = work, left
+        self._all_groups = np.unique(rows.groups)
+        self.spent = 0.0
+
+    def improved(self, known: BoolArray) -> BoolArray:
+        """Return ``(n,)`` columns that cost no more than some known ones."""
+        rng, idle = np.random.default_rng(SEED), 0
+        best = self._cheaper(known, self._first())
+        while self._goes_on(best) and idle < STALLED:
+            free = self._drawn(best, rng)
+            found = self._solved(free, best, PART_WORK, is_known=True)
+            better = self._cheaper(best, found)
+            idle = idle + 1 if better is best else 0
+            best = better
+        return best
+
+    def _goes_on(self, best: BoolArray) -> bool:
+        left = self._left()
+        has_time = left is None or left > 0
+        is_open = self._rows.cost_of(best) > self._enough
+        return is_open and has_time and self.spent < self._work
+
+    def _cheaper(self, known: BoolArray, found: BoolArray | None) -> BoolArray:
+        cost_of = self._rows.cost_of
+        if found is None or cost_of(found) >= cost_of(known):
+            return known
+        return found
+
+    def _first(self) -> BoolArray | None:
+        """Solve around the relaxation: groups in fractions, and some of every size."""
+        x = self._relaxed
+        is_fraction = (x > WHOLE) & (x < 1 - WHOLE)
+        split = np.unique(self._rows.groups[is_fraction])
+        others = np.setdiff1d(self._all_groups, split)
+        size = self._rows.problem.cost
+        largest = size[split].max(initial=0) if len(split) else size.max(initial=0)
+        others = others[np.argsort(size[others], kind="stable")]
+        others = others[size[others] <= largest]
+        evenly = np.linspace(0, len(others) - 1, FIRST_GROUPS).astype(np.int64)
+        added = others[np.unique(evenly)] if len(others) else others
+        free = np.concatenate([split, added])
+        return self._solved(free, x > 1 - WHOLE, FIRST_WORK, is_known=False)
+
+    def _drawn(self, best: BoolArray, rng: np.random.Generator) -> IntArray:
+        """Return groups on which the relaxation disagrees, and others at random."""
+        differs = np.abs(self._relaxed - best) > WHOLE
+        apart = np.unique(self._rows.groups[differs])
+        agreed = np.setdiff1d(self._all_groups, apart)
+        drawn = rng.permutation(apart)[: int(MOST_GROUPS * DISAGREEING)]
+        others = rng.permutation(agreed)[: MOST_GROUPS - len(drawn)]
+        return np.concatenate([drawn, others])
+
+    def _solved(
+        self, free: IntArray, base: BoolArray, work: float, *, is_known: bool
+    ) -> BoolArray | None:
+        """Solve for some groups, all others as in `base`; `None`: nothing found."""
+        program = _Program(self._rows, free, base, is_known=is_known)
+        work = min(work, max(self._work - self.spent, OVERHEAD))
+        found = program.solved(work, self._left())
+        self.spent += program.spent + OVERHEAD
+        return found
+
+
+class _Program:
+    """The integer program of some groups, all others being fixed."""
+
+    def __init__(
+        self, rows: NodeRows, free: IntArray, base: BoolArray, *, is_known: bool
+    ) -> None:
+        self._rows, self.spent = rows, 0.0
+        self._is_free = np.isin(rows.groups, free)
+        self._fixed = base & ~self._is_free
+        self._model = cp_model.CpModel()
+        self._variable = {
+            column: self._model.new_bool_var("")
+            for column in np.nonzero(self._is_free)[0].tolist()
+        }
+        for group in free.tolist():
+            self._add_group(group)
+        for column in np.nonzero(self._is_free & rows.is_kept)[0].tolist():
+            self._model.add(self._variable[column] == 1)
+        self._add_rows()
+        self._add_cost()
+        if is_known:
+            for column, variable in self._variable.items():
+                self._model.add_hint(variable, bool(base[column]))
+
+    def _add_group(self, group: int) -> None:
+        rows = self._rows
+        start, stop = np.searchsorted(rows.groups, [group, group + 1]).tolist()
+        total = cp_model.LinearExpr.sum(
+            [self._variable[column] for column in range(start, stop)]
+        )
+        least, most = int(rows.least[group]), int(rows.most[group])
+        self._model.add_linear_constraint(total, least, most)
+
+    def _add_rows(self) -> None:
+        """Add rows rounded such that no column outside of one gets in."""
+        for columns, weights, limit, _ in self._rows.rows:
+            is_free = self._is_free[columns]
+            if not is_free.any():
+                continue
+            own, fixed = weights[is_free], int(weights[self._fixed[columns]].sum())
+            unit = max(int(np.abs(own).max()) >> BITS, 1)
+            total = self._sum(columns[is_free], -(-own // unit))
+            self._model.add(total <= (limit - fixed) // unit)
+
+    def _add_cost(self) -> None:
+        columns = np.nonzero(self._is_free & (self._rows.cost > 0))[0]
+        cost = self._rows.cost[columns]
+        unit = max(int(cost.max(initial=0)) >> BITS, 1)
+        self._model.minimize(self._sum(columns, cost // unit))
+
+    def _sum(self, columns: IntArray, weights: IntArray) -> cp_model.LinearExprT:
+        variables = [self._variable[column] for column in columns.tolist()]
+        return cp_model.LinearExpr.weighted_sum(variables, weights.tolist())
+
+    def solved(self, work: float, seconds: float | None) -> BoolArray | None:
+        """Return the columns of the best solution found, if any."""
+        solver = cp_model.CpSolver()
+        parameters = solver.parameters
+        parameters.num_workers, parameters.random_seed = 1, SEED
+        parameters.max_deterministic_time = work
+        if seconds is not None:
+            parameters.max_time_in_seconds = max(seconds, 0.0)
+        status = solver.solve(self._model)
+        self.spent = solver.response_proto.deterministic_time
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return None
+        columns = self._fixed.copy()
+        for column, variable in self._variable.items():
+            columns[column] = solver.boolean_value(variable)
+        return columns
