@@ -87,6 +87,9 @@ class Answer(NamedTuple):
         Prices that prove a distance outside the bands, if any were found.
     said
         What a solver says of the cost and of the distance, where it was asked.
+    is_relaxed
+        Whether `cost` is no less than the linear relaxation, so that no prices prove
+        more.
     """
 
     at: Arrangement
@@ -95,6 +98,7 @@ class Answer(NamedTuple):
     cost_proof: Proof | None
     distance_proof: Proof | None
     said: Said = NOTHING_SAID
+    is_relaxed: bool = False
 
 
 def copied_cost(problem: Problem, value: Value) -> int:
@@ -159,12 +163,12 @@ def conclude(
 def _certify(
     problem: Problem, answer: Answer, effort: Effort, models: ExactModels
 ) -> Certificate:
-    at, value, cost, proof, _, said = answer
+    at, value, cost, proof, _, said, is_relaxed = answer
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_met = value.key[0] == 0
     is_open = cost * (1 + effort.gap) < copied
-    if is_met and is_open and not _is_by_relaxation(proof):
+    if is_met and is_open and not is_relaxed:
         more = _more_cost(problem, (at, bands), copied, (effort, models))
         cost, proof = max((cost, proof), more, key=_first)
     moves, moves_proof = moves_bound(problem, bands, value.moves)
@@ -181,11 +185,6 @@ def _certify(
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),
     )
-
-
-def _is_by_relaxation(proof: Proof | None) -> bool:
-    """Tell whether a bound is that of the linear relaxation: no prices prove more."""
-    return proof is not None and proof.kind == "lambda"
 
 
 def _more_cost(

@@ -86,7 +86,7 @@ class BandsModel(RulesModel):
         self._moves = [self.at[pair] for pair in self._pairs]
         costs = problem.cost * problem.price_across + problem.price_per_move
         self._costs = [int(costs[group]) for group, _ in self._pairs]
-        bits = COST_BITS if has_roles else FINE_BITS
+        bits = COST_BITS if inside is None else FINE_BITS
         self.unit = max(int(costs.max(initial=0)) >> bits, 1)
         if bands is not None:
             self._add_bands(bands)

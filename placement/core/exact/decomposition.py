@@ -26,11 +26,15 @@ from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.spread_rows import keep_spread
 from placement.core.exact_rules import Pair
-from placement.core.problem import BoolArray, FloatArray, Problem
+from placement.core.problem import FloatArray, Problem
 from placement.core.value import distances
 
 SEARCH = 0.4
-"""Part of the work for the search, ahead of the proofs."""
+"""Part of the work for all that comes ahead of the proofs of larger nodes."""
+FEW_COLUMNS = 400
+"""Pairs of group and bin of a node up to which CP-SAT needs no search ahead."""
+AT_ONCE = 0.2
+"""Part of the work for proofs of small nodes ahead of the search."""
 PART = 0.5
 """Part of the remaining work available to the distance problem of one node."""
 LEAST_WORK = 1e-3
@@ -89,9 +93,10 @@ def cheapest_by_node(
     *,
     spread_from: Arrangement,
     closed: float = 0.0,
+    has_roles: bool = False,
 ) -> NodeSolutions:
     """
-    Minimize the cost of each node within the bands, roles left out.
+    Minimize the cost of each node within the bands.
 
     Solutions keep the soft caps on collections, as far as `spread_from` does.
 
@@ -110,20 +115,38 @@ def cheapest_by_node(
         are upper bounds.
     closed
         Relative gap at which a node counts as optimal.
+    has_roles
+        Whether each node gets the roles that it needs from its own items. Without,
+        roles are left out, which is much faster, and may leave none for the bands.
     """
     found = NodeSolutions(places_in(problem, at))
-    parts = [_Node(problem, node, bands, spread_from, closed) for node in nodes]
-    work, left = limits
-    for number, part in enumerate(parts):
-        share = (work * SEARCH - found.spent) / (len(parts) - number)
-        part.search(at, found, (max(share, LEAST_WORK), left))
-    # What is nearly closed takes least.
-    for number, part in enumerate(sorted(parts, key=_Node.gap)):
-        share = (work - found.spent) / (len(parts) - number)
-        part.prove(found, (max(share, LEAST_WORK), left))
+    parts = [
+        _Node(problem, node, (at, spread_from), bands, closed, has_roles=has_roles)
+        for node in nodes
+    ]
+    for part in parts:
+        part.relax(found)
+    if all(part.is_small for part in parts):
+        _in_turn(_Node.prove, parts, found, limits[0] * AT_ONCE, limits[1])
+    _in_turn(_Node.search, parts, found, limits[0] * SEARCH, limits[1])
+    _in_turn(_Node.prove, sorted(parts, key=_Node.gap), found, *limits)
     for part in parts:
         part.give(found)
     return found
+
+
+def _in_turn(
+    step: Callable[["_Node", NodeSolutions, Limits], None],
+    parts: Sequence["_Node"],
+    found: NodeSolutions,
+    work: float,
+    left: Callable[[], float | None],
+) -> None:
+    """Take a step with each node; what one leaves of its work the next ones have."""
+    for number, part in enumerate(parts):
+        share = (work - found.spent) / (len(parts) - number)
+        if share >= LEAST_WORK:
+            step(part, found, (share, left))
 
 
 class _Node:
@@ -133,23 +156,36 @@ class _Node:
         self,
         problem: Problem,
         node: NodeBins,
+        known: tuple[Arrangement, Arrangement],
         bands: Bands,
-        spread_from: Arrangement,
         closed: float,
+        *,
+        has_roles: bool,
     ) -> None:
         self._problem, self._node, self._bands = problem, node, bands
-        self._spread_from, self._closed = spread_from, closed
-        self._rows = NodeRows(problem, bands, node, spread_from)
+        at, self._spread_from = known
+        self._closed, self._has_roles = closed, has_roles
+        self._rows = NodeRows(problem, bands, node, self._spread_from)
+        self._columns = self._rows.columns_of(at)
+        self._relaxed: Relaxed | None = None
         self._bound = self._spread_bound = 0
-        self._columns: BoolArray = np.zeros(len(self._rows), dtype=np.bool_)
 
-    def search(self, at: Arrangement, found: NodeSolutions, limits: Limits) -> None:
-        """Solve the linear relaxation, and search around it."""
-        rows = self._rows
-        self._columns, relaxed = rows.columns_of(at), solve_relaxation(rows)
-        if relaxed is None:
+    @property
+    def is_small(self) -> bool:
+        """Whether CP-SAT needs no better solution to start from."""
+        return len(self._rows) <= FEW_COLUMNS
+
+    def relax(self, found: NodeSolutions) -> None:
+        """Solve the linear relaxation."""
+        self._relaxed = solve_relaxation(self._rows)
+        if self._relaxed is not None:
+            self._bound = self._spread_bound = self._proven(self._relaxed, found)
+
+    def search(self, found: NodeSolutions, limits: Limits) -> None:
+        """Search around the linear relaxation."""
+        rows, relaxed = self._rows, self._relaxed
+        if relaxed is None or self._has_roles or not self._is_open(self._bound):
             return
-        self._bound = self._spread_bound = self._proven(relaxed, found)
         search = InducedSearch(
             rows,
             relaxed.columns,
@@ -188,7 +224,9 @@ class _Node:
         work, left = limits
         if not self._is_open(self._bound):
             return
-        model = BandsModel(self._problem, self._bands, self._node, has_roles=False)
+        model = BandsModel(
+            self._problem, self._bands, self._node, has_roles=self._has_roles
+        )
         model.gap = self._closed
         self._bound, is_best = self._by_cp_sat(model, self._bound, limits)
         self._spread_bound = max(self._bound, self._spread_bound)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
+NODES = 0.8
+"""Part of the work for the nodes one by one."""
 PLACED = 0.5
 """Part of the remaining work for assigning roles at the places of all nodes."""
 ROLES = 0.2
@@ -267,28 +269,38 @@ class _Cheaper:
 
     def _by_node(self) -> "NodeSolutions | None":
         """Minimize the cost node by node if a level is separable."""
-        from placement.core.exact.decomposition import cheapest_by_node
-
         if not self._nodes:
             return None
+        solutions = self._solutions(has_roles=False)
+        self._found = replace(self._found, prices=solutions.prices)
+        if self._assign_roles(solutions):
+            return solutions
+        # No roles were found for these places: each node has to have what it needs.
+        solutions = self._solutions(has_roles=True)
+        self._assign_roles(solutions)
+        return solutions
+
+    def _solutions(self, *, has_roles: bool) -> "NodeSolutions":
+        """Solve the nodes one by one."""
+        from placement.core.exact.decomposition import cheapest_by_node
+
         solutions = cheapest_by_node(
             self._problem,
             self._nodes,
             self._found.at,
             self._bands,
-            (self.work * FIRST, self._left),
+            (self.work * NODES, self._left),
             spread_from=self._found.spread_from,
             closed=self._closed,
+            has_roles=has_roles,
         )
         self.work -= solutions.spent
         self._least = max(self._least, sum(solutions.costs))
         self._enough = max(self._least, sum(solutions.spread_costs))
-        self._found = replace(self._found, prices=solutions.prices)
-        self._assign_roles(solutions)
         return solutions
 
-    def _assign_roles(self, solutions: "NodeSolutions") -> None:
-        """Assign the roles at the places that the nodes have."""
+    def _assign_roles(self, solutions: "NodeSolutions") -> bool:
+        """Assign the roles at the places of the nodes; tell whether there is a way."""
         from placement.core.exact.roles_model import roles_within
         from placement.core.exact_rules import arranged
 
@@ -296,8 +308,10 @@ class _Cheaper:
         placed = arranged(self._problem, solutions.places, set())
         found, spent = roles_within(self._problem, placed, self._bands, work)
         self.work -= spent
-        if found is not None and not len(self._outside(found)):
-            self._found = _better(self._problem, self._found, found)
+        if found is None or len(self._outside(found)):
+            return False
+        self._found = _better(self._problem, self._found, found)
+        return True
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
         """Find the least cost to the last digit, where its units are known."""

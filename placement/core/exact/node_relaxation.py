@@ -50,6 +50,8 @@ def solve_relaxation(rows: NodeRows) -> Relaxed | None:
     from scipy import sparse
     from scipy.optimize import linprog
 
+    if not len(rows):
+        return None
     scale = max(float(rows.cost.max(initial=1)), 1.0)
     units = np.array([_unit(row) for row in rows.rows])
     table, limits = _table(rows, units)

@@ -190,8 +190,10 @@ class ExactStep:
         if value < answer.value:
             known = (proof, self.effort)
             answer = proven_answer(self.problem, found.at, value, known)
-        if found.cost > answer.cost and answer.at is found.at:
-            answer = answer._replace(cost=found.cost, cost_proof=found.proof)
+        if found.proof is not None and answer.at is found.at:
+            answer = answer._replace(is_relaxed=True)
+            if found.cost > answer.cost:
+                answer = answer._replace(cost=found.cost, cost_proof=found.proof)
         return answer._replace(said=said)
 
     def _with_roles_back(self, answer: Answer) -> Answer:
