@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact_rules import SEED
 from placement.core.problem import BoolArray, FloatArray, IntArray
@@ -68,19 +69,28 @@ class InducedSearch:
         self._rows, self._relaxed, self._enough = rows, relaxed, enough
         self._work, self._left = work, left
         self._all_groups = np.unique(rows.groups)
+        self._rng = np.random.default_rng(SEED)
+        self._exchanges = Exchanges(rows, self._rng)
         self.spent = 0.0
 
     def improved(self, known: BoolArray) -> BoolArray:
         """Return ``(n,)`` columns that cost no more than some known ones."""
-        rng, idle = np.random.default_rng(SEED), 0
-        best = self._cheaper(known, self._first())
+        best, idle = self._exchanged(self._cheaper(known, self._first())), 0
         while self._goes_on(best) and idle < STALLED:
-            free = self._drawn(best, rng)
+            free = self._drawn(best)
             found = self._solved(free, best, PART_WORK, is_known=True)
             better = self._cheaper(best, found)
             idle = idle + 1 if better is best else 0
-            best = better
+            best = best if better is best else self._exchanged(better)
         return best
+
+    def _exchanged(self, columns: BoolArray) -> BoolArray:
+        """Return the columns after exchanges between two bins."""
+        if not self._rows.holds(columns):
+            return columns
+        columns, spent = self._exchanges.improved(columns, self._enough)
+        self.spent += spent
+        return columns
 
     def _goes_on(self, best: BoolArray) -> bool:
         left = self._left()
@@ -109,13 +119,13 @@ class InducedSearch:
         free = np.concatenate([split, added])
         return self._solved(free, x > 1 - WHOLE, FIRST_WORK, is_known=False)
 
-    def _drawn(self, best: BoolArray, rng: np.random.Generator) -> IntArray:
+    def _drawn(self, best: BoolArray) -> IntArray:
         """Return groups on which the relaxation disagrees, and others at random."""
         differs = np.abs(self._relaxed - best) > WHOLE
         apart = np.unique(self._rows.groups[differs])
         agreed = np.setdiff1d(self._all_groups, apart)
-        drawn = rng.permutation(apart)[: int(MOST_GROUPS * DISAGREEING)]
-        others = rng.permutation(agreed)[: MOST_GROUPS - len(drawn)]
+        drawn = self._rng.permutation(apart)[: int(MOST_GROUPS * DISAGREEING)]
+        others = self._rng.permutation(agreed)[: MOST_GROUPS - len(drawn)]
         return np.concatenate([drawn, others])
 
     def _solved(
