@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.check.checker import RULE_NAMES
 from placement.cluster import BoolArray, BrokerState, ClusterState
-from placement.core.solution import Bounded
+from placement.core.solution import CLOSED, Bounded
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
 from placement.score import Score
@@ -286,14 +286,20 @@ def _copies_text(plan: Plan) -> str:
         done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
         if proven.cost.gap is not None:
             bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
-            # Past that a bound says little, and its gap reads like a fault.
-            is_weak = proven.cost.gap > WEAK_GAP
-            gap = "a weak bound" if is_weak else f"gap {percent_text(proven.cost.gap)}"
-            least.append(f"under {bound} ({gap})")
+            least.append(f"under {bound} ({_gap_text(proven.cost.gap)})")
     if proven.moves.lower_bound > 0:
         least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
     claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
     return f"{', '.join(done)}{claim}{_said(proven.cost)}"
+
+
+def _gap_text(gap: float) -> str:
+    # Past that a bound says little, and its gap reads like a fault.
+    if gap > WEAK_GAP:
+        return "a weak bound"
+    if 0 < gap <= CLOSED:
+        return f"gap under {percent_text(CLOSED)}"
+    return f"gap {percent_text(gap)}"
 
 
 def _said(cost: Bounded) -> str:

@@ -51,14 +51,15 @@ class _Halves(NamedTuple):
 
     def added(self, row: int, halves: IntArray) -> IntArray:
         """Return what some halves add to a row."""
-        alone: IntArray = self.load[row]
-        added: IntArray = alone[self.chosen[halves]].sum(axis=1)
+        alone: IntArray = self.load[row][self.chosen[halves]]
+        added: IntArray = alone.sum(axis=1)
         return added
 
     def columns(self, half: int) -> IntArray:
         """Return the columns from and to of the items of a half."""
-        own = self.chosen[half]
-        return self.moves[own[own >= 0]]
+        own: IntArray = self.chosen[half]
+        columns: IntArray = self.moves[own[own >= 0]]
+        return columns
 
 
 class Exchanges:
