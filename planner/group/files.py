@@ -54,8 +54,10 @@ def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
 
 def _is_json(text: str) -> bool:
     """Tell whether the first line that is no noise begins as JSON."""
-    cleaned = clean(text, json_form()).text
-    return cleaned.lstrip().startswith(("{", "["))
+    form = json_form()
+    cleaned = clean(text, form).text.lstrip()
+    # A name of a pod or a time may stand in brackets before each line of a table.
+    return cleaned.startswith(("{", "[")) and form.is_data(cleaned.split("\n", 1)[0])
 
 
 def _refuse_other_output(document: object, text: str, file: str) -> None:

@@ -85,6 +85,15 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("words of a shell", r"Last login: |Script (?:started|done)\b|nohup: "),
     ("words of a shell", r"(?:real|user|sys)[ \t]+[0-9]+m[0-9.]+s$"),
     ("words of a shell", r"(?:exit|logout|clear)$|Connection to \S+ closed"),
+    (
+        "words of a pager",
+        r"--More--(?: ?\([0-9]{1,3}%\))?$|:$|Press (?:any key|SPACE)\b",
+    ),
+    (
+        "words of a pager",
+        r"lines [0-9]{1,9}-[0-9]{1,9}(?:/[0-9]{1,9} ?(?:[0-9]{1,3}%)?)?"
+        r"(?: ?\((?:END|[0-9]{1,3}%)\))?$",
+    ),
     ("words of a shell", r"\[sudo\] password for \S{1,80}:|\(END\)$|Welcome to \S+ "),
     (
         "words of a shell",
@@ -104,7 +113,11 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("a heading", r"#{2,6} |\*\*[^*\n]{1,200}\*\*:?$"),
     ("words of PowerShell", r"At line:[0-9]+ char:[0-9]+|\+[ \t]*~{3,}"),
     ("words of PowerShell", r"\+ (?:CategoryInfo|FullyQualifiedErrorId)[ \t]*:"),
-    (FENCE, r"(?:`{3,}|~{3,})[ \t]*[\w+.-]{0,20}[ \t]*$"),
+    (
+        FENCE,
+        r"(?:`{3,}|~{3,})[ \t]*(?:[\w+.-]{0,20}[ \t]*)(?:\{[^`{}\n]{0,200}\}"
+        r"|(?:[\w-]{1,40}=(?:\"[^\"`\n]{0,200}\"|\S{1,100})[ \t]*){1,9})?[ \t]*$",
+    ),
     (FENCE, r"\{(?:code|noformat)(?::[^}\n]{0,60})?\}$"),
     (FENCE, r"</?(?:pre|code)(?: [^>\n]{0,100})?>(?:</?(?:pre|code)>)?$"),
     (
@@ -136,6 +149,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _ANY = re.compile("|".join(f"(?:{pattern})" for _, pattern in _KINDS))
 _EACH = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 _WORD = re.compile(r"[(\"'`]*[A-Za-z][A-Za-z'\u2019-]*[.,:;!?)\"'`]*")
+_HEADING_WORD = re.compile(r"(?:[A-Za-z][a-z'\u2019-]*|[A-Z]{2,})[:!?]?")
 _NO_WORDS = re.compile(r"\t| {3}|[={}\[\]|]|\.\.\.|…")
 _FAILURE = re.compile(
     r"(?:ERROR|Error)(?::| while | when | executing )"
@@ -190,19 +204,25 @@ def is_words(line: str) -> bool:
     Tell whether a line is a sentence of a person or of a tool, and no data.
 
     Most of it must be plain words, one blank apart; nothing in it may be a list, a
-    setting or a sign that something was left out.
+    setting or a sign that something was left out. One or two words must end as a
+    heading or an exclamation does.
 
     Examples
     --------
     >>> is_words("Here is what we get:"), is_words("Replicas: 1,2  Isr: 1,2")
+    (True, False)
+    >>> is_words("Output:"), is_words("orders")
     (True, False)
     """
     stripped = line.strip()
     if len(stripped) > _MAX_LINE or _NO_WORDS.search(stripped):
         return False
     tokens = stripped.split()
+    if len(tokens) < 3:
+        is_ended = stripped.endswith((":", "!", "?"))
+        return is_ended and all(map(_HEADING_WORD.fullmatch, tokens))
     is_word = [_WORD.fullmatch(token) is not None for token in tokens]
-    return len(tokens) >= 3 and is_word[0] and sum(is_word) >= 0.7 * len(tokens)
+    return is_word[0] and sum(is_word) >= 0.7 * len(tokens)
 
 
 def tool_failure(line: str) -> bool:

@@ -72,6 +72,8 @@ NOISE = {
     "fence": "```",
     "fence-language": "```text",
     "fence-tilde": "~~~",
+    "fence-attributes": "```{.text .numberLines}",
+    "fence-title": '```console title="out.txt"',
     "jira": "{noformat}",
     "jira-code": "{code:bash}",
     "html": "<pre>",
@@ -80,6 +82,10 @@ NOISE = {
     "leave": "exit",
     "sudo": "[sudo] password for me:",
     "pager": "(END)",
+    "pager-more": "--More--",
+    "pager-more-part": "--More--(42%)",
+    "pager-colon": ":",
+    "pager-lines": "lines 1-23/118 (END)",
     "welcome": "Welcome to Ubuntu 22.04.3 LTS (GNU/Linux 5.15.0-91-generic x86_64)",
     "date": "Tue Mar  5 10:00:01 UTC 2024",
     "mac": "MacBook-Pro:kafka me$ bin/kafka-topics.sh --describe",
@@ -95,6 +101,8 @@ NOISE = {
 WORDS = {
     "sentence": "Here is what we get from the first cluster:",
     "question": "Does anybody know why this happens?",
+    "short-heading": "Output:",
+    "thanks": "Many thanks!",
     "greeting": "Hello all, we run three brokers in one rack.",
 }
 """Sentences: noise in what tools print, but not in CSV or YAML."""
@@ -111,6 +119,26 @@ WRAPPINGS = {
     "indented-by-a-tab": lambda text: _each_line(text, "\t"),
     "quoted": lambda text: _each_line(text, "> "),
     "container": lambda text: _each_line(text, "kafka_1  | "),
+    "old-mac-lines": lambda text: text.replace("\n", "\r").encode(),
+    "quoted-twice": lambda text: _each_line(text, "> > "),
+    "quoted-without-blank": lambda text: _each_line(text, ">>"),
+    "mail-bar": lambda text: _each_line(text, "| "),
+    "pod": lambda text: _each_line(text, "[pod/kafka-0/kafka] "),
+    "grep-n": lambda text: _numbered(text, "{}:"),
+    "grep-n-file": lambda text: _numbered(text, "out.txt:{}:"),
+    "grep-files": lambda text: _each_line(text, "logs/out.txt:"),
+    "cat-n": lambda text: _numbered(text, "{:6d}\t"),
+    "numbered-by-an-editor": lambda text: _numbered(text, "{:4d} "),
+    "numbered-by-nl": lambda text: _numbered(text, "{:6d}  "),
+    "numbered-and-quoted": lambda text: _numbered(text, "> {}:"),
+    "times": lambda text: _numbered(text, "2024-03-05T10:00:00.{:06d}Z "),
+    "times-in-brackets": lambda text: _each_line(text, "[2024-03-05 10:00:00] "),
+    "times-of-ts": lambda text: _each_line(text, "Mar 05 10:00:01 "),
+    "journal": lambda text: _each_line(text, "Mar  5 10:00:01 k1 kafka[12]: "),
+    "container-and-time": lambda text: _each_line(
+        text, "kafka-1  | 2024-03-05T10:00:01.5Z "
+    ),
+    "new-pages": lambda text: text.replace("\n", "\n\f").encode(),
     "coloured": lambda text: f"\x1b[0m\x1b[01;31m{text}\x1b[K".encode(),
 }
 """What is done to a whole file and changes nothing."""
@@ -122,6 +150,13 @@ def _hard_blanks(text):
         line if line.lstrip()[:1] in set('{["]}') else line.replace("  ", " \u00a0")
         for line in text.split("\n")
     )
+
+
+def _numbered(text, before):
+    lines = enumerate(text.split("\n"), 1)
+    return "\n".join(
+        before.format(n) + line if line else line for n, line in lines
+    ).encode()
 
 
 def _each_line(text, before):

@@ -23,7 +23,11 @@ _NO_DATA = re.compile(r"(?!)")
 _FORM = Form(
     # Only headings tell that a line is data, so that is seen later.
     data=_NO_DATA,
-    marks=re.compile(r"\b(?:PARTITION|CONSUMER-ID|CURRENT-OFFSET|#MEMBERS)\b"),
+    marks=re.compile(
+        r"\b(?:PARTITION|CONSUMER-ID|CURRENT-OFFSET|ASSIGNMENT-STRATEGY)\b|#MEMBERS\b"
+        r"|\bGROUP,?\s+(?:TOPIC|TYPE|STATE|PROTOCOL|COORDINATOR|CONSUMER-ID)\b"
+        r"|\bGroup\s+Topic\s+Pid\b"
+    ),
 )
 _COMMAND_GROUP = re.compile(
     r"--group[ =]+(?P<quote>[\"']?)(?P<name>.+?)(?P=quote)(?= |$)"
