@@ -26,7 +26,7 @@ KIND = "Strimzi's KafkaNodePool and Kafka resources"
 _FORM = Form(
     # Keys of resources begin with a small letter, those of warnings do not.
     data=re.compile(
-        r" +(?!--\w|\+ |% |Dload )\S|(?!nohup|info|note|warning)[a-z][A-Za-z]*:(?:\s|$)"
+        r" +(?!--\w|\+ |% |Dload )\S|(?!(?:nohup|info|note|warning|error|bash|perl|tput|stty):)[a-z][A-Za-z]*:(?:\s|$)"
         r"|-(?: |$)|---|\{\s*$|\}"
     ),
     has_words=False,
