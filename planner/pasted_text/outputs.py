@@ -163,7 +163,8 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
     text
         The text as it was given, with its noise.
     but
-        Name of the importer that refuses it; `None` if it may be any output.
+        Name of the importer that refuses it: its own output is no other, whatever else
+        the text holds. `None` if it may be any output.
 
     Examples
     --------
@@ -174,10 +175,12 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
     """
     head = text[:_HEAD]
     for _ in range(_MOST_BEGINNINGS):
-        found = next((one for one in _candidates(head) if one.name != but), None)
+        found = next(_candidates(head), None)
         rest = without_beginnings(head)
-        if found is not None or rest == head:
-            return found
+        if found is not None:
+            return None if found.name == but else found
+        if rest == head:
+            return None
         head = rest
     return None
 

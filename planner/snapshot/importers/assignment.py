@@ -87,7 +87,7 @@ def read_assignment(data: bytes, *, file: str) -> Source:
     entries = [
         entry
         for document in documents
-        for entry in validate(_OUTPUT, document, refusal)["partitions"]
+        for entry in validate(_OUTPUT, document, refusal, known=())["partitions"]
     ]
     for at, entry in enumerate(entries):
         for rule in _entry_rules(entry):

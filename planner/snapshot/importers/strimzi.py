@@ -26,8 +26,9 @@ KIND = "Strimzi's KafkaNodePool and Kafka resources"
 _FORM = Form(
     # Keys of resources begin with a small letter, those of warnings do not.
     data=re.compile(
-        r" +(?!--\w|\+ |% |Dload )\S|(?!(?:nohup|info|note|warning|error|bash|perl|tput|stty):)[a-z][A-Za-z]*:(?:\s|$)"
-        r"|-(?: |$)|---|\{\s*$|\}"
+        r" +(?!--\w|\+ |% |Dload )\S"
+        r"|(?!(?:nohup|info|note|warning|error|bash|perl|tput|stty):)[a-z][A-Za-z]*:"
+        r"(?:\s|$)|-(?: |$)|---|\{\s*$|\}"
     ),
     has_words=False,
 )
