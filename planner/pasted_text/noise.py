@@ -102,7 +102,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("words of kubectl", r"the input device is not a TTY|pod \"[^\"]{1,250}\" deleted"),
     ("words of a shell", r"Last login: |Script (?:started|done)\b|nohup: "),
     ("words of a shell", r"(?:real|user|sys)[ \t]+(?:[0-9]+m)?[0-9.]+s?$"),
-    ("words of a shell", r"(?:exit|logout|clear)$|Connection to \S+ closed"),
+    ("words of a shell", r"(?:exit|logout|clear|EOF|EOT)$|Connection to \S+ closed"),
     (
         "words of a pager",
         r"--More--(?: ?\([0-9]{1,3}%\))?$|:$|Press (?:any key|SPACE)\b",
@@ -174,7 +174,12 @@ _KINDS: tuple[tuple[str, str], ...] = (
         rf"[A-Za-z][\w.-]{{1,80}}:[^\s:$]{{1,250}} [a-z_][\w.-]{{0,40}}\${_AFTER}",
     ),
     (PROMPT, rf"#(?! *(?:HELP|TYPE|EOF)\b){_AFTER}"),
-    (PROMPT, rf"(?:[$%\u276f\u279c\u00bb]|\u279c[ ]+\S{{1,250}}){_AFTER}"),
+    (LOG, r"%[0-7]\|[0-9.]{1,30}\|[A-Z_]{1,30}\|"),
+    (
+        PROMPT,
+        r"(?!% (?:ERROR|FATAL)\b)(?:[$%\u276f\u279c\u00bb]|\u279c[ ]+\S{1,250})"
+        rf"{_AFTER}",
+    ),
     (PROMPT, r">{1,2}(?= *$| +-| +\S*kafka-)"),
     (PROMPT, rf"\+{{1,5}} (?:{_COMMAND}|(?=[\w./'\"$\[(]))"),
     (COMMAND, _COMMAND),
@@ -197,7 +202,7 @@ _HEADING_WORD = re.compile(r"(?:[A-Za-z][a-z'\u2019-]*|[A-Z]{2,})[:!?]?")
 _LIST_ITEM = re.compile(r"^(?:[0-9]{1,2}[.)]|[*\u2022-]|//) ")
 _NO_WORDS = re.compile(r"\t| {3}|[={}\[\]|]|\.\.\.|…")
 _FAILURE = re.compile(
-    r"(?:ERROR|Error|error)(?::| while | when | executing )"
+    r"(?:% )?(?:ERROR|FATAL|Error|error)(?::| while | when | executing )"
     r"|Exception in thread |Failed to |Aborted\b|Timed out "
     r"|(?:[a-z][\w$]*\.){1,12}[A-Z][\w$]*(?:Exception|Error)\b"
     r"|Skip getting offsets for |command terminated with exit code"

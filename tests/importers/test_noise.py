@@ -186,6 +186,8 @@ def test_nothing_but_noise_is_refused(reader):
         "org.apache.kafka.common.errors.TimeoutException: Call(callName=x)",
         "[2024-02-02 10:00:00,123] ERROR Timed out (kafka.admin.TopicCommand$)",
         "command terminated with exit code 1",
+        "% ERROR: Failed to acquire metadata: Local: Broker transport failure",
+        "error: unable to upgrade connection: container not found",
     ],
 )
 @pytest.mark.parametrize("reader", IDS)

@@ -538,3 +538,57 @@ def test_json_that_is_wrong_is_not_taken_for_another_output(wrong):
     error = refusal(read_log_dirs, f"{text[:-1]}, {wrong}\n".encode())
 
     assert not any("looks like" in problem.remedy for problem in error.problems)
+
+
+# Tables of features before Kafka 3.3.
+
+OLD_FEATURES = (
+    "Feature: feature_1\tSupportedMinVersion: 1\tSupportedMaxVersion: 3\t"
+    "FinalizedMinVersionLevel: 1\tFinalizedMaxVersionLevel: 2\tEpoch: 0\n"
+    "Feature: feature_2\tSupportedMinVersion: 1\tSupportedMaxVersion: 5\t"
+    "FinalizedMinVersionLevel: -\tFinalizedMaxVersionLevel: -\tEpoch: 0\n"
+)
+
+
+def test_features_before_kafka_3_3_are_read_and_named_with_their_age():
+    source = read_features(OLD_FEATURES.encode(), file="f")
+
+    assert source.header == {"features": {"feature_1": 2}}
+    (note,) = source.notes
+    assert "Kafka 2.7 to 3.2" in note
+
+
+def test_features_of_two_ages_are_refused_with_the_line_of_the_second():
+    new = (SAMPLES / "features-describe.txt").read_text()
+
+    (problem,) = refusal(read_features, f"{OLD_FEATURES}{new}".encode()).problems
+
+    assert problem.place == "line 3"
+    assert "before Kafka 3.3" in problem.rule
+
+
+# Headings of reassignments, as tickets have them.
+
+CURRENT = '{"partitions":[{"topic":"a","partition":0,"replicas":[1,2]}]}'
+PROPOSED = CURRENT.replace("[1,2]", "[2,1]")
+
+
+@pytest.mark.parametrize("mark", ["{}", "# {}", "## {}", "**{}**", "{}:", "  {}"])
+def test_the_current_assignment_is_told_from_the_proposed_by_its_heading(mark):
+    current = mark.format("Current partition replica assignment")
+    proposed = mark.format("Proposed partition reassignment configuration")
+    text = f"{current}\n\n{CURRENT}\n\n{proposed}\n\n{PROPOSED}\n"
+
+    source = read_assignment(text.encode(), file="f")
+
+    assert source.partitions.values["replicas"] == [[1, 2]]
+
+
+@pytest.mark.parametrize("mark", ["{}", "# {}", "**{}**"])
+def test_a_proposal_alone_is_not_taken_for_what_is_there(mark):
+    heading = mark.format("Proposed partition reassignment configuration")
+
+    (problem,) = refusal(read_assignment, f"{heading}\n{PROPOSED}\n".encode()).problems
+
+    assert problem.place == "line 1"
+    assert "below 'Current partition replica assignment'" in problem.remedy
