@@ -173,6 +173,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
         PROMPT,
         rf"[A-Za-z][\w.-]{{1,80}}:[^\s:$]{{1,250}} [a-z_][\w.-]{{0,40}}\${_AFTER}",
     ),
+    ("a comment", r"# Source: \S{1,250}$"),
     (PROMPT, rf"#(?! *(?:HELP|TYPE|EOF)\b){_AFTER}"),
     (LOG, r"%[0-7]\|[0-9.]{1,30}\|[A-Z_]{1,30}\|"),
     (

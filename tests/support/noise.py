@@ -84,6 +84,7 @@ NOISE = {
     "here-document": "EOF",
     "log-of-librdkafka": "%3|1700000000.123|FAIL|rdkafka#producer-1| [thrd:k1:9092]: x",
     "words-of-kcat": "% Reading configuration from file /root/.config/kcat.conf",
+    "helm": "# Source: chart/templates/kafka.yaml",
     "pager": "(END)",
     "pager-more": "--More--",
     "pager-more-part": "--More--(42%)",
