@@ -94,6 +94,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
         r"Consumer group [`'\"].{1,250}[`'\"] (?:has no active members"
         r"|is rebalancing)",
     ),
+    ("a list of brokers", r"BROKER INFO$|[0-9]{1,10} -> \S{1,250}:[0-9]{1,5}$"),
     ("a note", r"Option \[?-{0,2}[\w-]+\]? (?:is|has been) deprecated"),
     ("a note", r"Completed [uU]pdating (?:default )?config for |Created topic "),
     ("words of kubectl", r"Default(?:ed|ing) container(?: name)?\b"),
@@ -210,6 +211,7 @@ _FAILURE = re.compile(
     r"|Could not connect to "
     r"|(?:\S{1,80}: )?\S{1,80}: (?:command not found|No such file)"
     r"|Consumer group [`'\"].{1,250}[`'\"] does not exist"
+    r"|Exiting due to: "
     r"|Unrecognized (?:VM )?option\b|Killed$"
 )
 _TRACE = re.compile(
