@@ -83,7 +83,7 @@ NOISE = {
     "sudo": "[sudo] password for me:",
     "here-document": "EOF",
     "log-of-librdkafka": "%3|1700000000.123|FAIL|rdkafka#producer-1| [thrd:k1:9092]: x",
-    "words-of-kcat": "% Reading configuration from file /root/.config/kcat.conf",
+    "words-of-kcat": "% Reading configuration from file /etc/kcat.conf",
     "helm": "# Source: chart/templates/kafka.yaml",
     "pager": "(END)",
     "pager-more": "--More--",
