@@ -21,6 +21,8 @@ from placement.sizing.size import (
 
 TIGHTER = (1.0, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32)
 """By how much a mix is made larger than it must be, until a placement is found."""
+TOLERANCE = 1e-9
+"""Relative; what rounding of prices may lose."""
 MOST_LEFT_OUT = 16
 """Brokers that are left out of a mix one by one, at most."""
 
@@ -54,7 +56,8 @@ def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
             break
     counts: CountArray = np.zeros((len(kinds), num_racks), dtype=np.int64)
     if shown is not None and mix is not None:
-        shown, counts = _cheaper(task, kinds, demand, (shown, mix.counts), attempts)
+        found = (shown, mix.counts)
+        shown, counts = _cheaper(task, kinds, demand, found, attempts, float(least))
     prices = np.array([kind.price for kind in kinds])
     return Sizing(
         kinds=tuple(kinds),
@@ -76,8 +79,15 @@ def _cheaper(
     demand: Demand,
     found: tuple[Shown, CountArray],
     attempts: list[Attempt],
+    least: float,
 ) -> tuple[Shown, CountArray]:
-    """Leave out brokers one by one, dear ones first, while everything has a place."""
+    """
+    Leave out brokers one by one, dear ones first, while everything has a place.
+
+    None goes below the bound: it counts whole replicas on what a loss leaves, which
+    levels and a placement of today do not.
+    """
+    prices = np.array([kind.price for kind in kinds])
     shown, counts = found
     failed: set[int] = set()
     for _ in range(MOST_LEFT_OUT):
@@ -85,6 +95,9 @@ def _cheaper(
         if not rows:
             break
         fewer = _without_one(counts, rows[0])
+        if float((fewer.sum(axis=1) * prices).sum()) < least * (1 - TOLERANCE):
+            failed.add(rows[0])
+            continue
         mix = Mix(counts=fewer, price=0.0, least_price=0.0)
         needs = needs_of(demand, mix_fleet(kinds, mix), task.wanted)
         if not all(need.is_met for need in needs):

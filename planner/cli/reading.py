@@ -8,8 +8,12 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from planner.cli.output import print_note
+
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
+
+_MAX_UNUSED = 12
 
 
 def read_snapshot(path: Path) -> "Snapshot":
@@ -18,12 +22,18 @@ def read_snapshot(path: Path) -> "Snapshot":
 
     pyarrow imports pandas, where that is installed, at the first scalar it makes: a
     quarter of a second that no command needs. Having missed it once, it only looks for
-    it again when it is asked for a data frame.
+    it again when it is asked for a data frame. Columns that no snapshot has are named
+    on stderr.
     """
     _load_arrow_alone()
     from planner import snapshot
 
-    return snapshot.read_snapshot(path)
+    read = snapshot.read_snapshot(path)
+    if read.unused:
+        shown, rest = read.unused[:_MAX_UNUSED], len(read.unused) - _MAX_UNUSED
+        more = f" and {rest} more" if rest > 0 else ""
+        print_note(f"{path}: not used: {', '.join(shown)}{more}")
+    return read
 
 
 LARGE_BYTES = 2_000_000

@@ -21,8 +21,11 @@ class Sort(StrEnum):
 
 
 ORDERS: Mapping[Sort, Callable[[MoveRow], Any]] = {
-    Sort.BYTES: lambda row: -row.size_bytes,
-    Sort.REASON: lambda row: ([*Reason].index(Reason(row.reason)), -row.size_bytes),
+    Sort.BYTES: lambda row: -(row.size_bytes or 0),
+    Sort.REASON: lambda row: (
+        [*Reason].index(Reason(row.reason)),
+        -(row.size_bytes or 0),
+    ),
     Sort.FROM: lambda row: (row.source is None, row.source),
     Sort.TO: lambda row: (row.target is None, row.target),
     Sort.UNDONE: lambda row: -(row.undone_outside or 0.0),
@@ -72,10 +75,26 @@ def choose(rows: Iterable[MoveRow], choice: Choice, sort: Sort) -> list[MoveRow]
 
 def by_reason(rows: Iterable[MoveRow]) -> list[dict[str, Any]]:
     """Return copies, bytes and changes of the first replica by what paid for them."""
-    sums: dict[str, dict[str, int]] = {}
+    sums: dict[str, list[MoveRow]] = {}
     for row in rows:
-        one = sums.setdefault(row.reason, {"replicas": 0, "bytes": 0, "leaders": 0})
-        one["replicas"] += row.kind == COPY
-        one["leaders"] += row.kind == LEADER
-        one["bytes"] += row.size_bytes
-    return [{"reason": str(r), **sums[r]} for r in Reason if r in sums]
+        sums.setdefault(row.reason, []).append(row)
+    return [
+        {
+            "reason": str(reason),
+            "replicas": sum(row.kind == COPY for row in sums[reason]),
+            "bytes": total_bytes(sums[reason]),
+            "leaders": sum(row.kind == LEADER for row in sums[reason]),
+        }
+        for reason in Reason
+        if reason in sums
+    ]
+
+
+def total_bytes(rows: Iterable[MoveRow]) -> int | None:
+    """Return the bytes of all moves; `None` where one of them is unknown."""
+    total = 0
+    for row in rows:
+        if row.size_bytes is None:
+            return None
+        total += row.size_bytes
+    return total

@@ -61,7 +61,7 @@ class MoveRecord(Record):
     to_broker: Int32 | None
     from_rack: str | None
     to_rack: str | None
-    bytes: int
+    bytes: int | None
     reason: ReasonName
     resource: ResourceName | None
     message: str
@@ -73,7 +73,7 @@ class ReasonRecord(Record):
 
     reason: ReasonName
     replicas: int
-    bytes: int
+    bytes: int | None
     leaders: int
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from planner.explain.choose import by_reason
+from planner.explain.choose import by_reason, total_bytes
 from planner.explain.words import sentence, short_why, short_without
 from planner.plan.moves_file import COPY, DROP, LEADER, MoveRow
 from planner.plan.words import bytes_text, plural, wrapped
@@ -55,7 +55,8 @@ def _headline(
     goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow]
 ) -> str:
     copies = [row for row in rows if row.kind == COPY]
-    size = bytes_text(sum(row.size_bytes for row in copies), 4)
+    total = total_bytes(copies)
+    size = "sizes unknown" if total is None else bytes_text(total, 4)
     leaders = plural(len(rows) - len(copies), "leader change")
     noun = "copy" if len(copies) == 1 else "copies"
     head = f"{goal or 'reassignment'}: {len(copies)} {noun}, {size}; {leaders}"
@@ -77,16 +78,22 @@ def _inside_text(count: int, size_bytes: int, *, is_all: bool) -> str:
 def _reasons(chosen: Sequence[MoveRow]) -> Iterator[str]:
     yield f"{'WHY':<17} {'COPIES':>8} {'BYTES':>9} {'LEADERS':>8}"
     for one in by_reason(chosen):
-        size = bytes_text(one["bytes"])
+        size = "?" if one["bytes"] is None else bytes_text(one["bytes"])
         yield f"{one['reason']:<17} {one['replicas']:>8} {size:>9} {one['leaders']:>8}"
 
 
 def _table(rows: Sequence[MoveRow]) -> Iterator[str]:
     yield _line(HEADS)
     for row in rows:
-        size = bytes_text(row.size_bytes) if row.kind == COPY else SIZES[row.kind]
+        size = _size(row)
         ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
         yield _line((row.name, short_why(row), size, ends, short_without(row)))
+
+
+def _size(row: MoveRow) -> str:
+    if row.kind != COPY:
+        return SIZES[row.kind]
+    return "?" if row.size_bytes is None else bytes_text(row.size_bytes)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -21,6 +21,8 @@ from planner.pasted_text import (
 )
 from planner.snapshot.problems import problem
 
+_OWN_KEYS = frozenset(("format", "group_id", "members"))
+
 
 def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
     """
@@ -54,17 +56,22 @@ def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
 
 def _is_json(text: str) -> bool:
     """Tell whether the first line that is no noise begins as JSON."""
-    cleaned = clean(text, json_form()).text
-    return cleaned.lstrip().startswith(("{", "["))
+    form = json_form()
+    cleaned = clean(text, form).text.lstrip()
+    # A name of a pod or a time may stand in brackets before each line of a table.
+    return cleaned.startswith(("{", "[")) and form.is_data(cleaned.split("\n", 1)[0])
 
 
 def _refuse_other_output(document: object, text: str, file: str) -> None:
     """Refuse JSON of another tool with its name."""
-    is_ours = isinstance(document, dict) and ("group_id" in document)
-    found = None if is_ours else recognise(text, but="group")
-    if found is not None:
-        rule = "must be a group file, or what kafka-consumer-groups printed"
-        _refuse(file, "", rule, f"this looks like {found.words}")
+    if isinstance(document, dict) and not _OWN_KEYS.isdisjoint(document):
+        return
+    found = recognise(text, but="group")
+    rule = "must be a group file, or what kafka-consumer-groups printed"
+    remedy = "take --describe, with --members --verbose for what members read"
+    _refuse(
+        file, "", rule, remedy if found is None else f"this looks like {found.words}"
+    )
 
 
 def read_text(path: Path) -> str:

@@ -22,15 +22,12 @@ from planner.pasted_text.noise import (
     noise_of,
     tool_failure,
 )
+from planner.pasted_text.wrapping import unwrapped
 
 _NEVER = re.compile(r"(?!)")
-_WRAPPINGS = (
-    re.compile(r"[ \t]+"),
-    re.compile(r"> ?(?=\S|$)"),
-    re.compile(r"[\w.-]{1,60}[ \t]{1,20}\| ?"),
-)
 _CONTINUED = ("\\", "`", "^")
 _LOGGED_SETTINGS = "values:"
+_FENCES = ("```", "~~~")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +44,18 @@ class Form:
     hints
         Matches text that marks a possible remainder of a wrapped data line.
     has_words
-        Whether sentences are no data. In YAML and CSV a sentence may be data.
+        Whether sentences are no data. In YAML and CSV a sentence may be data, but for
+        one outside of the fences around them.
     """
 
     data: re.Pattern[str]
     marks: re.Pattern[str] = _NEVER
     hints: re.Pattern[str] = _NEVER
     has_words: bool = True
+
+    def is_data(self, line: str) -> bool:
+        """Tell whether a line has the shape of data."""
+        return bool(self.data.match(line) or self.marks.search(line))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +113,17 @@ def clean(text: str, form: Form) -> Pasted:
         Shapes of the lines that are data.
     """
     wrapped = text.split("\n")
-    lines = _unwrapped(wrapped)
+    lines = unwrapped(wrapped, form.is_data)
     is_unwrapped = lines is not wrapped
     body = "\n".join(lines) if is_unwrapped else text
     is_data = form.data.match
-    others = [at for at, line in enumerate(lines) if line and not is_data(line)]
-    sorter = _Sorter(form)
+    outside = frozenset() if form.has_words else _outside_of_fences(lines)
+    others = [
+        at
+        for at, line in enumerate(lines)
+        if line and (at in outside or not is_data(line))
+    ]
+    sorter = _Sorter(form, outside)
     passed = list(sorter.sort(lines, others))
     blank = [at for at, _ in passed] + [number - 1 for number in sorter.failures]
     for at in blank:
@@ -131,30 +138,14 @@ def clean(text: str, form: Form) -> Pasted:
     )
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
-    """
-    Return lines without what stands before each of them.
-
-    That is an indentation, the mark of a quotation, or the name of a container.
-    """
-    first = next((line for line in lines if line.strip()), "")
-    for pattern in _WRAPPINGS:
-        found = pattern.match(first)
-        if found is not None and found[0]:
-            wrapping = found[0].rstrip() or _common_indentation(lines, found[0])
-            if wrapping and all(
-                line.startswith(wrapping) for line in lines if line.strip()
-            ):
-                pad = " " if found[0] != wrapping else ""
-                return [line[len(wrapping) :].removeprefix(pad) for line in lines]
-    return lines
-
-
-def _common_indentation(lines: list[str], longest: str) -> str:
-    for line in lines:
-        while line.strip() and not line.startswith(longest):
-            longest = longest[:-1]
-    return longest
+def _outside_of_fences(lines: list[str]) -> frozenset[int]:
+    """Return the lines that no fence holds; none of them where fences do not pair."""
+    fences = [at for at, line in enumerate(lines) if line.lstrip().startswith(_FENCES)]
+    if not fences or len(fences) % 2:
+        return frozenset()
+    pairs = zip(fences[::2], fences[1::2], strict=True)
+    inside = {at for first, last in pairs for at in range(first, last + 1)}
+    return frozenset(range(len(lines))) - inside
 
 
 class _Sorter:
@@ -165,8 +156,9 @@ class _Sorter:
     log line goes on with a stack trace, or with the settings of a client.
     """
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: Form, outside: frozenset[int]) -> None:
         self.form = form
+        self._outside = outside
         self.commands: list[tuple[int, str]] = []
         self.failures: list[int] = []
         self._last = -2
@@ -193,15 +185,16 @@ class _Sorter:
         if noise is None and tool_failure(line):
             self.failures.append(at + 1)
             return None
-        if noise is None and is_whole and self._is_words(line):
+        if noise is None and is_whole and self._is_words(at, line):
             noise = Noise("words", "")
         if noise is not None:
             self._remember(at, line, noise)
         return noise
 
-    def _is_words(self, line: str) -> bool:
+    def _is_words(self, at: int, line: str) -> bool:
         form = self.form
-        return form.has_words and is_words(line) and not form.hints.search(line)
+        may_be = form.has_words or at in self._outside
+        return may_be and is_words(line) and not form.hints.search(line)
 
     def _continued(self, at: int, line: str) -> Noise | None:
         """Return the kind of the line above if this one goes on with it."""

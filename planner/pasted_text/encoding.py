@@ -15,8 +15,9 @@ _OTHER_BLANKS = re.compile("[\u00a0\u2007\u202f\u200b\u2060\ufeff]")
 _NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")
 _ANY_BLANK = " \t\u00a0\u2007\u202f\u200b\u2060\ufeff"
 _ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()].)"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()].|[=>78])"
 )
+_PAGE_BREAK = re.compile(r"^[\f\r]+(?=[^\f\r\n])|\f+$", re.MULTILINE)
 
 
 class EncodingProblemError(ValueError):
@@ -41,7 +42,8 @@ def decode_bytes(data: bytes) -> str:
     Return the text of a file, without byte order mark and without colours.
 
     Blanks that do not break, as web pages have them, become blanks; not inside lines of
-    JSON, where they may be part of a name.
+    JSON, where they may be part of a name. Page breaks at either end of a line go, and
+    line ends of old Macs become line breaks.
 
     Parameters
     ----------
@@ -59,6 +61,10 @@ def decode_bytes(data: bytes) -> str:
     text = _utf8(data) if codec is None else _utf16(data, codec)
     if "\x1b" in text:
         text = _ESCAPE.sub("", text)
+    if "\r" in text and "\n" not in text:
+        text = text.replace("\r", "\n")
+    if "\f" in text or "\n\r" in text:
+        text = _PAGE_BREAK.sub("", text)
     return text if text.isascii() else _with_plain_blanks(text)
 
 

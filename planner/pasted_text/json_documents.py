@@ -10,7 +10,8 @@ from planner.pasted_text.noise import noise_of
 
 _DECODER = json.JSONDecoder()
 _LINE = (
-    r"[\"}\]]|\{(?!(?:code|noformat)\b)|\[\s*(?:$|[\"{\[\]]|-?[0-9]+\s*[,\]])"
+    r"[\"}\]]|\{(?!(?:code|noformat|quote)\b)"
+    r"|\[(?![0-9]+,[0-9]+s\])\s*(?:$|[\"{\[\]]|-?[0-9]+\s*[,\]])"
     r"|-?[0-9][0-9.eE+-]*,?\s*$|(?:true|false|null),?\s*$"
 )
 

@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from planner.pasted_text.wrapping import without_beginnings
+
 _HEAD = 100_000
 _MAX_NAMES = 500
+_MOST_BEGINNINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ _MARKED = (
            "which the group commands take"),
     _known("snapshot", r'"format"\s*:\s*"kafka-planner/', "a document of kafka-planner "
            "itself"),
-    _known("list_endpoints", r"^[ \t]*ID\s+HOST\s+PORT|^Cluster ID: ",
+    _known("list_endpoints", r"^[ \t]*(?:ID\s+HOST\s+PORT|Cluster ID: )",
            "kafka-cluster list-endpoints, for --list-endpoints"),
     _known("assignment", r'"partitions"\s*:\s*\[\s*\{[^{}]*"replicas"\s*:\s*\[',
            "reassignment JSON, which --assignment takes"),
@@ -160,7 +163,8 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
     text
         The text as it was given, with its noise.
     but
-        Name of the importer that refuses it; `None` if it may be any output.
+        Name of the importer that refuses it: its own output is no other, whatever else
+        the text holds. `None` if it may be any output.
 
     Examples
     --------
@@ -169,7 +173,16 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
     >>> recognise("Topic: a\tPartition: 0", but="topics") is None
     True
     """
-    return next((one for one in _candidates(text[:_HEAD]) if one.name != but), None)
+    head = text[:_HEAD]
+    for _ in range(_MOST_BEGINNINGS):
+        found = next(_candidates(head), None)
+        rest = without_beginnings(head)
+        if found is not None:
+            return None if found.name == but else found
+        if rest == head:
+            return None
+        head = rest
+    return None
 
 
 def _table(line: str) -> Output | None:

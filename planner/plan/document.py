@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState, RateArray, sum_rows
+from placement.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
 from placement.core.overfull import BIN
 from placement.core.solution import Bounded, Shortfall, Status
 from placement.crossing import crossing_copies
@@ -112,6 +112,15 @@ class Plan:
         }
 
 
+def unknown_bytes(plan: Plan) -> dict[str, None]:
+    """Return the sums of bytes that nobody knows: of copies of unknown size."""
+    reassignment = plan.placed.reassignment
+    copied = reassignment.partition_idx[reassignment.is_copied]
+    if (plan.state.partitions.size_bytes[copied] != UNKNOWN).all():
+        return {}
+    return {"bytes": None, "cross_rack_bytes": None}
+
+
 def make_plan(
     goal: str,
     placed: PlannedPlacement,
@@ -189,7 +198,7 @@ def _document(plan: Plan) -> dict[str, Any]:
         },
         "topic_ids": topic_ids(plan),
         "settings": dict(plan.settings),
-        "moves": plan.moves,
+        "moves": plan.moves | unknown_bytes(plan),
         "certificate": _certificate(placed),
         "before": score_document(state, plan.before),
         "after": score_document(state, plan.after),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ClusterState
+from placement.cluster import UNKNOWN, ClusterState
 from placement.explain.moves import Moves
 from placement.explain.planned import explain_planned
 from placement.explain.reasons import REASONS, Explained, Undone
@@ -59,7 +59,7 @@ class MoveRow:
     source_rack, target_rack
         Their racks, empty where unknown.
     size_bytes
-        Bytes copied.
+        Bytes copied; `None` where the size is unknown.
     reason, resource
         Why, a `Reason`; and about which resource.
     undone
@@ -76,7 +76,7 @@ class MoveRow:
     target: int | None
     source_rack: str
     target_rack: str
-    size_bytes: int
+    size_bytes: int | None
     reason: str
     resource: str | None
     undone: str
@@ -102,7 +102,7 @@ def _cell_texts(column: "_Column") -> Column:
     """Return the text of each value of a column; of names each is made but once."""
     if isinstance(column, np.ndarray):
         return numerals(column)
-    if isinstance(column, _Outside):
+    if isinstance(column, _Outside | _Sizes):
         return texts_of(["" if x is None else repr(x) for x in column])
     return picked([*map(_cell_text, column.names)], column.rows)
 
@@ -164,7 +164,27 @@ class _Outside:
         return iter([x or None for x in rounded_all(self.values).tolist()])
 
 
-_Column = _Named | _Outside | npt.NDArray[np.int64]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sizes:
+    """A column of bytes, some of them unknown."""
+
+    values: npt.NDArray[np.int64]
+    is_known: npt.NDArray[np.bool_]
+
+    def __iter__(self) -> Iterator[int | None]:
+        pairs = zip(self.values.tolist(), self.is_known.tolist(), strict=True)
+        return iter([size if is_known else None for size, is_known in pairs])
+
+
+_Column = _Named | _Outside | _Sizes | npt.NDArray[np.int64]
+
+
+def _sizes(state: ClusterState, moves: Moves) -> _Column:
+    """Return the bytes copied; a copy of unknown size is not one of 0 bytes."""
+    sizes = state.partitions.size_bytes[moves.partition_idx]
+    is_known = ~moves.is_copy | (sizes != UNKNOWN)
+    copied = moves.copied_bytes
+    return copied if is_known.all() else _Sizes(copied, is_known)
 
 
 def _columns(
@@ -185,7 +205,7 @@ def _columns(
         _Named(ids, moves.target),
         _Named(racks, moves.source),
         _Named(racks, moves.target),
-        moves.copied_bytes,
+        _sizes(state, moves),
         _Named([*map(str, REASONS)], explained.reason),
         _Named(resources, explained.resource),
         _Named([undone.word for undone in Undone], explained.undone),
@@ -238,7 +258,7 @@ def _read_row(row: list[str]) -> MoveRow:
         target=int(target) if target else None,
         source_rack=source_rack,
         target_rack=target_rack,
-        size_bytes=int(size),
+        size_bytes=int(size) if size else None,
         reason=reason,
         resource=about or None,
         undone=undone,

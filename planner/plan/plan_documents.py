@@ -177,11 +177,11 @@ class SettingsRecord(Record):
 
 
 class MovesRecord(Record):
-    """What a plan does, counted."""
+    """What a plan does, counted; bytes are null where a copy's size is unknown."""
 
     replicas: int
-    bytes: int
-    cross_rack_bytes: int = 0
+    bytes: int | None
+    cross_rack_bytes: int | None = 0
     leaders: int
     log_dirs: int
     log_dir_bytes: int = 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from placement.cluster import BrokerState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
-from planner.plan.document import Plan, elections, lists_not_in_rollback
+from planner.plan.document import Plan, elections, lists_not_in_rollback, unknown_bytes
 from planner.plan.runbook_steps import Files, Run, runs_of
 from planner.plan.words import bytes_text, plural
 
@@ -109,6 +109,7 @@ def _title(plan: Plan) -> list[str]:
 
 def _summary(plan: Plan) -> Iterator[str]:
     moves = plan.moves
+    size = "sizes unknown" if unknown_bytes(plan) else bytes_text(moves["bytes"])
     inside = (
         f", {plural(moves['log_dirs'], 'move')} between log dirs "
         f"({bytes_text(moves['log_dir_bytes'])})"
@@ -118,7 +119,7 @@ def _summary(plan: Plan) -> Iterator[str]:
     yield (
         f"{plural(moves['partitions'], 'partition')}: "
         f"{plural(moves['replicas'], 'replica')} copied between brokers "
-        f"({bytes_text(moves['bytes'])}){inside}, "
+        f"({size}){inside}, "
         f"{plural(moves['leaders'], 'new first replica')}."
     )
     if plan.waves is not None:

@@ -60,6 +60,8 @@ class Snapshot:
         Members of the quorum by id: `id`, `rack`, `voter`, `combined`.
     brokers, log_dirs, topics, partitions
         The tables.
+    unused
+        Columns of the tables it was made of that no snapshot has.
     """
 
     cluster_id: str | None = None
@@ -73,6 +75,7 @@ class Snapshot:
     log_dirs: ArrowTable = field(default_factory=LOG_DIRS.empty)
     topics: ArrowTable = field(default_factory=TOPICS.empty)
     partitions: ArrowTable = field(default_factory=PARTITIONS.empty)
+    unused: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         counts = ", ".join(
@@ -148,6 +151,7 @@ class Snapshot:
             TablePlaces(casting.tables),
             problems=[*problems, *casting.problems],
             is_complete=casting.is_complete,
+            unused=casting.unused,
             file=file,
         )
 
@@ -211,6 +215,7 @@ class Snapshot:
         problems: list[InputProblem],
         is_complete: bool,
         file: str,
+        unused: tuple[str, ...] = (),
     ) -> Self:
         known = _known(header)
         if is_complete:
@@ -218,7 +223,8 @@ class Snapshot:
             problems = [*problems, *as_problems(findings(facts), places, file=file)]
         if problems:
             raise refuse(file, problems)
-        return cls(**known, **{name: _sorted(name, tables[name]) for name in _ORDER})
+        ordered = {name: _sorted(name, tables[name]) for name in _ORDER}
+        return cls(**known, **ordered, unused=unused)
 
     def header(self) -> dict[str, Any]:
         """Return what the cluster says once, as it stands in the files."""

@@ -8,6 +8,7 @@ stand for a column, as ``topic=orders/``.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -59,7 +60,7 @@ def read_folder(folder: Path) -> "Snapshot":
         problem(file, path.name, None, "unknown file", "remove it from the folder")
         for path in _strangers(folder)
     ]
-    tables, unread = _read_tables(folder, file)
+    tables, unread, unused = _read_tables(folder, file)
     if unread:
         # The columns of what could be read are looked at too.
         found = cast_tables(tables, file=file).problems
@@ -70,7 +71,8 @@ def read_folder(folder: Path) -> "Snapshot":
         raise refuse(file, [*problems, *error.problems]) from error
     if problems:
         raise refuse(file, problems)
-    return snapshot
+    every = dict.fromkeys((*snapshot.unused, *unused))
+    return replace(snapshot, unused=tuple(every))
 
 
 def _strangers(folder: Path) -> Iterator[Path]:
@@ -98,18 +100,20 @@ def _read_header(folder: Path) -> tuple[dict[str, object], list[InputProblem]]:
 
 def _read_tables(
     folder: Path, file: str
-) -> tuple[dict[str, ArrowTable], list[InputProblem]]:
+) -> tuple[dict[str, ArrowTable], list[InputProblem], list[str]]:
+    """Read the tables; name the columns of parts that no snapshot has."""
     tables, problems = {}, []
+    unused: list[str] = []
     for columns in TABLES:
-        table, found = _read_table(folder / columns.file, columns, file)
+        table, found = _read_table(folder / columns.file, columns, file, unused)
         problems += found
         if table is not None:
             tables[columns.name] = table
-    return tables, problems
+    return tables, problems, unused
 
 
 def _read_table(
-    path: Path, columns: TableColumns, file: str
+    path: Path, columns: TableColumns, file: str, unused: list[str]
 ) -> tuple[ArrowTable | None, list[InputProblem]]:
     """Read one table, of one file or of many parts; `None` where there is none."""
     parts = _parts(path) if path.is_dir() else [path] if path.exists() else []
@@ -130,7 +134,7 @@ def _read_table(
             problems.append(problem(file, place, None, rule, _REMEDY))
     if problems:
         return None, problems
-    return _together(tables, columns, file)
+    return _together(tables, columns, file, unused)
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -174,7 +178,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _together(
-    tables: list[ArrowTable], columns: TableColumns, file: str
+    tables: list[ArrowTable], columns: TableColumns, file: str, unused: list[str]
 ) -> tuple[ArrowTable | None, list[InputProblem]]:
     if len(tables) == 1:
         return tables[0], []
@@ -183,6 +187,7 @@ def _together(
     problems = [found for cast in casts for found in _own(cast.problems, columns)]
     if problems:
         return None, problems
+    unused += [name for cast in casts for name in cast.unused]
     return pa.concat_tables([cast.tables[columns.name] for cast in casts]), []
 
 

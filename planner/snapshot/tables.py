@@ -18,7 +18,7 @@ from planner.snapshot.columns import (
     Column,
     TableColumns,
 )
-from planner.snapshot.problems import SEE_SCHEMA, problem
+from planner.snapshot.problems import problem
 from planner.snapshot.rows import as_array
 
 _ROW_NUMBER = re.compile(r"|index|level_[0-9]|Unnamed: [0-9]|__index_level_[0-9]__")
@@ -38,11 +38,14 @@ class Casting:
     is_complete
         Whether the required columns are there, so that the rows can be checked
         against each other.
+    unused
+        Columns that no snapshot has, as ``brokers.parquet: column team``.
     """
 
     tables: Mapping[str, ArrowTable]
     problems: list[InputProblem] = field(default_factory=list)
     is_complete: bool = True
+    unused: tuple[str, ...] = ()
 
 
 def cast_tables(given: Mapping[str, ArrowTable], *, file: str) -> Casting:
@@ -57,15 +60,17 @@ def cast_tables(given: Mapping[str, ArrowTable], *, file: str) -> Casting:
         What problems name as their file.
     """
     tables, problems, is_complete = {}, [], True
+    unused: list[str] = []
     for columns in TABLES:
         table = given.get(columns.name, columns.empty())
         cast = _cast_table(table, columns, file=file)
         tables[columns.name] = cast.tables[columns.name]
         problems += cast.problems
         is_complete &= cast.is_complete
+        unused += cast.unused
     if is_complete:
         tables["topics"] = _with_topics_of(tables["topics"], tables["partitions"])
-    return Casting(tables, problems, is_complete)
+    return Casting(tables, problems, is_complete, tuple(unused))
 
 
 def _with_topics_of(topics: ArrowTable, partitions: ArrowTable) -> ArrowTable:
@@ -97,7 +102,8 @@ def _cast_table(table: ArrowTable, columns: TableColumns, *, file: str) -> Casti
             is_complete &= not column.is_required
         arrays.append(array)
     cast = pa.Table.from_arrays(arrays, schema=columns.schema)
-    return Casting({columns.name: cast}, problems, is_complete)
+    unused = tuple(f"{columns.file}: column {one}" for one in _unused(names, columns))
+    return Casting({columns.name: cast}, problems, is_complete, unused)
 
 
 def is_row_number(name: str) -> bool:
@@ -112,19 +118,34 @@ def is_row_number(name: str) -> bool:
     return _ROW_NUMBER.fullmatch(name) is not None
 
 
+def _unused(names: list[str], columns: TableColumns) -> list[str]:
+    """Return the columns that no snapshot has, but for slips."""
+    known = [column.name for column in columns.columns]
+    return [
+        name
+        for name in sorted(set(names) - set(known))
+        if not is_row_number(name) and _meant(name, names, known) is None
+    ]
+
+
+def _meant(name: str, names: list[str], known: list[str]) -> str | None:
+    """Return the missing column that a name stands for but for a slip."""
+    missing = [one for one in known if one not in names]
+    return next(iter(get_close_matches(name.lower(), missing, n=1)), None)
+
+
 def _name_problems(
     names: list[str], columns: TableColumns
 ) -> list[tuple[str, str, str]]:
     known = [column.name for column in columns.columns]
     found = []
     for name in sorted(set(names)):
-        if is_row_number(name):
-            continue
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else SEE_SCHEMA
-            found.append((name, "unknown column", f"remove or rename it; {hint}"))
-        elif names.count(name) > 1:
+        meant = None if name in known else _meant(name, names, known)
+        if meant is not None and not is_row_number(name):
+            # A slip in ``isr`` would be a cluster in perfect health.
+            remedy = f"remove or rename it; did you mean {meant}?"
+            found.append((name, "unknown column", remedy))
+        elif name in known and names.count(name) > 1:
             found.append((name, "a column must stand once", "remove the second one"))
     missing = [
         (column.name, "the column is missing", "add it")

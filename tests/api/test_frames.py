@@ -10,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import planner
+from planner.plan.moves_file import read_moves
 from planner.score.make import score_snapshot
 from planner.score.tables import score_table
 from planner.snapshot import Snapshot
@@ -80,3 +81,37 @@ def test_arrow_has_no_number_for_what_is_not_known(results):
         for column in table.columns:
             if pa.types.is_floating(column.type):
                 assert not np.isnan(column.drop_null().to_numpy()).any()
+
+
+@pytest.mark.parametrize("known", ["none", "some", "all"])
+def test_a_copy_of_unknown_size_is_not_one_of_no_bytes(tmp_path, known):
+    document = document_without_rates()
+    partitions = [one for topic in document["topics"] for one in topic["partitions"]]
+    for at, partition in enumerate(partitions):
+        if known == "none" or (known == "some" and at % 2):
+            for name in ("size_bytes", "replica_bytes"):
+                partition.pop(name, None)
+    sizes = {
+        (topic["name"], one["partition"]): one.get("size_bytes")
+        for topic in document["topics"]
+        for one in topic["partitions"]
+    }
+
+    plan = planner.rebalance(Snapshot.from_document(document), band=0.2)
+    plan.write(tmp_path / "p")
+
+    copies = [
+        row for row in plan.moves.to_arrow().to_pylist() if row["kind"] == "replica"
+    ]
+    found = [row["bytes"] for row in copies]
+    assert copies
+    assert found == [sizes[row["topic"], row["partition"]] for row in copies]
+    total = None if None in found else sum(found)
+    assert plan.document["moves"]["bytes"] == total
+    assert [
+        row.size_bytes
+        for row in read_moves(tmp_path / "p" / "moves.csv")
+        if row.kind == "replica"
+    ] == found
+    summary = (tmp_path / "p" / "RUNBOOK.md").read_text()
+    assert ("sizes unknown" in summary) == (total is None)

@@ -340,3 +340,83 @@ def test_a_group_file_in_a_fence_is_read(tmp_path):
 
     assert found.record.group_id == "g"
     assert "2 lines that are no data passed over" in found.notes[0]
+
+
+# Lags past the end, joined outputs, columns that are not used.
+
+HEADINGS = (
+    "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID"
+)
+
+
+@pytest.mark.parametrize("lag", ["-18", "0", "-"])
+def test_a_lag_past_the_end_is_read_and_named(capsys, tmp_path, lag):
+    path = tmp_path / "g.txt"
+    path.write_text(f"{HEADINGS}\ng t 0 10 12 2 c-1 /h c\ng t 1 30 12 {lag} c-1 /h c\n")
+
+    outcome = run(capsys, "group", "show", path)
+
+    assert outcome.code == 0, outcome.err
+    assert "at least 2; unknown of 1 partition" in outcome.out
+    assert "t-1: committed 30, and the log ends at 12" in outcome.out
+
+
+def test_an_offset_of_minus_one_is_none():
+    old = "Group Topic Pid Offset logSize Lag Owner\ng t 0 -1 12 unknown c_h1-1-2-0\n"
+
+    (topic,) = read(old).record.topics
+
+    assert (topic.committed_offsets, topic.log_end_offsets) == ([None], [12])
+
+
+@pytest.mark.parametrize("cell", ["-x", "1-2", "--5", "-1"])
+def test_a_partition_below_zero_or_no_number_is_refused(cell):
+    error = refusal(f"{HEADINGS}\ng t 0 1 2 1 c /h c\ng t {cell} 1 2 1 c /h c\n")
+
+    assert error.problems[0].place == "line 3, column PARTITION"
+
+
+def test_two_outputs_that_differ_are_refused_with_the_line():
+    first = f"{HEADINGS}\ng t 0 10 12 2 c-1 /h c\n"
+    later = f"{HEADINGS}\ng t 0 11 12 1 c-1 /h c\n"
+
+    assert read(first + first).record == read(first).record
+    (problem,) = refusal(f"{first}\n{later}").problems
+    assert problem.place == "line 5, column CURRENT-OFFSET"
+    assert "two outputs" in problem.rule
+
+
+def test_columns_that_are_not_used_are_named_once():
+    text = "GROUP TOPIC PARTITION NEW-OFFSET SKEW\ng t 0 7 3\ng t 1 8 3\n"
+
+    notes = [note for note in read(text).notes if "not used" in note]
+
+    assert notes == ["f: not used: column NEW-OFFSET, column SKEW"]
+    assert not any(
+        "not used" in note
+        for name in NAMES
+        for note in read(TEXTS[name], GROUPS[name]).notes
+    )
+
+
+def test_the_list_of_brokers_below_the_table_of_kafka_0_8_is_passed_over():
+    table = "Group Topic Pid Offset logSize Lag Owner\ng t 0 10 12 2 c_h1-1-2-0\n"
+
+    found = read(f"{table}BROKER INFO\n0 -> k1:9092\n1 -> k2:9092\n")
+
+    assert found.record == read(table).record
+    assert any("3 lines that are no data" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"error": false, "status": {"group": "g"}}', '[{"lag": 2}]', "{}", "[]"]
+)
+def test_json_of_another_tool_is_one_problem(tmp_path, text):
+    path = tmp_path / "g.json"
+    path.write_text(f"{text}\n")
+
+    with pytest.raises(BadInputError) as raised:
+        read_group(path)
+
+    (problem,) = raised.value.problems
+    assert "what kafka-consumer-groups printed" in problem.rule

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from importers.test_fuzz import told
 from planner.errors import BadInputError
+from planner.fleet.dumps.kinds import kind_of
 from planner.pasted_text import recognise
 from planner.snapshot.importers.assignment import read_assignment
 from planner.snapshot.importers.broker_table import read_broker_table
@@ -118,6 +119,39 @@ def test_noise_is_passed_over_in_wrapped_files(reader, wrapping):
     assert passed_over(source) == passed_over(plain) + 2
 
 
+@pytest.mark.parametrize("kind", WORDS)
+@pytest.mark.parametrize("reader", IDS)
+def test_sentences_outside_of_fences_are_no_data(reader, kind):
+    text, words = LONGEST[reader], f"{WORDS[kind]}\n"
+
+    check(reader, text, f"{words}\n```\n{text}```\n\n{words}", 4)
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
+def test_wrapped_files_are_recognised(importer, wrapping):
+    for data in READERS.get(importer.read, ()):
+        wrapped = WRAPPINGS[wrapping](data.decode().rstrip("\n") + "\n")
+
+        assert kind_of(wrapped) == importer.name
+
+
+@pytest.mark.parametrize("before", ["12:", "out.txt:3:", "> ", "pod | "])
+@pytest.mark.parametrize("reader", IDS)
+def test_what_only_one_line_has_before_it_is_no_wrapping(reader, before):
+    lines = LONGEST[reader].splitlines()
+    at = max(1, len(lines) // 2)
+    if len(lines) < 2 or reader is read_assignment:
+        return
+
+    error = refusal(
+        reader,
+        "\n".join([*lines[:at], before + lines[at], *lines[at + 1 :], ""]).encode(),
+    )
+
+    assert error.problems
+
+
 @given(st.data())
 @settings(deadline=None)
 def test_any_noise_anywhere_changes_nothing_but_one_note(data):
@@ -152,6 +186,8 @@ def test_nothing_but_noise_is_refused(reader):
         "org.apache.kafka.common.errors.TimeoutException: Call(callName=x)",
         "[2024-02-02 10:00:00,123] ERROR Timed out (kafka.admin.TopicCommand$)",
         "command terminated with exit code 1",
+        "% ERROR: Failed to acquire metadata: Local: Broker transport failure",
+        "error: unable to upgrade connection: container not found",
     ],
 )
 @pytest.mark.parametrize("reader", IDS)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from planner.snapshot.importers.assignment import read_assignment
+from planner.snapshot.importers.capacity import read_capacity
 from planner.snapshot.importers.kafka_cluster import read_endpoints
 from planner.snapshot.importers.kafka_configs import read_configs
 from planner.snapshot.importers.kafka_features import read_features
@@ -15,7 +17,7 @@ from planner.snapshot.importers.kcat import read_kcat
 from planner.snapshot.importers.prometheus import read_prometheus
 from planner.snapshot.importers.rates_table import read_rates
 from support.commands import run
-from support.monitoring import vector
+from support.monitoring import CAPACITY, vector
 from support.samples import KCAT, RATES, SAMPLES, records_of, refusal, words
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
@@ -451,3 +453,142 @@ def test_a_file_whose_every_entry_is_wrong_is_refused():
 
     with pytest.raises(ValueError, match="a topic that can be read"):
         read_kcat(data, file="f", allow_partial=True)
+
+
+# What a file says and the importer does not use.
+
+DIRS = {
+    "version": 1,
+    "brokers": [{"broker": 1, "logDirs": [{"logDir": "/d", "partitions": []}]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("reader", "document", "unused"),
+    [
+        pytest.param(
+            read_log_dirs,
+            {
+                **DIRS,
+                "brokers": [
+                    {
+                        "broker": 1,
+                        "rack": "a",
+                        "logDirs": [{"logDir": "/d", "total": 9, "partitions": []}],
+                    }
+                ],
+            },
+            "brokers[].rack, brokers[].logDirs[].total",
+            id="log-dirs",
+        ),
+        pytest.param(
+            read_kcat,
+            {**json.loads(KCAT), "clusterid": "x"},
+            "clusterid",
+            id="kcat",
+        ),
+        pytest.param(
+            read_assignment,
+            {"partitions": [{"topic": "a", "partition": 0, "replicas": [1], "w": 2}]},
+            "partitions[].w",
+            id="assignment",
+        ),
+        pytest.param(
+            read_capacity,
+            {
+                "brokerCapacities": [
+                    {**CAPACITY["brokerCapacities"][0], "iops": "7"},
+                    *CAPACITY["brokerCapacities"][1:],
+                ]
+            },
+            "brokerCapacities[].iops",
+            id="capacity",
+        ),
+        pytest.param(
+            read_prometheus,
+            {
+                **json.loads(vector(({"planner": "in", "topic": "a"}, 7.5))),
+                "warnings": ["a store did not answer"],
+            },
+            "warnings",
+            id="prometheus",
+        ),
+    ],
+)
+def test_what_json_says_and_is_not_used_is_named_once(reader, document, unused):
+    source = reader(json.dumps(document).encode(), file="f")
+
+    assert [n for n in source.notes if "not used" in n] == [f"f: not used: {unused}"]
+
+
+@pytest.mark.parametrize("length", [-1, -2, -4, -12, -40])
+def test_json_that_was_cut_is_refused_as_cut(length):
+    text = json.dumps(DIRS)[:length]
+
+    for end in ("", "\n", "\n\n"):
+        (problem,) = refusal(read_log_dirs, f"{text}{end}".encode()).problems
+        assert problem.rule == "the JSON ends too early"
+        assert problem.remedy == "it was cut: take it anew"
+
+
+@pytest.mark.parametrize("wrong", ["NaN", "{,", "True", "1,]"])
+def test_json_that_is_wrong_is_not_taken_for_another_output(wrong):
+    text = json.dumps({"brokers": [{"broker": 7, "logDirs": [], "partitions": [{}]}]})
+
+    error = refusal(read_log_dirs, f"{text[:-1]}, {wrong}\n".encode())
+
+    assert not any("looks like" in problem.remedy for problem in error.problems)
+
+
+# Tables of features before Kafka 3.3.
+
+OLD_FEATURES = (
+    "Feature: feature_1\tSupportedMinVersion: 1\tSupportedMaxVersion: 3\t"
+    "FinalizedMinVersionLevel: 1\tFinalizedMaxVersionLevel: 2\tEpoch: 0\n"
+    "Feature: feature_2\tSupportedMinVersion: 1\tSupportedMaxVersion: 5\t"
+    "FinalizedMinVersionLevel: -\tFinalizedMaxVersionLevel: -\tEpoch: 0\n"
+)
+
+
+def test_features_before_kafka_3_3_are_read_and_named_with_their_age():
+    source = read_features(OLD_FEATURES.encode(), file="f")
+
+    assert source.header == {"features": {"feature_1": 2}}
+    (note,) = source.notes
+    assert "Kafka 2.7 to 3.2" in note
+
+
+def test_features_of_two_ages_are_refused_with_the_line_of_the_second():
+    new = (SAMPLES / "features-describe.txt").read_text()
+
+    (problem,) = refusal(read_features, f"{OLD_FEATURES}{new}".encode()).problems
+
+    assert problem.place == "line 3"
+    assert "before Kafka 3.3" in problem.rule
+
+
+# Headings of reassignments, as tickets have them.
+
+CURRENT = '{"partitions":[{"topic":"a","partition":0,"replicas":[1,2]}]}'
+PROPOSED = CURRENT.replace("[1,2]", "[2,1]")
+
+
+@pytest.mark.parametrize("mark", ["{}", "# {}", "## {}", "**{}**", "{}:", "  {}"])
+def test_the_current_assignment_is_told_from_the_proposed_by_its_heading(mark):
+    current = mark.format("Current partition replica assignment")
+    proposed = mark.format("Proposed partition reassignment configuration")
+    text = f"{current}\n\n{CURRENT}\n\n{proposed}\n\n{PROPOSED}\n"
+
+    source = read_assignment(text.encode(), file="f")
+
+    assert source.partitions.values["replicas"] == [[1, 2]]
+
+
+@pytest.mark.parametrize("mark", ["{}", "# {}", "**{}**"])
+def test_a_proposal_alone_is_not_taken_for_what_is_there(mark):
+    heading = mark.format("Proposed partition reassignment configuration")
+
+    (problem,) = refusal(read_assignment, f"{heading}\n{PROPOSED}\n".encode()).problems
+
+    assert problem.place == "line 1"
+    assert "below 'Current partition replica assignment'" in problem.remedy

@@ -232,3 +232,28 @@ def test_replicas_that_are_no_number_of_brokers_are_refused(count):
         )
 
     assert "spec.kafka.replicas" in caught.value.problems[0].place
+
+
+KAFKA_TOPIC = """apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata: {name: orders}
+spec: {partitions: 3}
+"""
+
+
+def test_resources_of_other_kinds_are_named_by_kind():
+    source = read_strimzi(
+        f"{KAFKA}---\n{KAFKA_TOPIC}---\n{KAFKA_TOPIC}".encode(), file="f"
+    )
+
+    assert "f: 2 resources of other kinds passed over (KafkaTopic)" in source.notes
+
+
+def test_resources_may_stand_in_a_list_of_json():
+    documents = list(yaml.safe_load_all(POOLS))
+    text = json.dumps(documents, default=str)
+
+    source = read_strimzi(f"{text}\n".encode(), file="f")
+
+    plain = read_strimzi(POOLS, file="f")
+    assert [one.key for one in source.brokers] == [one.key for one in plain.brokers]

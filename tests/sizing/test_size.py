@@ -395,3 +395,41 @@ def test_one_type_is_sized_as_brokers_like_those_there_are(capsys, more):
     assert sized.code == 0
     assert "Answer     279 " in sized.out
     assert "(93+93+93 in racks a, b, c)" in sized.out
+
+
+LAUNCH = """[[scenarios]]
+name = "launch"
+[[scenarios.changes]]
+change = "new-topic"
+name = "events"
+partitions = 120
+replication_factor = 3
+writes = "20MB/s"
+reads = "60MB/s"
+keep = "7d"
+"""
+
+
+@pytest.mark.parametrize(
+    ("survive", "answer"), [("nothing", 30), ("broker", 33), ("rack", 45)]
+)
+@pytest.mark.parametrize("more", [(), ("--types", C27 / "types.toml", "--racks", "3")])
+def test_whole_replicas_count_after_a_loss_too(capsys, tmp_path, survive, answer, more):
+    path = tmp_path / "launch.toml"
+    path.write_text(LAUNCH)
+    given = ("--scenarios", path, "--scenario", "launch", "--survive", survive)
+
+    sized = run(
+        capsys,
+        "size",
+        C27 / "s.json",
+        *given,
+        *more,
+        "--capacity-threshold",
+        "disk=65%",
+    )
+
+    # 12 replicas of 100.8 GB fit into 1.3 TB: 360 need 30 brokers, and a rack of
+    # less than 11 cannot hold its 120 without one of them.
+    assert sized.code == 0, sized.err
+    assert f"Answer     {answer} " in sized.out

@@ -248,3 +248,67 @@ def test_a_slip_in_a_heading_is_no_unknown_column(capsys, tmp_path):
     parquet.write_table(pa.table(slip), buffer)
     with pytest.raises(BadInputError, match="unknown column"):
         read_rates(buffer.getvalue(), file="f")
+
+
+# Columns that no snapshot has.
+
+BROKERS = {"id": [1, 2], "rack": ["a", "b"]}
+PARTITIONS = {"topic": ["t", "u"], "partition": [0, 0], "replicas": [[1, 2], [2, 1]]}
+
+
+def by_parts(table, path):
+    """As Spark writes a table: a folder of parts."""
+    path.mkdir()
+    for row in range(len(table)):
+        parquet.write_table(table.slice(row, 1), path / f"part-0000{row}.parquet")
+    (path / "_SUCCESS").touch()
+
+
+def by_folders(table, path):
+    """With a folder for each value of a column that no snapshot has."""
+    for row, value in enumerate(table.column("team").to_pylist()):
+        part = path / f"team={value}"
+        part.mkdir(parents=True, exist_ok=True)
+        rest = table.drop_columns(["team"]).slice(row, 1)
+        parquet.write_table(rest, part / "part-0.parquet")
+
+
+@pytest.mark.parametrize("write", [*WRITERS, by_parts, by_folders])
+def test_a_column_that_no_snapshot_has_is_named_once(capsys, tmp_path, write):
+    from support.commands import run
+
+    (tmp_path / "snapshot.json").write_text(HEADER)
+    extra = {"team": ["x", "y"]}
+    write(pa.table(BROKERS | extra), tmp_path / "brokers.parquet")
+    write(pa.table(PARTITIONS | extra), tmp_path / "partitions.parquet")
+
+    outcome = run(capsys, "snapshot", "show", tmp_path)
+
+    assert outcome.code == 0, outcome.err
+    assert outcome.err.count("not used") == 1
+    assert "brokers.parquet: column team" in outcome.err
+    assert "partitions.parquet: column team" in outcome.err
+    assert read_snapshot(tmp_path).partitions.num_rows == 2
+
+
+@pytest.mark.parametrize("slip", ["size_byte", "SIZE_BYTES", "sizebytes", "Isr"])
+def test_a_slip_in_the_name_of_a_column_is_refused(tmp_path, slip):
+    (tmp_path / "snapshot.json").write_text(HEADER)
+    parquet.write_table(pa.table(BROKERS), tmp_path / "brokers.parquet")
+    table = pa.table(PARTITIONS | {slip: [1, 2]})
+    parquet.write_table(table, tmp_path / "partitions.parquet")
+
+    with pytest.raises(BadInputError) as caught:
+        read_snapshot(tmp_path)
+
+    assert "did you mean" in caught.value.problems[0].remedy
+
+
+def test_without_other_columns_nothing_is_named(capsys, tmp_path):
+    from support.commands import run
+
+    (tmp_path / "snapshot.json").write_text(HEADER)
+    by_pandas_sorted(pa.table(BROKERS), tmp_path / "brokers.parquet")
+    by_pandas_sorted(pa.table(PARTITIONS), tmp_path / "partitions.parquet")
+
+    assert "not used" not in run(capsys, "snapshot", "show", tmp_path).err

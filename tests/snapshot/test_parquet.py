@@ -208,7 +208,7 @@ BROKEN = [
     (
         "unknown",
         "partitions",
-        _with("isrs", [1, 2]),
+        lambda t: t.rename_columns({"isr": "isrs"}),
         "partitions.parquet: column isrs",
         "unknown column",
     ),

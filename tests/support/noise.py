@@ -72,6 +72,8 @@ NOISE = {
     "fence": "```",
     "fence-language": "```text",
     "fence-tilde": "~~~",
+    "fence-attributes": "```{.text .numberLines}",
+    "fence-title": '```console title="out.txt"',
     "jira": "{noformat}",
     "jira-code": "{code:bash}",
     "html": "<pre>",
@@ -79,7 +81,15 @@ NOISE = {
     ": NotSpecified: (x:String) [], RemoteException",
     "leave": "exit",
     "sudo": "[sudo] password for me:",
+    "here-document": "EOF",
+    "log-of-librdkafka": "%3|1700000000.123|FAIL|rdkafka#producer-1| [thrd:k1:9092]: x",
+    "words-of-kcat": "% Reading configuration from file /etc/kcat.conf",
+    "helm": "# Source: chart/templates/kafka.yaml",
     "pager": "(END)",
+    "pager-more": "--More--",
+    "pager-more-part": "--More--(42%)",
+    "pager-colon": ":",
+    "pager-lines": "lines 1-23/118 (END)",
     "welcome": "Welcome to Ubuntu 22.04.3 LTS (GNU/Linux 5.15.0-91-generic x86_64)",
     "date": "Tue Mar  5 10:00:01 UTC 2024",
     "mac": "MacBook-Pro:kafka me$ bin/kafka-topics.sh --describe",
@@ -87,6 +97,39 @@ NOISE = {
     "                                 Dload  Upload   Total   Spent    Left  Speed\n"
     "100  1234  100  1234    0     0  12345      0 --:--:-- --:--:-- --:--:-- 12345",
     "http": "HTTP/1.1 200 OK\nContent-Type: application/json\nDate: Tue, 05 Mar 2024",
+    "powershell-bare": "PS>.\\bin\\windows\\kafka-topics.bat --describe",
+    "alias-of-kubectl": "k exec -it kafka-0 -- kafka-topics.sh --describe",
+    "traced-shell": "++ dirname /opt/kafka/bin/kafka-topics.sh",
+    "shell-pipe": "cat topics.txt | head -20",
+    "shell-export": "export KAFKA_HEAP_OPTS=-Xmx512M",
+    "shell-set": "set -x",
+    "time-posix": "real 0.51",
+    "date-british": "Tue 05 Mar 2024 10:00:01 AM UTC",
+    "date-iso": "2024-03-05T10:00:00Z",
+    "image": "===> Configuring ...",
+    "user": "uid=1000(appuser) gid=1000(appuser) groups=1000(appuser)",
+    "locale": "bash: warning: setlocale: LC_ALL: cannot change locale (en_US)",
+    "logback-status": "10:00:00,123 |-INFO in c.q.l.LoggerContext[default] - none",
+    "log-of-tomcat": "05-Mar-2024 10:00:00.123 INFO [main] a.b.C",
+    "log-of-jdk": "Mar 05, 2024 10:00:00 AM org.apache.kafka.clients.Metadata update",
+    "log4j-debug": "log4j: Trying to find [log4j.xml] using context classloader",
+    "jvm-comma": "[0,004s][warning][gc] -XX:+PrintGC is deprecated",
+    "jvm-banner": "Java(TM) SE Runtime Environment (build 1.8.0_202-b08)",
+    "jvm-version": 'openjdk version "11.0.2" 2019-01-15',
+    "deprecated": "Deprecated: something",
+    "deprecated-brackets": "[DEPRECATED] use something else",
+    "alter": "Completed updating config for topic orders.",
+    "curl-verbose": "* Connected to localhost (127.0.0.1) port 8090 (#0)\n> GET /a "
+    "HTTP/1.1\n>\n< HTTP/1.1 200 OK\n< Content-Type: application/json",
+    "wget": "--2024-03-05 10:00:00--  http://prom:9090/api/v1/query",
+    "quote-of-jira": "{quote}",
+    "code-of-a-forum": "[code]",
+    "source-of-asciidoc": "[source,bash]",
+    "html-details": "<details><summary>output</summary>",
+    "html-closed": "</code></pre>",
+    "rule": "=====",
+    "heading-of-asciidoc": "== Output",
+    "emphasis": "*Output*",
     "heading": "## Output of the tool",
     "bold": "**Output:**",
 }
@@ -95,6 +138,9 @@ NOISE = {
 WORDS = {
     "sentence": "Here is what we get from the first cluster:",
     "question": "Does anybody know why this happens?",
+    "short-heading": "Output:",
+    "list-item": "1. Describe all of the topics",
+    "thanks": "Many thanks!",
     "greeting": "Hello all, we run three brokers in one rack.",
 }
 """Sentences: noise in what tools print, but not in CSV or YAML."""
@@ -111,6 +157,26 @@ WRAPPINGS = {
     "indented-by-a-tab": lambda text: _each_line(text, "\t"),
     "quoted": lambda text: _each_line(text, "> "),
     "container": lambda text: _each_line(text, "kafka_1  | "),
+    "old-mac-lines": lambda text: text.replace("\n", "\r").encode(),
+    "quoted-twice": lambda text: _each_line(text, "> > "),
+    "quoted-without-blank": lambda text: _each_line(text, ">>"),
+    "mail-bar": lambda text: _each_line(text, "| "),
+    "pod": lambda text: _each_line(text, "[pod/kafka-0/kafka] "),
+    "grep-n": lambda text: _numbered(text, "{}:"),
+    "grep-n-file": lambda text: _numbered(text, "out.txt:{}:"),
+    "grep-files": lambda text: _each_line(text, "logs/out.txt:"),
+    "cat-n": lambda text: _numbered(text, "{:6d}\t"),
+    "numbered-by-an-editor": lambda text: _numbered(text, "{:4d} "),
+    "numbered-by-nl": lambda text: _numbered(text, "{:6d}  "),
+    "numbered-and-quoted": lambda text: _numbered(text, "> {}:"),
+    "times": lambda text: _numbered(text, "2024-03-05T10:00:00.{:06d}Z "),
+    "times-in-brackets": lambda text: _each_line(text, "[2024-03-05 10:00:00] "),
+    "times-of-ts": lambda text: _each_line(text, "Mar 05 10:00:01 "),
+    "journal": lambda text: _each_line(text, "Mar  5 10:00:01 k1 kafka[12]: "),
+    "container-and-time": lambda text: _each_line(
+        text, "kafka-1  | 2024-03-05T10:00:01.5Z "
+    ),
+    "new-pages": lambda text: text.replace("\n", "\n\f").encode(),
     "coloured": lambda text: f"\x1b[0m\x1b[01;31m{text}\x1b[K".encode(),
 }
 """What is done to a whole file and changes nothing."""
@@ -122,6 +188,13 @@ def _hard_blanks(text):
         line if line.lstrip()[:1] in set('{["]}') else line.replace("  ", " \u00a0")
         for line in text.split("\n")
     )
+
+
+def _numbered(text, before):
+    lines = enumerate(text.split("\n"), 1)
+    return "\n".join(
+        before.format(n) + line if line else line for n, line in lines
+    ).encode()
 
 
 def _each_line(text, before):

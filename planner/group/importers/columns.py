@@ -47,6 +47,17 @@ _NUMBERS = frozenset(
 )
 _REQUIRED = frozenset(("GROUP", "TOPIC", "CONSUMER-ID", "HOST"))
 _NUMBER = re.compile(r"-|[0-9]{1,19}", re.ASCII)
+_OFFSET = re.compile(r"-|-?[0-9]{1,19}", re.ASCII)
+_OFFSETS = frozenset(("CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "START-OFFSET"))
+"""Columns whose number may be below 0: a lag past the end, or -1 for no offset."""
+_KNOWN = frozenset(
+    (
+        *("GROUP", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER-EPOCH", "ASSIGNMENT"),
+        *("CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"),
+        *("GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "UPGRADED", "MEMBER-EPOCH"),
+    )
+)
+"""Headings that Kafka's tools print, besides `_OTHERS`."""
 _NO_VALUE = re.compile(r"none|unknown", re.IGNORECASE)
 _OLD_OWNER = re.compile(r"(?P<client>.+)_(?P<host>/\S+)")
 _TOUCHING = re.compile(
@@ -64,7 +75,8 @@ class Columns:
     names
         As newer releases name them.
     starts
-        Index of the first character of each; empty where `separator` tells cells apart.
+        Index of the first character of each; empty where `separator` or single blanks
+        tell cells apart.
     separator
         A comma or a tab, or nothing.
     is_old
@@ -109,7 +121,7 @@ class Columns:
 
     def _is_aligned(self, line: str) -> bool:
         """Tell whether no cell crosses the beginning of a column, and each fills it."""
-        if line[: self.starts[0]].strip():
+        if not self.starts or line[: self.starts[0]].strip():
             return False
         for at, stop in zip(self.starts, [*self.starts[1:], len(line)], strict=True):
             is_begun = at > 0 and line[at - 1 : at] not in {"", " "}
@@ -123,10 +135,17 @@ class Columns:
         """Whether a column holds numbers, which noise does not have there."""
         return not _NUMBERS.isdisjoint(self.names)
 
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Headings that Kafka's tools do not print of what a group is."""
+        known = _KNOWN | _OTHERS | {*_OLD.values()}
+        return tuple(name for name in self.names if name not in known)
+
     def wrong(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
         """Return the first heading below which the cell is wrong, with the rule."""
         for name in self.names:
-            if name in _NUMBERS and not _NUMBER.fullmatch(cells[name]):
+            number = _OFFSET if name in _OFFSETS else _NUMBER
+            if name in _NUMBERS and not number.fullmatch(cells[name]):
                 return name, "must be a whole number or a dash"
             if name in _REQUIRED and not cells[name]:
                 return name, "must not be empty: the line was cut"
@@ -140,9 +159,10 @@ def columns_of(line: str) -> Columns | None:
         cells = [cell.strip() for cell in line.split(separator)]
         return _columns(cells, (), separator)
     found = list(_HEADING.finditer(line))
-    return _columns(
-        [one.group() for one in found], tuple(one.start() for one in found), ""
-    )
+    # Where blanks were squeezed, places of headings say nothing about cells.
+    is_squeezed = "  " not in line.strip()
+    starts = () if is_squeezed else tuple(one.start() for one in found)
+    return _columns([one.group() for one in found], starts, "")
 
 
 def _columns(

@@ -71,7 +71,8 @@ class _Gathered:
 
     def number(self, row: Row, heading: str) -> int | None:
         text = row.get(heading)
-        if text is None:
+        if text is None or text.startswith("-"):
+            # Below 0 is a lag past the end, or -1 for no offset.
             return None
         if not text.isascii() or not text.isdigit():
             self.problems.append(
@@ -201,8 +202,11 @@ def _gather_offsets(row: Row, gathered: _Gathered) -> None:
         ("LOG-END-OFFSET", topic.ends),
     ):
         offset = gathered.number(row, heading)
-        if offset is not None:
-            offsets[number] = offset
+        if offset is not None and offsets.setdefault(number, offset) != offset:
+            rule = (
+                f"must say the same as above, {offsets[number]}: two outputs are joined"
+            )
+            gathered.problems.append(row.problem(heading, rule))
     _gather_share_offsets(row, number, gathered, topic)
     if member is not None:
         owned = member.owned.setdefault(name, [])

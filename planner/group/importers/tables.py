@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from planner.errors import InputProblem
 from planner.group.importers.columns import NONE, Columns, columns_of
 from planner.pasted_text import Form, Noise, clean, passed_note
-from planner.pasted_text.noise import WORDS
+from planner.pasted_text.noise import WORDS, shown
 from planner.snapshot.problems import problem
 
 _WORDS = re.compile(
@@ -23,7 +23,11 @@ _NO_DATA = re.compile(r"(?!)")
 _FORM = Form(
     # Only headings tell that a line is data, so that is seen later.
     data=_NO_DATA,
-    marks=re.compile(r"\b(?:PARTITION|CONSUMER-ID|CURRENT-OFFSET|#MEMBERS)\b"),
+    marks=re.compile(
+        r"\b(?:PARTITION|CONSUMER-ID|CURRENT-OFFSET|ASSIGNMENT-STRATEGY)\b|#MEMBERS\b"
+        r"|\bGROUP,?\s+(?:TOPIC|TYPE|STATE|PROTOCOL|COORDINATOR|CONSUMER-ID)\b"
+        r"|\bGroup\s+Topic\s+Pid\b"
+    ),
 )
 _COMMAND_GROUP = re.compile(
     r"--group[ =]+(?P<quote>[\"']?)(?P<name>.+?)(?P=quote)(?= |$)"
@@ -238,6 +242,10 @@ class _Reader:
     def notes(self, tables: tuple[Table, ...]) -> Iterator[str]:
         first = self._passed[0] if self._passed else None
         yield from passed_note(self.file, len(self._passed), first)
+        unused = dict.fromkeys(name for one in tables for name in one.columns.unused)
+        if unused:
+            names = ", ".join(f"column {shown(name)}" for name in unused)
+            yield f"{self.file}: not used: {names}"
         if any(table.columns.is_old for table in tables):
             yield (
                 f"{self.file}: a table of Kafka 0.10 or older, with owners instead of "

@@ -29,12 +29,15 @@ from planner.snapshot.records import Id
 
 KIND = "reassignment JSON of the current assignment"
 _ANY = "any"
+# A ticket may have made a heading or bold words of what the tool printed.
 _HEADING = re.compile(
-    r"^[ \t]*Current partition replica assignment[ \t\r]*$", re.MULTILINE
+    r"^[ \t#*]*Current partition replica assignment[ \t\r*:]*$", re.MULTILINE
 )
+_PROPOSAL = re.compile(r"^[ \t#*]*Proposed partition reassignment", re.MULTILINE)
 # The tool prints these lines around its JSON.
 _FORM = json_form(
-    r"Current partition replica assignment|Proposed partition reassignment"
+    r"[#* ]{0,8}(?:Current partition replica assignment"
+    r"|Proposed partition reassignment)"
     r"|Save this to use as |Successfully started |Warning: You must run --verify"
     r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to "
 )
@@ -87,7 +90,7 @@ def read_assignment(data: bytes, *, file: str) -> Source:
     entries = [
         entry
         for document in documents
-        for entry in validate(_OUTPUT, document, refusal)["partitions"]
+        for entry in validate(_OUTPUT, document, refusal, known=())["partitions"]
     ]
     for at, entry in enumerate(entries):
         for rule in _entry_rules(entry):
@@ -108,6 +111,7 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
     heading = _HEADING.search(text)
     if heading is None:
         refuse_failures(pasted.failures, refusal)
+        _refuse_proposal(text, refusal)
         return documents_of(text, refusal)
     again = _HEADING.search(text, heading.end())
     if again is not None:
@@ -124,6 +128,18 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
     above = [number for number in pasted.failures if number < first.line]
     refuse_failures(above, refusal)
     return [parse_json(first.text, refusal, first_line=first.line)]
+
+
+def _refuse_proposal(text: str, refusal: Refusal) -> None:
+    """Refuse a proposal without the current assignment: taken for it, it would lie."""
+    proposal = _PROPOSAL.search(text)
+    if proposal is not None:
+        line = text.count("\n", 0, proposal.start()) + 1
+        rule = "the file holds what is proposed, and not what is there"
+        remedy = (
+            "take what --generate prints below 'Current partition replica assignment'"
+        )
+        refusal.stop(f"line {line}", rule, remedy)
 
 
 def _entry_rules(entry: dict[str, Any]) -> list[str]:

@@ -30,6 +30,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 _FOREIGN = with_config(ConfigDict(strict=True))
 _Number = str | int | float
 _Cores = TypedDict("_Cores", {"num.cores": _Number})
+_KNOWN = frozenset(("doc", "version"))
 _RESOURCES = ("DISK", "NW_IN", "NW_OUT")
 
 
@@ -91,7 +92,7 @@ def read_capacity(data: bytes, *, file: str) -> Source:
     """
     refusal = Refusal(file, CAPACITY_KIND, "capacity")
     document = read_document(data, refusal)
-    entries = validate(_CAPACITIES, document, refusal)["brokerCapacities"]
+    entries = validate(_CAPACITIES, document, refusal, known=_KNOWN)["brokerCapacities"]
     read = [_Entry(at, entry, refusal) for at, entry in enumerate(entries)]
     refuse_doubles(((one.broker, one.place) for one in read), refusal)
     _refuse_two_styles(entries, refusal)
@@ -220,7 +221,7 @@ def read_broker_sets(data: bytes, *, file: str) -> Source:
     """
     refusal = Refusal(file, SETS_KIND, "broker_sets")
     document = read_document(data, refusal)
-    sets = validate(_BROKER_SETS, document, refusal)["brokerSets"]
+    sets = validate(_BROKER_SETS, document, refusal, known=_KNOWN)["brokerSets"]
     records = tuple(
         Record(
             key=broker,

@@ -6,7 +6,7 @@ Messages name places and rules; of values only numbers are repeated.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from planner.pasted_text import Piece, json_form, noise_of, split_documents
 from planner.process import no_garbage_collection
 from planner.snapshot.importers.text import Refusal, read_text
+from planner.snapshot.importers.unused import unused_keys
 
 Value = TypeVar("Value")
 
@@ -153,7 +154,9 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
     line = int(found["line"]) if found else text.count("\n") + 1
     column = int(found["column"]) if found else 1
     place = f"line {line + first_line - 1}, column {column}"
-    if "EOF" in message:
+    # A string that is cut goes on to the end of its line.
+    num_lines = text.rstrip().count("\n") + 1
+    if "EOF" in message or line > num_lines:
         return place, "the JSON ends too early", "it was cut: take it anew"
     return place, "must be JSON", ""
 
@@ -201,6 +204,7 @@ def validate(
     refusal: Refusal,
     *,
     entries: Sequence[Path] = (),
+    known: Collection[str] | None = None,
 ) -> Value:
     """
     Return a JSON document in the shape that an adapter describes.
@@ -215,6 +219,9 @@ def validate(
         Gets what has another shape.
     entries
         Entries that may be left out where the refusal allows that, deepest first.
+    known
+        Keys that the tool prints and that are not used. Any other key outside of the
+        shape is named in a note; `None`: none is.
 
     Raises
     ------
@@ -228,12 +235,19 @@ def validate(
         if isinstance(error, RecursionError):
             refusal.stop("", "JSON must not be nested this deep", "take it anew")
         if _leave_out(error, document, refusal, entries):
-            return validate(adapter, document, refusal)
+            return validate(adapter, document, refusal, known=known)
         _add_errors(error, document, refusal, entries)
         refusal.raise_problems()
         raise
     refusal.raise_problems()
+    if known is not None:
+        unused = unused_keys(document, value)
+        refusal.leave_unused(key for key in unused if _leaf(key) not in known)
     return value
+
+
+def _leaf(path: str) -> str:
+    return path.rsplit(".", 1)[-1]
 
 
 def _leave_out(

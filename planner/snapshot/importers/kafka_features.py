@@ -6,7 +6,9 @@ The lines that ``kafka-features describe`` prints: the levels of a cluster's fea
     Feature: NAME  SupportedMinVersion: 0  SupportedMaxVersion: 1  \
 FinalizedVersionLevel: 1  Epoch: 244
 
-Levels are numbers, but that of ``metadata.version`` has a name. Source:
+Levels are numbers, but that of ``metadata.version`` has a name. Kafka 2.7 to 3.2 prints
+``FinalizedMinVersionLevel`` and ``FinalizedMaxVersionLevel``, of which the latter is
+the level. Source:
 `FeatureCommand` in Kafka's `tools`, and `MetadataVersion` in its `server-common`.
 """
 
@@ -22,20 +24,22 @@ from planner.snapshot.importers.text import Refusal, numbered_lines, read_text
 KIND = "the output of kafka-features describe"
 _LEVEL = r"(?:UNKNOWN [0-9]{1,5}|[0-9][0-9A-Za-z.-]{0,20}|-)"
 _LINE = re.compile(
-    r"Feature: ?(?P<name>[a-z][a-z.]{0,80})\s+"
+    r"Feature: ?(?P<name>[a-zA-Z][\w.-]{0,80})\s+"
     rf"SupportedMinVersion: ?{_LEVEL}\s+"
     rf"SupportedMaxVersion: ?{_LEVEL}\s+"
-    rf"FinalizedVersionLevel: ?(?P<level>{_LEVEL})\s+"
+    rf"(?:FinalizedVersionLevel|FinalizedMinVersionLevel: ?{_LEVEL}\s+"
+    rf"(?P<old>FinalizedMaxVersionLevel)): ?(?P<level>{_LEVEL})\s+"
     r"Epoch: ?(?:[0-9]{1,19}|-)"
     r"(?P<more>(?:\s+[A-Z][A-Za-z]*: ?[\w.-]*)*)",
     re.ASCII,
 )
+_OLD = "a table of Kafka 2.7 to 3.2: FinalizedMaxVersionLevel is taken as the level"
 _NAME = re.compile(r"([A-Z][A-Za-z]*):")
 _METADATA = "metadata.version"
 FORM = Form(
     data=re.compile(r"\s*Feature: ?\S"),
     marks=re.compile(r"\bFeature: ?\S+\s+Supported"),
-    hints=re.compile(r"\b(?:Feature|Supported\w+|FinalizedVersionLevel|Epoch)\b"),
+    hints=re.compile(r"\b(?:Feature|Supported\w+|Finalized\w*VersionLevel|Epoch)\b"),
 )
 _NAMES = (
     *("3.0-IV1", "3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3"),
@@ -77,8 +81,12 @@ def read_features(data: bytes, *, file: str) -> Source:
         remedy = refusal.other_output() or f"give {KIND}"
         refusal.stop("line 1", "the file must hold lines 'Feature: …'", remedy)
     levels: dict[str, str] = {}
+    ages: dict[bool, int] = {}
     for number, line in numbered_lines(text, refusal):
-        _read_line(number, line, levels, refusal)
+        is_old = _read_line(number, line, levels, refusal)
+        if is_old is not None:
+            ages.setdefault(is_old, number)
+    _refuse_two_ages(ages, refusal)
     refusal.raise_problems()
     features = {name: _level(name, level) for name, level in sorted(levels.items())}
     unknown = [name for name, level in features.items() if level is None]
@@ -88,6 +96,7 @@ def read_features(data: bytes, *, file: str) -> Source:
         header={"features": {name: n for name, n in features.items() if n}},
         notes=(
             *refusal.notes(),
+            *([f"{file}: {_OLD}"] if True in ages else []),
             *(
                 f"{file}: {name} is of a release that is not known here: left out"
                 for name in unknown
@@ -98,7 +107,8 @@ def read_features(data: bytes, *, file: str) -> Source:
 
 def _read_line(
     number: int, line: str, levels: dict[str, str], refusal: Refusal
-) -> None:
+) -> bool | None:
+    """Add a level; return whether the line is of Kafka 3.2 or older, if it is one."""
     found = _LINE.fullmatch(line.strip())
     place = f"line {number}"
     if found is not None and found["more"]:
@@ -112,6 +122,14 @@ def _read_line(
         refusal.add(place, rule, "two outputs were joined: give both files")
     else:
         levels[found["name"]] = found["level"]
+    return None if found is None else found["old"] is not None
+
+
+def _refuse_two_ages(ages: dict[bool, int], refusal: Refusal) -> None:
+    if len(ages) > 1:
+        rule = "all lines must be of one release: before Kafka 3.3 levels are a range"
+        remedy = "two outputs were joined: give one of them"
+        refusal.add(f"line {max(ages.values())}", rule, remedy)
 
 
 def _level(name: str, text: str) -> int | None:

@@ -60,6 +60,7 @@ class _Output(TypedDict):
 
 
 _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
+_KNOWN = frozenset(("offsetLag",))
 _REPLICA = ("brokers", None, "logDirs", None, "partitions", None)
 
 
@@ -89,7 +90,9 @@ def read_log_dirs(data: bytes, *, file: str, allow_partial: bool = False) -> Sou
     """
     refusal = Refusal(file, KIND, "log_dirs", allow_partial=allow_partial)
     documents = read_documents(data, refusal, headings=_PREAMBLE)
-    output = validate(_OUTPUT, _joined(documents), refusal, entries=[_REPLICA])
+    output = validate(
+        _OUTPUT, _joined(documents), refusal, entries=[_REPLICA], known=_KNOWN
+    )
     brokers = output["brokers"]
     told = _told_brokers(refusal.original)
     _check_brokers([one["broker"] for one in brokers], told, refusal)

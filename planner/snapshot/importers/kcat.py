@@ -23,6 +23,7 @@ _FOREIGN = with_config(ConfigDict(strict=True))
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/]+)):[0-9]{1,5}")
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _KNOWN_ERROR = re.compile(r"Broker: [A-Za-z][A-Za-z ,/-]{2,80}")
+_KNOWN = frozenset(("originating_broker", "controllerid"))
 _ALL_TOPICS = {"*", ""}
 
 
@@ -95,7 +96,8 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     refusal = Refusal(file, KIND, "kcat", allow_partial=allow_partial)
     document = read_document(data, refusal)
     _leave_out_errors(document, refusal)
-    output = validate(_OUTPUT, document, refusal, entries=[("topics", None)])
+    entries = [("topics", None)]
+    output = validate(_OUTPUT, document, refusal, entries=entries, known=_KNOWN)
     topics = output["topics"]
     if not topics and refusal.has_rejected:
         remedy = "let the user describe topics, and take it anew"

@@ -59,6 +59,8 @@ class _Answer(TypedDict):
     data: NotRequired[_Data]
 
 
+_RESULT = ("data", "result", None)
+_KNOWN = frozenset(("stats", "analysis"))
 _ANSWER: TypeAdapter[Any] = TypeAdapter(_Answer)
 
 
@@ -194,7 +196,7 @@ def read_prometheus(
     refusal = Refusal(file, KIND, "prometheus", allow_partial=allow_partial)
     documents = read_documents(data, refusal)
     answers = [
-        validate(_ANSWER, document, refusal, entries=[("data", "result", None)])
+        validate(_ANSWER, document, refusal, entries=[_RESULT], known=_KNOWN)
         for document in documents
     ]
     results = [one for answer in answers for one in _results(answer, refusal)]

@@ -26,8 +26,9 @@ KIND = "Strimzi's KafkaNodePool and Kafka resources"
 _FORM = Form(
     # Keys of resources begin with a small letter, those of warnings do not.
     data=re.compile(
-        r" +(?!--\w|\+ |% |Dload )\S|(?!nohup|info|note|warning)[a-z][A-Za-z]*:(?:\s|$)"
-        r"|-(?: |$)|---|\{\s*$|\}"
+        r" +(?!--\w|\+ |% |Dload )\S"
+        r"|(?!(?:nohup|info|note|warning|error|bash|perl|tput|stty):)[a-z][A-Za-z]*:"
+        r"(?:\s|$)|-(?: |$)|---|\{\s*$|\}"
     ),
     has_words=False,
 )
@@ -55,6 +56,7 @@ _BANDWIDTHS = {
 }
 _HOW = "kubectl get kafka,kafkanodepool -o yaml"
 _MIN_ISR = "min.insync.replicas"
+_KIND_NAME = re.compile(r"(?!None)[A-Z][A-Za-z]{1,60}")
 _BOOKKEEPING = ("apiVersion", "kind", "metadata", "status")
 
 
@@ -119,6 +121,8 @@ def _resources(documents: list[Any], place: str) -> Iterator[tuple[str, Any]]:
         here = f"{place}items[{at}]" if place else f"document {at + 1}"
         if isinstance(document, dict) and isinstance(document.get("items"), list):
             yield from _resources(document["items"], f"{here}, ")
+        elif isinstance(document, list):
+            yield from _resources(document, f"{here}, ")
         elif document:
             yield here, document
 
@@ -140,19 +144,19 @@ class _Cluster:
         self.has_pools = False
         self.notes: list[str] = []
         self.num_read = 0
-        self.num_others = 0
+        self.others: list[str] = []
 
     def add(self, place: str, resource: Any) -> None:  # noqa: ANN401 - YAML or JSON
         kind = resource.get("kind") if isinstance(resource, dict) else None
         version = str(resource.get("apiVersion", "")) if kind else ""
         if not version.startswith("kafka.strimzi.io/"):
-            self.num_others += 1
+            self.others.append(str(kind))
         elif kind == "KafkaNodePool":
             self._add_pool(place, self._validate(POOL, place, resource))
         elif kind == "Kafka":
             self._add_kafka(place, self._validate(KAFKA, place, resource))
         else:
-            self.num_others += 1
+            self.others.append(str(kind))
 
     def _validate(self, adapter: TypeAdapter[Any], place: str, resource: Any) -> Any:  # noqa: ANN401 - a resource
         inner = Refusal(self.refusal.file, KIND, "strimzi")
@@ -358,8 +362,11 @@ class _Cluster:
 
     def _notes(self) -> tuple[str, ...]:
         notes = self.notes
-        if self.num_others:
-            notes = [*notes, f"{self.num_others} resources of other kinds passed over"]
+        if self.others:
+            kinds = sorted(filter(_KIND_NAME.fullmatch, {*self.others}))
+            named = f" ({', '.join(kinds)})" if kinds else ""
+            others = f"{len(self.others)} resources of other kinds passed over{named}"
+            notes = [*notes, others]
         file = self.refusal.file
         return (*self.refusal.notes(), *(f"{file}: {note}" for note in notes))
 
