@@ -154,6 +154,24 @@ class RulesModel:
         parameters.max_time_in_seconds = within
         return self.solver.solve(self.model)
 
+    def suggest(self, at: Arrangement) -> None:
+        """Give an arrangement as a hint: the first answer, if it keeps everything."""
+        self.suggest_places(places_in(self.problem, at))
+        holders = self._holders(at)
+        for pair, leads in self.role.items():
+            self.model.add_hint(leads, pair in holders)
+
+    def suggest_places(self, places: set[Pair]) -> None:
+        """Set the hint of the placement variables, without a hint for roles."""
+        self.model.clear_hints()  # type: ignore[no-untyped-call]
+        for pair, here in self.at.items():
+            self.model.add_hint(here, pair in places)
+
+    def _holders(self, at: Arrangement) -> set[Pair]:
+        held = np.nonzero(at.role_of != NOWHERE)[0]
+        bins = at.bin_of[at.role_of[held]]
+        return set(zip(held.tolist(), bins.tolist(), strict=True))
+
     def keep(self, objective: cp_model.LinearExprT) -> None:
         """Let nothing be worse from now on than the last answer is."""
         self.model.add(objective <= self.solver.value(objective))
@@ -467,6 +485,11 @@ class RulesModel:
     def places(self, solver: cp_model.CpSolver) -> set[Pair]:
         """Return which group has an item in which bin."""
         return {pair for pair, here in self.at.items() if solver.boolean_value(here)}
+
+
+def places_in(problem: Problem, at: Arrangement) -> set[Pair]:
+    """Return the pairs of group and bin that hold an item."""
+    return set(zip(problem.group_of.tolist(), at.bin_of.tolist(), strict=True))
 
 
 def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrangement:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 RULE_CELLS = 6000
 """Pairs of group and bin up to which the exact model is asked."""
+MOST_WORK = 0.8
+"""Deterministic seconds of CP-SAT that this may take, some two to four of a machine."""
 SCALE = 2**56
 """The most that excesses add up to in whole numbers."""
 
@@ -121,7 +123,7 @@ def with_least_excess(
     if not known.largest or deadline.is_over():
         return found
     measured = _measured(problem)
-    lowest = _exact(measured, work)
+    lowest = _exact(measured, found.best, work)
     if lowest is None:
         once = replace(effort, starts=1)
         lowest = solve(measured, effort=once, seed=seed, deadline=deadline).best
@@ -208,7 +210,9 @@ def _limited(problem: Problem, at: Arrangement) -> Problem:
     return replace(problem, levels=tuple(levels))
 
 
-def _exact(measured: Problem, work: ExactWork) -> Arrangement | None:
+def _exact(
+    measured: Problem, known: Arrangement, work: ExactWork
+) -> Arrangement | None:
     """Return the least excess of a small problem; `None` where that is not found."""
     moving = Moving.of(measured)
     has_nodes = any((one.target > 0).any() for _, one in limited_levels(measured))
@@ -218,15 +222,19 @@ def _exact(measured: Problem, work: ExactWork) -> Arrangement | None:
 
     part = moving.problem
     model = RulesModel(part, is_lenient=True)
-    best = None
+    best, begin = None, moving.part_of(known)
+    own = ExactWork(0, 0, rules=min(work.rules, MOST_WORK))
+    work.rules -= own.rules
     for objective in (model.failures, *_excess(part, model), model.cost()):
-        found, at, is_best = model.solve(work, objective)
+        model.suggest(begin if best is None else best)
+        found, at, is_best = model.solve(own, objective)
         if found is not Found.SOME or at is None:
             break
         best = at
         if not is_best:
             break
         model.keep(objective)
+    work.rules += max(own.rules, 0.0)
     if best is None or misplaced_roles(part, best).any():
         return None
     return moving.arranged(best)

@@ -258,24 +258,6 @@ class BandsModel(RulesModel):
         for pair, here in self.at.items():
             self.model.add(here == int(pair in places))
 
-    def suggest(self, at: Arrangement) -> None:
-        """Give an arrangement as a hint: the first answer, if it keeps everything."""
-        self.suggest_places(places_in(self.problem, at))
-        holders = self._holders(at)
-        for pair, leads in self.role.items():
-            self.model.add_hint(leads, pair in holders)
-
-    def suggest_places(self, places: set[Pair]) -> None:
-        """Set the hint of the placement variables, without a hint for roles."""
-        self.model.clear_hints()  # type: ignore[no-untyped-call]
-        for pair, here in self.at.items():
-            self.model.add_hint(here, pair in places)
-
-    def _holders(self, at: Arrangement) -> set[Pair]:
-        held = np.nonzero(at.role_of != NOWHERE)[0]
-        bins = at.bin_of[at.role_of[held]]
-        return set(zip(held.tolist(), bins.tolist(), strict=True))
-
     def least(
         self, objective: cp_model.LinearExprT, work: float, seconds: float | None
     ) -> Outcome:
@@ -323,11 +305,6 @@ class BandsModel(RulesModel):
                 bin_of[[was, holder]] = bin_of[[holder, was]]
                 role_of[group] = was
         return Arrangement(bin_of, role_of)
-
-
-def places_in(problem: Problem, at: Arrangement) -> set[Pair]:
-    """Return the pairs of group and bin that hold an item."""
-    return set(zip(problem.group_of.tolist(), at.bin_of.tolist(), strict=True))
 
 
 def _of_copies(problem: Problem) -> IntArray:

@@ -19,13 +19,13 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands
-from placement.core.exact.bands_model import BandsModel, places_in
+from placement.core.exact.bands_model import BandsModel
 from placement.core.exact.induced import InducedSearch
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.spread_rows import keep_spread
-from placement.core.exact_rules import Pair
+from placement.core.exact_rules import Pair, places_in
 from placement.core.problem import FloatArray, Problem
 from placement.core.value import distances
 

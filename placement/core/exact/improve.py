@@ -239,7 +239,7 @@ class _Cheaper:
 
     def _has_taken(self, solutions: "NodeSolutions") -> bool:
         """Tell whether the answer has the places that the nodes have."""
-        from placement.core.exact.bands_model import places_in
+        from placement.core.exact_rules import places_in
 
         return places_in(self._problem, self._found.at) == solutions.places
 
@@ -324,7 +324,8 @@ class _Cheaper:
 
     def _fewer_roles(self, *, is_free: bool) -> None:
         """Change as few roles as can be, moves staying as many or as they are."""
-        from placement.core.exact.bands_model import BandsModel, places_in
+        from placement.core.exact.bands_model import BandsModel
+        from placement.core.exact_rules import places_in
 
         model = BandsModel(self._problem, self._bands)
         if is_free:
