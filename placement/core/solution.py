@@ -83,7 +83,7 @@ class Bounded:
         known = self.lower_bound
         if self.solver_bound is not None:
             known = max(known, self.solver_bound)
-        return self.value <= known * (1 + CLOSED)
+        return self.value - known <= known * CLOSED
 
     def with_solver(
         self, bound: float | None, solver: str | None, *, is_spread: bool = False

@@ -1,0 +1,180 @@
+"""Rows, relaxation and search of separable nodes, against brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from placement.core.arrangement import loads
+from placement.core.bounds import Bands, reached_bands
+from placement.core.exact.exchanges import Exchanges
+from placement.core.exact.induced import InducedSearch
+from placement.core.exact.node_relaxation import (
+    bound_of,
+    proof_of,
+    solve_relaxation,
+)
+from placement.core.exact.node_rows import NodeRows
+from placement.core.exact.roles_model import roles_within
+from placement.core.exact.separable import NodeBins, separable_nodes
+from placement.core.solution import Bounded
+from support.every_way import legal, worst_of
+from support.problems import make_problem
+from support.racked import all_legal, racked, within
+
+
+def rows_of(problem, at, *, number=0):
+    """The rows of one rack, for the bands that an arrangement reaches."""
+    bands = reached_bands(problem, at)
+    return NodeRows(problem, bands, separable_nodes(problem)[number], at), bands
+
+
+def cheapest(problem, bands, rows):
+    """What the places of a rack cost at least, of all arrangements in the bands."""
+    return min(rows.cost_of(rows.columns_of(at)) for at, _ in within(problem, bands))
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked(), st.data())
+def test_no_prices_prove_more_than_the_least_cost(problem, data):
+    at, _ = worst_of(all_legal(problem))
+    rows, bands = rows_of(problem, at)
+    price = st.sampled_from([0.0, 1e-6, 0.3, 1.0, 7.5, 1e6])
+    prices = np.array([data.draw(price) for _ in rows.rows])
+
+    assert bound_of(rows, prices) <= cheapest(problem, bands, rows)
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked())
+def test_the_relaxation_costs_no_more_than_any_arrangement(problem):
+    at, _ = worst_of(all_legal(problem))
+    rows, bands = rows_of(problem, at)
+
+    relaxed = solve_relaxation(rows)
+
+    least = cheapest(problem, bands, rows)
+    # The simplex method keeps to rows but for a ten millionth of their largest weight.
+    near = 1e-6 * int(rows.cost.max(initial=0))
+    assert float(relaxed.columns @ rows.cost) <= least + near
+    assert bound_of(rows, relaxed.prices) <= least
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked())
+def test_every_arrangement_within_the_bands_keeps_the_rows(problem):
+    at, _ = worst_of(all_legal(problem))
+    rows, bands = rows_of(problem, at)
+
+    assert all(rows.holds(rows.columns_of(one)) for one, _ in within(problem, bands))
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked())
+def test_prices_of_all_racks_prove_no_more_than_the_least_cost(problem):
+    at, _ = worst_of(all_legal(problem))
+    prices = {}
+    for number, _ in enumerate(separable_nodes(problem)):
+        rows, bands = rows_of(problem, at, number=number)
+        relaxed = solve_relaxation(rows)
+        of_bands = zip(rows.rows, relaxed.prices, strict=True)
+        prices |= {row.band: price for row, price in of_bands if row.band}
+
+    bound, _ = proof_of(problem, bands, prices)
+
+    assert bound <= min(value.cost for _, value in within(problem, bands))
+
+
+@st.composite
+def crowd(draw):
+    """Up to seven groups of one item in three bins."""
+    count = draw(st.integers(2, 7))
+    weight = draw(st.lists(st.integers(1, 30), min_size=count, max_size=count))
+    homes = [[draw(st.integers(0, 2))] for _ in range(count)]
+    half = sum(weight) / 3
+    slack = draw(st.sampled_from([0.1, 0.3, 0.6]))
+    return make_problem(
+        homes,
+        num_bins=3,
+        weight=weight,
+        cost=draw(st.lists(st.integers(0, 30), min_size=count, max_size=count)),
+        lower=int(half * (1 - slack)),
+        upper=int(half * (1 + slack)),
+        target=max(half, 1.0),
+    )
+
+
+def all_bins(problem):
+    sizes = np.diff(problem.group_start)
+    return NodeBins(tuple(range(problem.num_bins)), sizes, sizes)
+
+
+def of_crowd(problem):
+    """The rows of all bins, and the columns of every way that keeps them."""
+    at, _ = worst_of(list(every_place(problem)))
+    rows = NodeRows(problem, reached_bands(problem, at), all_bins(problem), at)
+    ways = (rows.columns_of(one) for one, _ in every_place(problem))
+    return rows, rows.columns_of(at), [way for way in ways if rows.holds(way)]
+
+
+def every_place(problem):
+    return legal(problem, lambda p, g: (((b,), g) for b in range(p.num_bins)))
+
+
+@settings(max_examples=30)
+@given(crowd())
+def test_no_exchange_between_two_bins_is_left(problem):
+    rows, columns, ways = of_crowd(problem)
+
+    found, _ = Exchanges(rows, np.random.default_rng(1)).improved(columns, 0)
+
+    assert rows.holds(found)
+    assert rows.cost_of(found) <= rows.cost_of(columns)
+    for way in ways:
+        gone = {int(b) for b in rows.bins[found & ~way]}
+        come = {int(b) for b in rows.bins[way & ~found]}
+        moved = [int((found & ~way & (rows.bins == b)).sum()) for b in gone]
+        if len(gone | come) == 2 and max(moved) <= 2:
+            assert rows.cost_of(way) >= rows.cost_of(found)
+
+
+@settings(max_examples=40)
+@given(crowd())
+def test_the_search_finds_the_least_of_what_it_can_try_at_once(problem):
+    rows, columns, ways = of_crowd(problem)
+    relaxed = solve_relaxation(rows)
+    search = InducedSearch(rows, relaxed.columns, enough=0, work=2.0, left=lambda: None)
+
+    found = search.improved(columns)
+
+    assert rows.holds(found)
+    assert rows.cost_of(found) == min(rows.cost_of(way) for way in ways)
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked())
+def test_roles_are_found_where_there_are_some_for_the_bands(problem):
+    at, _ = worst_of(all_legal(problem))
+    reached = reached_bands(problem, at)
+    # Rows are rounded inwards, by less than this.
+    room = reached.upper // 10**6 + 1
+    bands = Bands(reached.lower - room, reached.upper + room)
+
+    found, _ = roles_within(problem, at, bands, 5.0)
+
+    assert found is not None
+    assert np.array_equal(found.bin_of, at.bin_of)
+    load = loads(problem, found)
+    assert (load >= bands.lower).all()
+    assert (load <= bands.upper).all()
+
+
+def test_a_millionth_more_than_a_bound_is_the_least():
+    assert Bounded(value=10**9 + 1_000, lower_bound=10**9).is_least
+    assert not Bounded(value=10**9 + 1_001, lower_bound=10**9).is_least
+    assert not Bounded(value=1, lower_bound=0).is_least
