@@ -12,7 +12,7 @@ in no bin, and a group breaks its caps no worse than before.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
 
@@ -35,6 +35,7 @@ from placement.core.problem import (
 from placement.core.value import open_bins, usable_capacity
 
 Pair = tuple[int, int]
+Watch = Callable[[float], None]
 SEED = 1
 SECONDS_AT_LEAST, SECONDS_PER_WORK = 20.0, 60.0
 """Some thirty times the usual seconds, so that a loaded machine gives the same plan."""
@@ -64,6 +65,8 @@ class RulesModel:
     ----------
     gap
         Relative gap at which an answer counts as optimal.
+    watch
+        Is called with each better bound on the objective; `None`: nothing is.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class RulesModel:
     ) -> None:
         self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
         self.has_roles, self.gap = has_roles, 0.0
+        self.watch: Watch | None = None
         self.bins = list(range(problem.num_bins) if inside is None else inside.bins)
         self.capacity = usable_capacity(problem) if capacity is None else capacity
         self.model = cp_model.CpModel()
@@ -152,6 +156,7 @@ class RulesModel:
         longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
         within = longest if seconds is None else min(longest, seconds)
         parameters.max_time_in_seconds = within
+        self.solver.best_bound_callback = self.watch
         return self.solver.solve(self.model)
 
     def suggest(self, at: Arrangement) -> None:

@@ -21,6 +21,7 @@ from placement.core.certify import (
     copied_cost,
     proven_answer,
 )
+from placement.core.closing import closing
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
 from placement.core.exact.step import ExactStep, is_proven
@@ -169,6 +170,8 @@ def _search(
     clock.lap("solve")
     answer = proven_answer(problem, found, value, (distance_proof, how.effort))
     clock.lap("bound")
+    if value.is_in_band:
+        closing(copied_cost(problem, value), answer.cost)
     said_of = None
     exact = ExactStep(problem, how.effort, how.seed, how.deadline, how.work)
     if exact.is_whole:

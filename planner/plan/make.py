@@ -8,6 +8,7 @@ import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
+from placement.core.closing import listening
 from placement.core.compiling import needs_compiling
 from placement.core.effort import EFFORTS
 from placement.impossible import explain_impossible
@@ -25,6 +26,7 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.operations.leaders import LED
+from placement.planned import PlannedPlacement
 from placement.planning import plan as plan_placement
 from placement.rules.draft import Settings
 from planner.errors import BadInputError, InputProblem
@@ -41,6 +43,7 @@ from planner.plan.reason import saying_what_helps
 from planner.plan.request import PlanRequest, Wishes, read_request
 from planner.plan.seen_as import read_cpu_weights, read_rack_map, seen_as
 from planner.plan.waves import check_planned, plan_waves
+from planner.plan.words import bytes_text, percent_text
 from planner.progress import stage
 
 _NOTHING = "nothing"
@@ -113,8 +116,7 @@ def make(
         len(wishes.state.replicas), is_priced=_is_priced(wishes.settings)
     )
     once = ", the search compiled once for all" if is_first else ""
-    stage(f"planning {request.goal}{once}")
-    placed = plan_placement(wishes.state, operation, wishes.settings)
+    placed = _placed(wishes, operation, f"planning {request.goal}{once}")
     to_come = arrival_notes(wishes.state, wishes.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))
     because = explain_impossible(operation, wishes.settings, placed)
@@ -136,6 +138,21 @@ def make(
         findings = (*checked(), *check_planned(waves))
         return Planned(plan=plan, checked=lambda: findings)
     return Planned(plan=plan, checked=checked)
+
+
+def _placed(wishes: Wishes, operation: Operation, words: str) -> PlannedPlacement:
+    """Place, and show how the gap between copies and their bound closes."""
+    stage(words)
+    if _is_priced(wishes.settings):
+        # What moves cost is no sum of bytes then.
+        return plan_placement(wishes.state, operation, wishes.settings)
+    with listening(lambda cost, bound: stage(f"{words}: {_gap_text(cost, bound)}")):
+        return plan_placement(wishes.state, operation, wishes.settings)
+
+
+def _gap_text(cost: int, bound: int) -> str:
+    gap = f" (gap {percent_text(cost / bound - 1)})" if 0 < bound <= cost else ""
+    return f"{bytes_text(cost, 4)}, not under {bytes_text(bound, 4)}{gap}"
 
 
 def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:

@@ -19,15 +19,16 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands
+from placement.core.closing import closing, is_listened_to
 from placement.core.exact.bands_model import BandsModel
 from placement.core.exact.induced import InducedSearch
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.spread_rows import keep_spread
-from placement.core.exact_rules import Pair, places_in
+from placement.core.exact_rules import Pair, Watch, places_in
 from placement.core.problem import FloatArray, Problem
-from placement.core.value import distances
+from placement.core.value import distances, evaluate
 
 SEARCH = 0.4
 """Part of the work for all that comes ahead of the proofs of larger nodes."""
@@ -53,6 +54,8 @@ class NodeSolutions:
     ----------
     places
         Pairs of group and bin that hold an item in the incumbent.
+    known
+        Cost of the first incumbent.
     spent
         Deterministic seconds of all solves.
     costs, spread_costs
@@ -65,6 +68,7 @@ class NodeSolutions:
     """
 
     places: set[Pair]
+    known: int
     spent: float = 0.0
     costs: list[int] = field(default_factory=list)
     spread_costs: list[int] = field(default_factory=list)
@@ -119,7 +123,7 @@ def cheapest_by_node(
         Whether each node gets the roles that it needs from its own items. Without,
         roles are left out, which is much faster, and may leave none for the bands.
     """
-    found = NodeSolutions(places_in(problem, at))
+    found = NodeSolutions(places_in(problem, at), evaluate(problem, at).cost)
     parts = [
         _Node(problem, node, (at, spread_from), bands, closed, has_roles=has_roles)
         for node in nodes
@@ -146,7 +150,10 @@ def _in_turn(
     for number, part in enumerate(parts):
         share = (work - found.spent) / (len(parts) - number)
         if share >= LEAST_WORK:
+            others = sum(one.bound for one in parts if one is not part)
+            part.watch(found.known, others)
             step(part, found, (share, left))
+            part.report()
 
 
 class _Node:
@@ -168,7 +175,16 @@ class _Node:
         self._rows = NodeRows(problem, bands, node, self._spread_from)
         self._columns = self._rows.columns_of(at)
         self._relaxed: Relaxed | None = None
-        self._bound = self._spread_bound = 0
+        self.bound = self._spread_bound = 0
+        self._report: Watch = lambda _: None
+
+    def watch(self, cost: int, others: int) -> None:
+        """Report from now on, with the cost of the answer and bounds of other nodes."""
+        self._report = lambda bound: closing(cost, min(cost, others + bound))
+
+    def report(self) -> None:
+        """Report the bound."""
+        self._report(self.bound)
 
     @property
     def is_small(self) -> bool:
@@ -179,12 +195,12 @@ class _Node:
         """Solve the linear relaxation."""
         self._relaxed = solve_relaxation(self._rows)
         if self._relaxed is not None:
-            self._bound = self._spread_bound = self._proven(self._relaxed, found)
+            self.bound = self._spread_bound = self._proven(self._relaxed, found)
 
     def search(self, found: NodeSolutions, limits: Limits) -> None:
         """Search around the linear relaxation."""
         rows, relaxed = self._rows, self._relaxed
-        if relaxed is None or self._has_roles or not self._is_open(self._bound):
+        if relaxed is None or self._has_roles or not self._is_open(self.bound):
             return
         search = InducedSearch(
             rows,
@@ -198,12 +214,12 @@ class _Node:
 
     def gap(self) -> float:
         """Return how far the solution is from its bound, relatively."""
-        return self._cost() / self._bound if self._bound else float(self._cost())
+        return self.cost() / self.bound if self.bound else float(self.cost())
 
     def give(self, found: NodeSolutions) -> None:
         """Add solution and bounds to those of all nodes."""
         found.take_places(self._node, self._rows.pairs(self._columns))
-        found.costs.append(self._bound)
+        found.costs.append(self.bound)
         found.spread_costs.append(self._spread_bound)
 
     def _proven(self, relaxed: Relaxed, found: NodeSolutions) -> int:
@@ -222,25 +238,29 @@ class _Node:
     def prove(self, found: NodeSolutions, limits: Limits) -> None:
         """Close the gap by CP-SAT, first without the soft caps on collections."""
         work, left = limits
-        if not self._is_open(self._bound):
+        if not self._is_open(self.bound):
             return
         model = BandsModel(
             self._problem, self._bands, self._node, has_roles=self._has_roles
         )
         model.gap = self._closed
-        self._bound, is_best = self._by_cp_sat(model, self._bound, limits)
-        self._spread_bound = max(self._bound, self._spread_bound)
+        if is_listened_to():
+            model.watch = lambda units: self._report(units * model.unit)
+        self.bound, is_best = self._by_cp_sat(model, self.bound, limits)
+        self._spread_bound = max(self.bound, self._spread_bound)
         if is_best and self._is_open(self._spread_bound):
-            # The soft caps on collections make solutions dearer.
+            # The soft caps on collections make solutions dearer, and bounds too.
+            model.watch = None
             keep_spread(model, self._problem, self._spread_from)
             rest = (work - model.spent, left)
             self._spread_bound, _ = self._by_cp_sat(model, self._spread_bound, rest)
         found.spent += model.spent
 
     def _is_open(self, bound: int) -> bool:
-        return self._cost() > bound * (1 + self._closed)
+        return self.cost() > bound * (1 + self._closed)
 
-    def _cost(self) -> int:
+    def cost(self) -> int:
+        """Return what the solution costs."""
         return self._rows.cost_of(self._columns)
 
     def _by_cp_sat(
@@ -260,7 +280,8 @@ class _Node:
         if not is_best or model.unit == 1 or not self._is_open(bound):
             return bound, is_best
         # Among solutions of as many units, those of the least rest of each.
-        most = self._cost() // model.unit - units
+        model.watch = None
+        most = self.cost() // model.unit - units
         model.suggest_places(self._rows.pairs(self._columns))
         work = max(work - (model.spent - before), LEAST_WORK)
         rest = model.least_value(model.rest_of_cost(units, most), work, left())
@@ -272,7 +293,7 @@ class _Node:
     def _take(self, model: BandsModel) -> None:
         """Take the places of a model if they are cheaper, and keep every row."""
         columns = self._rows.columns_at(model.places(model.solver))
-        is_cheaper = self._rows.cost_of(columns) < self._cost()
+        is_cheaper = self._rows.cost_of(columns) < self.cost()
         if is_cheaper and self._rows.holds(columns):
             self._columns = columns
 
@@ -294,7 +315,8 @@ def nearest_by_node(
     limits
         Work and time limits of all nodes together.
     """
-    found, reached = NodeSolutions(places_in(problem, at)), 0.0
+    known = evaluate(problem, at).cost
+    found, reached = NodeSolutions(places_in(problem, at), known), 0.0
     off = distances(problem, loads(problem, at)).max(axis=1)
     far = [float(off[list(inside.bins)].max(initial=0.0)) for inside in nodes]
     for node in sorted(range(len(nodes)), key=lambda node: -far[node]):

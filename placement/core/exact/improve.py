@@ -16,6 +16,7 @@ import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement, loads
 from placement.core.bounds import reached_bands
+from placement.core.closing import closing, is_listened_to
 from placement.core.exact.separable import NodeBins, separable_nodes
 from placement.core.problem import IntArray, Problem
 from placement.core.spread import crowds
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from placement.core.exact.bands_model import BandsModel, Outcome
     from placement.core.exact.decomposition import NodeSolutions
+    from placement.core.exact_rules import Watch
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
@@ -227,11 +229,21 @@ class _Cheaper:
             return self._found
         model = BandsModel(self._problem, self._bands)
         model.gap = self._closed
+        model.watch = self._watch(model) if is_listened_to() else None
         if solutions is not None:
             for node, least in zip(self._nodes, solutions.costs, strict=True):
                 model.add_least_cost(node.bins, least)
         self._of_the_whole(model)
         return self._found
+
+    def _watch(self, model: "BandsModel") -> "Watch":
+        """Return what reports the bound of a model of all bins."""
+
+        def watch(bound: float) -> None:
+            known, least = self._found.value.cost, bound // model.steps * model.unit
+            closing(known, max(self._least, min(least, known)))
+
+        return watch
 
     def _is_closed(self, bound: int) -> bool:
         """Tell whether a lower bound shows the answer to be optimal."""
@@ -256,6 +268,7 @@ class _Cheaper:
         self._prove(units * model.unit)
         if self._is_crowded(outcome.at):
             # That is no answer: the least cost of those that are may be more.
+            model.watch = None
             keep_spread(model, self._problem, self._before)
             self._is_spread = True
             outcome = self._asked(model, cost, FIRST)
@@ -297,6 +310,7 @@ class _Cheaper:
         self.work -= solutions.spent
         self._least = max(self._least, sum(solutions.costs))
         self._enough = max(self._least, sum(solutions.spread_costs))
+        self._report()
         return solutions
 
     def _assign_roles(self, solutions: "NodeSolutions") -> bool:
@@ -315,6 +329,7 @@ class _Cheaper:
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
         """Find the least cost to the last digit, where its units are known."""
+        model.watch = None
         beyond = (self._found.value.cost - 1) // model.unit - units
         rest = model.rest_of_cost(units, max(beyond, 0))
         outcome = self._asked(model, rest, FIRST)
@@ -346,7 +361,11 @@ class _Cheaper:
             tight = self._solved(model, objective, part)
             outcome = outcome._replace(at=tight.at, is_best=False)
         self._found = _better(self._problem, self._found, outcome.at)
+        self._report()
         return outcome
+
+    def _report(self) -> None:
+        closing(self._found.value.cost, max(self._least, self._found.cost_bound or 0))
 
     def _outside(self, at: Arrangement | None) -> IntArray:
         """Return bins and resources of loads that are outside of the bands."""

@@ -1,0 +1,41 @@
+"""
+Cost and bound of the answer that is being worked on, for whoever wants to show them.
+
+Nobody has to listen, and nothing depends on whether anybody does.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Listener = Callable[[int, int], None]
+_listeners: list[Listener] = []
+
+
+def closing(cost: float, bound: float) -> None:
+    """
+    Report how far the gap between an answer and its bound has closed.
+
+    Parameters
+    ----------
+    cost
+        Of the best answer so far.
+    bound
+        No answer is known to cost less.
+    """
+    for listen in _listeners:
+        listen(int(cost), int(bound))
+
+
+def is_listened_to() -> bool:
+    """Tell whether anybody wants to know."""
+    return bool(_listeners)
+
+
+@contextmanager
+def listening(listen: Listener) -> Iterator[None]:
+    """Call a function with every cost and bound, as long as the context lasts."""
+    _listeners.append(listen)
+    try:
+        yield
+    finally:
+        _listeners.remove(listen)
