@@ -103,7 +103,7 @@ def overview_row(
     from planner.snapshot import Snapshot
 
     try:
-        snapshot = Snapshot.from_tables(tables, header)
+        snapshot = Snapshot.from_tables(tables, header, reads_text=True)
         score = score_cluster(snapshot.to_state(), settings)
         return {
             "status": "ok",

@@ -71,6 +71,7 @@ SCHEMA = pa.schema(
         ("brokers_over_threshold", pa.int64()),
         ("known_fraction", pa.float64()),
         ("violations", VIOLATION_TYPE),
+        ("complete", pa.bool_()),
     ]
 )
 """The columns of every table of scores."""
@@ -100,7 +101,10 @@ def level_rows(
     maker = MAKERS[level]
     known = maker.known(score)
     by_resource = [maker.of_resource(score, known, r) for r in range(len(RESOURCES))]
-    return _rows(maker.of_all(score), by_resource, cluster_id, taken_at, level)
+    shared = {**maker.of_all(score)}
+    count = len(next(iter(shared.values())))
+    shared["complete"] = np.full(count, score.is_complete)
+    return _rows(shared, by_resource, cluster_id, taken_at, level)
 
 
 def topic_rows(

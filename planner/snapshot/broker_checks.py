@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from planner.snapshot.columns import MAX_INT32
+from planner.snapshot.columns import MAX_INT32, MAX_TOTAL, ArrowArray
 from planner.snapshot.facts import (
     MIN_ISR,
     Facts,
@@ -146,9 +146,12 @@ def _duplicate_topics(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _min_isr_configs(facts: Facts) -> Iterator[Finding]:
+def _min_isr_of_cluster(facts: Facts) -> Iterator[Finding]:
     if not _is_min_isr(facts.configs.get(MIN_ISR, "1")):
         yield _min_isr_finding("", 0, facts.configs[MIN_ISR])
+
+
+def _min_isr_of_topics(facts: Facts) -> Iterator[Finding]:
     row, value = config_values(facts.column("topics", "configs"), MIN_ISR)
     for topic, text in zip(row.tolist(), value, strict=True):
         if not _is_min_isr(text):
@@ -171,15 +174,52 @@ def _is_min_isr(text: str) -> bool:
     return is_number and 1 <= int(text) <= MAX_INT32
 
 
+def _broker_totals(facts: Facts) -> Iterator[Finding]:
+    for table, name in _SUMMED:
+        yield from too_much(table, name, total_of(facts.column(table, name)))
+
+
+_SUMMED = (
+    ("brokers", "disk_bytes"),
+    ("brokers", "max_replicas"),
+    ("log_dirs", "size_bytes"),
+)
+
+
+def total_of(column: ArrowArray) -> float:
+    """Return the sum of a column in floats, which do not overflow."""
+    if column.null_count == len(column):
+        return 0.0
+    total = pc.sum(column.cast(pa.float64(), safe=False)).as_py()
+    return total or 0.0
+
+
+def too_much(table: str, name: str, total: float) -> Iterator[Finding]:
+    """Yield a finding where amounts are too much to add up in 64 bits."""
+    if total >= MAX_TOTAL:
+        yield Finding(
+            table="",
+            row=0,
+            column=f"{table}, {name}",
+            value=f"{total:.3g}",
+            rule="all replicas' or brokers' bytes together must stay under 2^62",
+            remedy="sizes are in bytes: mend the largest",
+        )
+
+
+HEADER_CHECKS = (_duplicate_controllers, _min_isr_of_cluster)
+"""Of what a snapshot says once."""
 BROKER_CHECKS = (
-    _duplicate_controllers,
     _duplicate_brokers,
     _log_dir_owners,
     _duplicate_log_dirs,
     _empty_paths,
     _more_usable_than_size,
     _disk_is_sum_of_dirs,
-    _topic_names,
-    _duplicate_topics,
-    _min_isr_configs,
+    _broker_totals,
 )
+"""Of brokers and log dirs, all of them at once."""
+TOPIC_CHECKS = (_topic_names, _min_isr_of_topics)
+"""Of each topic by itself."""
+ALL_TOPIC_CHECKS = (_duplicate_topics,)
+"""Of all topics at once."""

@@ -16,6 +16,7 @@ from planner.spark.kernels.judging import (
     factor_of,
     find_brokers,
     follow_numbers,
+    is_odd,
     is_sound,
     judge,
     leader_of,
@@ -64,8 +65,9 @@ def _add(
         factor = factor_of(rows, p, low, size)
         leader = leader_of(rows, ground, scratch, p, low, size)
         weigh(rows, ground, sums, scratch, p, q, t, factor)
-        judge(rows, ground, sums, scratch, p, t, low, size, factor, leader)
+        in_sync = judge(rows, ground, sums, scratch, p, t, low, size, factor, leader)
         disk = spread(rows, ground, scratch, q, t, low, at, size, leader)
+        sums.suspects[p] = is_odd(rows, scratch, p, q, leader, in_sync)
         total_up(sums, scratch, q, t, size, disk, leader)
 
 
