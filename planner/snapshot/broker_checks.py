@@ -18,6 +18,7 @@ from planner.snapshot.facts import (
 )
 from planner.snapshot.problems import Finding
 
+TOPIC_ONCE = "a topic must be listed once"
 _TOPIC_NAME = r"^[a-zA-Z0-9._-]{1,249}$"
 
 
@@ -141,7 +142,7 @@ def _duplicate_topics(facts: Facts) -> Iterator[Finding]:
             row=row,
             column="topic",
             value=names[row].as_py(),
-            rule="a topic must be listed once",
+            rule=TOPIC_ONCE,
             remedy="merge the records",
         )
 

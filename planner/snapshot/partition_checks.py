@@ -15,6 +15,7 @@ from planner.snapshot.facts import Facts, again, codes_of
 from planner.snapshot.problems import Finding
 from planner.snapshot.rows import Rows, find_in_rows
 
+PARTITION_ONCE = "a topic must list a partition once"
 _MEMBER_COLUMNS = (
     "isr",
     "elr",
@@ -37,7 +38,7 @@ def _duplicate_partitions(facts: Facts) -> Iterator[Finding]:
             row=row,
             column="partition",
             value=int(number[row]),
-            rule="a topic must list a partition once",
+            rule=PARTITION_ONCE,
             remedy="remove or merge the second record",
         )
 

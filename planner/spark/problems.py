@@ -20,10 +20,16 @@ from placement.score.incomplete import (
     NO_PARTITIONS,
     missing_partitions,
 )
-from planner.snapshot.broker_checks import BROKER_CHECKS, TOPIC_CHECKS, too_much
+from planner.snapshot.broker_checks import (
+    BROKER_CHECKS,
+    TOPIC_CHECKS,
+    TOPIC_ONCE,
+    too_much,
+)
 from planner.snapshot.checks import findings
 from planner.snapshot.columns import TOPICS, ArrowTable
 from planner.snapshot.facts import Facts
+from planner.snapshot.partition_checks import PARTITION_ONCE
 from planner.snapshot.rows import as_array
 from planner.spark.arrays import LOADS
 from planner.spark.chunk import NO_NAME, TOTALS
@@ -49,7 +55,6 @@ SCHEMA = pa.schema(
     ]
 )
 """The columns of the table of problems."""
-ONCE = "a row must stand once"
 
 
 def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
@@ -214,10 +219,10 @@ def _in_topics(parcels: Unpacked) -> Iterator[Row]:
     listed, numbers = parcels.table("listed").column("topic"), parcels.table("number")
     counted = listed.value_counts()
     for row in counted.filter(pc.greater(counted.field("counts"), 1)).to_pylist():
-        yield row_of("topics", row["values"], row["counts"], ONCE)
+        yield row_of("topics", row["values"], row["counts"], TOPIC_ONCE)
     yield from _unlisted_names(as_array(numbers.column("topic")), as_array(listed))
     for (topic, number), times in twice_numbered(numbers).items():
-        yield row_of("partitions", f"{topic}-{number}", times, ONCE)
+        yield row_of("partitions", f"{topic}-{number}", times, PARTITION_ONCE)
 
 
 def _unlisted_names(topics: ArrowTable, listed: ArrowTable) -> Iterator[Row]:

@@ -197,7 +197,7 @@ def column(name, values):
         pytest.param({"replicas": [[1, 2**31 - 1], [2]]}, "is none", id="stranger"),
         pytest.param({"partition": [None, 1]}, "must not be null", id="unnumbered"),
         pytest.param({"topic": ["t", None]}, "must not be null", id="no-topic"),
-        pytest.param({"partition": [1, 1]}, "stand once", id="row-twice"),
+        pytest.param({"partition": [1, 1]}, "a partition once", id="row-twice"),
         pytest.param(
             {"log_dirs": [["/a", "/b"], None]}, "of the 1 replicas", id="dirs"
         ),
