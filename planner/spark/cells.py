@@ -26,7 +26,13 @@ Cells = tuple[ArrowTable, list[Row]]
 """Columns in the types of snapshots, and what is wrong with them."""
 
 
-def cast_cells(rows: ArrowTable, columns: Sequence[Column], table: str) -> Cells:
+def cast_cells(
+    rows: ArrowTable,
+    columns: Sequence[Column],
+    table: str,
+    *,
+    keeps_codes: bool = False,
+) -> Cells:
     """
     Bring columns to the types of snapshots.
 
@@ -38,16 +44,18 @@ def cast_cells(rows: ArrowTable, columns: Sequence[Column], table: str) -> Cells
         The columns that are wanted; one that is not there is null.
     table
         The table's name.
-
-    Notes
-    -----
-    Texts that are read as numbers of few texts stay so.
+    keeps_codes
+        Whether texts that were read as numbers of few texts stay so.
     """
     arrays = dict(zip(rows.column_names, rows.columns, strict=True))
     found: list[Row] = []
     cells: list[tuple[Column, Sequence[CellProblem]]] = []
     for column in columns:
-        cast = _cast(arrays.get(column.name), len(rows), column, table, found)
+        given = arrays.get(column.name)
+        if keeps_codes and given is not None and is_coded(given.type, column):
+            cast = _cast_codes(given, column, table, found)
+        else:
+            cast = _cast(given, len(rows), column, table, found)
         arrays[column.name] = cast.values
         if cast.problems:
             cells.append((column, cast.problems))
@@ -79,42 +87,49 @@ def _cast(
             found.append(row_of(table, place, "", MISSING))
         return Cast(pa.nulls(count, wanted.type))
     try:
-        return _cast_array(as_array(column), wanted)
+        cast = cast_column(as_array(column), wanted, reads_text=True)
+        if _is_text(wanted) or wanted.type == STRING_MAP:
+            cast.values.validate(full=True)
     except (ColumnTypeError, pa.ArrowException, ValueError) as error:
         reason = "" if isinstance(error, ColumnTypeError) else f" ({error})"
         rule = f"the column must be {type_words(wanted)}{reason}"
         found.append(row_of(table, place, column.type, rule))
         return Cast(pa.nulls(count, wanted.type))
-
-
-def _cast_array(array: ArrowArray, wanted: Column) -> Cast:
-    if is_coded(array.type) and _is_text(wanted):
-        texts = array.values if pa.types.is_list(array.type) else array
-        texts.dictionary.validate(full=True)
-        return Cast(array, _missing(array, wanted))
-    cast = cast_column(array, wanted, reads_text=True)
-    if _is_text(wanted) or wanted.type == STRING_MAP:
-        cast.values.validate(full=True)
     return cast
+
+
+def _cast_codes(
+    column: ArrowArray, wanted: Column, table: str, found: list[Row]
+) -> Cast:
+    """Take a column of codes as it is, where what they stand for is text."""
+    array = as_array(column)
+    texts = array.values if pa.types.is_list(array.type) else array
+    try:
+        texts.dictionary.validate(full=True)
+    except pa.ArrowException:
+        return _cast(column, len(column), wanted, table, found)
+    return Cast(array, _missing(array, wanted))
 
 
 def _missing(array: ArrowArray, wanted: Column) -> tuple[CellProblem, ...]:
     if not wanted.is_required or not array.null_count:
         return ()
     rows = array.is_null().to_numpy(zero_copy_only=False).nonzero()[0].tolist()
-    return tuple(
-        CellProblem(r, "null", f"{wanted.name} must not be null") for r in rows
-    )
+    rule = f"{wanted.name} must not be null"
+    return tuple(CellProblem(row, "null", rule) for row in rows)
 
 
 def _is_text(wanted: Column) -> bool:
-    kind = wanted.type
-    element = kind.value_type if pa.types.is_list(kind) else kind
-    return bool(element == pa.string())
+    return bool(_element(wanted.type) == pa.string())
 
 
-def is_coded(kind: ArrowArray) -> bool:
+def _element(kind: ArrowArray) -> ArrowArray:
+    return kind.value_type if pa.types.is_list(kind) else kind
+
+
+def is_coded(kind: ArrowArray, wanted: Column) -> bool:
     """Tell whether texts, or lists of them, are numbers of few texts."""
-    element = kind.value_type if pa.types.is_list(kind) else kind
-    is_dictionary = pa.types.is_dictionary(element)
-    return bool(is_dictionary and element.value_type == pa.string())
+    element = _element(kind)
+    is_alike = pa.types.is_list(kind) == pa.types.is_list(wanted.type)
+    is_dictionary = pa.types.is_dictionary(element) and _is_text(wanted)
+    return bool(is_alike and is_dictionary and element.value_type == pa.string())

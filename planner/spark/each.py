@@ -31,7 +31,7 @@ from planner.spark.dealing import SLOT, dealt, pack, shuffled_tasks, slots
 from planner.spark.files import KEY, FleetFiles
 from planner.spark.fleet import Fleet
 from planner.spark.gathering import gathered
-from planner.spark.ground import part_of, union_of
+from planner.spark.ground import part_of, tagged, union_of
 from planner.spark.header import header_of
 from planner.spark.jobs import Job
 from planner.spark.snapshots import SnapshotReader
@@ -124,7 +124,7 @@ def on_each(
         "cluster_id", F.timestamp_micros("micros").alias("taken_at"), JOB, LAST, SLOT
     )
     own = fleet.tables() if fleet.files is None else {}
-    parts = union_of([_tagged(t, name) for name, t in {**own, **extra}.items()])
+    parts = union_of([tagged(t, name) for name, t in {**own, **extra}.items()])
     jobbed = parts.join(F.broadcast(dealing), on=list(KEY))
     if fleet.files is not None or fleet.flaws:
         # So that every snapshot is there, whether there is more about it or not.
@@ -223,11 +223,6 @@ def read_whole(reader: SnapshotReader, cluster_id: str, micros: int) -> Whole:
     said = tables.pop("clusters").to_pylist()
     header = header_of(said[0] if said else {}, cluster_id, micros)
     return Whole(taken_at=micros, header=header, tables=tables)
-
-
-def _tagged(table: DataFrame, tag: str) -> DataFrame:
-    own = [column for column in table.columns if column not in KEY]
-    return table.select(*KEY, F.struct(*(F.col(f"`{c}`") for c in own)).alias(tag))
 
 
 Put = Callable[[ArrowTable, int], Whole]

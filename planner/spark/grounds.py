@@ -21,7 +21,7 @@ from planner.spark.chunk import Ground
 from planner.spark.files import KEY, FleetFiles, TableFile, read_file
 from planner.spark.findings import Row
 from planner.spark.fleet import Fleet
-from planner.spark.ground import part_of, union_of
+from planner.spark.ground import part_of, tagged, union_of
 from planner.spark.ground_columns import (
     CHECKED,
     EMPTY,
@@ -232,7 +232,7 @@ def _of_tables(fleet: Fleet) -> dict[str, list[ArrowTable]]:
         name: _without_texts(fleet.tables()[name].select(*KEY, *columns), name)
         for name, columns in GROUND_COLUMNS.items()
     }
-    parts = [_tagged(table, name) for name, table in chosen.items()]
+    parts = [tagged(table, name) for name, table in chosen.items()]
     # One question, not three.
     together = union_of(parts).toArrow()
     return {name: [_part_with_key(together, name)] for name in chosen}
@@ -246,11 +246,6 @@ def _without_texts(table: DataFrame, name: str) -> DataFrame:
             wrong = F.map_filter(column, lambda _, value: value.isNull())
             table = table.withColumn(column, wrong)
     return table
-
-
-def _tagged(table: DataFrame, tag: str) -> DataFrame:
-    own = [column for column in table.columns if column not in KEY]
-    return table.select(*KEY, F.struct(*own).alias(tag))
 
 
 def _part_with_key(together: ArrowTable, name: str) -> ArrowTable:

@@ -262,7 +262,7 @@ class Adding:
 
     def take(self, key: Key, table: ArrowTable) -> Parcels:
         """Take rows of a snapshot, of whatever types; tell what cannot be cast."""
-        cast, found = cast_cells(table, _COLUMNS, "partitions")
+        cast, found = cast_cells(table, _COLUMNS, "partitions", keeps_codes=True)
         if found:
             yield from packed(key, "found", found_table(found))
         self._waiting.setdefault(key, []).append(cast)
