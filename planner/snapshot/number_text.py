@@ -26,8 +26,8 @@ def finite_number(text: str) -> float | None:
 
     Examples
     --------
-    >>> finite_number("1.25e-05"), finite_number("120000.12345678901")
-    (1.25e-05, 120000.12345678901)
+    >>> finite_number("1.25e-05"), finite_number("0.10000000000000000555")
+    (1.25e-05, 0.1)
     >>> finite_number("1e999"), finite_number("NaN"), finite_number("5GB")
     (None, None, None)
     """
