@@ -10,13 +10,15 @@ from dataclasses import fields
 
 import numpy as np
 
-from placement.cluster import UNKNOWN, ClusterState, RateArray
+from placement.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
 from placement.load import RESOURCES, Resource
 from placement.score.levels import Level, RackLevel
 from placement.score.placed import Score
 from placement.score.statistics import ResourceScore, Spread
 from placement.targets import Members
 
+USES = ("mean_use", "max_use", "min_use")
+"""Figures that are load over capacity; the others compare brokers with each other."""
 MEASURES = ("load", "target", "deviation")
 
 
@@ -64,14 +66,32 @@ def known_dir_loads(
     return _known(score, dirs, capacity)
 
 
-def known_figures(figures: ResourceScore) -> dict[str, float]:
-    """Return the balance of a resource by name; NaN if no load of it is known."""
+def has_capacities(state: ClusterState) -> BoolArray:
+    """
+    Return ``(R,)`` true where every broker that counts has a capacity as given.
+
+    Else shares go by other weights, of replicas and leaders by disk capacities, and a
+    load over a weight is no use.
+    """
+    members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
+    given = given_capacities(state)
+    each = [np.isfinite(given[members.of(r), r]).all() for r in range(len(RESOURCES))]
+    return np.array(each, dtype=np.bool_)
+
+
+def known_figures(figures: ResourceScore, *, has_use: bool) -> dict[str, float]:
+    """
+    Return the balance of a resource by name.
+
+    NaN where no load of it is known, and uses also where there are no capacities.
+    """
     known = figures.known_fraction
     hidden = 0 if known > 0 else np.nan
     values = {
         each.name: getattr(figures, each.name) + hidden for each in fields(figures)
     }
-    return {**values, "known_fraction": known}
+    uses = {} if has_use else dict.fromkeys(USES, np.nan)
+    return {**values, **uses, "known_fraction": known}
 
 
 def known_spread(spread: Spread, known_fraction: RateArray) -> Mapping[str, RateArray]:
@@ -94,13 +114,15 @@ def _spread(spread: Spread, hidden: RateArray) -> dict[str, RateArray]:
 
 
 def known_rack_figures(
-    score: Score, racks: RackLevel, r: int
+    score: Score, racks: RackLevel, r: int, *, has_use: bool
 ) -> Mapping[str, RateArray]:
-    """Return the balance of a resource inside racks; NaN if no load of it is known."""
+    """Return the balance of a resource inside racks, NaN as in `known_figures`."""
     known = score.resources[RESOURCES[r]].known_fraction
     hidden = 0.0 if known > 0 else np.nan
+    nothing = np.full(len(racks.level.load), np.nan)
     return {
         **_spread(racks.spread[r], np.full(len(racks.level.load), hidden)),
+        **({} if has_use else dict.fromkeys(USES, nothing)),
         "total": racks.level.load[:, r] + hidden,
         "max_deviation": racks.max_deviation[:, r] + hidden,
         "gini": racks.gini[:, r] + hidden,

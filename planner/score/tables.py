@@ -23,6 +23,7 @@ from placement.cluster import IndexArray, RateArray
 from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.known import (
+    has_capacities,
     known_dir_loads,
     known_figures,
     known_loads,
@@ -160,8 +161,13 @@ def _cluster(score: ClusterScore) -> Columns:
     }
 
 
+def _has_use(score: ClusterScore, r: int) -> bool:
+    return bool(has_capacities(score.state)[r])
+
+
 def _cluster_figures(score: ClusterScore, _: Known, r: int) -> Columns:
-    figures = known_figures(score.placed.resources[RESOURCES[r]])
+    resource = score.placed.resources[RESOURCES[r]]
+    figures = known_figures(resource, has_use=_has_use(score, r))
     return {name: [value] for name, value in figures.items()}
 
 
@@ -177,7 +183,7 @@ def _rack_figures(score: ClusterScore, known: Known, r: int) -> Columns:
     return {
         "brokers": score.racks.brokers[:, r],
         **_loads(known, r),
-        **known_rack_figures(score.placed, score.racks, r),
+        **known_rack_figures(score.placed, score.racks, r, has_use=_has_use(score, r)),
     }
 
 
