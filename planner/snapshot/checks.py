@@ -32,10 +32,11 @@ CHECKS: tuple[Check, ...] = (
     *BROKER_CHECKS,
     *TOPIC_CHECKS,
     *ALL_TOPIC_CHECKS,
-    *PARTITION_CHECKS,
-    *PLACE_CHECKS,
     *ALL_PARTITION_CHECKS,
+    *PLACE_CHECKS,
+    *PARTITION_CHECKS,
 )
+"""In the order in which they are told: what explains others comes first."""
 
 
 def findings(facts: Facts, checks: Iterable[Check] = CHECKS) -> Iterator[Finding]:
