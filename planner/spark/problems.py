@@ -27,7 +27,7 @@ from planner.snapshot.broker_checks import (
     too_much,
 )
 from planner.snapshot.checks import findings
-from planner.snapshot.columns import TOPICS, ArrowTable
+from planner.snapshot.columns import TOPICS, ArrowArray, ArrowTable
 from planner.snapshot.facts import Facts
 from planner.snapshot.partition_checks import PARTITION_ONCE
 from planner.snapshot.rows import as_array
@@ -47,6 +47,7 @@ from planner.spark.grounds import Grounds
 from planner.spark.lists import place_keys
 from planner.spark.parcels import NO_TIME, Key, Unpacked
 
+Numbers = npt.NDArray[np.int64]
 SCHEMA = pa.schema(
     [
         ("cluster_id", pa.string()),
@@ -82,8 +83,8 @@ def warning_rows(parcels: Unpacked) -> list[Row]:
     Parameters
     ----------
     parcels
-        Of the snapshot, with which nothing is wrong: the kinds `number`, `topic`,
-        `count` and `listed`.
+        Of the snapshot, with which nothing is wrong: the kinds `number`, `count` and
+        `listed`.
     """
     counted = parcels.table("count").column("partitions")
     if parcels.has_first and not pc.sum(counted).as_py():
@@ -107,31 +108,35 @@ def _more(table: str, count: int) -> Iterator[Row]:
 
 def _gaps(parcels: Unpacked) -> Iterator[Row]:
     """Yield the topics that lack numbers, each number that is there standing once."""
-    parts = parcels.table("topic").group_by("topic").aggregate([("partitions", "sum")])
-    last = _last_numbers(parcels.table("number"))
-    at = pc.index_in(parts.column("topic"), value_set=last.column("topic"))
-    ends = last.column("last").take(at).to_numpy()
-    missing = missing_partitions(parts.column("partitions_sum").to_numpy(), ends)
+    names, count, last = _counted(parcels.table("number"))
+    missing = missing_partitions(count, last)
     rows = np.flatnonzero(missing > 0)
-    names = parts.column("topic").take(pa.array(rows)).to_pylist()
-    told = sorted(zip(names, missing[rows].tolist(), ends[rows].tolist(), strict=True))
-    for topic, count, end in told[:MOST_TOLD]:
-        value = f"{count} of 0 to {end} missing"
+    if not len(rows):
+        return
+    topics = names.take(pa.array(rows)).to_pylist()
+    told = sorted(zip(topics, missing[rows].tolist(), last[rows].tolist(), strict=True))
+    for topic, lost, end in told[:MOST_TOLD]:
+        value = f"{lost} of 0 to {end} missing"
         yield row_of("partitions", topic, value, GAPS, WARNING)
     yield from _more("partitions", len(told))
 
 
-def _last_numbers(numbers: ArrowTable) -> ArrowTable:
-    """Return the largest partition number of each topic."""
+def _counted(numbers: ArrowTable) -> tuple[ArrowArray, Numbers, Numbers]:
+    """Return the topics, how many numbers each has, and the largest of them."""
+    first, last = (numbers.column(name).to_numpy() for name in ("first", "last"))
+    own, end = last - first + 1, last.copy()
     listed = numbers.column("numbers").combine_chunks()
-    last = numbers.column("last").to_numpy().copy()
     if listed.null_count < len(listed):
-        some = np.flatnonzero(listed.is_valid().to_numpy(zero_copy_only=False))
-        for row in some.tolist():
-            last[row] = listed[row].values.to_numpy().max(initial=-1)
-    table = pa.table({"topic": numbers.column("topic"), "last": last})
-    found = table.group_by("topic").aggregate([("last", "max")])
-    return found.rename_columns({"last_max": "last"})
+        for row in np.flatnonzero(listed.is_valid().to_numpy(zero_copy_only=False)):
+            values = listed[int(row)].values.to_numpy()
+            own[row], end[row] = len(values), values.max(initial=-1)
+    coded = numbers.column("topic").combine_chunks().dictionary_encode()
+    code = coded.indices.to_numpy()
+    count = np.zeros(len(coded.dictionary), dtype=np.int64)
+    largest = np.full(len(count), -1, dtype=np.int64)
+    np.add.at(count, code, own)
+    np.maximum.at(largest, code, end)
+    return coded.dictionary, count, largest
 
 
 def _in_all(parcels: Unpacked, grounds: Grounds) -> list[Row]:

@@ -60,10 +60,10 @@ def broken(rows: ArrowTable, sums: SumArrays) -> Iterator[Row]:
         column = rows.column(name)
         if column.null_count < len(column):
             is_suspect |= rows_of(column).lengths > 0
-    # What has no list of replicas was told of as a cell.
-    is_suspect &= rows.column("replicas").is_valid().to_numpy()
     at = np.flatnonzero(is_suspect)
     if len(at):
-        tables = {"partitions": rows.take(pa.array(at))}
+        some = rows.take(pa.array(at))
+        # What has no list of replicas was told of as a cell.
+        tables = {"partitions": some.filter(some.column("replicas").is_valid())}
         found = findings(Facts({}, (), tables), PARTITION_CHECKS)
         yield from rows_of_findings(found, tables)
