@@ -10,7 +10,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from placement.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
+from placement.cluster import UNKNOWN, ClusterState, RateArray
 from placement.load import RESOURCES, Resource
 from placement.score.levels import Level, RackLevel
 from placement.score.placed import Score
@@ -24,17 +24,21 @@ MEASURES = ("load", "target", "deviation")
 
 def given_capacities(state: ClusterState) -> RateArray:
     """Return ``(B, R)`` capacities of brokers as given; of counts, `max_replicas`."""
+    return np.stack([_given(state, resource) for resource in RESOURCES], axis=1)
+
+
+def _given(state: ClusterState, resource: Resource) -> RateArray:
+    """Return ``(B,)`` capacities of one resource as given."""
     brokers = state.brokers
-    most = np.where(brokers.max_replicas == UNKNOWN, np.nan, brokers.max_replicas)
-    given = {
-        Resource.DISK: np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan),
-        Resource.IN: brokers.in_bytes_per_s,
-        Resource.OUT: brokers.out_bytes_per_s,
-        Resource.CPU: brokers.cpu_cores,
-        Resource.REPLICAS: most,
-        Resource.LEADERS: most,
-    }
-    return np.stack([given[resource] for resource in RESOURCES], axis=1)
+    if resource is Resource.DISK:
+        return np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan)
+    if resource is Resource.IN:
+        return brokers.in_bytes_per_s
+    if resource is Resource.OUT:
+        return brokers.out_bytes_per_s
+    if resource is Resource.CPU:
+        return brokers.cpu_cores
+    return np.where(brokers.max_replicas == UNKNOWN, np.nan, brokers.max_replicas)
 
 
 def known_loads(state: ClusterState, score: Score) -> Mapping[str, RateArray]:
@@ -66,17 +70,16 @@ def known_dir_loads(
     return _known(score, dirs, capacity)
 
 
-def has_capacities(state: ClusterState) -> BoolArray:
+def has_capacities(state: ClusterState, resource: Resource) -> bool:
     """
-    Return ``(R,)`` true where every broker that counts has a capacity as given.
+    Tell whether every broker that counts has a capacity of a resource as given.
 
     Else shares go by other weights, of replicas and leaders by disk capacities, and a
     load over a weight is no use.
     """
     members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
-    given = given_capacities(state)
-    each = [np.isfinite(given[members.of(r), r]).all() for r in range(len(RESOURCES))]
-    return np.array(each, dtype=np.bool_)
+    given = _given(state, resource)[members.of(RESOURCES.index(resource))]
+    return bool(np.isfinite(given).all())
 
 
 def known_figures(figures: ResourceScore, *, has_use: bool) -> dict[str, float]:

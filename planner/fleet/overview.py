@@ -248,7 +248,7 @@ def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
 
 def _if_known(score: ClusterScore, resource: Resource, name: str) -> float | None:
     """Return a figure of a resource; `None` where no load of it is known."""
-    has_use = bool(has_capacities(score.state)[RESOURCES.index(resource)])
+    has_use = has_capacities(score.state, resource)
     value = known_figures(score.placed.resources[resource], has_use=has_use)[name]
     return None if isnan(value) else value
 

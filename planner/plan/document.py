@@ -265,11 +265,11 @@ def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
         "resources": {
             str(resource): {
                 name: None if isnan(value) else rounded(value)
-                for name, value in known_figures(values, has_use=bool(has)).items()
+                for name, value in known_figures(
+                    values, has_use=has_capacities(state, resource)
+                ).items()
             }
-            for (resource, values), has in zip(
-                score.resources.items(), has_capacities(state), strict=True
-            )
+            for resource, values in score.resources.items()
         },
         "violations": dict(score.violations),
         "by_broker": _broker_rows(state, score),

@@ -162,7 +162,7 @@ def _cluster(score: ClusterScore) -> Columns:
 
 
 def _has_use(score: ClusterScore, r: int) -> bool:
-    return bool(has_capacities(score.state)[r])
+    return has_capacities(score.state, RESOURCES[r])
 
 
 def _cluster_figures(score: ClusterScore, _: Known, r: int) -> Columns:

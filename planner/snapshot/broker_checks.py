@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from string import ascii_letters, digits
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,9 @@ from planner.snapshot.facts import (
 from planner.snapshot.problems import Finding
 
 TOPIC_ONCE = "a topic must be listed once"
+_LONGEST_NAME = 249
+_IN_NAMES = np.zeros(256, dtype=np.bool_)
+_IN_NAMES[list((ascii_letters + digits + "._-").encode())] = True
 _TOPIC_NAME = r"^[a-zA-Z0-9._-]{1,249}$"
 
 
@@ -118,6 +122,8 @@ def _disk_is_sum_of_dirs(facts: Facts) -> Iterator[Finding]:
 
 def _topic_names(facts: Facts) -> Iterator[Finding]:
     names = facts.column("topics", "topic")
+    if _are_plain(names):
+        return
     is_fine = pc.and_(
         pc.match_substring_regex(names, _TOPIC_NAME),
         pc.invert(pc.is_in(names, value_set=pa.array([".", ".."]))),
@@ -132,6 +138,26 @@ def _topic_names(facts: Facts) -> Iterator[Finding]:
             "and neither '.' nor '..'",
             remedy="Kafka has no such topic: mend the name",
         )
+
+
+def _are_plain(names: ArrowArray) -> bool:
+    """
+    Tell whether names are all fine, from their bytes together.
+
+    A pattern takes ten times as long, and nearly all names are. What is not told so
+    need not be wrong: where a name is as short as two dots, dots are looked at.
+    """
+    if names.null_count or not len(names):
+        return False
+    _, ends, data = names.cast(pa.binary()).buffers()
+    first, stop = names.offset, names.offset + len(names) + 1
+    start = np.frombuffer(ends, np.int32)[first:stop]
+    length = np.diff(start)
+    if length.min() < 1 or length.max() > _LONGEST_NAME:
+        return False
+    text = np.frombuffer(data, np.uint8)[start[0] : start[-1]]
+    has_dots = bool((length <= len("..")).any()) and bool((text == ord(".")).any())
+    return bool(_IN_NAMES[text].all()) and not has_dots
 
 
 def _duplicate_topics(facts: Facts) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ snapshot has no scores.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -18,9 +19,11 @@ from planner.snapshot.casting import (
     type_words,
 )
 from planner.snapshot.columns import STRING_MAP, ArrowArray, ArrowTable, Column
-from planner.snapshot.rows import as_array
+from planner.snapshot.rows import Rows, as_array
 from planner.spark.findings import MOST_TOLD, Row, more_rows, place_of, row_of
 
+NULLS_KEPT = 8
+"""As many as there are types of columns that tables mostly lack."""
 MISSING = "the column is missing, or has no value"
 Cells = tuple[ArrowTable, list[Row]]
 """Columns in the types of snapshots, and what is wrong with them."""
@@ -85,7 +88,7 @@ def _cast(
     if column is None or pa.types.is_null(column.type):
         if wanted.is_required and count:
             found.append(row_of(table, place, "", MISSING))
-        return Cast(pa.nulls(count, wanted.type))
+        return Cast(nulls(count, wanted.type))
     try:
         cast = cast_column(as_array(column), wanted, reads_text=True)
         if _is_text(wanted) or wanted.type == STRING_MAP:
@@ -94,8 +97,14 @@ def _cast(
         reason = "" if isinstance(error, ColumnTypeError) else f" ({error})"
         rule = f"the column must be {type_words(wanted)}{reason}"
         found.append(row_of(table, place, column.type, rule))
-        return Cast(pa.nulls(count, wanted.type))
+        return Cast(nulls(count, wanted.type))
     return cast
+
+
+@lru_cache(NULLS_KEPT)
+def nulls(count: int, kind: ArrowArray) -> ArrowArray:
+    """Return nothing but nulls of a type; columns of equal batches share them."""
+    return pa.nulls(count, kind)
 
 
 def _cast_codes(
@@ -133,3 +142,23 @@ def is_coded(kind: ArrowArray, wanted: Column) -> bool:
     is_alike = pa.types.is_list(kind) == pa.types.is_list(wanted.type)
     is_dictionary = pa.types.is_dictionary(element) and _is_text(wanted)
     return bool(is_alike and is_dictionary and element.value_type == pa.string())
+
+
+def without_codes(rows: ArrowTable) -> ArrowTable:
+    """Return rows with texts as texts."""
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(_element(field.type)):
+            column = _decoded(as_array(rows.column(at)))
+            rows = rows.set_column(at, field.name, column)
+    return rows
+
+
+def _decoded(array: ArrowArray) -> ArrowArray:
+    if not pa.types.is_list(array.type):
+        return array.dictionary_decode()
+    lists = Rows.from_arrow(array)
+    return pa.ListArray.from_arrays(
+        pa.array(lists.start, pa.int32()),
+        as_array(lists.values).dictionary_decode(),
+        mask=pa.array(lists.is_absent),
+    )

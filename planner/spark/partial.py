@@ -16,7 +16,7 @@ from planner.snapshot.broker_checks import TOPIC_CHECKS
 from planner.snapshot.checks import findings
 from planner.snapshot.columns import PARTITIONS, TOPICS, ArrowTable
 from planner.snapshot.facts import Facts
-from planner.spark.cells import cast_cells
+from planner.spark.cells import cast_cells, nulls, without_codes
 from planner.spark.chunk import READ, WORTH_COMPILING, sums_of
 from planner.spark.dealing import cores_of, pack
 from planner.spark.files import (
@@ -238,6 +238,27 @@ def _unreadable(table: str, file: TableFile, reason: str) -> Parcels:
         yield from packed(key, "found", found_table([flaw]))
 
 
+def _together(tables: Sequence[ArrowTable]) -> ArrowTable:
+    """Return rows in one chunk; columns without any value are not copied for it."""
+    if len(tables) == 1:
+        return tables[0].combine_chunks()
+    if any(table.schema != tables[0].schema for table in tables):
+        # One file has texts as numbers of few texts, another as they are.
+        tables = [without_codes(table) for table in tables]
+    names = tables[0].column_names
+    empty = [
+        name
+        for name in names
+        if all(table.column(name).null_count == len(table) for table in tables)
+    ]
+    full = [table.drop_columns(empty) for table in tables]
+    rows = pa.concat_tables(full).unify_dictionaries().combine_chunks()
+    for name in empty:
+        kind = tables[0].schema.field(name).type
+        rows = rows.append_column(name, nulls(len(rows), kind))
+    return rows
+
+
 class Adding:
     """
     Rows that wait to be added up, and what came of those before.
@@ -286,7 +307,7 @@ class Adding:
     def _add(self) -> Parcels:
         is_compiled = self._rows >= WORTH_COMPILING
         for key, tables in self._waiting.items():
-            rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+            rows = _together(tables)
             ground = self._grounds.of(key)
             places = self._places.setdefault(key, PlaceSums(ground.state))
             said, flaws = self._said(key, rows)
