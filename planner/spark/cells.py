@@ -22,8 +22,8 @@ from planner.snapshot.columns import STRING_MAP, ArrowArray, ArrowTable, Column
 from planner.snapshot.rows import Rows, as_array
 from planner.spark.findings import MOST_TOLD, Row, more_rows, place_of, row_of
 
-NULLS_KEPT = 8
-"""As many as there are types of columns that tables mostly lack."""
+NULLS_KEPT = 16
+"""Twice as many as there are types of columns that tables mostly lack."""
 MISSING = "the column is missing, or has no value"
 Cells = tuple[ArrowTable, list[Row]]
 """Columns in the types of snapshots, and what is wrong with them."""

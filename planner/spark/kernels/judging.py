@@ -52,7 +52,7 @@ def is_sound(
     """
     Tell whether a partition can be looked at.
 
-    What is wrong with it is counted, and it is marked for the checks that name it.
+    What is wrong with it is counted.
     """
     counts = sums.counts
     is_sound = True
@@ -68,7 +68,6 @@ def is_sound(
     if rows.is_unlike[p]:
         counts[t, NUM_UNLIKE] += 1
         is_sound = False
-    sums.suspects[p] = not is_sound
     for k in range(size):
         if scratch.broker[k] < 0:
             sums.strangers[0] += 1
