@@ -1,4 +1,4 @@
-"""What may be a table that is still being loaded: topics or partitions are missing."""
+"""Signs of a table that is still being loaded: missing topics or partitions."""
 
 from collections.abc import Iterator, Sequence
 

@@ -235,7 +235,7 @@ def too_much(table: str, name: str, total: float) -> Iterator[Finding]:
 
 
 HEADER_CHECKS = (_duplicate_controllers, _min_isr_of_cluster)
-"""Of what a snapshot says once."""
+"""Checks of the header of a snapshot."""
 BROKER_CHECKS = (
     _duplicate_brokers,
     _log_dir_owners,
@@ -245,8 +245,8 @@ BROKER_CHECKS = (
     _disk_is_sum_of_dirs,
     _broker_totals,
 )
-"""Of brokers and log dirs, all of them at once."""
+"""Checks of all brokers and log dirs at once."""
 TOPIC_CHECKS = (_topic_names, _min_isr_of_topics)
-"""Of each topic by itself."""
+"""Checks of each topic by itself."""
 ALL_TOPIC_CHECKS = (_duplicate_topics,)
-"""Of all topics at once."""
+"""Checks of all topics at once."""

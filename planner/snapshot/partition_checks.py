@@ -233,8 +233,8 @@ PARTITION_CHECKS = (
     _all_adding,
     _lengths,
 )
-"""Of each partition by itself."""
+"""Checks of each partition by itself."""
 PLACE_CHECKS = (_unknown_brokers, _named_log_dirs)
-"""Of where replicas lie: each partition beside the brokers and their log dirs."""
+"""Checks of the places of replicas, which need the brokers and their log dirs."""
 ALL_PARTITION_CHECKS = (_duplicate_partitions, _totals)
-"""Of all partitions at once."""
+"""Checks of all partitions at once."""

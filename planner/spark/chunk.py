@@ -100,7 +100,7 @@ NUMBERS = pa.schema(
     ]
 )
 """
-What tells of partitions that stand twice, or are missing. `numbers`: those of the
+Numbers of partitions, which show duplicates and gaps. `numbers`: those of the
 partitions, null where they are first, first + 1 … last.
 """
 WORTH_COMPILING = 2_000

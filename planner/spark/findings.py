@@ -11,7 +11,7 @@ ERROR, WARNING = "error", "warning"
 """Severities: of a snapshot that has no scores; of one that may be loaded in part."""
 PROBLEM = ("table", "place", "value", "rule", "severity")
 FOUND = pa.schema([(name, pa.string()) for name in PROBLEM[:-1]])
-"""What tasks find, all of it errors."""
+"""Columns of the errors that tasks find."""
 MOST_TOLD = 20
 """Rows of one column of a table that a task names one by one; it counts the others."""
 _MAX_VALUE = 100

@@ -49,9 +49,9 @@ _KEPT = {
 EMPTY = {
     name: pa.schema([*kept, *_KEY_TYPES]).empty_table() for name, kept in _KEPT.items()
 }
-"""What is kept of each table, without rows."""
+"""Columns that are kept of each table, without rows."""
 ORDER = {"brokers": "id", "log_dirs": "path"}
-"""What the rows of a snapshot are sorted by."""
+"""Column by which the rows of a snapshot are sorted."""
 
 
 def cast_ground(name: str, rows: ArrowTable) -> Cells:

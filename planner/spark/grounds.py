@@ -33,7 +33,7 @@ from planner.spark.ground_columns import (
 from planner.spark.parcels import Buckets, Key, buckets_for, by_key, micros_of
 
 Flaw = dict[str, str]
-"""What is wrong with a file, in the columns of `planner.spark.findings.FOUND`."""
+"""Problem of a file, in the columns of `planner.spark.findings.FOUND`."""
 GROUNDS_KEPT = 32
 """Snapshots whose brokers stay put together: several tasks ask for large ones."""
 

@@ -1,4 +1,4 @@
-"""What a snapshot says once, of its row in the table `clusters`."""
+"""Headers of snapshots, read from the rows of the table `clusters`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta

@@ -1,5 +1,5 @@
 """
-What is wrong with the snapshots of a fleet, or may be loaded in part only.
+Problems of the snapshots of a fleet, and signs that one is loaded in part.
 
 The checks are those of `planner.snapshot.checks`. Those that see a part of a snapshot
 were made where that part was read; those of brokers and log dirs, and of all topics or
@@ -78,7 +78,7 @@ def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
 
 def warning_rows(parcels: Unpacked) -> list[Row]:
     """
-    Return what may be a table that is still being loaded, as far as this task knows.
+    Return the signs that tables are still being loaded, as far as this task knows.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def scored_in_chunks(snapshot, size, parcels_of=parcels_of):
 
 
 def in_one(batches):
-    """What Spark hands on, a task's rows together, none of which is refused."""
+    """Rows as Spark passes them on, those of a task together; none is refused."""
     table = pa.Table.from_batches(batches)
     kinds = table.column("kind").to_pylist()
     assert REFUSED not in kinds

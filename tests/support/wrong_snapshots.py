@@ -28,7 +28,7 @@ def _set(table: str, **values: Any) -> Change:
 
 
 def _again(table: str) -> Change:
-    """Let the first row of a table stand twice."""
+    """Repeat the first row of a table."""
 
     def change(rows: Rows) -> None:
         rows[table].append(dict(rows[table][0]))
@@ -103,7 +103,7 @@ WRONG: dict[str, Change] = {
     "sizes-too-much": _set("partitions", replica_bytes=[2**61, 2**61]),
     "remote-too-much": _set("partitions", remote_bytes=2**62),
 }
-"""What breaks a check: the name of its cluster, and how its tables are changed."""
+"""Changes that break a check, by the name of the cluster."""
 
 
 def _no_rows(*tables: str) -> Change:
@@ -124,7 +124,7 @@ LOADING: dict[str, Change] = {
     "topics-without-any": _no_rows("partitions"),
     "neither-topics-nor-partitions": _no_rows("topics", "partitions"),
 }
-"""What may be a table that is still being loaded, likewise."""
+"""Changes that leave a table as if it were still being loaded, likewise."""
 
 
 def wide(kind: pa.DataType) -> pa.DataType:
