@@ -23,9 +23,7 @@ def is_case_sensitive(spark: SparkSession) -> bool:
     return str(spark.conf.get(CASE_SENSITIVE, "false")).lower() == "true"
 
 
-def pick(
-    table: DataFrame, schema: T.StructType, keys: Sequence[str], required: Sequence[str]
-) -> DataFrame:
+def pick(table: DataFrame, schema: T.StructType, keys: Sequence[str]) -> DataFrame:
     """
     Return a table in the columns of a schema, each in the type that it has.
 
@@ -34,13 +32,11 @@ def pick(
     table
         The table; other columns of it are left out.
     schema
-        Names and types; a column that the table lacks is null in its type.
+        Names and types. A column that the table lacks has Spark's type of nothing but
+        nulls, which costs no row anything on its way.
     keys
         Columns that Spark itself works with: they get their type, and are null where a
         value has none.
-    required
-        Columns that must be there; one that the table lacks has Spark's type of nothing
-        but nulls, which tells that from a column without values.
     """
     places, kinds = _places(table, schema), table.schema.fields
     # By place: by name, columns that differ in case alone are ambiguous.
@@ -52,9 +48,8 @@ def pick(
             kind = kinds[found[0]].dataType
             column = _of_type(F.col(f"c{found[0]}"), kind, field, keys)
         else:
-            column = F.lit(None)
-            is_told = field.name in required and not found
-            column = column if is_told else column.cast(field.dataType)
+            is_key = field.name in keys
+            column = F.lit(None).cast(field.dataType) if is_key else F.lit(None)
         chosen.append(column.alias(field.name))
     return plain.select(*chosen)
 

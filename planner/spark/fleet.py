@@ -66,14 +66,6 @@ SCHEMAS = {
     **{each.name: table_schema(each) for each in TABLES},
 }
 """The columns of each table."""
-REQUIRED = {
-    "clusters": (),
-    **{
-        each.name: tuple(column.name for column in each.columns if column.is_required)
-        for each in TABLES
-    },
-}
-"""Columns that each table must have besides its key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +107,7 @@ class Fleet:
         """Return the tables with all their columns and no others, in types as given."""
         tables = self.tables()
         picked = {
-            name: pick(tables[name], schema, KEY_NAMES, REQUIRED[name])
+            name: pick(tables[name], schema, KEY_NAMES)
             for name, schema in SCHEMAS.items()
         }
         found = [
