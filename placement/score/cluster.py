@@ -19,6 +19,7 @@ from placement.rules.draft import Draft, Note, Settings, start_draft
 from placement.rules.left_alone import LeaveUnsettled, SayUnknownRacks, UsableLogDirs
 from placement.rules.sources import NeedSource
 from placement.score.hot_spots import HotSpot, find_hot_spots
+from placement.score.incomplete import incomplete_notes, is_complete
 from placement.score.least_bytes import least_bytes
 from placement.score.levels import (
     Level,
@@ -57,6 +58,9 @@ class ClusterScore:
         Bytes. No plan that brings every broker into its bands moves less.
     notes
         What a reader should know.
+    is_complete
+        Whether no partition number is missing, no topic is without partitions and there
+        is a partition at all; else the snapshot may be loaded in part.
     """
 
     measured: Measured
@@ -68,6 +72,7 @@ class ClusterScore:
     num_hot_spots: int
     min_bytes_to_balance: int
     notes: tuple[Note, ...]
+    is_complete: bool = True
 
     @property
     def state(self) -> ClusterState:
@@ -126,9 +131,11 @@ def score_cluster(
         ),
         notes=(
             *notes,
+            *incomplete_notes(state),
             *lone_broker_notes(state),
             *_band_notes(measured, set(balanced)),
         ),
+        is_complete=is_complete(state),
     )
 
 

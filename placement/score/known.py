@@ -17,22 +17,28 @@ from placement.score.placed import Score
 from placement.score.statistics import ResourceScore, Spread
 from placement.targets import Members
 
+USES = ("mean_use", "max_use", "min_use")
+"""Figures that are load over capacity; the others compare brokers with each other."""
 MEASURES = ("load", "target", "deviation")
 
 
 def given_capacities(state: ClusterState) -> RateArray:
     """Return ``(B, R)`` capacities of brokers as given; of counts, `max_replicas`."""
+    return np.stack([_given(state, resource) for resource in RESOURCES], axis=1)
+
+
+def _given(state: ClusterState, resource: Resource) -> RateArray:
+    """Return ``(B,)`` capacities of one resource as given."""
     brokers = state.brokers
-    most = np.where(brokers.max_replicas == UNKNOWN, np.nan, brokers.max_replicas)
-    given = {
-        Resource.DISK: np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan),
-        Resource.IN: brokers.in_bytes_per_s,
-        Resource.OUT: brokers.out_bytes_per_s,
-        Resource.CPU: brokers.cpu_cores,
-        Resource.REPLICAS: most,
-        Resource.LEADERS: most,
-    }
-    return np.stack([given[resource] for resource in RESOURCES], axis=1)
+    if resource is Resource.DISK:
+        return np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan)
+    if resource is Resource.IN:
+        return brokers.in_bytes_per_s
+    if resource is Resource.OUT:
+        return brokers.out_bytes_per_s
+    if resource is Resource.CPU:
+        return brokers.cpu_cores
+    return np.where(brokers.max_replicas == UNKNOWN, np.nan, brokers.max_replicas)
 
 
 def known_loads(state: ClusterState, score: Score) -> Mapping[str, RateArray]:
@@ -64,14 +70,31 @@ def known_dir_loads(
     return _known(score, dirs, capacity)
 
 
-def known_figures(figures: ResourceScore) -> dict[str, float]:
-    """Return the balance of a resource by name; NaN if no load of it is known."""
+def has_capacities(state: ClusterState, resource: Resource) -> bool:
+    """
+    Tell whether every broker that counts has a capacity of a resource as given.
+
+    Else shares go by other weights, of replicas and leaders by disk capacities, and a
+    load over a weight is no use.
+    """
+    members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
+    given = _given(state, resource)[members.of(RESOURCES.index(resource))]
+    return bool(np.isfinite(given).all())
+
+
+def known_figures(figures: ResourceScore, *, has_use: bool) -> dict[str, float]:
+    """
+    Return the balance of a resource by name.
+
+    NaN where no load of it is known, and uses also where there are no capacities.
+    """
     known = figures.known_fraction
     hidden = 0 if known > 0 else np.nan
     values = {
         each.name: getattr(figures, each.name) + hidden for each in fields(figures)
     }
-    return {**values, "known_fraction": known}
+    uses = {} if has_use else dict.fromkeys(USES, np.nan)
+    return {**values, **uses, "known_fraction": known}
 
 
 def known_spread(spread: Spread, known_fraction: RateArray) -> Mapping[str, RateArray]:
@@ -94,13 +117,15 @@ def _spread(spread: Spread, hidden: RateArray) -> dict[str, RateArray]:
 
 
 def known_rack_figures(
-    score: Score, racks: RackLevel, r: int
+    score: Score, racks: RackLevel, r: int, *, has_use: bool
 ) -> Mapping[str, RateArray]:
-    """Return the balance of a resource inside racks; NaN if no load of it is known."""
+    """Return the balance of a resource inside racks, NaN as in `known_figures`."""
     known = score.resources[RESOURCES[r]].known_fraction
     hidden = 0.0 if known > 0 else np.nan
+    nothing = np.full(len(racks.level.load), np.nan)
     return {
         **_spread(racks.spread[r], np.full(len(racks.level.load), hidden)),
+        **({} if has_use else dict.fromkeys(USES, nothing)),
         "total": racks.level.load[:, r] + hidden,
         "max_deviation": racks.max_deviation[:, r] + hidden,
         "gini": racks.gini[:, r] + hidden,

@@ -51,7 +51,8 @@ def score(
     """
     Score every snapshot of a fleet that has no scores yet; every level, as Parquet.
 
-    Exits 3 where a snapshot could not be scored; problems/ says why.
+    Exits 3 where a snapshot could not be scored; problems/ says why. One that may be
+    loaded in part is scored, and a warning in problems/.
 
     Example: kafka-planner fleet score fleet -o scores
     """
@@ -64,7 +65,9 @@ def score(
     found = score_folder(session, fleet, request, output, again=score_all)
     if output_format is OutputFormat.JSON:
         shown = [problem.to_dict() for problem in found.problems]
-        print_json({"snapshots": found.documents, "problems": shown})
+        warned = [problem.to_dict() for problem in found.warnings]
+        document = {"snapshots": found.documents, "problems": shown}
+        print_json({**document, "warnings": warned})
     else:
         print_clusters(found.documents)
         for problem in found.problems[:MAX_PROBLEMS_SHOWN]:

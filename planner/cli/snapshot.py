@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -210,6 +211,9 @@ def _screen(summary: dict[str, Any]) -> Iterator[str]:
         size = _bytes(topic["replica_bytes"])
         label = "" if rank else "Biggest"
         yield _row(label, f"{topic['topic']}: {topic['partitions']} partitions, {size}")
+    for note in summary["notes"]:
+        for line, text in enumerate(wrap(note, 80 - 13)):
+            yield _row("" if line else "Note", text)
 
 
 def _mixed_factors(topics: list[dict[str, Any]]) -> Iterator[str]:

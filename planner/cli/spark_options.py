@@ -8,6 +8,7 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+MOST_NAMED = 5
 MOST_CLUSTERS = 50
 
 Master = Annotated[
@@ -52,6 +53,19 @@ def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
     if len(documents) > len(shown):
         rest = len(documents) - len(shown)
         typer.echo(f"… and {rest} more; --format json has all")
+    _print_incomplete(documents)
+
+
+def _print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
+    """Note the snapshots that may be loaded in part, the first few by name."""
+    told = [str(each["cluster_id"]) for each in documents if not each["complete"]]
+    if told:
+        rest = len(told) - MOST_NAMED
+        more = f" and {rest} more" if rest > 0 else ""
+        typer.echo(
+            "Note: topics or partitions are missing, and rows may be still to come: "
+            f"{', '.join(told[:MOST_NAMED])}{more}"
+        )
 
 
 def print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
@@ -65,19 +79,24 @@ def print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
 
 def _severity(document: dict[str, Any]) -> tuple[int, float]:
     disk = document["resources"]["disk"]
-    return document["violations"]["offline_partitions"], disk["max_deviation"]
+    return document["violations"]["offline_partitions"], disk["max_deviation"] or 0.0
+
+
+def _figure(value: float | None, unit: str = "") -> str:
+    return "?" if value is None else f"{value:.2f}{unit}"
 
 
 def _line(document: dict[str, Any]) -> tuple[str, ...]:
     resources, violations = document["resources"], document["violations"]
-    out = sum(figures["brokers_out_of_band"] for figures in resources.values())
+    # Of a resource that nobody measured there is no figure.
+    out = sum(figures["brokers_out_of_band"] or 0 for figures in resources.values())
     wrong = sum(violations[rule] for rule in ("rack", "offline_partitions"))
     return (
         str(document["cluster_id"])[:20],
         (document["taken_at"] or "unknown")[:10],
         f"{document['replicas']:,}",
-        f"{resources['disk']['max_over_mean']:.2f} x",
-        f"{resources['disk']['cv']:.2f}",
+        _figure(resources["disk"]["max_over_mean"], " x"),
+        _figure(resources["disk"]["cv"]),
         str(out),
         str(wrong + violations["under_min_isr"]),
     )

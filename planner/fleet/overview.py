@@ -17,7 +17,7 @@ from placement.cluster import ABSENT, ClusterState, RateArray
 from placement.load import RESOURCES, Resource, WeightArray
 from placement.rules.draft import Settings
 from placement.score import ClusterScore, score_cluster
-from placement.score.known import known_figures
+from placement.score.known import has_capacities, known_figures
 from planner.errors import BadInputError
 from planner.snapshot.columns import ArrowTable
 
@@ -103,7 +103,7 @@ def overview_row(
     from planner.snapshot import Snapshot
 
     try:
-        snapshot = Snapshot.from_tables(tables, header)
+        snapshot = Snapshot.from_tables(tables, header, reads_text=True)
         score = score_cluster(snapshot.to_state(), settings)
         return {
             "status": "ok",
@@ -248,7 +248,8 @@ def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
 
 def _if_known(score: ClusterScore, resource: Resource, name: str) -> float | None:
     """Return a figure of a resource; `None` where no load of it is known."""
-    value = known_figures(score.placed.resources[resource])[name]
+    has_use = has_capacities(score.state, resource)
+    value = known_figures(score.placed.resources[resource], has_use=has_use)[name]
     return None if isnan(value) else value
 
 

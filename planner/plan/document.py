@@ -23,7 +23,7 @@ from placement.rules.draft import Note
 from placement.rules.keep import topics_led_on
 from placement.rules.sources import NO_SOURCE
 from placement.score import Score, score_placement
-from placement.score.known import known_figures, known_loads
+from placement.score.known import has_capacities, known_figures, known_loads
 from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all
@@ -274,7 +274,9 @@ def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
         "resources": {
             str(resource): {
                 name: None if isnan(value) else rounded(value)
-                for name, value in known_figures(values).items()
+                for name, value in known_figures(
+                    values, has_use=has_capacities(state, resource)
+                ).items()
             }
             for resource, values in score.resources.items()
         },

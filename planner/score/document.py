@@ -34,6 +34,7 @@ def score_document(scored: Scored) -> dict[str, Any]:
         "num_hot_spots": score.num_hot_spots,
         "min_bytes_to_balance": score.min_bytes_to_balance,
         "notes": [_note(note) for note in score.notes],
+        "complete": score.is_complete,
     }
 
 

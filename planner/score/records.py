@@ -139,6 +139,7 @@ class ScoreRecord(ScorePartRecord):
     num_hot_spots: int
     min_bytes_to_balance: int
     notes: list[NoteRecord]
+    complete: bool
     fail_on: list[FailOnRecord] | None = None
 
 

@@ -23,6 +23,7 @@ from placement.cluster import IndexArray, RateArray
 from placement.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.known import (
+    has_capacities,
     known_dir_loads,
     known_figures,
     known_loads,
@@ -71,6 +72,7 @@ SCHEMA = pa.schema(
         ("brokers_over_threshold", pa.int64()),
         ("known_fraction", pa.float64()),
         ("violations", VIOLATION_TYPE),
+        ("complete", pa.bool_()),
     ]
 )
 """The columns of every table of scores."""
@@ -100,7 +102,10 @@ def level_rows(
     maker = MAKERS[level]
     known = maker.known(score)
     by_resource = [maker.of_resource(score, known, r) for r in range(len(RESOURCES))]
-    return _rows(maker.of_all(score), by_resource, cluster_id, taken_at, level)
+    shared = {**maker.of_all(score)}
+    count = len(next(iter(shared.values())))
+    shared["complete"] = np.full(count, score.is_complete)
+    return _rows(shared, by_resource, cluster_id, taken_at, level)
 
 
 def topic_rows(
@@ -156,8 +161,13 @@ def _cluster(score: ClusterScore) -> Columns:
     }
 
 
+def _has_use(score: ClusterScore, r: int) -> bool:
+    return has_capacities(score.state, RESOURCES[r])
+
+
 def _cluster_figures(score: ClusterScore, _: Known, r: int) -> Columns:
-    figures = known_figures(score.placed.resources[RESOURCES[r]])
+    resource = score.placed.resources[RESOURCES[r]]
+    figures = known_figures(resource, has_use=_has_use(score, r))
     return {name: [value] for name, value in figures.items()}
 
 
@@ -173,7 +183,7 @@ def _rack_figures(score: ClusterScore, known: Known, r: int) -> Columns:
     return {
         "brokers": score.racks.brokers[:, r],
         **_loads(known, r),
-        **known_rack_figures(score.placed, score.racks, r),
+        **known_rack_figures(score.placed, score.racks, r, has_use=_has_use(score, r)),
     }
 
 

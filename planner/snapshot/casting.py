@@ -15,7 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from planner.snapshot.canonical import is_within
 from planner.snapshot.columns import STRING_MAP, ArrowArray, Column
+from planner.snapshot.number_text import finite_number, whole_number
 from planner.snapshot.rows import Rows
 
 _STRINGS = (pa.string(), pa.large_string())
@@ -66,7 +68,7 @@ def type_words(column: Column) -> str:
     return _WORDS[column.type]
 
 
-def cast_column(array: ArrowArray, column: Column) -> Cast:
+def cast_column(array: ArrowArray, column: Column, *, reads_text: bool = False) -> Cast:
     """
     Bring a column into its canonical type, and check every cell.
 
@@ -76,23 +78,32 @@ def cast_column(array: ArrowArray, column: Column) -> Cast:
         Arrow array as read.
     column
         What it is to be.
+    reads_text
+        Whether text in the place of numbers is read as SQL's ``try_cast`` reads it;
+        else such a column is refused.
 
     Raises
     ------
     ColumnTypeError
         If the type cannot stand for the canonical one.
     """
+    if array.type == column.type and is_within(array, column):
+        return Cast(array)
     array = _decode(array)
     if pa.types.is_null(array.type):
         cast = Cast(pa.nulls(len(array), column.type))
     elif column.type == STRING_MAP:
         cast = _cast_map(array)
     elif pa.types.is_list(column.type):
-        cast = _cast_list(array, column)
+        cast = _cast_list(array, column, reads_text=reads_text)
     else:
-        cast = _cast_flat(array, column, column.type)
+        cast = _cast_flat(array, column, column.type, reads_text=reads_text)
     missing = _missing(cast.values, column) if not cast.problems else ()
     return Cast(cast.values, (*cast.problems, *missing))
+
+
+def _is_text(kind: ArrowArray) -> bool:
+    return kind in _STRINGS or bool(pa.types.is_string_view(kind))
 
 
 def _decode(array: ArrowArray) -> ArrowArray:
@@ -110,16 +121,20 @@ def _missing(array: ArrowArray, column: Column) -> tuple[CellProblem, ...]:
     return tuple(CellProblem(row, "null", rule) for row in rows.tolist())
 
 
-def _cast_flat(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
+def _cast_flat(
+    array: ArrowArray, column: Column, wanted: ArrowArray, *, reads_text: bool = False
+) -> Cast:
     if wanted == pa.string():
         return _cast_strings(array, column)
+    if reads_text and _is_text(array.type):
+        return _cast_spelt(array, column, wanted)
     if pa.types.is_floating(wanted):
         return _cast_floats(array, column)
     return _cast_integers(array, column, wanted)
 
 
 def _cast_strings(array: ArrowArray, column: Column) -> Cast:
-    if array.type not in _STRINGS and not pa.types.is_string_view(array.type):
+    if not _is_text(array.type):
         raise ColumnTypeError
     values = array if array.type == pa.string() else array.cast(pa.string())
     if not column.choices:
@@ -127,6 +142,27 @@ def _cast_strings(array: ArrowArray, column: Column) -> Cast:
     is_fine = pc.is_in(values, value_set=pa.array([*column.choices, None]))
     rule = f"{column.name} must be one of {', '.join(column.choices)}"
     return _refuse(values, is_fine, rule)
+
+
+def _cast_spelt(texts: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
+    """Take texts that spell a number of the column; each text is read once."""
+    coded = texts.dictionary_encode()
+    read = finite_number if pa.types.is_floating(wanted) else whole_number
+    found = [read(text.strip()) for text in coded.dictionary.to_pylist()]
+    low, high = column.low, column.high
+    is_known = [number is not None and low <= number <= high for number in found]
+    kept = [n if fine else None for n, fine in zip(found, is_known, strict=True)]
+    is_fine = pa.array(is_known, pa.bool_()).take(coded.indices).fill_null(True)
+    refused = _refuse(texts, is_fine, _range_rule(column, wanted))
+    return Cast(pa.array(kept, wanted).take(coded.indices), refused.problems)
+
+
+def _range_rule(column: Column, wanted: ArrowArray) -> str:
+    if pa.types.is_floating(wanted):
+        rule = f"{column.name} must be a number from {column.low} to {column.high:g}"
+        return f"{rule}, or null where it is unknown"
+    ends = f"from {column.low} to {int(column.high)}"
+    return f"{column.name} must be an integer {ends}"
 
 
 def _cast_floats(array: ArrowArray, column: Column) -> Cast:
@@ -137,8 +173,7 @@ def _cast_floats(array: ArrowArray, column: Column) -> Cast:
     numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
     with np.errstate(invalid="ignore"):
         is_fine = (numbers >= column.low) & (numbers <= column.high)
-    rule = f"{column.name} must be a number from {column.low} to {column.high:g}"
-    return _refuse(values, pa.array(is_fine), f"{rule}, or null where it is unknown")
+    return _refuse(values, pa.array(is_fine), _range_rule(column, pa.float64()))
 
 
 def _cast_integers(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
@@ -148,8 +183,7 @@ def _cast_integers(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cas
         raise ColumnTypeError
     numbers = array.fill_null(0).to_numpy(zero_copy_only=False)
     is_fine = (numbers >= column.low) & (numbers <= int(column.high))
-    rule = f"{column.name} must be an integer from {column.low} to {int(column.high)}"
-    cast = _refuse(array, pa.array(is_fine), rule)
+    cast = _refuse(array, pa.array(is_fine), _range_rule(column, wanted))
     return Cast(cast.values.cast(wanted), cast.problems)
 
 
@@ -163,8 +197,7 @@ def _cast_whole(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
         pc.equal(array, pc.floor(array)),
         pc.and_(pc.greater_equal(array, low), _at_most(array, high)),
     ).fill_null(True)
-    rule = f"{column.name} must be an integer from {column.low} to {int(column.high)}"
-    cast = _refuse(array, is_fine, rule)
+    cast = _refuse(array, is_fine, _range_rule(column, wanted))
     return Cast(cast.values.cast(wanted, safe=False), cast.problems)
 
 
@@ -202,14 +235,14 @@ def _as_rows(array: ArrowArray) -> Rows:
     return Rows.from_arrow(array)
 
 
-def _cast_list(array: ArrowArray, column: Column) -> Cast:
+def _cast_list(array: ArrowArray, column: Column, *, reads_text: bool) -> Cast:
     rows = _as_rows(array)
     elements = _decode(rows.values)
     wanted = column.type.value_type
     if pa.types.is_null(elements.type):
         cast = Cast(pa.nulls(len(elements), wanted))
     else:
-        cast = _cast_flat(elements, column, wanted)
+        cast = _cast_flat(elements, column, wanted, reads_text=reads_text)
     problems = [*cast.problems, *_null_elements(elements, column)]
     row_idx = rows.row_idx if problems else rows.start
     found = tuple(

@@ -3,29 +3,57 @@ What must hold between the records of a snapshot, on columns, whatever the forma
 
 Each check takes the tables as read, in any order of rows, and yields findings. The
 values of single cells (types, bounds) are checked before, by the format's reader.
+
+The groups tell how much of a snapshot a check must see. A file is checked as a whole.
+On Spark nobody holds a whole snapshot: checks of a part run as they are where that part
+is, and those of all topics or partitions are made of what was added up
+(`planner.spark.problems`). A test holds every check against every path.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from planner.snapshot.broker_checks import BROKER_CHECKS
+from planner.snapshot.broker_checks import (
+    ALL_TOPIC_CHECKS,
+    BROKER_CHECKS,
+    HEADER_CHECKS,
+    TOPIC_CHECKS,
+)
 from planner.snapshot.facts import Facts
-from planner.snapshot.partition_checks import PARTITION_CHECKS
+from planner.snapshot.partition_checks import (
+    ALL_PARTITION_CHECKS,
+    PARTITION_CHECKS,
+    PLACE_CHECKS,
+)
 from planner.snapshot.problems import Finding
 
-CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+Check = Callable[[Facts], Iterator[Finding]]
+CHECKS: tuple[Check, ...] = (
+    *HEADER_CHECKS,
     *BROKER_CHECKS,
+    *TOPIC_CHECKS,
+    *ALL_TOPIC_CHECKS,
+    *ALL_PARTITION_CHECKS,
+    *PLACE_CHECKS,
     *PARTITION_CHECKS,
 )
+"""In the order in which they are told: what explains others comes first."""
 
 
-def findings(facts: Facts) -> Iterator[Finding]:
+def findings(facts: Facts, checks: Iterable[Check] = CHECKS) -> Iterator[Finding]:
     """
-    Check a snapshot as a whole.
+    Check a snapshot, or what is at hand of it.
+
+    Parameters
+    ----------
+    facts
+        The tables; those that the checks do not look at may be missing.
+    checks
+        The checks to make.
 
     Yields
     ------
     Finding
         Every row that breaks a rule; one row may break several.
     """
-    for check in CHECKS:
+    for check in checks:
         yield from check(facts)

@@ -9,11 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from placement.cluster import ABSENT, BoolArray, twice_on_a_broker
-from planner.snapshot.columns import MAX_INT32, MAX_TOTAL, ArrowArray
+from planner.snapshot.broker_checks import too_much, total_of
+from planner.snapshot.columns import MAX_INT32, ArrowArray
 from planner.snapshot.facts import Facts, again, codes_of
 from planner.snapshot.problems import Finding
 from planner.snapshot.rows import Rows, find_in_rows
 
+PARTITION_ONCE = "a topic must list a partition once"
 _MEMBER_COLUMNS = (
     "isr",
     "elr",
@@ -36,7 +38,7 @@ def _duplicate_partitions(facts: Facts) -> Iterator[Finding]:
             row=row,
             column="partition",
             value=int(number[row]),
-            rule="a topic must list a partition once",
+            rule=PARTITION_ONCE,
             remedy="remove or merge the second record",
         )
 
@@ -215,45 +217,24 @@ def _totals(facts: Facts) -> Iterator[Finding]:
     size = facts.numbers("partitions", "size_bytes").astype(np.float64).clip(min=0)
     own = Rows.from_arrow(facts.column("partitions", "replica_bytes")).values
     totals = {
-        ("partitions", "size_bytes"): float((size * facts.replicas.lengths).sum()),
-        ("partitions", "replica_bytes"): _total(own),
+        "size_bytes": float((size * facts.replicas.lengths).sum()),
+        "replica_bytes": total_of(own),
+        "remote_bytes": total_of(facts.column("partitions", "remote_bytes")),
     }
-    for table, name in _SUMMED:
-        totals[table, name] = _total(facts.column(table, name))
-    for (table, name), total in totals.items():
-        if total >= MAX_TOTAL:
-            yield Finding(
-                table="",
-                row=0,
-                column=f"{table}, {name}",
-                value=f"{total:.3g}",
-                rule="all replicas' or brokers' bytes together must stay under 2^62",
-                remedy="sizes are in bytes: mend the largest",
-            )
-
-
-_SUMMED = (
-    ("brokers", "disk_bytes"),
-    ("brokers", "max_replicas"),
-    ("log_dirs", "size_bytes"),
-    ("partitions", "remote_bytes"),
-)
-
-
-def _total(column: ArrowArray) -> float:
-    total = pc.sum(column.cast(pa.float64(), safe=False)).as_py()
-    return total or 0.0
+    for name, total in totals.items():
+        yield from too_much("partitions", name, total)
 
 
 PARTITION_CHECKS = (
-    _duplicate_partitions,
     _empty_replicas,
-    _unknown_brokers,
     _twice,
     _leaders,
     _members,
     _all_adding,
     _lengths,
-    _named_log_dirs,
-    _totals,
 )
+"""Checks of each partition by itself."""
+PLACE_CHECKS = (_unknown_brokers, _named_log_dirs)
+"""Checks of the places of replicas, which need the brokers and their log dirs."""
+ALL_PARTITION_CHECKS = (_duplicate_partitions, _totals)
+"""Checks of all partitions at once."""

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from placement.cluster import BrokerState, ClusterState, sum_rows
 from placement.mixed_factors import mixed_factors
+from placement.score.incomplete import incomplete_notes, is_complete
 from planner.snapshot.columns import BROKER_STATES
 from planner.snapshot.document import Snapshot
 
@@ -50,6 +51,8 @@ def summarize(snapshot: Snapshot, state: ClusterState) -> dict[str, Any]:
         "rates": _rates(snapshot),
         "health": _health(state),
         "biggest_topics": _biggest_topics(state),
+        "complete": is_complete(state),
+        "notes": [note.message for note in incomplete_notes(state)],
     }
 
 

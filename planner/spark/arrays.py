@@ -94,7 +94,11 @@ class GroundArrays(NamedTuple):
 
 
 class SumArrays(NamedTuple):
-    """By topic, by place, by factor: what is added up."""
+    """
+    By topic, by place, by factor: what is added up.
+
+    By partition, `suspects`: which of them may break a rule.
+    """
 
     counts: Any
     first: Any
@@ -111,6 +115,7 @@ class SumArrays(NamedTuple):
     led: Any
     firsts: Any
     strangers: Any
+    suspects: Any
 
 
 class ScratchArrays(NamedTuple):
@@ -160,9 +165,11 @@ def empty_places(count: int) -> tuple[Ints, Ints]:
     return _by_line(held), np.zeros((count, len(LED)), dtype=np.int64)
 
 
-def empty_sums(topics: int, longest: int, held: Ints, led: Ints) -> SumArrays:
+def empty_sums(
+    topics: int, partitions: int, longest: int, held: Ints, led: Ints
+) -> SumArrays:
     """
-    Return nothing added up, of partitions of at most so many replicas.
+    Return nothing added up, of so many partitions of at most so many replicas.
 
     By place it is added to what is there already.
     """
@@ -187,6 +194,7 @@ def empty_sums(topics: int, longest: int, held: Ints, led: Ints) -> SumArrays:
         led=led,
         firsts=zeros(longest + 1, len(FIRSTS)),
         strangers=np.zeros(1, dtype=np.int64),
+        suspects=np.zeros(partitions, dtype=np.bool_),
     )
 
 

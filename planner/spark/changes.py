@@ -20,9 +20,10 @@ from planner.fleet.changes import (
 )
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
-from planner.spark.each import Whole, on_each, row_schema, time_of
+from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, conform
+from planner.spark.header import time_of
 from planner.spark.jobs import Job, SnapshotSize, latest, sizes_of
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, write_rows

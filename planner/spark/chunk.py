@@ -4,6 +4,7 @@ Some partitions of one snapshot, added up by place, by factor and by topic.
 What comes out is as large as brokers, log dirs and topics. Nothing here needs Spark.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,8 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+from placement.cluster import UNKNOWN, ClusterState, LogDirState
 from placement.targets import rack_limit
+from planner.snapshot.broker_checks import total_of
 from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
 from planner.snapshot.rows import Rows, as_array
 from planner.spark.arrays import (
@@ -28,6 +30,7 @@ from planner.spark.arrays import (
     uniform,
 )
 from planner.spark.failed import FailedReplicas, mark_failed
+from planner.spark.findings import FOUND, found_table
 from planner.spark.kernels.adding import add_partitions, compiled
 from planner.spark.kernels.tally import COUNTED, FIRSTS, NOBODY_SAYS
 from planner.spark.lists import (
@@ -39,6 +42,7 @@ from planner.spark.lists import (
     rows_of,
 )
 from planner.spark.places import PlaceSums
+from planner.spark.suspects import broken, strangers
 
 READ = (
     "topic",
@@ -46,6 +50,8 @@ READ = (
     "replicas",
     "leader",
     "isr",
+    "elr",
+    "last_known_elr",
     "adding_replicas",
     "offline_replicas",
     "removing_replicas",
@@ -53,18 +59,24 @@ READ = (
     "future_log_dirs",
     "size_bytes",
     "replica_bytes",
+    "remote_bytes",
     "in_bytes_per_s",
     "out_bytes_per_s",
     "leader_cpu_cores",
     "follower_cpu_cores",
 )
-"""The columns of partitions that scores rest on."""
+"""The columns of partitions that scores rest on, or that are checked."""
+NO_NAME = "\0"
+"""Stands for the topic of partitions that have none; no topic is called so."""
+TOTALS = ("size_bytes", "replica_bytes", "remote_bytes")
+"""Columns of which all replicas' bytes together must stay within 64 bits."""
 _INT, _FLOAT, _TEXT = pa.int64(), pa.float64(), pa.string()
 FACTORS = pa.schema([("factor", _INT), *((name, _INT) for name in FIRSTS)])
 COUNTS = pa.schema(
     [
         *((name, _INT) for name in COUNTED),
         *((f"whole_{name}", _FLOAT) for name in LOADS),
+        *((f"total_{name}", _FLOAT) for name in TOTALS),
     ]
 )
 """Of all topics together."""
@@ -78,20 +90,19 @@ TOPICS = pa.schema(
 )
 """`square_…`: sum of squared distances from the mean of these partitions."""
 WRONG = ("lacks_replicas", "is_twice", "unnumbered", "unlike")
+"""Counts of partitions that no sum may rest on."""
 NUMBERS = pa.schema(
     [
         ("topic", _TEXT),
         ("first", _INT),
         ("last", _INT),
         ("numbers", pa.list_(_INT)),
-        *((name, _INT) for name in WRONG),
     ]
 )
 """
-What tells of partitions that stand twice, or are wrong. `numbers`: those of the
+Numbers of partitions, which show duplicates and gaps. `numbers`: those of the
 partitions, null where they are first, first + 1 … last.
 """
-FOUND = pa.schema([(name, _TEXT) for name in ("table", "place", "value", "rule")])
 WORTH_COMPILING = 2_000
 """Partitions; fewer are added up sooner than code is compiled, or loaded."""
 
@@ -188,8 +199,8 @@ def sums_of(
 
     Notes
     -----
-    Partitions that cannot be looked at are counted by topic, or by their unknown broker
-    in `found`, and nowhere else.
+    Partitions that cannot be looked at are counted by topic, and nowhere else. The pass
+    marks those that may break a rule; the checks of files are made of these alone.
     """
     names, topic_idx = _topics_of(rows)
     listed = rows_of(rows.column("replicas"))
@@ -197,7 +208,7 @@ def sums_of(
     spots = Spots(marked.rows, listed, ground.broker_rows, ground.state, places.paths)
     arrays = _row_arrays(marked, topic_idx, listed, spots, ground.broker_rows)
     longest = int(listed.lengths.max(initial=0))
-    sums = empty_sums(len(names), longest, *places.arrays(spots))
+    sums = empty_sums(len(names), len(rows), longest, *places.arrays(spots))
     add = compiled() if is_compiled else add_partitions
     # Sums that overflow are refused later, by those in floats.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -207,12 +218,13 @@ def sums_of(
             sums,
             scratch_of(len(listed.values), longest, ground.state.num_racks),
         )
+    found = [*strangers(listed, ground.broker_rows, sums), *broken(rows, sums)]
     return Sums(
         factors=_factor_table(sums),
-        counts=_count_table(sums),
+        counts=_count_table(sums, _totals(rows, listed)),
         topics=_topic_table(names, sums),
         numbers=_number_table(names, sums, arrays),
-        found=_strangers(listed, ground) if sums.strangers[0] else FOUND.empty_table(),
+        found=found_table(found) if found else FOUND.empty_table(),
     )
 
 
@@ -221,7 +233,8 @@ def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
     column = as_array(rows.column("topic"))
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    texts = pa.concat_arrays([column.dictionary.cast(_TEXT), pa.array([""], _TEXT)])
+    unnamed = pa.array([NO_NAME], _TEXT)
+    texts = pa.concat_arrays([column.dictionary.cast(_TEXT), unnamed])
     codes = numbers_of(column.indices, len(texts) - 1)
     is_used = np.zeros(len(texts), dtype=np.bool_)
     is_used[codes] = True
@@ -312,8 +325,28 @@ def _factor_table(sums: SumArrays) -> ArrowTable:
     return pa.Table.from_arrays([pa.array(each) for each in columns], schema=FACTORS)
 
 
-def _count_table(sums: SumArrays) -> ArrowTable:
-    columns = [*sums.counts.sum(axis=0), *sums.whole]
+def _totals(rows: ArrowTable, listed: Rows) -> list[float]:
+    """Return the sums of `TOTALS` in floats, which do not overflow."""
+    own = as_array(rows.column("replica_bytes"))
+    return [
+        _total_size(rows.column("size_bytes"), listed.lengths),
+        total_of(own.flatten()) if own.null_count < len(own) else 0.0,
+        total_of(rows.column("remote_bytes")),
+    ]
+
+
+def _total_size(column: ArrowTable, lengths: Ints) -> float:
+    if column.null_count == len(column):
+        return 0.0
+    size = numbers_of(column, 0)
+    first = int(lengths[0])
+    if (lengths == first).all():
+        return first * float(size.sum(dtype=np.float64))
+    return float(size.astype(np.float64) @ lengths)
+
+
+def _count_table(sums: SumArrays, totals: Sequence[float]) -> ArrowTable:
+    columns = [*sums.counts.sum(axis=0), *sums.whole, *totals]
     return pa.Table.from_arrays([pa.array([each]) for each in columns], schema=COUNTS)
 
 
@@ -335,11 +368,9 @@ def _squares(sums: SumArrays) -> Any:  # noqa: ANN401 - (T, R) floats
 
 
 def _number_table(names: ArrowTable, sums: SumArrays, rows: RowArrays) -> ArrowTable:
-    wrong = [sums.counts[:, COUNTED.index(name)] for name in WRONG]
     numbers = _listed_numbers(sums.is_run, rows)
     ends = (pa.array(sums.first), pa.array(sums.last))
-    arrays = [names, *ends, numbers, *map(pa.array, wrong)]
-    return pa.Table.from_arrays(arrays, schema=NUMBERS)
+    return pa.Table.from_arrays([names, *ends, numbers], schema=NUMBERS)
 
 
 def _listed_numbers(is_run: npt.NDArray[np.bool_], rows: RowArrays) -> ArrowTable:
@@ -351,19 +382,3 @@ def _listed_numbers(is_run: npt.NDArray[np.bool_], rows: RowArrays) -> ArrowTabl
     return pa.ListArray.from_arrays(
         pa.array(start), pa.array(rows.number[order]), mask=pa.array(is_run)
     )
-
-
-def _strangers(listed: Rows, ground: Ground) -> ArrowTable:
-    ids = np.unique(numbers_of(listed.values, UNKNOWN))
-    strangers = ids[ground.broker_rows.rows(ids) == ABSENT]
-    rule = "replicas must live on brokers that are listed"
-    rows = [
-        {
-            "table": "partitions",
-            "place": f"replicas: broker {broker}",
-            "value": str(broker),
-            "rule": rule,
-        }
-        for broker in strangers.tolist()
-    ]
-    return pa.Table.from_pylist(rows, schema=FOUND)

@@ -1,6 +1,7 @@
 """What the commands on Spark do, once there is a session."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.balance import ScoreSettings
 from planner.spark.broken import Broken, around_broken
 from planner.spark.files import KEY
+from planner.spark.findings import WARNING
 from planner.spark.fleet import Fleet
 from planner.spark.hot import heats_of, with_brokers
 from planner.spark.opening import (
@@ -113,6 +115,29 @@ def score_snapshots(
     for more, _ in opened[1:]:
         together = together.together(more)
     found = score_fleet(together, settings)
+    try:
+        documents = _documents(found, opened, together, tells_brokers=tells_brokers)
+    except BaseException:
+        found.release()
+        raise
+    return SnapshotsScored(documents=documents, found=found)
+
+
+def _documents(
+    found: FleetScores,
+    opened: Sequence[tuple[Fleet, tuple[str, int]]],
+    together: Fleet,
+    *,
+    tells_brokers: bool,
+) -> list[dict[str, Any]]:
+    """
+    Return a document per snapshot.
+
+    Raises
+    ------
+    BadInputError
+        With what is wrong with any of them.
+    """
     problems = problem_rows(found)
     if problems:
         msg = "the snapshots cannot be scored"
@@ -131,7 +156,7 @@ def score_snapshots(
         names = [name for _, name in opened]
         keyed = zip(names, documents, strict=True)
         documents = list(with_brokers(keyed, found, together, heats))
-    return SnapshotsScored(documents=documents, found=found)
+    return documents
 
 
 def _open(spark: SparkSession, path: Path, name: str) -> tuple[Fleet, tuple[str, int]]:
@@ -159,10 +184,13 @@ class FleetScored:
         A document per snapshot that was scored now.
     problems
         What is wrong with the others.
+    warnings
+        What may be loaded in part of those that were scored.
     """
 
     documents: list[dict[str, Any]]
     problems: list[InputProblem]
+    warnings: list[InputProblem]
 
 
 def score_folder(
@@ -190,26 +218,32 @@ def score_folder(
         if not again:
             days = new_days(spark, contents, output)
             if not days:
-                return FleetScored(documents=[], problems=[])
+                return FleetScored(documents=[], problems=[], warnings=[])
+
+    done = {
+        key: content
+        for key, content in contents.items()
+        if days is None or moment_text(key[1])[:10] in days
+    }
 
     def run(broken: Broken) -> FleetScored:
         fleet = open_fleet(spark, folder, days=days, broken=broken)
-        found = score_fleet(fleet, settings)
-        done = {
-            key: content
-            for key, content in contents.items()
-            if days is None or moment_text(key[1])[:10] in days
-        }
-        write_scores(found, output, done=done)
-        scored = FleetScored(
-            documents=list(
-                cluster_documents(
-                    found.of_levels(["cluster"]), datetime.now(UTC)
-                ).values()
-            ),
-            problems=problem_rows(found),
-        )
-        found.release()
-        return scored
+        with released(score_fleet(fleet, settings)) as found:
+            write_scores(found, output, done=done)
+            clusters = found.of_levels(["cluster"])
+            return FleetScored(
+                documents=[*cluster_documents(clusters, datetime.now(UTC)).values()],
+                problems=problem_rows(found),
+                warnings=problem_rows(found, WARNING),
+            )
 
     return around_broken(run)
+
+
+@contextmanager
+def released(found: FleetScores) -> Iterator[FleetScores]:
+    """Release scores in the end, whatever goes wrong in between."""
+    try:
+        yield found
+    finally:
+        found.release()

@@ -15,7 +15,6 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
@@ -27,13 +26,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import UnreadableFileError
-from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import ArrowTable
 from planner.spark.dealing import SLOT, dealt, pack, shuffled_tasks, slots
 from planner.spark.files import KEY, FleetFiles
 from planner.spark.fleet import Fleet
 from planner.spark.gathering import gathered
-from planner.spark.ground import part_of, union_of
+from planner.spark.ground import part_of, tagged, union_of
+from planner.spark.header import header_of
 from planner.spark.jobs import Job
 from planner.spark.snapshots import SnapshotReader
 from planner.spark.workers import settle
@@ -125,7 +124,7 @@ def on_each(
         "cluster_id", F.timestamp_micros("micros").alias("taken_at"), JOB, LAST, SLOT
     )
     own = fleet.tables() if fleet.files is None else {}
-    parts = union_of([_tagged(t, name) for name, t in {**own, **extra}.items()])
+    parts = union_of([tagged(t, name) for name, t in {**own, **extra}.items()])
     jobbed = parts.join(F.broadcast(dealing), on=list(KEY))
     if fleet.files is not None or fleet.flaws:
         # So that every snapshot is there, whether there is more about it or not.
@@ -226,11 +225,6 @@ def read_whole(reader: SnapshotReader, cluster_id: str, micros: int) -> Whole:
     return Whole(taken_at=micros, header=header, tables=tables)
 
 
-def _tagged(table: DataFrame, tag: str) -> DataFrame:
-    own = [column for column in table.columns if column not in KEY]
-    return table.select(*KEY, F.struct(*(F.col(f"`{c}`") for c in own)).alias(tag))
-
-
 Put = Callable[[ArrowTable, int], Whole]
 """Rows of a snapshot, and its time; the snapshot put together."""
 
@@ -318,30 +312,6 @@ def _with_key(
         for field in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def header_of(row: Mapping[str, Any], cluster_id: str, micros: int) -> dict[str, Any]:
-    """Return what a snapshot says once, of its row in `clusters`."""
-    header = {
-        "cluster_id": cluster_id,
-        "taken_at": time_of(micros),
-        "kafka_version": row.get("kafka_version"),
-        "configs": dict(row.get("configs") or ()),
-        "features": dict(row.get("features") or ()),
-        "rates": row.get("rates"),
-        "controllers": row.get("controllers"),
-    }
-    return {name: value for name, value in header.items() if value}
-
-
-def time_of(micros: int) -> str | None:
-    """Return a time as snapshots write it; `None` for that of one without."""
-    if not micros:
-        return None
-    moment = EPOCH + timedelta(microseconds=micros)
-    text = f"{moment:%Y-%m-%dT%H:%M:%S}"
-    part = micros % 1_000_000
-    return f"{text}.{part:06}Z" if part else f"{text}Z"
 
 
 def row_schema(schema: Any, without: Collection[str] = KEY) -> Any:  # noqa: ANN401 - Arrow schemas

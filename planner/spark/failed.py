@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from placement.cluster import (
     ABSENT,
@@ -30,6 +29,7 @@ from planner.snapshot.columns import (
     ArrowTable,
 )
 from planner.snapshot.rows import Rows, as_array
+from planner.spark.cells import without_codes
 from planner.spark.lists import BrokerRows, filled, numbers_of, rows_of
 
 Flags = npt.NDArray[np.bool_]
@@ -114,12 +114,12 @@ def _cluster_of(rows: ArrowTable, state: ClusterState) -> ClusterState:
     from planner.snapshot.document import Snapshot
     from planner.snapshot.from_state import tables_of
 
-    count, tables = len(rows), tables_of(state)
+    count, tables, rows = len(rows), tables_of(state), without_codes(rows)
     columns = {
         "topic": ["t"] * count,
         "partition": np.arange(count),
         "leader": rows.column("leader"),
-        **{name: _plain(rows.column(name)) for name in _LISTS},
+        **{name: rows.column(name) for name in _LISTS},
     }
     return Snapshot(
         brokers=filled(tables["brokers"], BROKERS.schema),
@@ -127,19 +127,6 @@ def _cluster_of(rows: ArrowTable, state: ClusterState) -> ClusterState:
         topics=filled(pa.table({"topic": ["t"]}), TOPICS.schema),
         partitions=filled(pa.table(columns), PARTITIONS.schema),
     ).to_state()
-
-
-def _plain(column: Any) -> Any:  # noqa: ANN401 - an Arrow list column
-    """Return a list column whose texts are no dictionary."""
-    array = as_array(column)
-    if not pa.types.is_dictionary(array.type.value_type):
-        return array
-    rows = rows_of(array)
-    texts = as_array(rows.values)
-    plain = pc.cast(texts, texts.type.value_type)
-    return pa.ListArray.from_arrays(
-        pa.array(rows.start, pa.int32()), plain, mask=pa.array(rows.is_absent)
-    )
 
 
 def _rewritten(
@@ -151,8 +138,7 @@ def _rewritten(
     values = dict(zip(_WRITTEN, _columns_of(found), strict=True))
     for name in _WRITTEN:
         index = rows.schema.get_field_index(name)
-        kept = as_array(rest.column(name))
-        kept = _plain(kept) if name == "log_dirs" else kept
+        kept = as_array(without_codes(rest.select([name])).column(name))
         new = pa.array(values[name], PARTITIONS.schema.field(name).type)
         both = pa.concat_arrays([kept.cast(new.type), new]).take(pa.array(order))
         rows = rows.set_column(index, name, both)

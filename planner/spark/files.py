@@ -113,7 +113,7 @@ class FleetFiles:
         """Yield the rows of a table that are in no file, as `read_file` does."""
         if name in self.given:
             given = self.given[name]
-            found = _conformed(given, kinds)
+            found = _selected(given, kinds)
             for column in KEY:
                 found = found.append_column(column, given.column(column))
             yield found
@@ -160,7 +160,7 @@ def read_file(file: TableFile, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]
     file
         The file.
     kinds
-        Arrow types of the columns that are wanted, by name.
+        The columns that are wanted, by name.
 
     Raises
     ------
@@ -256,8 +256,8 @@ def read_group(
     file, group
         Which; `None`: all of the file's.
     kinds
-        Arrow types of the columns that are wanted, by name; what the file lacks is
-        null.
+        The columns that are wanted, by name; what the file lacks is null. Their types
+        are those of the file: whoever asks casts them, and knows whose rows they are.
     coded
         Columns of texts, or lists of them, that are worth reading as numbers of few
         texts.
@@ -319,7 +319,7 @@ def _opened(
             batches = reader.iter_batches(rows, row_groups=groups, **how)
             tables = (pa.Table.from_batches([batch]) for batch in batches)
         for table in tables:
-            found = _conformed(table, kinds)
+            found = _selected(table, kinds)
             for name in also:
                 found = found.append_column(name, table.column(name))
             yield _shown(found, file)
@@ -336,22 +336,14 @@ def _coded(footer: Any, wanted: Collection[str]) -> list[str]:  # noqa: ANN401 -
     ]
 
 
-def _conformed(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
-    """Return a table in the columns that are wanted."""
-    columns = {}
-    for name, kind in kinds.items():
-        if name not in table.column_names:
-            columns[name] = pa.nulls(len(table), kind)
-        elif _is_coded(table.column(name).type):
-            columns[name] = table.column(name)
-        else:
-            columns[name] = table.column(name).cast(kind)
-    return pa.table(columns)
-
-
-def _is_coded(kind: Any) -> bool:  # noqa: ANN401 - an Arrow type
-    element = kind.value_type if pa.types.is_list(kind) else kind
-    return bool(pa.types.is_dictionary(element))
+def _selected(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
+    """Return the columns that are wanted, in the types that they have."""
+    names = set(table.column_names)
+    nothing = pa.nulls(len(table))
+    # One that is not there has the type of nothing but nulls.
+    return pa.table(
+        {name: table.column(name) if name in names else nothing for name in kinds}
+    )
 
 
 def _shown(table: ArrowTable, file: TableFile) -> ArrowTable:

@@ -3,19 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, TableColumns
-from planner.spark.files import (
-    FleetFiles,
-)
-
-if TYPE_CHECKING:
-    pass
+from planner.snapshot.columns import TABLES, TableColumns
+from planner.spark.columns import doubles, pick
+from planner.spark.files import FleetFiles
 
 KEY_TYPES = (
     T.StructField("cluster_id", T.StringType()),
@@ -64,6 +60,14 @@ def table_schema(columns: TableColumns) -> T.StructType:
     return T.StructType([*KEY_TYPES, *from_arrow_schema(columns.schema).fields])
 
 
+KEY_NAMES = tuple(field.name for field in KEY_TYPES)
+SCHEMAS = {
+    "clusters": CLUSTERS,
+    **{each.name: table_schema(each) for each in TABLES},
+}
+"""The columns of each table."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """
@@ -75,13 +79,17 @@ class Fleet:
         A row per snapshot: the columns of `CLUSTERS`.
     brokers, log_dirs, topics, partitions
         The tables of snapshots, with ``cluster_id string, taken_at timestamp`` besides.
-        Columns that are absent are null; others are left alone.
+        Columns that are absent are null; others are left alone. The session says
+        whether case tells names apart. Any type that can stand for that of a snapshot's
+        column will do; what cannot is a problem of the snapshots that it concerns.
     files
         Where the rows are, where the driver and all tasks can read them by themselves;
         `None`: they cannot.
     flaws
         Where they cannot: by cluster and time, what is wrong with the files of a
         snapshot, in the columns of `planner.spark.chunk.FOUND`.
+    column_flaws
+        What is wrong with the columns of the tables, whatever the snapshot; likewise.
     """
 
     clusters: DataFrame
@@ -93,16 +101,28 @@ class Fleet:
     flaws: Mapping[tuple[str | None, int], Sequence[dict[str, str]]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    column_flaws: Sequence[Mapping[str, str]] = ()
 
     def canonical(self) -> Self:
-        """Return the tables with all their columns and no others, in their types."""
+        """Return the tables with all their columns and no others, in types as given."""
+        tables = self.tables()
+        picked = {
+            name: pick(tables[name], schema, KEY_NAMES)
+            for name, schema in SCHEMAS.items()
+        }
+        found = [
+            flaw
+            for name, schema in SCHEMAS.items()
+            for flaw in doubles(tables[name], schema, name)
+        ]
         return replace(
             self,
-            clusters=conform(self.clusters, CLUSTERS),
-            brokers=conform(self.brokers, table_schema(BROKERS)),
-            log_dirs=conform(self.log_dirs, table_schema(LOG_DIRS)),
-            topics=conform(self.topics, table_schema(TOPICS)),
-            partitions=conform(self.partitions, table_schema(PARTITIONS)),
+            clusters=picked["clusters"],
+            brokers=picked["brokers"],
+            log_dirs=picked["log_dirs"],
+            topics=picked["topics"],
+            partitions=picked["partitions"],
+            column_flaws=(*self.column_flaws, *found),
         )
 
     def tables(self) -> Mapping[str, DataFrame]:
@@ -127,6 +147,7 @@ class Fleet:
             partitions=self.partitions.unionByName(other.partitions),
             files=None if mine is None or theirs is None else mine.together(theirs),
             flaws={**self.flaws, **other.flaws},
+            column_flaws=(*self.column_flaws, *other.column_flaws),
         )
 
 

@@ -13,30 +13,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import (
-    BROKERS,
-    LOG_DIRS,
-    STRING_MAP,
-    ArrowTable,
-    TableColumns,
-)
-from planner.snapshot.facts import MIN_ISR
+from planner.snapshot.columns import ArrowTable
 from planner.spark.chunk import Ground
-from planner.spark.files import KEY, TIME, FleetFiles, TableFile, read_file
+from planner.spark.files import KEY, FleetFiles, TableFile, read_file
+from planner.spark.findings import Row
 from planner.spark.fleet import Fleet
-from planner.spark.ground import part_of, union_of
-from planner.spark.parcels import Buckets, Key, buckets_for
-from planner.spark.said import min_isr_of
+from planner.spark.ground import part_of, tagged, union_of
+from planner.spark.ground_columns import (
+    CHECKED,
+    EMPTY,
+    GROUND_COLUMNS,
+    ORDER,
+    cast_ground,
+    with_keys,
+)
+from planner.spark.parcels import Buckets, Key, buckets_for, by_key, micros_of
 
 Flaw = dict[str, str]
-"""What is wrong with a file, in the columns of `planner.spark.chunk.FOUND`."""
-
-BROKER_COLUMNS = tuple(
-    column.name for column in BROKERS.columns if column.name not in {"configs", "tags"}
-)
-DIR_COLUMNS = tuple(column.name for column in LOG_DIRS.columns)
+"""Problem of a file, in the columns of `planner.spark.findings.FOUND`."""
 GROUNDS_KEPT = 32
 """Snapshots whose brokers stay put together: several tasks ask for large ones."""
 
@@ -54,6 +51,8 @@ class Grounds:
         Per table, first row and number of rows of each snapshot.
     flaws
         Per snapshot, the files of its that cannot be read.
+    problems
+        Per snapshot, what is wrong with the cells of these tables.
     partitions
         Per snapshot about how many it has, where that is known.
 
@@ -69,6 +68,9 @@ class Grounds:
         default_factory=lambda: MappingProxyType({})
     )
     partitions: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
+    problems: Mapping[Key, Sequence[Row]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make them of bytes, unless they are there already."""
@@ -77,7 +79,7 @@ class Grounds:
     @cached_property
     def _packed(self) -> tuple[str, bytes]:
         by_key = (dict(self.rows), dict(self.flaws), dict(self.partitions))
-        parts = (self.tables, *by_key)
+        parts = (self.tables, *by_key, dict(self.problems))
         return uuid4().hex, pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
 
     def part(self, name: str, key: Key) -> ArrowTable:
@@ -136,8 +138,40 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect what is as large as brokers and log dirs."""
     if fleet.files is None:
-        return _grounds(_of_tables(fleet), fleet.flaws, {})
-    return _grounds(*_of_files(fleet.files), _partitions_of(fleet.files))
+        flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
+        read, partitions = _of_tables(fleet), dict[Key, int]()
+    else:
+        read, flaws = _of_files(fleet.files)
+        partitions = _partitions_of(fleet.files)
+    problems: dict[Key, list[Row]] = {}
+    tables, rows = {}, {}
+    for name, found in read.items():
+        clean = _cleaned(name, found, problems)
+        rows[name] = _spans(clean)
+        tables[name] = clean.drop_columns(list(KEY)).combine_chunks()
+    for key in dict.fromkeys(key for spans in rows.values() for key in spans):
+        if fleet.column_flaws:
+            problems.setdefault(key, []).extend(map(dict, fleet.column_flaws))
+    return Grounds(tables, rows, flaws, partitions, problems)
+
+
+def _cleaned(
+    name: str, parts: Sequence[ArrowTable], problems: dict[Key, list[Row]]
+) -> ArrowTable:
+    """Cast the parts of a table, and sort them; note what is wrong with whose cells."""
+    tables = [EMPTY[name]]
+    for part in parts:
+        cast, found = cast_ground(name, part)
+        tables.append(cast.select(EMPTY[name].column_names))
+        if found:
+            # Rarely so; then each snapshot by itself tells which of them it is.
+            ordered = with_keys(part).sort_by([(c, "ascending") for c in KEY])
+            for key, rows in by_key(ordered):
+                _, own = cast_ground(name, rows)
+                problems.setdefault(key, []).extend(own)
+    order = [*KEY, *filter(None, [ORDER.get(name)])]
+    together = pa.concat_tables(tables)
+    return together.sort_by([(column, "ascending") for column in order])
 
 
 def _partitions_of(files: FleetFiles) -> dict[Key, int]:
@@ -150,38 +184,23 @@ def _partitions_of(files: FleetFiles) -> dict[Key, int]:
     return found
 
 
-def _grounds(
-    read: Mapping[str, ArrowTable],
-    flaws: Mapping[Key, Sequence[Flaw]],
-    partitions: Mapping[Key, int],
-) -> Grounds:
-    order = {"brokers": "id", "log_dirs": "path"}
-    tables, rows = {}, {}
-    for name, found in read.items():
-        by = [*KEY, *filter(None, [order.get(name)])]
-        ordered = found.sort_by([(column, "ascending") for column in by])
-        rows[name] = _spans(ordered)
-        tables[name] = ordered.drop_columns(list(KEY)).combine_chunks()
-    return Grounds(tables, rows, flaws, partitions)
-
-
 def _of_files(
     files: FleetFiles,
-) -> tuple[dict[str, ArrowTable], dict[Key, list[Flaw]]]:
+) -> tuple[dict[str, list[ArrowTable]], dict[Key, list[Flaw]]]:
     """Read files, a row group at a time."""
     flaws: dict[Key, list[Flaw]] = {}
     for name, file in files.flawed():
         _note(flaws, name, file, file.flaw)
     found = {}
-    for name, (kinds, clean) in _READ.items():
-        tables = [clean(table) for table in files.rows_given(name, kinds)]
+    for name, columns in GROUND_COLUMNS.items():
+        kinds = dict.fromkeys(columns)
+        tables = [*files.rows_given(name, kinds)]
         for file in files.tables.get(name, ()):
             try:
-                tables += [] if file.flaw else map(clean, read_file(file.alone, kinds))
+                tables += [] if file.flaw else read_file(file.alone, kinds)
             except UnreadableFileError as error:
                 _note(flaws, name, file, str(error))
-        every = [_EMPTY[name], *tables]
-        found[name] = pa.concat_tables(every, promote_options="permissive")
+        found[name] = tables
     return found, flaws
 
 
@@ -207,55 +226,26 @@ def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Fla
         yield key, {"table": name, "place": file.path, "value": "", "rule": reason}
 
 
-def _plain(table: ArrowTable) -> ArrowTable:
-    """Return a table with texts as texts."""
-    name = table.column("cluster_id").cast(pa.string())
-    at = table.schema.get_field_index("cluster_id")
-    return table.set_column(at, "cluster_id", name)
-
-
-def _with_min_isr(table: ArrowTable) -> ArrowTable:
-    least = pa.array(min_isr_of(table.column("configs")), pa.int32())
-    return _plain(table).drop_columns(["configs"]).append_column("min_isr", least)
-
-
-def _kinds(columns: TableColumns, names: Sequence[str]) -> dict[str, Any]:
-    return {name: columns.schema.field(name).type for name in names}
-
-
-_CONFIGS = {"configs": STRING_MAP}
-_READ: Mapping[str, tuple[Mapping[str, Any], Callable[[ArrowTable], ArrowTable]]] = {
-    "clusters": (_CONFIGS, _with_min_isr),
-    "brokers": (_kinds(BROKERS, BROKER_COLUMNS), _plain),
-    "log_dirs": (_kinds(LOG_DIRS, DIR_COLUMNS), _plain),
-}
-_EMPTY = {
-    name: clean(
-        pa.schema(
-            [*kinds.items(), ("cluster_id", pa.string()), ("taken_at", TIME)]
-        ).empty_table()
-    )
-    for name, (kinds, clean) in _READ.items()
-}
-
-
-def _of_tables(fleet: Fleet) -> dict[str, ArrowTable]:
+def _of_tables(fleet: Fleet) -> dict[str, list[ArrowTable]]:
     """Ask Spark."""
-    min_isr = F.col("configs")[MIN_ISR].try_cast("int").alias("min_isr")
     chosen = {
-        "clusters": fleet.clusters.select(*KEY, min_isr),
-        "brokers": fleet.brokers.select(*KEY, *BROKER_COLUMNS),
-        "log_dirs": fleet.log_dirs.select(*KEY, *DIR_COLUMNS),
+        name: _without_texts(fleet.tables()[name].select(*KEY, *columns), name)
+        for name, columns in GROUND_COLUMNS.items()
     }
-    parts = [_tagged(table, name) for name, table in chosen.items()]
+    parts = [tagged(table, name) for name, table in chosen.items()]
     # One question, not three.
     together = union_of(parts).toArrow()
-    return {name: _part_with_key(together, name) for name in chosen}
+    return {name: [_part_with_key(together, name)] for name in chosen}
 
 
-def _tagged(table: DataFrame, tag: str) -> DataFrame:
-    own = [column for column in table.columns if column not in KEY]
-    return table.select(*KEY, F.struct(*own).alias(tag))
+def _without_texts(table: DataFrame, name: str) -> DataFrame:
+    """Leave of maps that are only checked, as of tags, what may be wrong with them."""
+    for column in CHECKED.get(name, ()):
+        kind = table.schema[column].dataType
+        if isinstance(kind, T.MapType) and isinstance(kind.valueType, T.StringType):
+            wrong = F.map_filter(column, lambda _, value: value.isNull())
+            table = table.withColumn(column, wrong)
+    return table
 
 
 def _part_with_key(together: ArrowTable, name: str) -> ArrowTable:
@@ -273,7 +263,7 @@ def _spans(table: ArrowTable) -> dict[Key, tuple[int, int]]:
         return {}
     names = table.column("cluster_id").combine_chunks().dictionary_encode()
     codes = names.indices.fill_null(-1).to_numpy()
-    micros = table.column("taken_at").cast(TIME).cast(pa.int64()).to_numpy()
+    micros = micros_of(table)
     is_new = (codes[1:] != codes[:-1]) | (micros[1:] != micros[:-1])
     start = np.append(0, np.nonzero(is_new)[0] + 1)
     lengths = np.diff(np.append(start, len(table)))

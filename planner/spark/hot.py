@@ -15,9 +15,9 @@ from planner.score.document import hot_spot_document
 from planner.score.tables import LOADS
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import ArrowTable
-from planner.spark.each import header_of
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet
+from planner.spark.header import header_of
 from planner.spark.parcels import Key
 from planner.spark.scoring import FleetScores
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from planner.spark.fleet import Fleet
 from planner.spark.snapshots import snapshot_sizes
@@ -76,10 +77,12 @@ def sizes_of(fleet: Fleet) -> list[SnapshotSize]:
             for key, replicas in sorted(snapshot_sizes(fleet.files).items())
         ]
     micros = F.unix_micros("taken_at").alias("micros")
+    is_list = isinstance(fleet.partitions.schema["replicas"].dataType, T.ArrayType)
+    listed = F.coalesce(F.array_size("replicas"), F.lit(0)) if is_list else F.lit(0)
     counted = fleet.partitions.groupBy("cluster_id", micros).agg(
-        F.sum(F.coalesce(F.array_size("replicas"), F.lit(0))).alias("replicas")
+        F.sum(listed).alias("replicas")
     )
-    named = fleet.clusters.select("cluster_id", micros).distinct()
+    named = fleet.clusters.select("cluster_id", micros).distinct().dropna()
     rows = named.join(counted, on=["cluster_id", "micros"], how="left").collect()
     sizes = [
         SnapshotSize(

@@ -31,11 +31,16 @@ from planner.spark.parcels import (
     cut,
     sent,
 )
-from planner.spark.problems import problem_tables
+from planner.spark.problems import problem_tables, table_of, warning_rows
 from planner.spark.workers import settle
 
-HEAT, REFUSED = "heat", "refused"
-"""Kinds of parcels: how hot brokers are; what is wrong, so that there are no scores."""
+HEAT, REFUSED, WARNED = "heat", "refused", "warned"
+"""
+Kinds of parcels: how hot brokers are; what is wrong, so that there are no scores; what
+may be loaded in part.
+"""
+COMPLETE = "complete"
+"""Column of parcels that are sound: whether no task warns of their snapshot."""
 TOPICS = ("topic", "listed")
 """Kinds of parcels that scores of topics are made of."""
 SENT_ROWS = 50_000
@@ -68,6 +73,8 @@ def _judged(batches: Batches, grounds: Grounds, settings: ScoreSettings) -> Parc
         for table in problems:
             yield from _in_streams(key, REFUSED, table)
         if not problems:
+            if warnings := warning_rows(parcels):
+                yield from _in_streams(key, WARNED, table_of(key, warnings))
             yield from _scored(parcels, grounds, settings)
 
 
@@ -97,7 +104,7 @@ def _of_stream(sums: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow scalar
 
 
 def telling(batches: Batches) -> Batches:
-    """Yield what is wrong, in `planner.spark.problems.SCHEMA`, of parcels `REFUSED`."""
+    """Yield what parcels `REFUSED` and `WARNED` tell, as `problems.SCHEMA` has it."""
     for batch in batches:
         for sums in batch.column("sums"):
             yield from _of_stream(sums).to_batches()
@@ -122,7 +129,11 @@ def scoring(levels: Collection[str]) -> Callable[[Batches], Batches]:
     def score(batches: Batches) -> Batches:
         waiting: list[ArrowTable] = []
         for key, rows in by_snapshot(batches):
-            waiting += _scores(key, rows, levels)
+            is_complete = rows.column(COMPLETE)[0].as_py()
+            waiting += (
+                _with_complete(table, is_complete=is_complete)
+                for table in _scores(key, rows, levels)
+            )
             if sum(map(len, waiting)) >= SENT_ROWS:
                 yield from _sent(waiting)
                 waiting = []
@@ -130,6 +141,15 @@ def scoring(levels: Collection[str]) -> Callable[[Batches], Batches]:
         settle("score")
 
     return score
+
+
+def _with_complete(table: ArrowTable, *, is_complete: bool) -> ArrowTable:
+    """Put on every row whether the snapshot may be loaded in part."""
+    told = pa.repeat(pa.scalar(is_complete), len(table))
+    at = table.schema.get_field_index(COMPLETE)
+    if at < 0:
+        return table.append_column(COMPLETE, told)
+    return table.set_column(at, COMPLETE, told)
 
 
 def _scores(

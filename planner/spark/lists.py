@@ -13,6 +13,7 @@ from planner.snapshot.rows import Rows, as_array
 
 Ints = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
+STRANGER = -2
 MOST_PLACES = 1 << 22
 """Brokers times paths up to this have a row each; of more only those in use."""
 
@@ -43,8 +44,15 @@ class BrokerRows:
         self.row_of[ids] = np.arange(count)
 
     def numbers(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
-        """Return what stands for ids: they themselves, or rows if these are few."""
-        return self.rows(ids) if self._is_sparse else np.asarray(ids)
+        """
+        Return what stands for ids: they themselves, or rows if these are few.
+
+        The row of an id that no broker has is `STRANGER`, which no row is.
+        """
+        if not self._is_sparse:
+            return np.asarray(ids)
+        rows, known = self.rows(ids), np.asarray(ids)
+        return np.where((rows == ABSENT) & (known >= 0), STRANGER, rows)
 
     def rows(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
         """Return the rows of brokers, `ABSENT` where there is none."""

@@ -14,6 +14,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.tables import EPOCH
 from planner.score.tables import SCHEMA
 from planner.spark.files import KEY
+from planner.spark.findings import ERROR, WARNING
 from planner.spark.fleet import conform
 from planner.spark.layout import micros_of, read_visible
 from planner.spark.scoring import FleetScores, output_schema
@@ -25,6 +26,10 @@ Scored = tuple[str, int]
 """A snapshot: its cluster and its time, in microseconds since 1970."""
 NOTHING: Mapping[Scored, str] = MappingProxyType({})
 MOST_PROBLEMS = 1000
+_REMEDIES = {
+    ERROR: "take the snapshot again, or leave it out",
+    WARNING: "score it again once its tables are loaded",
+}
 MICROS_PER_DAY = 86_400_000_000
 
 
@@ -203,17 +208,18 @@ def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
     }
 
 
-def problem_rows(found: FleetScores) -> list[InputProblem]:
-    """Return what is wrong, the first thousand of it."""
-    shown = found.problems.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
+def problem_rows(found: FleetScores, severity: str = ERROR) -> list[InputProblem]:
+    """Return what is wrong, or what is warned of, the first thousand of it."""
+    told = found.problems.where(F.col("severity") == severity)
+    shown = told.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
     rows = shown.withColumn("micros", F.unix_micros("taken_at")).collect()
     return [
         InputProblem(
-            file=f"{row['cluster_id']} at {moment_text(row['micros'])}",
+            file=f"{row['cluster_id']} at {moment_text(row['micros'] or 0)}",
             place=f"{row['table']}: {row['place']}",
             value=row["value"],
             rule=row["rule"],
-            remedy="take the snapshot again, or leave it out",
+            remedy=_REMEDIES[severity],
         )
         for row in rows
     ]
@@ -223,7 +229,8 @@ def cluster_documents(
     scores: DataFrame, now: datetime
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return the figures of each cluster, by its id and time in microseconds."""
-    columns = SCHEMA.names[SCHEMA.names.index("total") : -1]
+    first, last = map(SCHEMA.names.index, ("total", "known_fraction"))
+    columns = SCHEMA.names[first : last + 1]
     table = conform(scores.where(F.col("level") == "cluster"), output_schema())
     timed = table.withColumn("micros", F.unix_micros("taken_at"))
     documents: dict[tuple[str, int], dict[str, Any]] = {}
@@ -251,6 +258,7 @@ def _head(row: dict[str, Any], now: datetime) -> dict[str, Any]:
         "replicas": row["replicas"],
         "resources": {},
         "violations": row["violations"],
+        "complete": row["complete"],
         "min_bytes_to_balance": None,
         "num_hot_spots": None,
     }

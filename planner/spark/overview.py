@@ -14,8 +14,9 @@ from planner.fleet.overview import FAILED, SCHEMA, overview_row
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
 from planner.spark.changes import CHANGES
-from planner.spark.each import Whole, on_each, row_schema, time_of
+from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.fleet import Fleet
+from planner.spark.header import time_of
 from planner.spark.jobs import latest, sizes_of
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, writing

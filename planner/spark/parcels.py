@@ -18,14 +18,17 @@ import pyarrow as pa
 
 from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import as_array
-from planner.spark.chunk import COUNTS, FACTORS, FOUND, NUMBERS, TOPICS
+from planner.spark.chunk import COUNTS, FACTORS, NUMBERS, TOPICS
 from planner.spark.files import TIME
+from planner.spark.findings import FOUND
 from planner.spark.gathering import gathered
 from planner.spark.narrow import narrow_schema, narrowed, widened
 from planner.spark.places import PLACES
 
 Key = tuple[str | None, int]
 """A snapshot: its cluster, and its time in microseconds since 1970."""
+NO_TIME = -(2**62)
+"""The time in a key of rows that do not say when their snapshot was taken."""
 Batches = Iterator[pa.RecordBatch]
 Parcel = tuple[Key, int, float, str, bytes | None]
 """
@@ -281,11 +284,19 @@ def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
         yield last, pa.concat_tables(waiting)
 
 
+def micros_of(rows: ArrowTable) -> npt.NDArray[np.int64]:
+    """Return ``(N,)`` the times of rows in microseconds, `NO_TIME` where null."""
+    micros = rows.column("taken_at").cast(TIME).cast(pa.int64())
+    filled = micros.fill_null(NO_TIME) if micros.null_count else micros
+    found: npt.NDArray[np.int64] = filled.to_numpy()
+    return found
+
+
 def by_key(rows: ArrowTable) -> Iterator[tuple[Key, ArrowTable]]:
     """Yield neighbouring rows of one snapshot together."""
     if not len(rows):
         return
-    micros = rows.column("taken_at").cast(TIME).cast(pa.int64()).to_numpy()
+    micros = micros_of(rows)
     names = rows.column("cluster_id").combine_chunks()
     if not pa.types.is_dictionary(names.type):
         names = names.dictionary_encode()

@@ -12,13 +12,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import PARTITIONS, ArrowTable
-from planner.spark.chunk import (
-    FOUND,
-    READ,
-    WORTH_COMPILING,
-    sums_of,
-)
+from planner.snapshot.broker_checks import TOPIC_CHECKS
+from planner.snapshot.checks import findings
+from planner.snapshot.columns import PARTITIONS, TOPICS, ArrowTable
+from planner.snapshot.facts import Facts
+from planner.spark.cells import cast_cells, nulls, without_codes
+from planner.spark.chunk import READ, WORTH_COMPILING, sums_of
 from planner.spark.dealing import cores_of, pack
 from planner.spark.files import (
     BY_TASKS,
@@ -28,6 +27,7 @@ from planner.spark.files import (
     keyed,
     read_batches,
 )
+from planner.spark.findings import found_table, rows_of_findings
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import Grounds, flaws_of
 from planner.spark.parcels import (
@@ -66,8 +66,11 @@ _KEPT = {
 }
 """Kinds of parcels besides places, and what sums call them."""
 _CODED = ("topic", "log_dirs", "future_log_dirs")
-_TYPES = {name: PARTITIONS.schema.field(name).type for name in READ}
-_NAMES = {"topic": pa.string()}
+_COLUMNS = tuple(column for column in PARTITIONS.columns if column.name in READ)
+_WANTED = {
+    "partitions": dict.fromkeys(READ),
+    "topics": dict.fromkeys(TOPICS.schema.names),
+}
 Piece = tuple[str, int, int]
 """A row group: its table, its file's place among those of the table, its number."""
 
@@ -96,7 +99,7 @@ def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFra
     if fleet.files is None:
         partitions = with_said(fleet, fleet.partitions.select(*KEY, *READ))
         rows = partitions.mapInArrow(_adder(grounds), schema)
-        topics = fleet.topics.select(*KEY, "topic")
+        topics = fleet.topics.select(*KEY, *TOPICS.schema.names)
         named = topics.mapInArrow(_lister(grounds), schema)
         nothing = spark.range(0, 1, 1, 1)
         return rows.union(named).union(nothing.mapInArrow(_seeder(grounds), schema))
@@ -158,9 +161,15 @@ def _lister(grounds: Grounds) -> Callable[[Batches], Batches]:
 
 
 def _listed(topics: ArrowTable, grounds: Grounds) -> Parcels:
-    """Send the names that a table of topics has."""
+    """Send the names that a table of topics has, and what is wrong with its rows."""
     for key, rows in by_key(topics):
-        names = rows.column("topic").cast(pa.string()).drop_null()
+        cast, found = cast_cells(rows, TOPICS.columns, "topics")
+        tables = {"topics": cast}
+        checked = findings(Facts({}, (), tables), TOPIC_CHECKS)
+        found += rows_of_findings(checked, tables)
+        if found:
+            yield from packed(key, "found", found_table(found))
+        names = cast.column("topic").drop_null()
         table = pa.Table.from_arrays([names], schema=LISTED)
         yield from packed(key, "listed", table, buckets=grounds.buckets(key))
 
@@ -212,8 +221,8 @@ def _of_piece(
     table: str, file: TableFile, group: int, adding: "Adding", grounds: Grounds
 ) -> Parcels:
     file = file.alone
-    kinds = _TYPES if table == "partitions" else _NAMES
-    for rows in read_batches(file, group, kinds, _CODED, CHUNK_ROWS):
+    coded = _CODED if table == "partitions" else ()
+    for rows in read_batches(file, group, _WANTED[table], coded, CHUNK_ROWS):
         if table == "topics":
             yield from _listed(keyed(rows, file), grounds)
         elif file.key is not None:
@@ -226,7 +235,28 @@ def _of_piece(
 def _unreadable(table: str, file: TableFile, reason: str) -> Parcels:
     """Send what is wrong with a file to the snapshots that it has."""
     for key, flaw in flaws_of(table, file, reason):
-        yield from packed(key, "found", pa.Table.from_pylist([flaw], schema=FOUND))
+        yield from packed(key, "found", found_table([flaw]))
+
+
+def _together(tables: Sequence[ArrowTable]) -> ArrowTable:
+    """Return rows in one chunk; columns without any value are not copied for it."""
+    if len(tables) == 1:
+        return tables[0].combine_chunks()
+    if any(table.schema != tables[0].schema for table in tables):
+        # One file has texts as numbers of few texts, another as they are.
+        tables = [without_codes(table) for table in tables]
+    names = tables[0].column_names
+    empty = [
+        name
+        for name in names
+        if all(table.column(name).null_count == len(table) for table in tables)
+    ]
+    full = [table.drop_columns(empty) for table in tables]
+    rows = pa.concat_tables(full).unify_dictionaries().combine_chunks()
+    for name in empty:
+        kind = tables[0].schema.field(name).type
+        rows = rows.append_column(name, nulls(len(rows), kind))
+    return rows
 
 
 class Adding:
@@ -252,8 +282,11 @@ class Adding:
         self._places: dict[Key, PlaceSums] = {}
 
     def take(self, key: Key, table: ArrowTable) -> Parcels:
-        """Take rows of a snapshot."""
-        self._waiting.setdefault(key, []).append(table)
+        """Take rows of a snapshot, of whatever types; tell what cannot be cast."""
+        cast, found = cast_cells(table, _COLUMNS, "partitions", keeps_codes=True)
+        if found:
+            yield from packed(key, "found", found_table(found))
+        self._waiting.setdefault(key, []).append(cast)
         self._rows += len(table)
         if 2 * self._rows >= CHUNK_ROWS:
             yield from self._add()
@@ -274,7 +307,7 @@ class Adding:
     def _add(self) -> Parcels:
         is_compiled = self._rows >= WORTH_COMPILING
         for key, tables in self._waiting.items():
-            rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+            rows = _together(tables)
             ground = self._grounds.of(key)
             places = self._places.setdefault(key, PlaceSums(ground.state))
             said, flaws = self._said(key, rows)

@@ -22,8 +22,9 @@ from planner.fleet.scenarios import FleetScenario
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
-from planner.spark.each import Whole, on_each, row_schema, time_of
+from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.fleet import Fleet, conform
+from planner.spark.header import time_of
 from planner.spark.jobs import Job, latest, sizes_of
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, write_rows

@@ -15,10 +15,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import STRING_MAP, ArrowTable
+from planner.snapshot.columns import MAX_INT32, STRING_MAP, TOPICS, ArrowTable
 from planner.snapshot.facts import MIN_ISR, config_values
-from planner.spark.chunk import FOUND
+from planner.spark.cells import cast_cells
+from planner.spark.columns import config_of
 from planner.spark.files import KEY, FleetFiles
+from planner.spark.findings import FOUND
 from planner.spark.fleet import Fleet
 from planner.spark.parcels import Key
 from planner.spark.snapshots import SnapshotReader
@@ -31,6 +33,7 @@ BESIDE = {name: f"said_{name}" for name in SAID.names if name != "topic"}
 """What is said, as it stands beside partitions."""
 SNAPSHOTS_KEPT = 8
 _KINDS = {"topic": pa.string(), "storage": pa.string(), "configs": STRING_MAP}
+_COLUMNS = tuple(column for column in TOPICS.columns if column.name in _KINDS)
 Said = Callable[[Key, ArrowTable], tuple[ArrowTable, ArrowTable]]
 """
 A snapshot and some of its partitions; what their topics say, at least, and what is
@@ -63,22 +66,23 @@ def with_said(fleet: Fleet, partitions: DataFrame) -> DataFrame:
     partitions
         Rows of its partitions, with `KEY` and `topic`.
     """
-    is_shared = F.coalesce(F.col("storage") == "shared", F.lit(False))
+    storage = F.col("storage").cast("string")
     said = {
-        "is_shared": is_shared,
-        "min_isr": F.col("configs")[MIN_ISR].try_cast("int"),
+        "is_shared": F.coalesce(storage == "shared", F.lit(False)),
+        "min_isr": config_of(fleet.topics, "configs", MIN_ISR).try_cast("int"),
     }
     theirs = {name: f"their_{name}" for name in (*KEY, "topic")}
     topics = fleet.topics.select(
-        *(F.col(name).alias(alias) for name, alias in theirs.items()),
+        *(F.col(name).alias(theirs[name]) for name in KEY),
+        F.col("topic").cast("string").alias(theirs["topic"]),
         *(value.alias(BESIDE[name]) for name, value in said.items()),
     )
     tells = F.col(BESIDE["is_shared"]) | F.col(BESIDE["min_isr"]).isNotNull()
     # One that stands twice is refused elsewhere, and must not double partitions here.
     once = topics.where(tells).dropDuplicates(list(theirs.values()))
-    is_its = [
-        partitions[name].eqNullSafe(once[alias]) for name, alias in theirs.items()
-    ]
+    own = {name: partitions[name] for name in KEY}
+    own["topic"] = partitions["topic"].cast("string")
+    is_its = [own[name].eqNullSafe(once[alias]) for name, alias in theirs.items()]
     return partitions.join(once, is_its, "left").drop(*theirs.values())
 
 
@@ -111,7 +115,9 @@ class SaidInFiles:
             flaw = {"table": "topics", "place": error.file, "value": ""}
             flaws = [flaw | {"rule": str(error)}]
             return SAID.empty_table(), pa.Table.from_pylist(flaws, schema=FOUND)
-        return said_of(topics), FOUND.empty_table()
+        # What is wrong with them is told by whoever lists them.
+        cast, _ = cast_cells(topics, _COLUMNS, "topics")
+        return said_of(cast), FOUND.empty_table()
 
 
 def said_of(topics: ArrowTable) -> ArrowTable:
@@ -128,5 +134,6 @@ def min_isr_of(configs: Any) -> list[int | None]:  # noqa: ANN401 - a column of 
     """Return what each row says of the least in sync; no number says nothing."""
     found: list[int | None] = [None] * len(configs)
     for row, text in zip(*config_values(configs, MIN_ISR), strict=True):
-        found[row] = int(text) if text.strip().isdecimal() else None
+        is_number = text.strip().isdecimal() and int(text) <= MAX_INT32
+        found[row] = int(text) if is_number else None
     return found

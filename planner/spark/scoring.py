@@ -8,13 +8,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.score.tables import LEVELS, SCHEMA
-from planner.snapshot.columns import ArrowTable
 from planner.spark.balance import ScoreSettings
 from planner.spark.dealing import shuffled_tasks
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import grounds_of
-from planner.spark.judged import HEAT, REFUSED, judging, kinds_of, scoring, telling
+from planner.spark.judged import (
+    COMPLETE,
+    HEAT,
+    REFUSED,
+    WARNED,
+    judging,
+    kinds_of,
+    scoring,
+    telling,
+)
 from planner.spark.opening import open_fleet
 from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.partial import partial_sums
@@ -27,25 +35,28 @@ TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScores:
     """
-    What is known of a fleet.
+    What is known of a fleet, computed when one of its tables is asked for.
 
     Parameters
     ----------
     judged
-        What all of it is made of, kept by the session until `release`: parcels, the
-        columns of `planner.spark.parcels.SCHEMA`.
-    refused
-        `KEY` of the snapshots that something is wrong with; they have no scores.
+        What all of it is made of: parcels, the columns of
+        `planner.spark.parcels.SCHEMA`. Where the session keeps it, until `release`, it
+        is made once for all tables; else once for each.
     """
 
     judged: DataFrame
-    refused: ArrowTable
 
     @property
     def problems(self) -> DataFrame:
-        """A row per thing that is wrong: `planner.spark.problems.SCHEMA`."""
-        wrong = self.judged.where(f"kind = '{REFUSED}'")
-        return wrong.mapInArrow(telling, _as_spark(PROBLEMS))
+        """
+        A row per thing that is wrong: `planner.spark.problems.SCHEMA`.
+
+        Of severity `error`: the snapshot has no scores. `warning`: it has, and may be
+        loaded in part.
+        """
+        told = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
+        return told.mapInArrow(telling, _as_spark(PROBLEMS))
 
     @property
     def scores(self) -> DataFrame:
@@ -54,7 +65,7 @@ class FleetScores:
 
     def of_levels(self, levels: Collection[str]) -> DataFrame:
         """Return the scores of some levels alone: the others are not even made."""
-        rows = self._sound(kinds_of(levels))
+        rows = self._sound(kinds_of(levels)).sortWithinPartitions(*KEY)
         return rows.mapInArrow(scoring(levels), output_schema())
 
     @property
@@ -63,7 +74,25 @@ class FleetScores:
         return self._sound([HEAT]).select(*KEY, F.col("sums").alias(HEAT))
 
     def _sound(self, kinds: Collection[str]) -> DataFrame:
-        return _without(self.judged.where(F.col("kind").isin(*kinds)), self.refused)
+        """
+        Return parcels of snapshots with which nothing is wrong, and `COMPLETE`.
+
+        Another task of the same snapshot may know what is wrong.
+        """
+        told = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
+        theirs = {name: f"told_{name}" for name in KEY}
+        by_snapshot = told.groupBy(*KEY).agg(
+            F.max(F.col("kind") == REFUSED).alias(REFUSED)
+        )
+        known = by_snapshot.select(
+            *(F.col(name).alias(alias) for name, alias in theirs.items()), REFUSED
+        )
+        parcels = self.judged.where(F.col("kind").isin(*kinds))
+        is_same = [parcels[n].eqNullSafe(known[alias]) for n, alias in theirs.items()]
+        beside = parcels.join(F.broadcast(known), is_same, "left")
+        sound = beside.where(~F.coalesce(REFUSED, F.lit(False)))
+        is_complete = F.col(REFUSED).isNull().alias(COMPLETE)
+        return sound.select(*parcels.columns, is_complete)
 
     def release(self) -> None:
         """Let the session forget the sums; what was written stays."""
@@ -81,10 +110,30 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     settings
         Bands and thresholds; the defaults where `None`.
 
+    Returns
+    -------
+    FleetScores
+        The session keeps the sums that its tables share, from the first of them that is
+        asked for: release them in the end.
+
     Notes
     -----
     Partitions are read once and added up where they are read; what follows is as large
-    as brokers, log dirs and topics. What comes to the driver is as large as brokers.
+    as brokers, log dirs and topics. What comes to the driver is as large as brokers,
+    and comes at once: every task is handed it. All else runs when a table is asked for.
+    """
+    found = lazy_scores(fleet, settings)
+    return FleetScores(judged=kept(found.judged))
+
+
+def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
+    """
+    Score every snapshot of a fleet; the session keeps nothing.
+
+    Parameters
+    ----------
+    fleet, settings
+        As for `score_fleet`.
     """
     # Files are read as they are: Spark need not be told what columns they have.
     tables = fleet.canonical() if fleet.files is None else fleet
@@ -93,18 +142,7 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     partial = partial_sums(spark, tables, grounds)
     judge = judging(grounds, settings or ScoreSettings.defaults())
     together = brought_together(partial, _tasks(tables))
-    judged = kept(together.mapInArrow(judge, _as_spark(PARCELS)))
-    refused = judged.where(f"kind = '{REFUSED}'").select(*KEY).toArrow()
-    return FleetScores(judged=judged, refused=refused)
-
-
-def _without(scores: DataFrame, refused: ArrowTable) -> DataFrame:
-    """Leave out snapshots with which something is wrong; another task may know it."""
-    if not len(refused):
-        return scores
-    named = scores.sparkSession.createDataFrame(refused.combine_chunks())
-    is_same = [scores[name].eqNullSafe(named[name]) for name in KEY]
-    return scores.join(F.broadcast(named), is_same, "left_anti")
+    return FleetScores(judged=together.mapInArrow(judge, _as_spark(PARCELS)))
 
 
 def _tasks(fleet: Fleet) -> int | None:
@@ -175,7 +213,13 @@ def scores(
         tables themselves.
     bands, thresholds
         By resource name; the defaults where absent.
+
+    Notes
+    -----
+    Brokers and log dirs are collected at once. The scores are computed when they are
+    asked for, and every time anew: nothing of them is kept in the session. Whoever asks
+    several times persists the table, or uses `score_fleet`, which has the problems too.
     """
     tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet
     settings = ScoreSettings(bands=bands or {}, thresholds=thresholds or {})
-    return score_fleet(tables, settings).scores
+    return lazy_scores(tables, settings).scores

@@ -68,7 +68,7 @@ class SnapshotReader:
 
     def _table(self, name: str, key: Key) -> ArrowTable:
         kinds = self._kinds[name]
-        found = [pa.schema(list(kinds.items())).empty_table()]
+        found: list[ArrowTable] = []
         for file in self._files.get(name, {}).get(key, ()):
             if len(file.snapshots) == 1 and not file.hidden:
                 found.append(read_group(file.alone, None, kinds))
@@ -78,10 +78,28 @@ class SnapshotReader:
                 found.append(_rows_of(rows, key).select(list(kinds)))
         if name in self._given:
             found.append(_rows_of(self._given[name], key).select(list(kinds)))
-        return pa.concat_tables(found).combine_chunks()
+        if not found:
+            return pa.schema(list(kinds.items())).empty_table()
+        return _together(name, found)
 
     def _read(self, name: str, file: TableFile, group: int) -> ArrowTable:
         return keyed(read_group(file, group, self._kinds[name]), file)
+
+
+def _together(name: str, parts: list[ArrowTable]) -> ArrowTable:
+    """
+    Return the rows of several files as one table.
+
+    Raises
+    ------
+    UnreadableFileError
+        If a column has types that have nothing in common.
+    """
+    try:
+        return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
+    except pa.ArrowException as error:
+        reason = f"files of a snapshot differ in a column's type: {error}"
+        raise UnreadableFileError(name, reason) from error
 
 
 def _rows_of(table: ArrowTable, key: Key) -> ArrowTable:
@@ -161,7 +179,15 @@ def _listed(file: TableFile) -> list[tuple[Key, int]]:
 def _counted(file: TableFile) -> list[tuple[Key, int]]:
     kinds = {"replicas": KINDS["partitions"]["replicas"]}
     return [
-        (key, int(pc.sum(pc.list_value_length(rows.column("replicas"))).as_py() or 0))
+        (key, _num_listed(rows.column("replicas")))
         for group in range(len(file.row_groups))
         for key, rows in by_key(keyed(read_group(file, group, kinds), file))
     ]
+
+
+def _num_listed(column: Any) -> int:  # noqa: ANN401 - an Arrow column
+    """Return how many elements lists have; what is no list has none."""
+    try:
+        return int(pc.sum(pc.list_value_length(column)).as_py() or 0)
+    except pa.ArrowNotImplementedError:
+        return 0

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.trends import DAYS, NEEDED, SCHEMA, trend_table
-from planner.spark.each import time_of
+from planner.spark.header import time_of
 from planner.spark.output import SCORES, read_rows, writing
 
 TRENDS = "trends"

@@ -86,3 +86,32 @@ def test_figures_of_a_load_that_nobody_knows_are_unknown(resource):
     disk = [row for row in table.to_pylist() if row["resource"] == "disk"]
     totals = {row["level"]: row["total"] for row in disk if row["total"] is not None}
     assert totals == {"cluster": 30, "rack": 15, "topic": 30}
+
+
+@pytest.mark.parametrize("resource", ["replicas", "leaders"])
+@pytest.mark.parametrize("most", [None, 50])
+def test_counts_have_a_use_only_where_brokers_have_a_most(resource, most):
+    # Their shares go by disk capacity, which is no capacity of counts.
+    brokers = [
+        {"id": broker, "rack": rack, "disk_bytes": disk, "max_replicas": most}
+        for broker, rack, disk in ((1, "a", 100), (2, "b", 300))
+    ]
+    partitions = [{"partition": n, "replicas": [1 + n % 2]} for n in range(4)]
+    topics = [{"name": "t", "partitions": partitions}]
+    document = {**DOCUMENT, "brokers": brokers, "topics": topics}
+    scored = score_snapshot(Snapshot.from_document(document), now=datetime.now(UTC))
+
+    found = score_document(scored)
+
+    figures, first = found["resources"][resource], found["by_broker"][0][resource]
+    racks = score_table([scored]).to_pylist()
+    of_racks = {
+        row["max_use"]
+        for row in racks
+        if row["level"] == "rack" and row["resource"] == resource
+    }
+    target, use = (1.0, None) if most is None else (2.0, 2 / 50)
+    assert (first["load"], first["target"]) == (2.0, target)
+    assert (first["capacity"], first["use"]) == (most, use)
+    assert (figures["max_use"], of_racks) == (use, {use})
+    assert figures["total"] == 4

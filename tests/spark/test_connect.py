@@ -14,11 +14,19 @@ from planner.demo import SNAPSHOT_FILE
 from planner.fleet.append import append
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, read_snapshot
+from planner.spark.findings import ERROR, WARNING
 from planner.spark.scoring import scores
 from planner.spark.session import settings
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
 from support.spark import JVM, free_port
+from support.wrong_snapshots import (
+    LOADING,
+    WRONG,
+    rules_of_file,
+    tables_of,
+    wrong_fleet,
+)
 
 pytestmark = [
     pytest.mark.spark,
@@ -41,6 +49,20 @@ fleet = open_fleet(spark, sys.argv[2])
 assert fleet.files is not None
 scores(spark, sys.argv[2]).write.parquet(f"{sys.argv[3]}/by-tasks")
 scores(spark, replace(fleet, files=None)).write.parquet(f"{sys.argv[3]}/by-spark")
+"""
+
+CHECK = """
+import sys
+
+from planner.spark import Fleet, score_fleet, start_session
+
+spark = start_session(master=sys.argv[1])
+names = ("clusters", "brokers", "log_dirs", "topics", "partitions")
+tables = {n: spark.read.parquet(f"{sys.argv[2]}/{n}.parquet") for n in names}
+found = score_fleet(Fleet(**tables))
+found.problems.write.parquet(f"{sys.argv[3]}/problems")
+found.scores.write.parquet(f"{sys.argv[3]}/scores")
+found.release()
 """
 
 
@@ -104,6 +126,36 @@ def test_a_fleet_is_scored_through_connect_as_in_a_session(spark, server, tmp_pa
     for name in ("by-tasks", "by-spark"):
         found = by_place(pq.read_table(tmp_path / "out" / name))
         assert differences(expected, found) == []
+
+
+def test_checks_hold_through_connect_as_in_a_file(server, tmp_path):
+    for name, table in wrong_fleet().items():
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    job = tmp_path / "job.py"
+    job.write_text(CHECK)
+
+    done = subprocess.run(
+        [sys.executable, job, server, tmp_path, tmp_path / "out"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = pq.read_table(tmp_path / "out" / "problems").to_pylist()
+    rules = {name: set() for name in WRONG}
+    for row in told:
+        if row["severity"] == ERROR:
+            rules[row["cluster_id"]].add(row["rule"])
+    for name, change in WRONG.items():
+        assert rules_of_file(tables_of(name, change)) <= rules[name], name
+    warned = {row["cluster_id"] for row in told if row["severity"] == WARNING}
+    assert warned >= LOADING.keys()
+    scores = pq.read_table(tmp_path / "out" / "scores")
+    complete = zip(*map(scores.column, ("cluster_id", "complete")), strict=True)
+    named = {(name.as_py(), whole.as_py()) for name, whole in complete}
+    assert named == {("good", True), *((name, False) for name in LOADING)}
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])

@@ -17,7 +17,7 @@ from planner.snapshot.columns import PARTITIONS
 from planner.spark.balance import ScoreSettings
 from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
-from planner.spark.judged import REFUSED, judging, scoring, telling
+from planner.spark.judged import COMPLETE, REFUSED, WARNED, judging, scoring, telling
 from planner.spark.narrow import WORTH_IT
 from planner.spark.parcels import buckets_of, packed, seeds, sent
 from planner.spark.partial import Adding
@@ -83,9 +83,12 @@ def scored_in_chunks(snapshot, size, parcels_of=parcels_of):
 
 
 def in_one(batches):
-    """What Spark hands on, a task's rows together."""
+    """Rows as Spark passes them on, those of a task together; none is refused."""
     table = pa.Table.from_batches(batches)
-    assert REFUSED not in table.column("kind").to_pylist()
+    kinds = table.column("kind").to_pylist()
+    assert REFUSED not in kinds
+    is_complete = pa.repeat(pa.scalar(WARNED not in kinds), len(kinds))
+    table = table.append_column(COMPLETE, is_complete)
     yield from table.combine_chunks().to_batches()
 
 
@@ -187,16 +190,18 @@ def column(name, values):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        pytest.param({"replicas": [[], [2]]}, "must have replicas", id="no-replicas"),
-        pytest.param({"replicas": [None, [2]]}, "must have replicas", id="null"),
-        pytest.param({"replicas": [[1, 1], [2]]}, "distinct brokers", id="twice"),
-        pytest.param({"replicas": [[1, None], [2]]}, "listed", id="null-broker"),
-        pytest.param({"replicas": [[1, 2**31 - 1], [2]]}, "listed", id="stranger"),
-        pytest.param({"partition": [None, 1]}, "its number", id="unnumbered"),
-        pytest.param({"topic": ["t", None]}, "its topic", id="no-topic"),
-        pytest.param({"partition": [1, 1]}, "stand once", id="row-twice"),
-        pytest.param({"log_dirs": [["/a", "/b"], None]}, "as long as", id="dirs"),
-        pytest.param({"replica_bytes": [[1, 2], [1]]}, "as long as", id="sizes"),
+        pytest.param({"replicas": [[], [2]]}, "at least one replica", id="no-replicas"),
+        pytest.param({"replicas": [None, [2]]}, "must not be null", id="null"),
+        pytest.param({"replicas": [[1, 1], [2]]}, "1 stands there twice", id="twice"),
+        pytest.param({"replicas": [[1, None], [2]]}, "not be null", id="null-broker"),
+        pytest.param({"replicas": [[1, 2**31 - 1], [2]]}, "is none", id="stranger"),
+        pytest.param({"partition": [None, 1]}, "must not be null", id="unnumbered"),
+        pytest.param({"topic": ["t", None]}, "must not be null", id="no-topic"),
+        pytest.param({"partition": [1, 1]}, "a partition once", id="row-twice"),
+        pytest.param(
+            {"log_dirs": [["/a", "/b"], None]}, "of the 1 replicas", id="dirs"
+        ),
+        pytest.param({"replica_bytes": [[1, 2], [1]]}, "of the 1 replicas", id="sizes"),
         pytest.param({"in_bytes_per_s": [1e18, 1e18]}, "too much", id="too-much"),
     ],
 )

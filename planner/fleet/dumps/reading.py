@@ -7,7 +7,7 @@ that are known is left out, and said.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -24,7 +24,7 @@ from planner.fleet.dumps.kinds import (
     kind_of,
 )
 from planner.fleet.dumps.rates import read_rows, with_rates
-from planner.fleet.dumps.rejects import Reject, Scope, rejects_of
+from planner.fleet.dumps.rejects import Reject, Scope, folded_rejects, rejects_of
 from planner.snapshot.columns import TABLES
 from planner.snapshot.importers.source import PartitionColumns, Source
 
@@ -74,9 +74,13 @@ def read_dump(
         snapshot = _named(dump, snapshot)
     except BadInputError as error:
         refused = rejects_of(Scope.SNAPSHOT, error.problems)
-        return Reading(snapshot=None, rejects=(*sorted_out.rejects, *refused))
+        return _reading(None, [*sorted_out.rejects, *refused])
     snapshot, unused = with_rates(snapshot, sorted_out.rates)
-    return Reading(snapshot=snapshot, rejects=(*sorted_out.rejects, *unused))
+    return _reading(snapshot, [*sorted_out.rejects, *unused])
+
+
+def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
+    return Reading(snapshot=snapshot, rejects=folded_rejects(rejects))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 import pyarrow as pa
 
 from planner.errors import InputProblem
+from planner.folding import fold
 from planner.snapshot.columns import ArrowTable
 
 FOLDER = "rejects"
@@ -22,6 +23,7 @@ SCHEMA = pa.schema(
         ("value", pa.string()),
         ("reason", pa.string()),
         ("remedy", pa.string()),
+        ("count", pa.int64()),
     ]
 )
 """The columns of the table of rejects."""
@@ -48,15 +50,30 @@ class Reject:
         What is not in the fleet for it.
     problem
         Where it stands, what it is, and what must hold.
+    count
+        How many there are of its kind; this is the first.
     """
 
     scope: Scope
     problem: InputProblem
+    count: int = 1
 
 
 def rejects_of(scope: Scope, problems: Iterable[InputProblem]) -> list[Reject]:
     """Return one reject per problem."""
     return [Reject(scope=scope, problem=problem) for problem in problems]
+
+
+def folded_rejects(rejects: Iterable[Reject]) -> tuple[Reject, ...]:
+    """Return the first reject of each kind, with how many there are of it."""
+    by_scope: dict[Scope, list[InputProblem]] = {}
+    for reject in rejects:
+        by_scope.setdefault(reject.scope, []).append(reject.problem)
+    return tuple(
+        Reject(scope=scope, problem=problem, count=count)
+        for scope, problems in by_scope.items()
+        for problem, count in fold(problems)
+    )
 
 
 def reject_table(
@@ -78,6 +95,7 @@ def reject_table(
             "value": reject.problem.value,
             "reason": reject.problem.rule,
             "remedy": reject.problem.remedy,
+            "count": reject.count,
         }
         for reject in rejects
     ]

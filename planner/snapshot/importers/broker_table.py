@@ -18,6 +18,7 @@ from planner.snapshot.columns import BROKER_STATES, MAX_INT32, MAX_INT64, MAX_RA
 from planner.snapshot.importers.csv_text import Row, as_whole, read_csv
 from planner.snapshot.importers.source import Record, Source
 from planner.snapshot.importers.text import Refusal, parse_quantity, refuse_doubles
+from planner.snapshot.number_text import finite_number
 
 KIND = "a table of brokers"
 _COLUMNS = {
@@ -115,7 +116,8 @@ class _Cells:
             return None
         value = read(text)
         if value is None:
-            self.refusal.add(f"{self.place}, {name}", rule, "mend the cell", text)
+            place = f"{self.place}, {name}"
+            self.refusal.add_cell(place, rule, "mend the cell", text)
         return value
 
     def log_dirs(self, broker_id: int) -> list[Record]:
@@ -149,8 +151,8 @@ def _as_rate(text: str) -> float | None:
 
 
 def _as_cores(text: str) -> float | None:
-    is_number = re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text, re.ASCII)
-    return float(text) if is_number else None
+    cores = finite_number(text)
+    return cores if cores is not None and 0 <= cores <= MAX_RATE else None
 
 
 def _as_count(text: str) -> int | None:

@@ -19,6 +19,7 @@ from planner.snapshot.columns import MAX_INT64
 from planner.snapshot.importers.json_input import read_document, validate
 from planner.snapshot.importers.source import Record, Source
 from planner.snapshot.importers.text import Refusal, refuse_doubles
+from planner.snapshot.number_text import finite_number
 from planner.snapshot.records import Id
 
 MB = 1 << 20
@@ -26,7 +27,6 @@ KB = 1 << 10
 CAPACITY_KIND = "Cruise Control's capacity file"
 SETS_KIND = "Cruise Control's broker sets"
 _EVERYBODY = re.compile(r"-1|[0-9]{1,10}", re.ASCII)
-_NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 _FOREIGN = with_config(ConfigDict(strict=True))
 _Number = str | int | float
 _Cores = TypedDict("_Cores", {"num.cores": _Number})
@@ -146,7 +146,11 @@ class _Entry:
             self.values["cpu_cores"] = self._number("CPU", cores["num.cores"])
 
     def _refuse(self, name: str, rule: str, remedy: str, value: object = "") -> None:
-        self.refusal.add(f"{self.place}.{name}", rule, remedy, value)
+        place = f"{self.place}.{name}"
+        if value == "":
+            self.refusal.add(place, rule, remedy)
+        else:
+            self.refusal.add_cell(place, rule, remedy, value)
 
     def _broker(self, text: str | int) -> int:
         if isinstance(text, str) and not _EVERYBODY.fullmatch(text):
@@ -163,11 +167,12 @@ class _Entry:
         if value is None:
             return None
         text = value.strip() if isinstance(value, str) else repr(value)
-        if not _NUMBER.fullmatch(text):
-            rule = "must be a number that is not negative"
+        number = finite_number(text)
+        if number is None or number < 0:
+            rule = "must be a finite number that is not negative"
             self._refuse(name, rule, "write it as a string of digits", value)
             return None
-        return float(text)
+        return number
 
     def _take_disk(self, disk: _Number | dict[str, _Number] | None) -> None:
         if not isinstance(disk, dict):

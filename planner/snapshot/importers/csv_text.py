@@ -8,7 +8,9 @@ from difflib import get_close_matches
 
 from planner.pasted_text import Form
 from planner.pasted_text.noise import shown
+from planner.snapshot.columns import MAX_INT64
 from planner.snapshot.importers.text import Refusal, read_text
+from planner.snapshot.number_text import whole_number
 from planner.snapshot.tables import is_row_number
 
 Row = tuple[int, dict[str, str]]
@@ -146,8 +148,8 @@ def as_whole(text: str) -> int | None:
 
     Examples
     --------
-    >>> as_whole("12"), as_whole("12.0"), as_whole("12.5"), as_whole("-1")
+    >>> as_whole("12"), as_whole("1.2e1"), as_whole("12.5"), as_whole("-1")
     (12, 12, None, None)
     """
-    found = re.fullmatch(r"([0-9]{1,18})(?:\.0*)?", text, re.ASCII)
-    return None if found is None else int(found[1])
+    number = whole_number(text)
+    return number if number is not None and 0 <= number <= MAX_INT64 else None

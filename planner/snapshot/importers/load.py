@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import BadInputError, InputProblem
+from planner.folding import folded
 from planner.progress import stage
 from planner.snapshot.importers.cruise_control_folder import read_cruise_control
 from planner.snapshot.importers.files import read_file
@@ -78,7 +79,7 @@ def _all(works: Iterable[Callable[[], list[Source]]]) -> list[Source]:
             sources += work()
         except BadInputError as error:
             messages.append(error.message)
-            problems += error.problems
+            problems += folded(error.problems)
     if messages:
         raise BadInputError("; ".join(messages), problems)
     return sources

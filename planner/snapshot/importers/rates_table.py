@@ -109,7 +109,7 @@ def _partition(number: int, text: str, refusal: Refusal) -> int:
     if partition is not None and partition <= MAX_INT32:
         return partition
     rule = f"partition must be an integer from 0 to {MAX_INT32}"
-    refusal.add(f"line {number}", rule, "mend the cell", text)
+    refusal.add_cell(f"line {number}", rule, "mend the cell", text)
     return 0
 
 
@@ -168,5 +168,5 @@ def _cast(name: str, column: Any, refusal: Refusal) -> list[Any]:  # noqa: ANN40
         return []
     for cell in cast.problems:
         place = f"row {cell.row}, {name}"
-        refusal.add(place, cell.rule, "mend the cell", cell.value)
+        refusal.add_cell(place, cell.rule, "mend the cell", cell.value)
     return cast.values.to_pylist()  # type: ignore[no-any-return] # Arrow has no types

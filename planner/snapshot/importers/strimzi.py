@@ -39,7 +39,7 @@ _SUFFIXES = {
     **{f"{unit}i": 1024.0**power for power, unit in enumerate("KMGTPE", 1)},
 }
 _QUANTITY = re.compile(
-    r"(?P<number>[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE]\+?[0-9]{1,2})?)"
+    r"(?P<number>[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][-+]?[0-9]{1,2})?)"
     r"(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?",
     re.ASCII,
 )
@@ -227,7 +227,7 @@ class _Cluster:
         value = found and float(found["number"]) * _SUFFIXES[found["suffix"] or ""]
         if value is None or value > MAX_INT64:
             rule = "must be a quantity, as 500Gi or 1500m"
-            self.refusal.add(place, rule, "mend the resource", text)
+            self.refusal.add_cell(place, rule, "mend the resource", text)
             return None
         return value
 

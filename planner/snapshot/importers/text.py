@@ -7,6 +7,7 @@ places and rules, and repeat a value only where it is made of digits.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
@@ -20,12 +21,17 @@ from planner.pasted_text import (
     passed_note,
     recognise,
 )
+from planner.snapshot.number_text import finite_number
 from planner.units import parse_rate
 
 _MAX_QUANTITY = 60
 _MAX_SHOWN = 5
 _MAX_UNUSED = 12
-_HARMLESS = re.compile(r"-?[0-9][0-9., -]{0,59}", re.ASCII)
+_HARMLESS = re.compile(
+    r"[-+]?[0-9.](?:[0-9., -]|[eE][-+]?[0-9]){0,400}(?:[kKMGTPE]?i?[Bb]?(?:/s)?)"
+    r"|[-+]?(?:nan|inf|infinity)",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 class Refusal:
@@ -68,11 +74,16 @@ class Refusal:
             )
         )
 
+    def add_cell(self, place: str, rule: str, remedy: str, value: object) -> None:
+        """Take note of a cell that is wrong; something is shown of it always."""
+        self.add(place, rule, remedy)
+        self.problems[-1] = replace(self.problems[-1], value=shown_cell(value))
+
     def reject(self, place: str, rule: str, remedy: str, value: object = "") -> None:
-        """Leave out one entry, or refuse the file with it unless that is allowed."""
+        """Leave out one cell, or refuse the file with it unless that is allowed."""
         self._rejected.setdefault(place, rule)
         if not self.allow_partial:
-            self.add(place, rule, remedy, value)
+            self.add_cell(place, rule, remedy, value)
 
     @property
     def has_rejected(self) -> bool:
@@ -175,6 +186,12 @@ def harmless(value: object) -> str:
     elif not isinstance(value, str):
         return ""
     return value if _HARMLESS.fullmatch(value) else ""
+
+
+def shown_cell(value: object) -> str:
+    """Return a cell as a message shows it: what may be a secret by its length."""
+    text = value if isinstance(value, str) else str(value)
+    return harmless(text) or f"text of {len(text)} characters"
 
 
 def decode(data: bytes, refusal: Refusal) -> str:
@@ -295,8 +312,9 @@ def parse_quantity(text: str) -> float | None:
     (1536.0, 50000000.0, None)
     """
     # Rates need not be whole, so a bare number is not rounded.
-    if re.fullmatch(r"[0-9]{1,30}(\.[0-9]{0,20})?([eE]\+?[0-9]{1,2})?", text):
-        return float(text)
+    number = finite_number(text)
+    if number is not None:
+        return number if number >= 0 else None
     try:
         return float(parse_rate(text)) if len(text) <= _MAX_QUANTITY else None
     except ValueError:

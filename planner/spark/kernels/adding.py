@@ -16,6 +16,7 @@ from planner.spark.kernels.judging import (
     factor_of,
     find_brokers,
     follow_numbers,
+    is_odd,
     is_sound,
     judge,
     leader_of,
@@ -60,12 +61,16 @@ def _add(
     follow_numbers(rows, sums, p, t)
     find_brokers(rows, ground, scratch, low, size)
     scratch.is_sound[q] = is_sound(rows, sums, scratch, p, t, size)
-    if scratch.is_sound[q]:
+    if not scratch.is_sound[q]:
+        sums.suspects[p] = True
+    else:
         factor = factor_of(rows, p, low, size)
         leader = leader_of(rows, ground, scratch, p, low, size)
         weigh(rows, ground, sums, scratch, p, q, t, factor)
-        judge(rows, ground, sums, scratch, p, t, low, size, factor, leader)
+        in_sync = judge(rows, ground, sums, scratch, p, t, low, size, factor, leader)
         disk = spread(rows, ground, scratch, q, t, low, at, size, leader)
+        if is_odd(rows, scratch, p, q, leader, in_sync):
+            sums.suspects[p] = True
         total_up(sums, scratch, q, t, size, disk, leader)
 
 

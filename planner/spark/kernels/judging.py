@@ -49,7 +49,11 @@ def find_brokers(
 def is_sound(
     rows: Table, sums: Table, scratch: Table, p: int, t: int, size: int
 ) -> bool:
-    """Tell whether a partition can be looked at; what is wrong with it is counted."""
+    """
+    Tell whether a partition can be looked at.
+
+    What is wrong with it is counted.
+    """
     counts = sums.counts
     is_sound = True
     if size == 0:
@@ -123,6 +127,23 @@ def leader_of(
     return ABSENT
 
 
+def is_odd(
+    rows: Table, scratch: Table, p: int, q: int, leader: int, in_sync: int
+) -> bool:
+    """
+    Tell whether the leader or a member of the ISR may be none of the replicas.
+
+    `ScratchArrays.leads` says which replica leads.
+    """
+    # As many replicas in the ISR as it has members: each is one, and stands once.
+    if rows.tells_isr[p] and in_sync != rows.isr_start[p + 1] - rows.isr_start[p]:
+        return True
+    if leader != ABSENT:
+        return bool(scratch.leads[q] == ABSENT)
+    # One that no table lists, rather than none.
+    return bool(rows.leader[p] != NOBODY_SAYS and rows.leader[p] != ABSENT)
+
+
 def judge(
     rows: Table,
     ground: Table,
@@ -134,8 +155,8 @@ def judge(
     size: int,
     factor: int,
     leader: int,
-) -> None:
-    """Count what a partition breaks."""
+) -> int:
+    """Count what a partition breaks; return how many of its replicas are in sync."""
     counts = sums.counts
     in_sync = 0
     for k in range(size):
@@ -157,6 +178,7 @@ def judge(
     elif leader != scratch.broker[0]:
         counts[t, NUM_NOT_PREFERRED] += 1
     _judge_copies(counts, t, in_sync, factor, ground.min_isr[t])
+    return in_sync
 
 
 def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) -> None:
@@ -239,6 +261,7 @@ INNER = (
     _is_member,
     is_in_sync,
     leader_of,
+    is_odd,
     judge,
     _judge_copies,
     _target_size,

@@ -1,0 +1,98 @@
+"""Problems of a snapshot as rows: which table, where in it, what, which rule."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from planner.snapshot.columns import ArrowTable
+from planner.snapshot.problems import Finding, printable
+
+ERROR, WARNING = "error", "warning"
+"""Severities: of a snapshot that has no scores; of one that may be loaded in part."""
+PROBLEM = ("table", "place", "value", "rule", "severity")
+FOUND = pa.schema([(name, pa.string()) for name in PROBLEM[:-1]])
+"""Columns of the errors that tasks find."""
+MOST_TOLD = 20
+"""Rows of one column of a table that a task names one by one; it counts the others."""
+_MAX_VALUE = 100
+_KEYS = {
+    "brokers": ("id",),
+    "log_dirs": ("broker_id", "path"),
+    "topics": ("topic",),
+    "partitions": ("topic", "partition"),
+}
+Row = dict[str, str]
+
+
+def row_of(
+    table: str, place: str, value: object, rule: str, severity: str = ERROR
+) -> Row:
+    """Return one row; its texts can be printed, whatever the input held."""
+    text = printable("" if value is None else str(value))
+    short = text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
+    found = (table, printable(place), short, printable(rule), severity)
+    return dict(zip(PROBLEM, found, strict=True))
+
+
+def place_of(table: str, rows: ArrowTable, row: int, column: str) -> str:
+    """Return where a cell stands: ``orders-3, isr``, ``7 /data/d1, size_bytes``."""
+    keys = [
+        str(rows.column(key)[row].as_py())
+        for key in _KEYS.get(table, ())
+        if key in rows.column_names
+    ]
+    text = ("-" if table == "partitions" else " ").join(keys)
+    return f"{text}, {column}" if text else column
+
+
+def rows_of_findings(
+    findings: Iterable[Finding], tables: Mapping[str, ArrowTable]
+) -> Iterator[Row]:
+    """
+    Yield the rows of what checks found.
+
+    Parameters
+    ----------
+    findings
+        What they found.
+    tables
+        The tables that were checked, by name.
+    """
+    told: dict[tuple[str, str], int] = {}
+    for each in findings:
+        kind = (each.table, each.column)
+        told[kind] = told.get(kind, 0) + 1
+        if told[kind] <= MOST_TOLD:
+            yield _of_finding(each, tables)
+    yield from more_rows(told)
+
+
+def _of_finding(finding: Finding, tables: Mapping[str, ArrowTable]) -> Row:
+    if finding.table in tables:
+        rows = tables[finding.table]
+        place = place_of(finding.table, rows, finding.row, finding.column)
+        return row_of(finding.table, place, finding.value, finding.rule)
+    # What is said of a table as a whole, or in the header, which `clusters` has.
+    table, _, name = finding.column.rpartition(", ")
+    return row_of(table or "clusters", name, finding.value, finding.rule)
+
+
+def more_rows(told: Mapping[tuple[str, str], int]) -> Iterator[Row]:
+    """
+    Yield a row for what is not named one by one.
+
+    Parameters
+    ----------
+    told
+        How often something is wrong, by table and column.
+    """
+    for (table, column), count in told.items():
+        if count > MOST_TOLD:
+            rest = count - MOST_TOLD
+            rule = f"{rest:,} more rows of this column break a rule like those named"
+            yield row_of(table, column, rest, rule)
+
+
+def found_table(rows: Sequence[Row]) -> ArrowTable:
+    """Return rows in the columns of `FOUND`."""
+    return pa.Table.from_pylist(list(rows), schema=FOUND)
