@@ -19,7 +19,8 @@ from ortools.sat.python import cp_model
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
 from placement.core.exact.separable import NodeBins
-from placement.core.exact_rules import BITS, Pair, RulesModel
+from placement.core.exact_places import Pair
+from placement.core.exact_rules import BITS, RulesModel
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 from placement.core.value import Value, usable_capacity
 

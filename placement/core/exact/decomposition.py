@@ -26,7 +26,7 @@ from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxa
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.spread_rows import keep_spread
-from placement.core.exact_rules import Pair, Watch, places_in
+from placement.core.exact_places import Pair, Watch, places_in
 from placement.core.problem import FloatArray, Problem
 from placement.core.value import distances, evaluate
 
@@ -257,7 +257,7 @@ class _Node:
         found.spent += model.spent
 
     def _is_open(self, bound: int) -> bool:
-        return self.cost() > bound * (1 + self._closed)
+        return self.cost() - bound > bound * self._closed
 
     def cost(self) -> int:
         """Return what the solution costs."""

@@ -6,8 +6,8 @@ moves, then role changes. What CP-SAT proves is its own word: nothing here can c
 again, so it stands beside the bounds that are checked and never in their place.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -17,17 +17,18 @@ import numpy as np
 from placement.core.arrangement import Arrangement, home_arrangement, loads
 from placement.core.bounds import reached_bands
 from placement.core.closing import closing, is_listened_to
+from placement.core.exact.improved import Improved, better
 from placement.core.exact.separable import NodeBins, separable_nodes
 from placement.core.problem import IntArray, Problem
 from placement.core.spread import crowds
-from placement.core.value import Value, evaluate, keeps_caps, misplaced_roles
+from placement.core.value import evaluate
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
 
     from placement.core.exact.bands_model import BandsModel, Outcome
     from placement.core.exact.decomposition import NodeSolutions
-    from placement.core.exact_rules import Watch
+    from placement.core.exact_places import Watch
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
@@ -37,48 +38,8 @@ PLACED = 0.5
 """Part of the remaining work for assigning roles at the places of all nodes."""
 ROLES = 0.2
 """Part of the remaining work for minimizing role changes."""
-NEARER = 0.995
-"""Part of a distance from which on an answer is nearer, whatever it costs."""
-SAME = 1e-6
-"""Relative error of a distance that is measured in parts."""
 LEAST_WORK = 1e-3
 """Deterministic seconds below which nothing is asked any more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Improved:
-    """
-    An answer after CP-SAT has looked at it.
-
-    Parameters
-    ----------
-    at, value
-        The best arrangement known, and what it is worth.
-    cost_bound
-        What CP-SAT says that moves cost at least, for the bands reached; `None`:
-        nothing.
-    deviation_bound
-        The same of the largest distance outside the bands.
-    spread_from
-        Arrangement whose counts of a collection per bin, or the soft caps if larger,
-        are upper bounds for every better answer.
-    is_spread
-        Whether the bound on the cost assumes these upper bounds.
-    prices
-        Of loads above (side 0) and below (side 1) the bands, by side, bin and
-        resource: a bound on the cost that can be checked.
-    spent
-        Deterministic seconds of all solves.
-    """
-
-    at: Arrangement
-    value: Value
-    spread_from: Arrangement
-    cost_bound: int | None = None
-    deviation_bound: float | None = None
-    is_spread: bool = False
-    prices: Mapping[tuple[int, int, int], float] = field(default_factory=dict)
-    spent: float = 0.0
 
 
 Left = Callable[[], float | None]
@@ -131,50 +92,14 @@ def improve(
     found = Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
     nodes = separable_nodes(problem) if nodes is None else nodes
     if found.value.is_outside:
-        found, spent = _nearer(problem, found, (work / 2, left), nodes)
+        from placement.core.exact.nearer import nearer
+
+        found, spent = nearer(problem, found, (work / 2, left), nodes)
         known, left_over = 0, work - spent
     else:
         left_over = work
     cheaper = _Cheaper(problem, found, known, (left_over, left, closed), nodes)
     return replace(cheaper.improved(), spent=work - cheaper.work)
-
-
-def _nearer(
-    problem: Problem,
-    known: Improved,
-    limits: tuple[float, Left],
-    nodes: Sequence[NodeBins],
-) -> tuple[Improved, float]:
-    """Come nearer to the bands; return the work it took as well."""
-    from placement.core.exact.bands_model import BandsModel
-    from placement.core.exact.decomposition import nearest_by_node
-
-    found, spent, least = known, 0.0, 0.0
-    work, left = limits
-    if nodes:
-        apart = nearest_by_node(problem, nodes, known.at, limits)
-        spent, least = apart.spent, apart.deviation
-        model = BandsModel(problem, None)
-        model.fix_places(apart.places)
-        objective = model.distance(known.value.deviation, least)
-        half = max((work - spent) / 2, LEAST_WORK)
-        outcome = model.least(objective, half, left())
-        spent += model.spent
-        found = _better(problem, known, outcome.at)
-    if found.value.deviation > least * (1 + SAME):
-        model = BandsModel(problem, None)
-        objective = model.distance(found.value.deviation, least)
-        model.suggest(found.at)
-        outcome = model.least(objective, max(work - spent, LEAST_WORK), left())
-        spent += model.spent
-        found = _better(problem, found, outcome.at)
-        least = max(least, (outcome.bound or 0) / model.fineness)
-    is_hardly = found.value.deviation > NEARER * known.value.deviation
-    if is_hardly and found.value.cost > known.value.cost:
-        found = known
-    if problem.has_caps or not least:
-        return found, spent
-    return replace(found, deviation_bound=least), spent
 
 
 class _Cheaper:
@@ -226,6 +151,8 @@ class _Cheaper:
             return self._found
         if solutions is not None and self._closed and self._has_taken(solutions):
             # The whole of them is no easier than node by node.
+            self._is_spread = self._enough > self._least
+            self._prove(self._enough)
             return self._found
         model = BandsModel(self._problem, self._bands)
         model.gap = self._closed
@@ -247,11 +174,11 @@ class _Cheaper:
 
     def _is_closed(self, bound: int) -> bool:
         """Tell whether a lower bound shows the answer to be optimal."""
-        return self._found.value.cost <= bound * (1 + self._closed)
+        return self._found.value.cost - bound <= bound * self._closed
 
     def _has_taken(self, solutions: "NodeSolutions") -> bool:
         """Tell whether the answer has the places that the nodes have."""
-        from placement.core.exact_rules import places_in
+        from placement.core.exact_places import places_in
 
         return places_in(self._problem, self._found.at) == solutions.places
 
@@ -316,7 +243,7 @@ class _Cheaper:
     def _assign_roles(self, solutions: "NodeSolutions") -> bool:
         """Assign the roles at the places of the nodes; tell whether there is a way."""
         from placement.core.exact.roles_model import roles_within
-        from placement.core.exact_rules import arranged
+        from placement.core.exact_places import arranged
 
         work = max(self.work * PLACED, LEAST_WORK)
         placed = arranged(self._problem, solutions.places, set())
@@ -324,7 +251,7 @@ class _Cheaper:
         self.work -= spent
         if found is None or len(self._outside(found)):
             return False
-        self._found = _better(self._problem, self._found, found)
+        self._found = better(self._problem, self._found, found)
         return True
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
@@ -340,7 +267,7 @@ class _Cheaper:
     def _fewer_roles(self, *, is_free: bool) -> None:
         """Change as few roles as can be, moves staying as many or as they are."""
         from placement.core.exact.bands_model import BandsModel
-        from placement.core.exact_rules import places_in
+        from placement.core.exact_places import places_in
 
         model = BandsModel(self._problem, self._bands)
         if is_free:
@@ -360,7 +287,7 @@ class _Cheaper:
             model.tighten(over, self._bands)
             tight = self._solved(model, objective, part)
             outcome = outcome._replace(at=tight.at, is_best=False)
-        self._found = _better(self._problem, self._found, outcome.at)
+        self._found = better(self._problem, self._found, outcome.at)
         self._report()
         return outcome
 
@@ -398,13 +325,3 @@ class _Cheaper:
         if (found.cost_bound or -1) < bound <= found.value.cost:
             is_spread = self._is_spread
             self._found = replace(found, cost_bound=bound, is_spread=is_spread)
-
-
-def _better(problem: Problem, known: Improved, at: Arrangement | None) -> Improved:
-    """Take an arrangement if it is worth more than the best one known."""
-    if at is None or misplaced_roles(problem, at).any() or not keeps_caps(problem, at):
-        return known
-    if crowds(problem, known.spread_from, at):
-        return known
-    worth = evaluate(problem, at)
-    return replace(known, at=at, value=worth) if worth < known.value else known

@@ -20,7 +20,7 @@ from ortools.sat.python import cp_model
 
 from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.node_rows import NodeRows
-from placement.core.exact_rules import SEED
+from placement.core.exact_places import SEED
 from placement.core.problem import BoolArray, FloatArray, IntArray
 
 FIRST_GROUPS, FIRST_WORK = 50, 0.1

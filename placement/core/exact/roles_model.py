@@ -5,7 +5,8 @@ from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, reached_bands
-from placement.core.exact_rules import BITS, SEED
+from placement.core.exact_places import SEED
+from placement.core.exact_rules import BITS
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 from placement.core.spread import crowds
 from placement.core.value import evaluate, misplaced_roles, unreleased_roles
