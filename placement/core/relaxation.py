@@ -57,18 +57,20 @@ class Tables:
         may = problem.is_eligible[problem.group_class][:, problem.bin_class]
         may = may & problem.may_receive
         is_home, is_kept = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-        must = np.equal(problem.movability, Movability.MUST)
         never = np.equal(problem.movability, Movability.NEVER)
+        must = np.equal(problem.movability, Movability.MUST) & (home >= 0)
+        stays = ~must & (home >= 0)
         may[group[must], home[must]] = False
-        may[group[~must], home[~must]] = True
-        is_home[group[~must], home[~must]] = True
+        may[group[stays], home[stays]] = True
+        is_home[group[stays], home[stays]] = True
         is_kept[group[never], home[never]] = True
         held = np.nonzero(problem.role_home != NOWHERE)[0]
         may_lead = np.zeros(shape, np.bool_)
         may_lead[held] = problem.may_hold_role
-        may_lead[held, home[problem.role_home[held]]] = True
+        holder = home[problem.role_home[held]]
+        may_lead[held[holder >= 0], holder[holder >= 0]] = True
         # A role that stays with its item is there if that is.
-        tied = held[~problem.is_role_movable[held]]
+        tied = held[~problem.is_role_movable[held] & (holder >= 0)]
         may_follow = may.copy()
         may_follow[tied, home[problem.role_home[tied]]] = False
         kept = tied[never[problem.role_home[tied]]]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import loads
+from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, reached_bands
 from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.induced import InducedSearch
@@ -17,10 +17,11 @@ from placement.core.exact.node_relaxation import (
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.roles_model import roles_within
 from placement.core.exact.separable import NodeBins, separable_nodes
+from placement.core.problem import NOWHERE
 from placement.core.solution import Bounded
 from support.every_way import legal, worst_of
 from support.problems import make_problem
-from support.racked import all_legal, racked, within
+from support.racked import RACKS, all_legal, racked, within
 
 
 def rows_of(problem, at, *, number=0):
@@ -87,6 +88,26 @@ def test_prices_of_all_racks_prove_no_more_than_the_least_cost(problem):
     bound, _ = proof_of(problem, bands, prices)
 
     assert bound <= min(value.cost for _, value in within(problem, bands))
+
+
+def test_an_item_that_lies_nowhere_has_to_be_copied_wherever_it_goes():
+    problem = make_problem(
+        [[NOWHERE, 0]],
+        num_bins=4,
+        racks=RACKS,
+        weight=[5],
+        cost=[7],
+        lower=0,
+        upper=10,
+        target=5.0,
+    )
+    at = Arrangement(np.array([2, 0], dtype=np.int32), np.array([1]))
+
+    rows, _ = rows_of(problem, at, number=1)
+
+    assert rows.groups.tolist() == [0, 0]
+    assert rows.bins.tolist() == [2, 3]
+    assert rows.cost.tolist() == [7, 7]
 
 
 @st.composite
