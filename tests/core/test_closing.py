@@ -8,27 +8,9 @@ import pytest
 from placement.core.closing import listening
 from placement.core.effort import EXACT, NORMAL
 from placement.core.solve import solve
-from support.problems import make_problem
+from support.racked import skewed
 
 RACKS = [0, 1, 0, 1, 0, 1]
-
-
-def skewed(racks):
-    """Thirty groups of two items, all in four of six bins."""
-    rng = np.random.default_rng(5)
-    weight = rng.integers(10, 1_000, 30).tolist()
-    homes = [[0, 1] if group % 3 else [2, 3] for group in range(30)]
-    target = 2 * sum(weight) / 6
-    return make_problem(
-        homes,
-        num_bins=6,
-        racks=racks,
-        weight=weight,
-        cost=weight,
-        lower=int(target * 0.95),
-        upper=int(target * 1.05),
-        target=target,
-    )
 
 
 def heard(problem, effort):

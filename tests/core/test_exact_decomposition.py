@@ -1,22 +1,29 @@
 """Racks that nothing moves between, each solved by itself, against brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from placement.core.arrangement import home_arrangement
 from placement.core.bounds import aimed_bands, reached_bands
-from placement.core.effort import NORMAL
+from placement.core.certify import proven_answer
+from placement.core.deadline import Deadline
+from placement.core.effort import NORMAL, QUICK
+from placement.core.exact import neighbourhoods
 from placement.core.exact.decomposition import cheapest_by_node, nearest_by_node
 from placement.core.exact.improve import improve
 from placement.core.exact.separable import separable_nodes
+from placement.core.exact.step import ExactStep
+from placement.core.exact_work import ExactWork
 from placement.core.solution import Bounded, Status
 from placement.core.solve import solve
 from placement.core.value import evaluate
 from support.every_way import worst_of
 from support.oracles import illegal_moves
 from support.problems import make_problem
-from support.racked import RACKS, all_legal, racked, within
+from support.racked import RACKS, all_legal, racked, skewed, within
 
 WORK = (20.0, lambda: None)
 
@@ -134,3 +141,24 @@ def test_an_answer_in_place_costs_nothing_in_any_rack():
 
     assert sum(found.costs) == 0
     assert np.array_equal(sorted(found.places), [(0, 0), (0, 2), (1, 1), (1, 3)])
+
+
+def test_racks_too_large_for_a_model_are_solved_in_parts(monkeypatch):
+    sought = []
+
+    def improved(problem, at, **_):
+        sought.append(problem.num_bins)
+        return at, evaluate(problem, at)
+
+    monkeypatch.setattr(neighbourhoods, "improve_by_neighbourhoods", improved)
+    problem = skewed([0, 1] * 3)
+    effort = replace(NORMAL, exact_cells=1)
+    at = solve(problem, effort=QUICK).best
+    known = proven_answer(problem, at, evaluate(problem, at), (None, effort))
+
+    # As if next to nothing were proven of it.
+    step = ExactStep(problem, effort, 1, Deadline(), ExactWork.of(effort))
+    step.asked(known._replace(cost=1, cost_proof=None))
+
+    assert separable_nodes(problem)
+    assert sought == [6]

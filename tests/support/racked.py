@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 from hypothesis import strategies as st
 
 from support.every_way import legal
@@ -52,3 +53,21 @@ def within(problem, bands):
     first, *others = problem.levels
     narrowed = replace(problem, levels=(replace(first, limits=limits), *others))
     return [(at, value) for at, value in all_legal(narrowed) if not value.deviation]
+
+
+def skewed(racks):
+    """Thirty groups of two items, all in four of six bins."""
+    rng = np.random.default_rng(5)
+    weight = rng.integers(10, 1_000, 30).tolist()
+    homes = [[0, 1] if group % 3 else [2, 3] for group in range(30)]
+    target = 2 * sum(weight) / 6
+    return make_problem(
+        homes,
+        num_bins=6,
+        racks=racks,
+        weight=weight,
+        cost=weight,
+        lower=int(target * 0.95),
+        upper=int(target * 1.05),
+        target=target,
+    )

@@ -123,7 +123,9 @@ class ExactStep:
             return None
         if self.deadline.is_over() or not (self.is_whole or self._is_far(answer)):
             return None
-        is_parted = not self._nodes and not self.is_whole and self._is_parted
+        # Separable nodes that fit come before neighbourhoods.
+        is_by_node = self._fits and bool(self._nodes)
+        is_parted = not is_by_node and not self.is_whole and self._is_parted
         found = _Found(answer.at)
         if is_parted:
             found = _Found(self._by_neighbourhoods(answer))
