@@ -88,8 +88,8 @@ class Answer(NamedTuple):
     said
         What a solver says of the cost and of the distance, where it was asked.
     is_relaxed
-        Whether `cost` is no less than the linear relaxation, so that no prices prove
-        more.
+        Whether `cost` is at least the optimum of a linear relaxation in which no role
+        constraint was needed, so that prices of load prove hardly more.
     """
 
     at: Arrangement
@@ -167,8 +167,9 @@ def _certify(
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_met = value.key[0] == 0
-    is_open = cost * (1 + effort.gap) < copied
-    if is_met and is_open and not is_relaxed:
+    # Prices of load take long where they can prove little more.
+    is_priced = is_relaxed or copied <= cost * (1 + effort.gap)
+    if is_met and cost < copied and (models.is_fitting or not is_priced):
         more = _more_cost(problem, (at, bands), copied, (effort, models))
         cost, proof = max((cost, proof), more, key=_first)
     moves, moves_proof = moves_bound(problem, bands, value.moves)

@@ -30,6 +30,28 @@ SECONDS_AT_LEAST, SECONDS_PER_WORK = 20.0, 60.0
 """Some thirty times the usual seconds, so that a loaded machine gives the same plan."""
 
 
+def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolver:
+    """
+    Return a solver that ends at the same point on any machine.
+
+    Parameters
+    ----------
+    work
+        Limit in deterministic seconds.
+    seconds
+        Limit in seconds of a deadline; `None`: there is none.
+    """
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers, parameters.random_seed = 1, SEED
+    parameters.max_deterministic_time = work
+    # At times CP-SAT raises a bound step by step, and counts next to no work.
+    longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
+    within = longest if seconds is None else min(longest, max(seconds, 0.0))
+    parameters.max_time_in_seconds = within
+    return solver
+
+
 class PlacesModel:
     """
     Variables of places and roles, and what groups ask for.
@@ -100,15 +122,8 @@ class PlacesModel:
         seconds
             The same in seconds, where somebody waits; `None`: any.
         """
-        self.solver = cp_model.CpSolver()
-        parameters = self.solver.parameters
-        parameters.num_workers, parameters.random_seed = 1, SEED
-        parameters.max_deterministic_time = work
-        parameters.relative_gap_limit = self.gap
-        # At times CP-SAT raises a bound step by step, and counts next to no work.
-        longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
-        within = longest if seconds is None else min(longest, seconds)
-        parameters.max_time_in_seconds = within
+        self.solver = limited_solver(work, seconds)
+        self.solver.parameters.relative_gap_limit = self.gap
         self.solver.best_bound_callback = self.watch
         return self.solver.solve(self.model)
 

@@ -216,6 +216,7 @@ class _Cheaper:
         if self._assign_roles(solutions):
             return solutions
         # No roles were found for these places: each node has to have what it needs.
+        self._found = replace(self._found, needs_roles=True)
         solutions = self._solutions(has_roles=True)
         self._assign_roles(solutions)
         return solutions

@@ -31,6 +31,8 @@ class Improved:
     prices
         Of loads above (side 0) and below (side 1) the bands, by side, bin and
         resource: a bound on the cost that can be checked.
+    needs_roles
+        Whether places alone, at these prices, left no roles within the bands.
     spent
         Deterministic seconds of all solves.
     """
@@ -42,6 +44,7 @@ class Improved:
     deviation_bound: float | None = None
     is_spread: bool = False
     prices: Mapping[tuple[int, int, int], float] = field(default_factory=dict)
+    needs_roles: bool = False
     spent: float = 0.0
 
 

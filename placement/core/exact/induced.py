@@ -20,7 +20,7 @@ from ortools.sat.python import cp_model
 
 from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.node_rows import NodeRows
-from placement.core.exact_places import SEED
+from placement.core.exact_places import SEED, limited_solver
 from placement.core.problem import BoolArray, FloatArray, IntArray
 
 FIRST_GROUPS, FIRST_WORK = 50, 0.1
@@ -195,12 +195,7 @@ class _Program:
 
     def solved(self, work: float, seconds: float | None) -> BoolArray | None:
         """Return the columns of the best solution found, if any."""
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        parameters.num_workers, parameters.random_seed = 1, SEED
-        parameters.max_deterministic_time = work
-        if seconds is not None:
-            parameters.max_time_in_seconds = max(seconds, 0.0)
+        solver = limited_solver(work, seconds)
         status = solver.solve(self._model)
         self.spent = solver.response_proto.deterministic_time
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:

@@ -105,12 +105,6 @@ class NodeRows:
     def __len__(self) -> int:
         return len(self.groups)
 
-    @property
-    def most_items(self) -> int:
-        """Items in these bins at most."""
-        columns = np.bincount(self.groups, minlength=len(self.most))
-        return int(np.minimum(columns, self.most).sum())
-
     def columns_of(self, at: Arrangement) -> BoolArray:
         """Return ``(n,)`` the columns of an arrangement."""
         problem = self.problem

@@ -5,7 +5,7 @@ from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, reached_bands
-from placement.core.exact_places import SEED
+from placement.core.exact_places import limited_solver
 from placement.core.exact_rules import BITS
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 from placement.core.spread import crowds
@@ -147,9 +147,7 @@ class _RolesModel:
             if item != self._problem.role_home[group]
         ]
         self._model.minimize(cp_model.LinearExpr.sum(others))
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers, solver.parameters.random_seed = 1, SEED
-        solver.parameters.max_deterministic_time = work
+        solver = limited_solver(work)
         status = solver.solve(self._model)
         self.spent = solver.response_proto.deterministic_time
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:

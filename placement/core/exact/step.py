@@ -48,12 +48,15 @@ class _Found(NamedTuple):
         Bounds that CP-SAT states.
     cost, proof
         A bound on the cost that can be checked.
+    is_relaxed
+        As of `Answer`.
     """
 
     at: Arrangement
     said: Said = NOTHING_SAID
     cost: int = 0
     proof: Proof | None = None
+    is_relaxed: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,8 +172,9 @@ class ExactStep:
         cost = None if self.problem.price_per_move else found.cost_bound
         said = Said(cost, found.deviation_bound, solver_name(), found.is_spread)
         bands = reached_bands(self.problem, found.at)
-        proven = proof_of(self.problem, bands, found.prices)
-        return _Found(found.at, said, *proven)
+        cost_bound, proof = proof_of(self.problem, bands, found.prices)
+        is_relaxed = proof is not None and not found.needs_roles
+        return _Found(found.at, said, cost_bound, proof, is_relaxed)
 
     def _by_neighbourhoods(self, answer: Answer) -> Arrangement:
         from placement.core.exact.neighbourhoods import improve_by_neighbourhoods
@@ -193,7 +197,7 @@ class ExactStep:
             known = (proof, self.effort)
             answer = proven_answer(self.problem, found.at, value, known)
         if found.proof is not None and answer.at is found.at:
-            answer = answer._replace(is_relaxed=True)
+            answer = answer._replace(is_relaxed=found.is_relaxed)
             if found.cost > answer.cost:
                 answer = answer._replace(cost=found.cost, cost_proof=found.proof)
         return answer._replace(said=said)
