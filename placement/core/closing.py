@@ -18,9 +18,9 @@ def closing(cost: float, bound: float) -> None:
     Parameters
     ----------
     cost
-        Of the best answer so far.
+        Cost of the incumbent.
     bound
-        No answer is known to cost less.
+        Lower bound on the cost.
     """
     for listen in _listeners:
         listen(int(cost), int(bound))

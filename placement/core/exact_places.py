@@ -59,7 +59,7 @@ class PlacesModel:
     Parameters
     ----------
     problem
-        What to arrange.
+        The problem to model.
     is_lenient
         Whether items may fail to do as they must, which is counted.
     inside
@@ -146,7 +146,7 @@ class PlacesModel:
         return set(zip(held.tolist(), bins.tolist(), strict=True))
 
     def keep(self, objective: cp_model.LinearExprT) -> None:
-        """Let nothing be worse from now on than the last answer is."""
+        """Add the value of the last solution as an upper bound on an objective."""
         self.model.add(objective <= self.solver.value(objective))
 
     def _may_be_at(self, group: int, b: int) -> bool:
@@ -315,7 +315,7 @@ def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrange
     Parameters
     ----------
     problem
-        Whose items these are.
+        The problem of these items.
     places, holders
         Groups and the bins that have an item of theirs, or the one with the role.
     """

@@ -163,7 +163,7 @@ class RulesModel(PlacesModel):
 
     @cached_property
     def _held(self) -> dict[int, tuple[IntArray, IntArray]]:
-        """Of each bin the groups with a variable there, and their items at home."""
+        """Groups with a variable in each bin, and their items at home there."""
         groups: dict[int, list[int]] = {b: [] for b in self.bins}
         for group, b in self.at:
             groups[b].append(group)

@@ -58,13 +58,13 @@ def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
 
 def _print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
     """Note the snapshots that may be loaded in part, the first few by name."""
-    told = [str(each["cluster_id"]) for each in documents if not each["complete"]]
-    if told:
-        rest = len(told) - MOST_NAMED
+    incomplete = [str(each["cluster_id"]) for each in documents if not each["complete"]]
+    if incomplete:
+        rest = len(incomplete) - MOST_NAMED
         more = f" and {rest} more" if rest > 0 else ""
         typer.echo(
             "Note: topics or partitions are missing, and rows may be still to come: "
-            f"{', '.join(told[:MOST_NAMED])}{more}"
+            f"{', '.join(incomplete[:MOST_NAMED])}{more}"
         )
 
 

@@ -8,8 +8,8 @@ these links relaxed each node is an independent problem. The sum of the optimal 
 node is optimal for all nodes together if the roles can be assigned within the bands.
 A single model needs a proof for every combination of solutions of its nodes.
 
-Of each node first the linear relaxation is solved, then solutions are searched for
-around it (`core.exact.induced`), and CP-SAT proves what gap is left.
+For each node, the linear relaxation is solved, a neighbourhood search follows
+(`core.exact.induced`), and CP-SAT closes the remaining gap.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ class NodeSolutions:
     deviation
         Lower bound on the largest distance outside the bands, in targets.
     prices
-        Of loads above (side 0) and below (side 1) the band, by side, bin and resource.
+        Duals of the bands by side (0: upper, 1: lower), bin and resource.
     """
 
     places: set[Pair]

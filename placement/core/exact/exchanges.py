@@ -69,7 +69,7 @@ class Exchanges:
     Parameters
     ----------
     rows
-        Of the bins.
+        Constraints of the bins.
     rng
         Draws items where a bin has many.
     """

@@ -29,8 +29,8 @@ class Improved:
     is_spread
         Whether the bound on the cost assumes these upper bounds.
     prices
-        Of loads above (side 0) and below (side 1) the bands, by side, bin and
-        resource: a bound on the cost that can be checked.
+        Duals of the bands by side (0: upper, 1: lower), bin and resource: a bound on
+        the cost that can be checked.
     needs_roles
         Whether places alone, at these prices, left no roles within the bands.
     spent

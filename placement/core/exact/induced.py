@@ -30,13 +30,13 @@ MOST_GROUPS, PART_WORK = 35, 0.05
 DISAGREEING = 2 / 3
 """Part of the groups that may be ones on which answer and relaxation disagree."""
 OVERHEAD = 0.01
-"""What making one takes, in deterministic seconds."""
+"""Deterministic seconds to build one program."""
 STALLED = 30
 """So many programs without a gain end the search."""
 BITS = 26
 """Bits of a weight."""
 WHOLE = 1e-6
-"""What a column may be off 0 or 1 to count as whole."""
+"""Integrality tolerance of a column."""
 
 
 class InducedSearch:
@@ -46,7 +46,7 @@ class InducedSearch:
     Parameters
     ----------
     rows
-        Of the bins.
+        Constraints of the bins.
     relaxed
         ``(n,)`` columns of the linear relaxation.
     enough

@@ -111,7 +111,7 @@ def bound_of(rows: NodeRows, prices: FloatArray) -> int:
     Parameters
     ----------
     rows
-        Of the bins.
+        Constraints of the bins.
     prices
         ``(rows,)``, not negative; those of rows that are no bands count as 0.
     """
@@ -151,9 +151,9 @@ def proof_of(
     Parameters
     ----------
     problem, bands
-        What the bound is about.
+        The problem, and the bands for which the bound holds.
     prices
-        Of loads above (side 0) and below (side 1) the bands, by side, bin and resource.
+        Duals of the bands by side (0: upper, 1: lower), bin and resource.
     """
     cells = problem.num_groups * problem.num_bins
     if not prices or not fits_prices(problem, cells):

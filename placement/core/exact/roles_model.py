@@ -55,7 +55,7 @@ def roles_within(
     at
         Where everything is.
     bands
-        What loads are to keep to.
+        Bounds of the loads.
     work
         Deterministic seconds that it may take.
 

@@ -67,13 +67,13 @@ class ExactStep:
     Parameters
     ----------
     problem
-        What is solved.
+        The problem to solve.
     effort, seed
         How much work to do, and the seed of what is drawn.
     deadline
         When to end.
     work
-        What the questions of a plan may still take; each takes some of it.
+        Remaining work of all solves of a plan; each solve reduces it.
     """
 
     problem: Problem
