@@ -38,16 +38,19 @@ class Said(NamedTuple):
     deviation
         The largest distance outside the bands at least; `None`: nothing.
     solver
-        Its name and version.
+        Name and version of the solver that states the distance.
     is_spread
         Whether the bound on the cost holds only for answers that keep the soft caps
         on collections.
+    cost_solver
+        Name and version of the solver that states the bound on the cost.
     """
 
     cost: int | None = None
     deviation: float | None = None
     solver: str | None = None
     is_spread: bool = False
+    cost_solver: str | None = None
 
     def at_best(self, other: "Said", *, is_in_band: bool) -> "Said":
         """
@@ -62,6 +65,7 @@ class Said(NamedTuple):
             _more(self.deviation, other.deviation),
             self.solver or other.solver,
             more.is_spread,
+            more.cost_solver,
         )
 
 
@@ -181,7 +185,7 @@ def _certify(
     checked = _checked(problem, bands, copied, cost, proof, (False, is_met))
     return Certificate(
         cost=checked.with_solver(
-            said.cost if is_met else None, said.solver, is_spread=said.is_spread
+            said.cost if is_met else None, said.cost_solver, is_spread=said.is_spread
         ),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
         deviation=_deviation(problem, answer, effort, models),

@@ -334,3 +334,15 @@ def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrange
             if (group, int(bin_of[item])) in holders:
                 role_of[group] = item
     return Arrangement(bin_of, role_of)
+
+
+def with_roles_kept(problem: Problem, at: Arrangement) -> Arrangement:
+    """Let items that move take their roles along: they are interchangeable."""
+    bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
+    for group in np.nonzero(role_of != problem.role_home)[0].tolist():
+        was, holder = int(problem.role_home[group]), int(role_of[group])
+        moved = np.not_equal(bin_of[[was, holder]], problem.home[[was, holder]])
+        if moved.all():
+            bin_of[[was, holder]] = bin_of[[holder, was]]
+            role_of[group] = was
+    return Arrangement(bin_of, role_of)

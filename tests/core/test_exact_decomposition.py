@@ -5,21 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement
+from placement.core.arrangement import home_arrangement, loads
 from placement.core.bounds import aimed_bands, reached_bands
 from placement.core.certify import proven_answer
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, QUICK
 from placement.core.exact import neighbourhoods
-from placement.core.exact.decomposition import cheapest_by_node, nearest_by_node
+from placement.core.exact.decomposition import Decomposition, nearest_by_node
+from placement.core.exact.fixed_roles import cheaper_in_turns
 from placement.core.exact.improve import improve
 from placement.core.exact.separable import separable_nodes
 from placement.core.exact.step import ExactStep
 from placement.core.exact_work import ExactWork
 from placement.core.solution import Bounded, Status
 from placement.core.solve import solve
-from placement.core.value import evaluate
+from placement.core.value import evaluate, misplaced_roles
 from support.every_way import worst_of
 from support.oracles import illegal_moves
 from support.problems import make_problem
@@ -30,16 +32,18 @@ WORK = (20.0, lambda: None)
 
 @pytest.mark.slow
 @settings(max_examples=60)
-@given(racked())
-def test_what_racks_cost_at_least_is_no_more_than_brute_force_finds(problem):
+@given(racked(), st.sampled_from([0.0, 1e-6]))
+def test_what_racks_cost_at_least_is_no_more_than_brute_force_finds(problem, closed):
     nodes = separable_nodes(problem)
     at, value = worst_of(all_legal(problem))
     bands = reached_bands(problem, at)
 
-    found = cheapest_by_node(problem, nodes, at, bands, WORK, spread_from=at)
+    found = Decomposition(problem, nodes, (at, at), bands, closed)
+    found.searched(WORK)
+    solutions = found.proven(WORK)
 
     least = min(value.cost for _, value in within(problem, bands))
-    assert sum(found.costs) <= least <= value.cost
+    assert sum(solutions.costs.values()) <= least <= value.cost
 
 
 @pytest.mark.slow
@@ -124,22 +128,36 @@ def test_a_bound_on_spread_answers_says_nothing_of_one_below_it():
     assert cost.with_solver(10, "CP-SAT", is_spread=True).is_least
 
 
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(racked())
+def test_places_and_roles_in_turns_stay_within_the_bands(problem):
+    at, value = worst_of(all_legal(problem))
+    bands = reached_bands(problem, at)
+    nodes = separable_nodes(problem)
+
+    found, _ = cheaper_in_turns(problem, nodes, (at, at), bands, (2.0, WORK[1]), 1e-6)
+
+    load = loads(problem, found)
+    assert (load >= bands.lower).all()
+    assert (load <= bands.upper).all()
+    assert evaluate(problem, found).cost <= value.cost
+    assert not illegal_moves(problem, found)
+    assert not misplaced_roles(problem, found).any()
+
+
 def test_an_answer_in_place_costs_nothing_in_any_rack():
     problem = make_problem(
         [[0, 2], [1, 3]], num_bins=4, racks=RACKS, lower=1, upper=1, target=1.0
     )
     at = home_arrangement(problem)
 
-    found = cheapest_by_node(
-        problem,
-        separable_nodes(problem),
-        at,
-        aimed_bands(problem),
-        WORK,
-        spread_from=at,
+    nodes = Decomposition(
+        problem, separable_nodes(problem), (at, at), aimed_bands(problem)
     )
+    found = nodes.searched(WORK)
 
-    assert sum(found.costs) == 0
+    assert sum(found.costs.values()) == 0
     assert np.array_equal(sorted(found.places), [(0, 0), (0, 2), (1, 1), (1, 3)])
 
 

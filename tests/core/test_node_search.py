@@ -9,6 +9,7 @@ from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, reached_bands
 from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.induced import InducedSearch
+from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import (
     bound_of,
     proof_of,
@@ -146,21 +147,76 @@ def every_place(problem):
     return legal(problem, lambda p, g: (((b,), g) for b in range(p.num_bins)))
 
 
-@settings(max_examples=30)
+def relaxed_cost(rows, relaxed):
+    return float(relaxed.columns @ rows.cost)
+
+
+@settings(max_examples=40)
 @given(crowd())
-def test_no_exchange_between_two_bins_is_left(problem):
+def test_no_exchange_of_up_to_four_items_is_left(problem):
     rows, columns, ways = of_crowd(problem)
+    relaxed = solve_relaxation(rows)
+    enough = relaxed_cost(rows, relaxed)
+    exchanges = Exchanges(rows, relaxed, enough, np.random.default_rng(1))
 
-    found, _ = Exchanges(rows, np.random.default_rng(1)).improved(columns, 0)
+    found = exchanges.improved(columns, 20.0)
 
-    assert rows.holds(found)
+    assert rows.is_solution(found)
     assert rows.cost_of(found) <= rows.cost_of(columns)
     for way in ways:
-        gone = {int(b) for b in rows.bins[found & ~way]}
-        come = {int(b) for b in rows.bins[way & ~found]}
-        moved = [int((found & ~way & (rows.bins == b)).sum()) for b in gone]
-        if len(gone | come) == 2 and max(moved) <= 2:
+        if int((found & ~way).sum()) <= 4:
             assert rows.cost_of(way) >= rows.cost_of(found)
+
+
+@settings(max_examples=40)
+@given(crowd(), st.sampled_from([0.0, 1e-6]), st.booleans())
+def test_branch_and_cut_finds_the_least(problem, closed, has_heuristics):
+    rows, columns, ways = of_crowd(problem)
+
+    found = solve_program(
+        rows, columns, closed=closed, work=20.0, has_heuristics=has_heuristics
+    )
+
+    least = min(rows.cost_of(way) for way in ways)
+    assert found.is_best
+    assert found.bound <= least
+    assert rows.is_solution(found.columns)
+    assert rows.cost_of(found.columns) == least
+
+
+@settings(max_examples=20)
+@given(crowd(), st.sampled_from([1e-6, 1e-4, 1e-3]))
+def test_branch_and_cut_of_little_work_ends_alike_and_proves_no_more(problem, work):
+    rows, columns, ways = of_crowd(problem)
+
+    first, second = (
+        solve_program(rows, columns, closed=0.0, work=work) for _ in range(2)
+    )
+
+    assert first.bound == second.bound <= min(rows.cost_of(way) for way in ways)
+    assert first.spent == second.spent
+    if first.columns is not None:
+        assert rows.is_solution(first.columns)
+        assert np.array_equal(first.columns, second.columns)
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked())
+def test_with_known_roles_rows_hold_where_loads_are_within_the_bands(problem):
+    known = all_legal(problem)
+    at, _ = worst_of(known)
+    bands = reached_bands(problem, at)
+    node = separable_nodes(problem)[0]
+    inside = list(node.bins)
+    for one, _ in known:
+        leads = np.isin(one.bin_of[one.role_of], inside)
+        rows = NodeRows(problem, bands, node, None, leads)
+        load = loads(problem, one)[inside]
+        is_within = bool(
+            (load >= bands.lower[inside]).all() and (load <= bands.upper[inside]).all()
+        )
+        assert rows.holds(rows.columns_of(one)) == is_within
 
 
 @settings(max_examples=40)
@@ -168,7 +224,7 @@ def test_no_exchange_between_two_bins_is_left(problem):
 def test_the_search_finds_the_least_of_what_it_can_try_at_once(problem):
     rows, columns, ways = of_crowd(problem)
     relaxed = solve_relaxation(rows)
-    search = InducedSearch(rows, relaxed.columns, enough=0, work=2.0, left=lambda: None)
+    search = InducedSearch(rows, relaxed, enough=0, work=2.0, left=lambda: None)
 
     found = search.improved(columns)
 

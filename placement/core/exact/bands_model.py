@@ -19,7 +19,7 @@ from ortools.sat.python import cp_model
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
 from placement.core.exact.separable import NodeBins
-from placement.core.exact_places import Pair
+from placement.core.exact_places import Pair, with_roles_kept
 from placement.core.exact_rules import BITS, RulesModel
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 from placement.core.value import Value, usable_capacity
@@ -277,7 +277,7 @@ class BandsModel(RulesModel):
         solved = self.least_value(objective, work, seconds)
         if solved is None:
             return NOTHING
-        at = self._with_roles_kept(self._arrangement(self.solver))
+        at = with_roles_kept(self.problem, self._arrangement(self.solver))
         return Outcome(at, *solved)
 
     def least_value(
@@ -294,18 +294,6 @@ class BandsModel(RulesModel):
         value = int(self.solver.value(objective))
         bound = _whole(self.solver.best_objective_bound)
         return value if is_best else min(value, bound), is_best
-
-    def _with_roles_kept(self, at: Arrangement) -> Arrangement:
-        """Let items that move take their roles along: they are interchangeable."""
-        problem = self.problem
-        bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
-        for group in np.nonzero(role_of != problem.role_home)[0].tolist():
-            was, holder = int(problem.role_home[group]), int(role_of[group])
-            moved = np.not_equal(bin_of[[was, holder]], problem.home[[was, holder]])
-            if moved.all():
-                bin_of[[was, holder]] = bin_of[[holder, was]]
-                role_of[group] = was
-        return Arrangement(bin_of, role_of)
 
 
 def _of_copies(problem: Problem) -> IntArray:

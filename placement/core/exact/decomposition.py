@@ -9,7 +9,8 @@ node is optimal for all nodes together if the roles can be assigned within the b
 A single model needs a proof for every combination of solutions of its nodes.
 
 For each node, the linear relaxation is solved, a neighbourhood search follows
-(`core.exact.induced`), and CP-SAT closes the remaining gap.
+(`core.exact.induced`), and an integer program (`core.exact.node_program`) closes the
+remaining gap. CP-SAT solves small nodes, those with roles, and the last digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,28 +22,25 @@ from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands
 from placement.core.closing import closing, is_listened_to
 from placement.core.exact.bands_model import BandsModel
-from placement.core.exact.induced import InducedSearch
+from placement.core.exact.node_program import solve_program, solver_name
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
+from placement.core.exact.node_search import searched
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.spread_rows import keep_spread
+from placement.core.exact.work_limits import LEAST_WORK, Limits
 from placement.core.exact_places import Pair, Watch, places_in
 from placement.core.problem import FloatArray, Problem
 from placement.core.value import distances, evaluate
 
-SEARCH = 0.4
-"""Part of the work for all that comes ahead of the proofs of larger nodes."""
 FEW_COLUMNS = 400
 """Pairs of group and bin of a node up to which CP-SAT needs no search ahead."""
+BRANCH = 0.3
+"""Part of the work for branch and cut of small nodes ahead of CP-SAT."""
 AT_ONCE = 0.2
 """Part of the work for proofs of small nodes ahead of the search."""
 PART = 0.5
 """Part of the remaining work available to the distance problem of one node."""
-LEAST_WORK = 1e-3
-"""Smallest limit of one solve, in deterministic seconds."""
-
-Limits = tuple[float, Callable[[], float | None]]
-"""Deterministic seconds, and a function that returns the seconds to the deadline."""
 
 
 @dataclass(slots=True)
@@ -59,21 +57,24 @@ class NodeSolutions:
     spent
         Deterministic seconds of all solves.
     costs, spread_costs
-        Lower bound on the cost of each node, in units of `Problem.cost`; and on that
-        of solutions that keep the soft caps on collections.
+        Lower bound on the cost of the moves into the bins of each node, in units of
+        `Problem.cost`; and on that of solutions that keep the soft caps on collections.
     deviation
         Lower bound on the largest distance outside the bands, in targets.
     prices
         Duals of the bands by side (0: upper, 1: lower), bin and resource.
+    solver
+        Name and version of the solver that states the bounds, if not CP-SAT.
     """
 
     places: set[Pair]
     known: int
     spent: float = 0.0
-    costs: list[int] = field(default_factory=list)
-    spread_costs: list[int] = field(default_factory=list)
+    costs: dict[tuple[int, ...], int] = field(default_factory=dict)
+    spread_costs: dict[tuple[int, ...], int] = field(default_factory=dict)
     deviation: float = 0.0
     prices: dict[tuple[int, int, int], float] = field(default_factory=dict)
+    solver: str | None = None
 
     def take_prices(self, rows: NodeRows, prices: FloatArray) -> None:
         """Keep the prices of the bands of a node."""
@@ -88,19 +89,9 @@ class NodeSolutions:
         self.places = others | places
 
 
-def cheapest_by_node(
-    problem: Problem,
-    nodes: Sequence[NodeBins],
-    at: Arrangement,
-    bands: Bands,
-    limits: Limits,
-    *,
-    spread_from: Arrangement,
-    closed: float = 0.0,
-    has_roles: bool = False,
-) -> NodeSolutions:
+class Decomposition:
     """
-    Minimize the cost of each node within the bands.
+    Minimizes the cost of each node within the bands.
 
     Solutions keep the soft caps on collections, as far as `spread_from` does.
 
@@ -108,52 +99,84 @@ def cheapest_by_node(
     ----------
     problem, nodes
         The problem and its separable nodes, from `separable_nodes`.
-    at
-        Feasible solution within the bands: the first incumbent.
+    known
+        Feasible solution within the bands: the first incumbent; and an arrangement
+        whose counts of a collection per bin, or the soft caps if larger, are upper
+        bounds.
     bands
         Bounds of the loads.
-    limits
-        Work and time limits of all nodes together.
-    spread_from
-        Arrangement whose counts of a collection per bin, or the soft caps if larger,
-        are upper bounds.
     closed
         Relative gap at which a node counts as optimal.
     has_roles
         Whether each node gets the roles that it needs from its own items. Without,
         roles are left out, which is much faster, and may leave none for the bands.
     """
-    found = NodeSolutions(places_in(problem, at), evaluate(problem, at).cost)
-    parts = [
-        _Node(problem, node, (at, spread_from), bands, closed, has_roles=has_roles)
-        for node in nodes
-    ]
-    for part in parts:
-        part.relax(found)
-    if all(part.is_small for part in parts):
-        _in_turn(_Node.prove, parts, found, limits[0] * AT_ONCE, limits[1])
-    _in_turn(_Node.search, parts, found, limits[0] * SEARCH, limits[1])
-    _in_turn(_Node.prove, sorted(parts, key=_Node.gap), found, *limits)
-    for part in parts:
-        part.give(found)
-    return found
 
+    def __init__(
+        self,
+        problem: Problem,
+        nodes: Sequence[NodeBins],
+        known: tuple[Arrangement, Arrangement],
+        bands: Bands,
+        closed: float = 0.0,
+        *,
+        has_roles: bool = False,
+    ) -> None:
+        at, _ = known
+        self._closed, self._has_roles = closed, has_roles
+        self._found = NodeSolutions(places_in(problem, at), evaluate(problem, at).cost)
+        self._parts = [
+            _Node(problem, node, known, bands, closed, has_roles=has_roles)
+            for node in nodes
+        ]
+        for part in self._parts:
+            part.relax(self._found)
 
-def _in_turn(
-    step: Callable[["_Node", NodeSolutions, Limits], None],
-    parts: Sequence["_Node"],
-    found: NodeSolutions,
-    work: float,
-    left: Callable[[], float | None],
-) -> None:
-    """Take a step with each node; what one leaves of its work the next ones have."""
-    for number, part in enumerate(parts):
-        share = (work - found.spent) / (len(parts) - number)
-        if share >= LEAST_WORK:
-            others = sum(one.bound for one in parts if one is not part)
-            part.watch(found.known, others)
-            step(part, found, (share, left))
-            part.report()
+    def searched(self, limits: Limits) -> NodeSolutions:
+        """Search for cheaper solutions; small nodes are solved at once."""
+        if self._has_roles:
+            return self._given()
+        if self.are_small:
+            self._in_turn(_Node.prove, (limits[0] * AT_ONCE, limits[1]))
+        self._in_turn(_Node.search, limits)
+        return self._given()
+
+    def proven(self, limits: Limits) -> NodeSolutions:
+        """Raise the bounds, and find what is cheaper on the way."""
+        self._found.spent = 0.0
+        self._parts.sort(key=_Node.gap)
+        work, left = limits
+        if not self._has_roles:
+            share = work * BRANCH if self.are_small else work
+            self._in_turn(_Node.branch, (share, left))
+        if self._has_roles or self.are_small or not self._closed:
+            self._in_turn(_Node.prove, limits)
+        return self._given()
+
+    @property
+    def are_small(self) -> bool:
+        """Whether CP-SAT needs no better solution of any node to start from."""
+        return all(part.is_small for part in self._parts)
+
+    def _given(self) -> NodeSolutions:
+        found = self._found
+        found.costs, found.spread_costs = {}, {}
+        for part in self._parts:
+            part.give(found)
+        return found
+
+    def _in_turn(
+        self, step: Callable[["_Node", NodeSolutions, Limits], None], limits: Limits
+    ) -> None:
+        """Take a step with each node; what one leaves of its work others have."""
+        work, left = limits
+        for number, part in enumerate(self._parts):
+            share = (work - self._found.spent) / (len(self._parts) - number)
+            if share >= LEAST_WORK:
+                others = sum(one.bound for one in self._parts if one is not part)
+                part.watch(self._found.known, others)
+                step(part, self._found, (share, left))
+                part.report()
 
 
 class _Node:
@@ -199,18 +222,32 @@ class _Node:
 
     def search(self, found: NodeSolutions, limits: Limits) -> None:
         """Search around the linear relaxation."""
-        rows, relaxed = self._rows, self._relaxed
-        if relaxed is None or self._has_roles or not self._is_open(self.bound):
+        if self._relaxed is None or not self._is_open(self.bound):
             return
-        search = InducedSearch(
-            rows,
-            relaxed.columns,
-            enough=float(relaxed.columns @ rows.cost) * (1 + self._closed),
-            work=limits[0],
-            left=limits[1],
+        self._columns, spent = searched(
+            self._rows, self._relaxed, self._columns, self._closed, limits
         )
-        self._columns = search.improved(self._columns)
-        found.spent += search.spent
+        found.spent += spent
+
+    def branch(self, found: NodeSolutions, limits: Limits) -> None:
+        """Raise the bound by branch and cut; of soft caps it takes no notice."""
+        if not self._is_open(self.bound) or self._has_roles:
+            return
+        plain = NodeRows(self._problem, self._bands, self._node, None)
+        outcome = solve_program(
+            plain,
+            self._columns,
+            closed=self._closed,
+            work=limits[0],
+            seconds=limits[1](),
+        )
+        found.spent += outcome.spent
+        if outcome.bound > self.bound:
+            self.bound, found.solver = outcome.bound, solver_name()
+        self._spread_bound = max(self.bound, self._spread_bound)
+        columns = outcome.columns
+        if columns is not None and self._rows.cost_of(columns) < self.cost():
+            self._columns = columns if self._rows.holds(columns) else self._columns
 
     def gap(self) -> float:
         """Return how far the solution is from its bound, relatively."""
@@ -219,8 +256,8 @@ class _Node:
     def give(self, found: NodeSolutions) -> None:
         """Add solution and bounds to those of all nodes."""
         found.take_places(self._node, self._rows.pairs(self._columns))
-        found.costs.append(self.bound)
-        found.spread_costs.append(self._spread_bound)
+        found.costs[self._node.bins] = self.bound
+        found.spread_costs[self._node.bins] = self._spread_bound
 
     def _proven(self, relaxed: Relaxed, found: NodeSolutions) -> int:
         """Return the cost that prices prove, whether collections stay spread or not."""

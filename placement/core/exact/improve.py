@@ -6,7 +6,7 @@ moves, then role changes. What CP-SAT proves is its own word: nothing here can c
 again, so it stands beside the bounds that are checked and never in their place.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -19,6 +19,7 @@ from placement.core.bounds import reached_bands
 from placement.core.closing import closing, is_listened_to
 from placement.core.exact.improved import Improved, better
 from placement.core.exact.separable import NodeBins, separable_nodes
+from placement.core.exact.work_limits import LEAST_WORK, Left, no_deadline
 from placement.core.problem import IntArray, Problem
 from placement.core.spread import crowds
 from placement.core.value import evaluate
@@ -27,27 +28,21 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
 
     from placement.core.exact.bands_model import BandsModel, Outcome
-    from placement.core.exact.decomposition import NodeSolutions
+    from placement.core.exact.decomposition import Decomposition, NodeSolutions
     from placement.core.exact_places import Watch
 
 FIRST = 0.9
 """Part of the work that a question may take where others follow."""
+SEARCH = 0.4
+"""Part of the work for the search of the nodes one by one."""
 NODES = 0.8
-"""Part of the work for the nodes one by one."""
+"""Part of the remaining work for the bounds of the nodes one by one."""
 PLACED = 0.5
 """Part of the remaining work for assigning roles at the places of all nodes."""
+TURNS = 0.7
+"""Part of the remaining work for places and roles in turns."""
 ROLES = 0.2
 """Part of the remaining work for minimizing role changes."""
-LEAST_WORK = 1e-3
-"""Deterministic seconds below which nothing is asked any more."""
-
-
-Left = Callable[[], float | None]
-
-
-def _any_time() -> float | None:
-    """Return that nobody waits."""
-    return None
 
 
 @cache
@@ -62,7 +57,7 @@ def improve(
     *,
     known: int,
     work: float,
-    left: Left = _any_time,
+    left: Left = no_deadline,
     closed: float = 0.0,
     nodes: Sequence[NodeBins] | None = None,
 ) -> Improved:
@@ -132,7 +127,7 @@ class _Cheaper:
         self.work, self._left, self._closed = limits
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
-        self._is_spread = False
+        self._is_spread, self._by_nodes = False, solver_name()
         self._before = home_arrangement(problem)
 
     def improved(self) -> Improved:
@@ -158,10 +153,15 @@ class _Cheaper:
         model.gap = self._closed
         model.watch = self._watch(model) if is_listened_to() else None
         if solutions is not None:
-            for node, least in zip(self._nodes, solutions.costs, strict=True):
-                model.add_least_cost(node.bins, least)
+            for bins, least in solutions.costs.items():
+                model.add_least_cost(bins, least)
         self._of_the_whole(model)
         return self._found
+
+    @property
+    def _of_nodes(self) -> set[int]:
+        """Bounds that the nodes add up to."""
+        return {self._least, self._enough}
 
     def _watch(self, model: "BandsModel") -> "Watch":
         """Return what reports the bound of a model of all bins."""
@@ -211,33 +211,63 @@ class _Cheaper:
         """Minimize the cost node by node if a level is separable."""
         if not self._nodes:
             return None
-        solutions = self._solutions(has_roles=False)
-        self._found = replace(self._found, prices=solutions.prices)
+        parts = self._decomposed(has_roles=False)
+        solutions = self._taken(parts.searched((self.work * SEARCH, self._left)))
+        self._found = replace(self._found, prices=dict(solutions.prices))
         if self._assign_roles(solutions):
-            return solutions
+            if self._is_closed(self._enough):
+                return solutions
+            places = set(solutions.places)
+            solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+            if solutions.places == places or self._assign_roles(solutions):
+                return solutions
         # No roles were found for these places: each node has to have what it needs.
         self._found = replace(self._found, needs_roles=True)
-        solutions = self._solutions(has_roles=True)
+        if not parts.are_small:
+            self._in_turns()
+            if not self._is_closed(self._enough):
+                self._taken(parts.proven((self.work * NODES, self._left)))
+        parts = self._decomposed(has_roles=True)
+        solutions = self._taken(parts.proven((self.work * NODES, self._left)))
         self._assign_roles(solutions)
         return solutions
 
-    def _solutions(self, *, has_roles: bool) -> "NodeSolutions":
-        """Solve the nodes one by one."""
-        from placement.core.exact.decomposition import cheapest_by_node
+    def _in_turns(self) -> None:
+        """Search places and roles in turns."""
+        from placement.core.exact.fixed_roles import cheaper_in_turns
 
-        solutions = cheapest_by_node(
+        at, spent = cheaper_in_turns(
             self._problem,
             self._nodes,
-            self._found.at,
+            (self._found.at, self._found.spread_from),
             self._bands,
-            (self.work * NODES, self._left),
-            spread_from=self._found.spread_from,
-            closed=self._closed,
+            (self.work * TURNS, self._left),
+            self._closed,
+        )
+        self.work -= spent
+        if not len(self._outside(at)):
+            self._found = better(self._problem, self._found, at)
+        self._report()
+
+    def _decomposed(self, *, has_roles: bool) -> "Decomposition":
+        """Return the nodes, from the answer on."""
+        from placement.core.exact.decomposition import Decomposition
+
+        return Decomposition(
+            self._problem,
+            self._nodes,
+            (self._found.at, self._found.spread_from),
+            self._bands,
+            self._closed,
             has_roles=has_roles,
         )
+
+    def _taken(self, solutions: "NodeSolutions") -> "NodeSolutions":
+        """Take the bounds of the nodes."""
         self.work -= solutions.spent
-        self._least = max(self._least, sum(solutions.costs))
-        self._enough = max(self._least, sum(solutions.spread_costs))
+        self._by_nodes = solutions.solver or self._by_nodes
+        self._least = max(self._least, sum(solutions.costs.values()))
+        self._enough = max(self._least, sum(solutions.spread_costs.values()))
         self._report()
         return solutions
 
@@ -324,5 +354,9 @@ class _Cheaper:
             # The bound does not apply to an answer that is not spread.
             return
         if (found.cost_bound or -1) < bound <= found.value.cost:
-            is_spread = self._is_spread
-            self._found = replace(found, cost_bound=bound, is_spread=is_spread)
+            self._found = replace(
+                found,
+                cost_bound=bound,
+                is_spread=self._is_spread,
+                solver=self._by_nodes if bound in self._of_nodes else solver_name(),
+            )

@@ -33,6 +33,8 @@ class Improved:
         the cost that can be checked.
     needs_roles
         Whether places alone, at these prices, left no roles within the bands.
+    solver
+        Name and version of the solver that states `cost_bound`.
     spent
         Deterministic seconds of all solves.
     """
@@ -45,6 +47,7 @@ class Improved:
     is_spread: bool = False
     prices: Mapping[tuple[int, int, int], float] = field(default_factory=dict)
     needs_roles: bool = False
+    solver: str | None = None
     spent: float = 0.0
 
 

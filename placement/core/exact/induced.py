@@ -19,16 +19,28 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.core.exact.exchanges import Exchanges
+from placement.core.exact.node_relaxation import Relaxed
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact_places import SEED, limited_solver
-from placement.core.problem import BoolArray, FloatArray, IntArray
+from placement.core.problem import BoolArray, IntArray
 
 FIRST_GROUPS, FIRST_WORK = 50, 0.1
 """Groups beside those in fractions, and deterministic seconds, of the first program."""
-MOST_GROUPS, PART_WORK = 35, 0.05
-"""The same of each of the others."""
+NUM_GROUPS, PART_WORK = 35, 0.05
+"""The same of the next one; later ones have as many as are solved in that work."""
+QUICK, GROWTH, SHRINKING = 0.2, 1.25, 0.8
+"""
+Part of that work below which a program is followed by larger ones, and by how much they
+grow, or shrink after one that was not solved.
+"""
+LEAST_GROUPS, MOST_GROUPS = 20, 150
+"""Groups of a program at least and at most."""
+NEAR = 0.02
+"""Gap up to which exchanges of a few items are worth their while."""
 DISAGREEING = 2 / 3
 """Part of the groups that may be ones on which answer and relaxation disagree."""
+EXCHANGES = 0.15
+"""Deterministic seconds of exchanges after each better solution."""
 OVERHEAD = 0.01
 """Deterministic seconds to build one program."""
 STALLED = 30
@@ -48,7 +60,7 @@ class InducedSearch:
     rows
         Constraints of the bins.
     relaxed
-        ``(n,)`` columns of the linear relaxation.
+        Solution of the linear relaxation.
     enough
         Cost at which to end.
     work
@@ -60,36 +72,49 @@ class InducedSearch:
     def __init__(
         self,
         rows: NodeRows,
-        relaxed: FloatArray,
+        relaxed: Relaxed,
         *,
         enough: float,
         work: float,
         left: Callable[[], float | None],
     ) -> None:
-        self._rows, self._relaxed, self._enough = rows, relaxed, enough
+        self._rows, self._relaxed, self._enough = rows, relaxed.columns, enough
         self._work, self._left = work, left
         self._all_groups = np.unique(rows.groups)
         self._rng = np.random.default_rng(SEED)
-        self._exchanges = Exchanges(rows, self._rng)
+        self._exchanges = Exchanges(rows, relaxed, enough, self._rng)
+        self._num_groups: float = NUM_GROUPS
         self.spent = 0.0
 
     def improved(self, known: BoolArray) -> BoolArray:
         """Return ``(n,)`` columns that cost no more than some known ones."""
-        best, idle = self._exchanged(self._cheaper(known, self._first())), 0
+        best, idle = self.exchanged(self._cheaper(known, self._first())), 0
         while self._goes_on(best) and idle < STALLED:
             free = self._drawn(best)
+            before = self.spent
             found = self._solved(free, best, PART_WORK, is_known=True)
+            self._adapt(self.spent - before - OVERHEAD)
             better = self._cheaper(best, found)
             idle = idle + 1 if better is best else 0
-            best = best if better is best else self._exchanged(better)
+            best = best if better is best else self.exchanged(better)
         return best
 
-    def _exchanged(self, columns: BoolArray) -> BoolArray:
-        """Return the columns after exchanges between two bins."""
-        if not self._rows.holds(columns):
+    def _adapt(self, spent: float) -> None:
+        """Let the next programs be as large as is solved in the work of one."""
+        if spent < QUICK * PART_WORK:
+            self._num_groups = min(self._num_groups * GROWTH, MOST_GROUPS)
+        elif spent >= PART_WORK:
+            self._num_groups = max(self._num_groups * SHRINKING, LEAST_GROUPS)
+
+    def exchanged(self, columns: BoolArray) -> BoolArray:
+        """Return the columns after exchanges of a few items."""
+        is_near = self._rows.cost_of(columns) <= self._enough * (1 + NEAR)
+        if not is_near or not self._rows.holds(columns):
             return columns
-        columns, spent = self._exchanges.improved(columns, self._enough)
-        self.spent += spent
+        exchanges, before = self._exchanges, self._exchanges.spent
+        work = min(EXCHANGES, max(self._work - self.spent, 0.0))
+        columns = exchanges.improved(columns, work)
+        self.spent += exchanges.spent - before
         return columns
 
     def _goes_on(self, best: BoolArray) -> bool:
@@ -124,8 +149,9 @@ class InducedSearch:
         differs = np.abs(self._relaxed - best) > WHOLE
         apart = np.unique(self._rows.groups[differs])
         agreed = np.setdiff1d(self._all_groups, apart)
-        drawn = self._rng.permutation(apart)[: int(MOST_GROUPS * DISAGREEING)]
-        others = self._rng.permutation(agreed)[: MOST_GROUPS - len(drawn)]
+        most = int(self._num_groups)
+        drawn = self._rng.permutation(apart)[: int(most * DISAGREEING)]
+        others = self._rng.permutation(agreed)[: most - len(drawn)]
         return np.concatenate([drawn, others])
 
     def _solved(

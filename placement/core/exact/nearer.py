@@ -1,28 +1,25 @@
 """Come nearer to the bands by CP-SAT, and bound how near anything comes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from placement.core.exact.bands_model import BandsModel
 from placement.core.exact.decomposition import nearest_by_node
 from placement.core.exact.improved import Improved, better
 from placement.core.exact.separable import NodeBins
+from placement.core.exact.work_limits import LEAST_WORK, Limits
 from placement.core.problem import Problem
 
 NEARER = 0.995
 """Part of a distance from which on an answer is nearer, whatever it costs."""
 SAME = 1e-6
 """Relative error of a distance that is measured in parts."""
-LEAST_WORK = 1e-3
-"""Deterministic seconds below which nothing is asked any more."""
-
-Left = Callable[[], float | None]
 
 
 def nearer(
     problem: Problem,
     known: Improved,
-    limits: tuple[float, Left],
+    limits: Limits,
     nodes: Sequence[NodeBins],
 ) -> tuple[Improved, float]:
     """Come nearer to the bands; return the work it took as well."""

@@ -13,14 +13,15 @@ Programming Studies 2. https://doi.org/10.1007/BFb0120690
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import highspy
 import numpy as np
 
 from placement.core.bounds import Bands
-from placement.core.exact.node_rows import NodeRows, Row
+from placement.core.exact.node_rows import NodeRows
 from placement.core.exact_fit import fits_prices
-from placement.core.problem import BoolArray, FloatArray, IntArray, Problem
+from placement.core.problem import FloatArray, IntArray, Problem
 from placement.core.relaxation import whole_prices
 from placement.core.solution import Proof
 from placement.core.verify_prices import verify_prices
@@ -47,61 +48,70 @@ class Relaxed(NamedTuple):
 
 def solve_relaxation(rows: NodeRows) -> Relaxed | None:
     """Return a vertex of the linear relaxation; `None` where there is none."""
-    from scipy import sparse
-    from scipy.optimize import linprog
-
     if not len(rows):
         return None
-    scale = max(float(rows.cost.max(initial=1)), 1.0)
-    units = np.array([_unit(row) for row in rows.rows])
-    table, limits = _table(rows, units)
-    equal = np.equal(rows.least, rows.most)[rows.groups]
-    sums, group = _sums(rows, equal)
-    more, open_group = _sums(rows, ~equal)
+    scale = cost_unit(rows)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
     # The simplex method ends in a vertex, the same one anywhere.
-    found = linprog(
-        rows.cost / scale,
-        A_ub=sparse.vstack([table, more, -more]).tocsr(),
-        b_ub=np.concatenate(
-            [limits, rows.most[open_group], -rows.least[open_group]]
-        ).astype(float),
-        A_eq=sums,
-        b_eq=rows.least[group].astype(float),
-        bounds=np.stack([rows.is_kept * 1.0, np.ones(len(rows))], axis=1),
-        method="highs-ds",
-    )
-    if found.x is None:
+    solver.setOptionValue("solver", "simplex")
+    solver.passModel(model_of(rows, scale))
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
-    marginals = found.ineqlin.marginals[: len(units)]
-    return Relaxed(found.x, np.maximum(-marginals, 0.0) * scale / units)
+    solution = solver.getSolution()
+    marginals = np.array(solution.row_dual[: len(rows.rows)])
+    prices = np.maximum(-marginals, 0.0) * scale / row_units(rows)
+    return Relaxed(np.array(solution.col_value), prices)
 
 
-def _unit(row: Row) -> float:
-    """Return what a row is divided by, so that its weights are about 1."""
-    return max(float(np.abs(row.weights).max(initial=0)), 1.0)
+def cost_unit(rows: NodeRows) -> float:
+    """Return what costs are divided by, so that they are at most 1."""
+    return max(float(rows.cost.max(initial=0)), 1.0)
 
 
-def _table(rows: NodeRows, units: FloatArray) -> tuple[Any, FloatArray]:
-    from scipy import sparse
+def row_units(rows: NodeRows) -> FloatArray:
+    """Return ``(rows,)`` what rows are divided by, so that weights are at most 1."""
+    heaviest = [float(np.abs(row.weights).max(initial=0)) for row in rows.rows]
+    units: FloatArray = np.maximum(np.array(heaviest), 1.0)
+    return units
 
+
+def model_of(rows: NodeRows, scale: float) -> highspy.HighsLp:
+    """
+    Return rows and columns as HiGHS takes them: first the rows, then the groups.
+
+    Parameters
+    ----------
+    rows
+        Constraints of the bins.
+    scale
+        What costs are divided by.
+    """
+    units, groups = row_units(rows), np.unique(rows.groups)
     number = np.repeat(np.arange(len(rows.rows)), [len(r.columns) for r in rows.rows])
     empty = np.zeros(0, dtype=np.int64)
     columns = np.concatenate([empty, *(row.columns for row in rows.rows)])
     weights = np.concatenate([empty, *(row.weights for row in rows.rows)])
-    shape = (len(rows.rows), len(rows))
-    table = sparse.csr_array((weights / units[number], (number, columns)), shape=shape)
-    return table, np.array([row.limit for row in rows.rows]) / units
-
-
-def _sums(rows: NodeRows, is_chosen: BoolArray) -> tuple[Any, IntArray]:
-    """Return rows for the items of some groups, and these groups."""
-    from scipy import sparse
-
-    chosen = np.nonzero(is_chosen)[0]
-    group, row = np.unique(rows.groups[chosen], return_inverse=True)
-    shape = (len(group), len(rows))
-    sums = sparse.csr_array((np.ones(len(chosen)), (row, chosen)), shape=shape)
-    return sums, group
+    of_group = len(units) + np.searchsorted(groups, rows.groups)
+    row = np.concatenate([number, of_group])
+    column = np.concatenate([columns, np.arange(len(rows))])
+    value = np.concatenate([weights / units[number], np.ones(len(rows))])
+    order = np.argsort(row, kind="stable")
+    num_rows = len(units) + len(groups)
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(rows), num_rows
+    model.col_cost_ = rows.cost / scale
+    model.col_lower_, model.col_upper_ = rows.is_kept * 1.0, np.ones(len(rows))
+    limits = np.array([row.limit for row in rows.rows]) / units
+    none = np.full(len(units), -highspy.kHighsInf)
+    model.row_lower_ = np.concatenate([none, rows.least[groups]])
+    model.row_upper_ = np.concatenate([limits, rows.most[groups]])
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.searchsorted(row[order], np.arange(num_rows + 1))
+    model.a_matrix_.index_ = column[order]
+    model.a_matrix_.value_ = value[order]
+    return model
 
 
 def bound_of(rows: NodeRows, prices: FloatArray) -> int:

@@ -1,10 +1,11 @@
 """
-Places in some bins as rows and columns of whole numbers; roles are left out.
+Places in some bins as rows and columns of whole numbers; roles are left out, or fixed.
 
 A column is an item of a group in a bin. Where these bins are a separable node, or all
 bins, every arrangement of the problem keeps the rows, so that what is proven of them
 holds for the problem. Loads of roles are counted in favour of each row: none where a
-load has an upper limit, one of each group where it has a lower limit.
+load has an upper limit, one of each group where it has a lower limit. If the groups
+whose role is in these bins are known, and have one item there, loads are exact instead.
 """
 
 from collections.abc import Sequence
@@ -64,6 +65,8 @@ class NodeRows:
     spread_from
         Arrangement whose counts of a collection per bin, or the soft caps if larger,
         are upper limits; `None` without such limits.
+    leads
+        ``(G,)`` whether the role of each group is in these bins; `None`: not known.
 
     Attributes
     ----------
@@ -85,10 +88,16 @@ class NodeRows:
         bands: Bands,
         node: NodeBins,
         spread_from: Arrangement | None,
+        leads: BoolArray | None = None,
     ) -> None:
         self.problem, self.node_bins = problem, node
+        self._brings = _brought(problem, node, leads)
         tables, inside = Tables.of(problem), np.array(node.bins)
-        self.groups, place = np.nonzero(tables.may[:, inside])
+        may = tables.may
+        if leads is not None:
+            may = np.where(leads[:, None], tables.may_lead, tables.may_follow)
+            may |= tables.is_home & (node.most > 1)[:, None]
+        self.groups, place = np.nonzero(may[:, inside])
         self.bins: IntArray = inside[place]
         at = (self.groups, self.bins)
         self.is_kept: BoolArray = tables.is_kept[at]
@@ -131,6 +140,13 @@ class NodeRows:
             for own, weights, limit, _ in self.rows
         )
 
+    def is_solution(self, columns: BoolArray) -> bool:
+        """Tell whether columns keep every row, and give each group its items."""
+        count = np.bincount(self.groups[columns], minlength=self.problem.num_groups)
+        is_given = (count >= self.least) & (count <= self.most)
+        has_kept = bool(columns[self.is_kept].all())
+        return has_kept and bool(is_given.all()) and self.holds(columns)
+
     def cost_of(self, columns: BoolArray) -> int:
         """Return the cost of the moves of some columns."""
         return int(self.cost[columns].sum())
@@ -138,9 +154,8 @@ class NodeRows:
     def _weights(self, columns: IntArray, r: int, *, is_lower: bool) -> IntArray:
         """Return the most, or the least, that columns bring of a resource."""
         problem, group = self.problem, self.groups[columns]
-        role = problem.role_weight[group, r]
-        most = np.maximum(role, 0) if is_lower else np.minimum(role, 0)
-        weight: IntArray = problem.weight[group, r] + most
+        role = self._brings[int(is_lower)][group, r]
+        weight: IntArray = problem.weight[group, r] + role
         if len(problem.extra):
             weight = weight + self._extra(r)[columns]
         return weight
@@ -199,6 +214,19 @@ class NodeRows:
                 ones = np.ones(len(columns), dtype=np.int64)
                 rows.append(Row(columns, ones, int(limit), None))
         return rows
+
+
+def _brought(
+    problem: Problem, node: NodeBins, leads: BoolArray | None
+) -> tuple[IntArray, IntArray]:
+    """Return two times ``(G, R)`` the role's load: as of an upper, and a lower row."""
+    role = problem.role_weight
+    least, most = np.minimum(role, 0), np.maximum(role, 0)
+    if leads is None:
+        return least, most
+    exact = role * leads[:, None]
+    is_known = (~leads | (node.most <= 1))[:, None]
+    return np.where(is_known, exact, least), np.where(is_known, exact, most)
 
 
 def _by_key(key: IntArray, is_chosen: BoolArray) -> Sequence[IntArray]:

@@ -26,7 +26,7 @@ from placement.core.value import evaluate
 SMALL_CELLS = 600
 """Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
 
-TIMES_LARGER = 2.0
+TIMES_LARGER = 3.0
 """Times the work of a small problem that a larger one may take at most."""
 SLIGHT = 1e-4
 """Gap up to which CP-SAT is not asked about what it does not solve in a moment."""
@@ -155,7 +155,7 @@ class ExactStep:
         from placement.core.exact.improve import improve, solver_name
         from placement.core.exact.node_relaxation import proof_of
 
-        size = min(max(self._cells / SMALL_CELLS / 3, 1.0), TIMES_LARGER)
+        size = min(max(self._cells / SMALL_CELLS / 2, 1.0), TIMES_LARGER)
         found = improve(
             self.problem,
             at,
@@ -170,7 +170,9 @@ class ExactStep:
         self.deadline.is_over()
         # Of the cost it says nothing where a price of moves is part of it.
         cost = None if self.problem.price_per_move else found.cost_bound
-        said = Said(cost, found.deviation_bound, solver_name(), found.is_spread)
+        said = Said(
+            cost, found.deviation_bound, solver_name(), found.is_spread, found.solver
+        )
         bands = reached_bands(self.problem, found.at)
         cost_bound, proof = proof_of(self.problem, bands, found.prices)
         is_relaxed = proof is not None and not found.needs_roles
