@@ -7,6 +7,7 @@ the cost with the number of moves, role changes. Elsewhere the sum is left to th
 search, and the cost is least for the distance that each bin has reached by itself.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,6 +84,8 @@ class Levels(NamedTuple):
     cost
         The least cost of moves among what is as near to the bands, the price of moves
         included; `None`: not proven.
+    roles
+        The fewest role changes of what is as near at that cost; `None`: not proven.
     spent
         Deterministic seconds of all solves.
     """
@@ -90,10 +93,17 @@ class Levels(NamedTuple):
     at: Arrangement
     deviation: float
     cost: int | None
+    roles: int | None
     spent: float
 
 
-def by_levels(problem: Problem, at: Arrangement, work: float, left: Left) -> Levels:
+def by_levels(
+    problem: Problem,
+    at: Arrangement,
+    work: float,
+    left: Left,
+    limit: "Callable[[DistancesModel], None] | None" = None,
+) -> Levels:
     """
     Better an answer that is out of its bands, level by level.
 
@@ -107,8 +117,13 @@ def by_levels(problem: Problem, at: Arrangement, work: float, left: Left) -> Lev
         Deterministic seconds that all of it may take.
     left
         Returns the seconds that are left, where somebody waits; `None`: any.
+    limit
+        Adds rows that `at` keeps to, before anything is asked; `None`: none.
     """
-    return _ByLevels(problem, at, work, left).answer()
+    asked = _ByLevels(problem, at, work, left)
+    if limit is not None:
+        limit(asked.model)
+    return asked.answer()
 
 
 class _ByLevels:
@@ -120,26 +135,27 @@ class _ByLevels:
         self._problem, self._left, self._work = problem, left, work
         value = evaluate(problem, at)
         self._found = Improved(at=at, value=value, spread_from=at)
-        self._model = DistancesModel(problem, value)
+        self.model = DistancesModel(problem, value)
         if len(problem.collection_cap):
-            keep_spread(self._model, problem, at)
+            keep_spread(self.model, problem, at)
 
     def answer(self) -> Levels:
         """Return the best answer after all that the work allows."""
-        model = self._model
+        model = self.model
         peak = self._least(model.peak)
         deviation = 0.0 if peak.bound is None else peak.bound / model.scale
         if not (peak.is_best and self._least(model.total).is_best):
-            return Levels(self._found.at, deviation, None, model.spent)
-        cost = self._least_cost()
+            return Levels(self._found.at, deviation, None, None, model.spent)
+        cost, roles = self._least_cost(), None
         if cost is not None:
             model.keep_moves(self._found.value)
-            self._least(model.role_changes())
-        return Levels(self._found.at, deviation, cost, model.spent)
+            outcome = self._least(model.role_changes())
+            roles = outcome.bound if outcome.is_best else None
+        return Levels(self._found.at, deviation, cost, roles, model.spent)
 
     def _least_cost(self) -> int | None:
         """Minimize cost and moves; return the least cost, if that is proven."""
-        model = self._model
+        model = self.model
         outcome = self._least(model.moves_cost())
         if not outcome.is_best or outcome.bound is None:
             return None
@@ -155,7 +171,7 @@ class _ByLevels:
 
     def _least(self, objective: "LinearExprT") -> Outcome:
         """Minimize an objective, which is no more from then on."""
-        model, before = self._model, self._model.spent
+        model, before = self.model, self.model.spent
         model.suggest(self._found.at)
         outcome = model.least(objective, max(self._work, 0.0), self._left())
         self._work -= model.spent - before
@@ -223,10 +239,11 @@ def _fraction(target: float) -> Fraction:
 
 def _scale(problem: Problem, deviation: float) -> int:
     """Return parts of a target in which all distances are whole, if there are any."""
-    bins = problem.bins
-    targets = [_fraction(t) for t in np.unique(bins.target[bins.target > 0]).tolist()]
-    heaviest = (problem.weight.max(axis=0) + problem.role_weight.max(axis=0)).max()
-    longest = max(deviation, float(heaviest) / min(map(float, targets)), 1.0)
+    targets = problem.bins.target
+    fractions = [_fraction(t) for t in np.unique(targets[targets > 0]).tolist()]
+    heaviest = problem.weight.max(axis=0) + problem.role_weight.max(axis=0)
+    least = np.where(targets > 0, targets, np.inf).min(axis=0)
+    longest = max(deviation, float((heaviest / least).max()), 1.0)
     most = int(2.0**BITS / longest)
-    whole = lcm(*(target.numerator for target in targets))
+    whole = lcm(*(target.numerator for target in fractions))
     return whole if whole <= most else max(most, 1)
