@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignment import balanced_same
+from assignment import balanced_same, balanced_weights
 from assignment.assignors import ServerUniform, Sticky
 from assignment.balanced import Balanced
 from assignment.certificate import bound_busiest
@@ -322,6 +322,16 @@ def test_weights_equal_brute_force_where_all_read_the_same(group):
         moved for (of, total), moved in near if of <= largest and total <= summed + 1e-7
     )
     assert is_moved(group, assignment).sum() == fewest
+
+
+def test_shares_of_weights_go_by_capacity():
+    group = group_of({"t0": 5}, {"c0": "t0", "c1": "t0", "c2": "t0"})
+    group = weighted(group, [1, 2, 3, 4, 6], capacity=[1, 1, 2])
+
+    fair = balanced_weights._fair_shares(group, classes_of(group))
+
+    assert fair.share == pytest.approx([4, 4, 8])
+    assert fair.bound == pytest.approx(4)
 
 
 def test_what_cp_sat_says_of_weights_stands_beside_what_is_checked():
