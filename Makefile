@@ -6,7 +6,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint bench bench-smoke bench-live fuzz clean \
+.PHONY: help demo test quick lint bench bench-smoke bench-live fuzz fuzz-solved clean \
 	env-base env-dev needs-python needs-tests wheel linted checks tests
 .NOTPARALLEL:
 
@@ -29,6 +29,8 @@ COMPILE := from placement.core import ahead, effort; ahead.search_compiled(effor
 # Of `make fuzz`: how many cases, and from which seed on.
 CASES := 100000
 SEED := 1
+# And the effort of each plan: with `normal` CP-SAT takes part.
+EFFORT := quick
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS=$$'\t' read -r name words; do \
@@ -72,7 +74,10 @@ bench-live: needs-tests env-dev ## Time a snapshot of a running cluster of 10,00
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.live
 
 fuzz: env-dev ## Draw 100,000 cases of every operation under rules, and judge each plan
-	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --cases $(CASES) --seed $(SEED)
+	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --cases $(CASES) --seed $(SEED) --effort $(EFFORT)
+
+fuzz-solved: env-dev ## Hold plans of CP-SAT's on 10,000 drawn clusters to the checker
+	@PYTHONPATH=tests $(BIN)/python -m fuzz.solved --seed $(SEED)
 
 clean: ## Remove everything that make made
 	rm -rf .venv .cache dist build demo-plan .hypothesis .mypy_cache .pytest_cache \

@@ -45,7 +45,9 @@ class Balanced:
     share of the topic, rounded up, or lacking to it, rounded down); then as few as
     possible change hands. Where all partitions weigh the same and members can carry the
     same, all of that is exact, and proven. Where weights differ, members are brought
-    within a tolerance, and the gap to the proven bound is said.
+    within a tolerance, and the gap to the proven bound is said; in small groups what
+    they carry above it is least, and then as few partitions as possible change hands
+    (`balanced_exact`).
 
     Topics are evened out where no racks count, and up to 20,000 pairs of a member and a
     topic that it reads, or 300,000 where all read the same. Beyond, no partition

@@ -9,12 +9,13 @@ below its share; and single moves and swaps of the busiest member make up for wh
 leaves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from assignment.balanced_counts import num_given_up
+from assignment.balanced_exact import Said, exactly
 from assignment.certificate import (
     Certificate,
     bound_busiest,
@@ -23,7 +24,7 @@ from assignment.certificate import (
 )
 from assignment.classes import Classes, RowArray
 from assignment.group import ABSENT, Group, IndexArray, RateArray
-from assignment.outcome import Assignment
+from assignment.outcome import Assignment, is_moved
 from assignment.swaps import improve
 from placement.core.count_bounds import share_bound
 from placement.core.count_flow import share_evenly, shares
@@ -72,7 +73,30 @@ def balance_weights(
         busiest = busiest_value(group, assignment)
         if busiest_value(group, evened) < busiest * (1 - 1e-9):
             assignment = evened
-    return assignment, _certificate(group, classes, fair, assignment)
+    if not np.not_equal(classes.owner_idx, ABSENT).any():
+        # Nothing has to change hands for a member to carry its share and no more.
+        limit = fair.share
+    exact = exactly(group, classes, assignment.member_idx, limit, fair.share)
+    better, said = Assignment(exact.member_idx), exact.said
+    if _is_worth_it(group, assignment, better):
+        assignment = better
+    elif said is not None:
+        # That is said of what is nearer to the limits, not of this.
+        said = replace(said, moved=None)
+    certificate = _certificate(group, classes, fair, assignment)
+    if said is not None:
+        certificate = _with_solver(group, certificate, said, limit, fair.share)
+    return assignment, certificate
+
+
+def _is_worth_it(group: Group, known: Assignment, better: Assignment) -> bool:
+    """Tell whether another assignment makes no member busier, nor moves for nothing."""
+    before, after = busiest_value(group, known), busiest_value(group, better)
+    if after > before * (1 + 1e-9):
+        return False
+    # What is moved has to make the busiest less busy, by more than rounding.
+    moves_anyway = is_moved(group, known).any() or not is_moved(group, better).any()
+    return bool(moves_anyway) or after < before * (1 - 1e-9)
 
 
 def _fill_up(
@@ -187,6 +211,24 @@ def _certificate(
         least + num_given_up(group, classes),
         Proof(kind="cover", witness=witness),
     )
+    return Certificate(busiest=busiest, moved=moved)
+
+
+def _with_solver(
+    group: Group,
+    certificate: Certificate,
+    said: Said,
+    limit: RateArray,
+    share: RateArray,
+) -> Certificate:
+    """Return a certificate with what CP-SAT says besides."""
+    busiest, moved = certificate.busiest, certificate.moved
+    if said.excess > 0:
+        # Some member carries that much above its limit: the one that notices least.
+        least = ((limit + said.excess * share) / group.members.capacity).min()
+        busiest = busiest.with_solver(float(least), said.solver)
+    if moved is not None and said.moved is not None:
+        moved = moved.with_solver(said.moved, said.solver)
     return Certificate(busiest=busiest, moved=moved)
 
 

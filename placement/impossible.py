@@ -4,8 +4,10 @@ Why no plan keeps every hard rule: an irreducible set of rules that cannot all b
 A deletion filter: rules are let go one after the other; one without which a plan is
 still impossible does not belong to the reason, and stays out. What is left cannot be
 kept together, and each of it is needed for that. Possible means that a plan was found,
-impossible that it is proven (`core.impossible`); where neither is known of a rule, it
-stays in the reason, and the reason is not called irreducible.
+impossible that it is proven: by `core.impossible`, of small clusters by CP-SAT as well,
+whose assumptions name rules that are enough for that (`core.exact.reasons`). Where
+neither is known of a rule, it stays in the reason, and the reason is not called
+irreducible.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from placement.assumptions import enough_rules, is_infeasible
 from placement.cluster import ClusterState, LogDirState
 from placement.core.impossible import is_impossible
 from placement.core.problem import (
@@ -332,13 +335,20 @@ def _bare_problem(draft: Draft) -> Problem:
     return build_problem(draft, find_targets(shares, nothing, nothing), ())
 
 
-def _is_disproved(draft: Draft) -> bool:
-    """Tell whether no plan can keep the rules of a draft; bands do not count."""
+def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
+    """
+    Tell whether no plan can keep the rules of a draft; bands do not count.
+
+    `exactly`: by CP-SAT as well, if the cluster is small.
+    """
     if draft.is_emptied_dir is not None:
         return are_dirs_impossible(draft)
     if draft.shortfalls or kept_on_removed(draft):
         return True
-    return is_impossible(_bare_problem(draft))
+    problem = _bare_problem(draft)
+    if is_impossible(problem) or not exactly:
+        return is_impossible(problem)
+    return is_infeasible(problem)
 
 
 class _Filter:
@@ -361,10 +371,13 @@ class _Filter:
         self._efforts = ("quick", "normal") if is_tiny else ("quick",)
         self.is_small = len(draft.state.replicas) <= MOST_SOLVED
         self._known: dict[frozenset[str], _Verdict] = {}
+        self._enough: list[set[str]] = []
 
     def reduce(self, active: list[str]) -> tuple[list[str], bool]:
         """Return the rules that are left, and whether any is kept for lack of proof."""
         kept, has_doubts = list(active), False
+        if self.is_small:
+            self._assume(active)
         for rule in active:
             rest = [name for name in kept if name != rule]
             verdict = self.verdict(active, rest)
@@ -372,6 +385,19 @@ class _Filter:
                 kept = rest
             has_doubts |= verdict is _Verdict.UNKNOWN
         return kept, has_doubts
+
+    def _assume(self, active: list[str]) -> None:
+        """Ask which rules are enough, and remember them if the verdict is the same."""
+        draft = make_draft(self._state, self._operation, self._settings)
+        if draft.is_emptied_dir is not None or _is_disproved(draft):
+            # What is proven without CP-SAT is proven of fewer rules in no time.
+            return
+        enough = enough_rules(_bare_problem(draft), active)
+        if enough is None or len(enough) == len(active):
+            return
+        # Without the others less may have to move, which assumptions do not know.
+        if self.verdict(active, enough) is _Verdict.IMPOSSIBLE:
+            self._enough.append(set(enough))
 
     def helps(self, active: list[str], rule: str) -> bool | None:
         """Tell whether a plan is possible that lets this one rule go."""
@@ -381,6 +407,8 @@ class _Filter:
     def verdict(self, active: list[str], kept: list[str]) -> _Verdict:
         """Tell what is known of a plan that keeps some of the active rules."""
         lifted = frozenset(active) - frozenset(kept)
+        if any(enough <= set(kept) for enough in self._enough):
+            return _Verdict.IMPOSSIBLE
         if lifted not in self._known:
             self._known[lifted] = self._judge(lifted)
         return self._known[lifted]
@@ -390,7 +418,8 @@ class _Filter:
         for name in HARD_RULES:
             if name in lifted:
                 settings = HARD_RULES[name](settings)
-        if _is_disproved(make_draft(self._state, self._operation, settings)):
+        draft = make_draft(self._state, self._operation, settings)
+        if _is_disproved(draft, exactly=self.is_small):
             return _Verdict.IMPOSSIBLE
         return self._search(settings) if self.is_small else _Verdict.UNKNOWN
 

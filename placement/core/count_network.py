@@ -15,7 +15,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 MIN_EDGES_COMPILED = 30_000
 """Below, the same code runs uncompiled: it takes less than compiling would."""
-EVERYTHING = 1 << 40
+EVERYTHING = 1 << 50
 """As many items at home as there may ever be: then no arc costs anything."""
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from placement.core.nodes import limited_levels
 from placement.core.problem import NO_LIMIT, Movability, Problem
 
-LEAST = "least_"
-"""Stands before what a cap is about where the least of that is the objective."""
+CAP_FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossing"}
+"""What a cap on all moves is about, and where a problem has it."""
 LARGEST = 2**61
 """Sums of weights up to which CP-SAT's integers hold them."""
 LARGEST_COSTS = 2**58
@@ -139,11 +139,7 @@ def scale_of(problem: Problem) -> Scale:
 
 def caps_of(problem: Problem) -> dict[str, int]:
     """Return the caps on all moves by what each is about."""
-    return {
-        "moves": problem.max_moves,
-        "cost": problem.max_cost,
-        "crossing": problem.max_crossing,
-    }
+    return {what: getattr(problem, name) for what, name in CAP_FIELDS.items()}
 
 
 def cap_unit(most: int) -> float:

@@ -19,7 +19,7 @@ from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement
 from placement.core.exact.separable import NodeBins
-from placement.core.exact_fit import LARGEST, Found
+from placement.core.exact_fit import LARGEST, Found, caps_of
 from placement.core.exact_places import Pair, PlacesModel
 from placement.core.exact_work import ExactWork
 from placement.core.nodes import limited_levels, usable_in_nodes
@@ -99,7 +99,14 @@ class RulesModel(PlacesModel):
         """Add an upper bound on a weighted sum; rounding only relaxes it."""
         unit = max(max(map(abs, weights), default=0) >> BITS, 1)
         total = cp_model.LinearExpr.weighted_sum(terms, [w // unit for w in weights])
-        self.model.add(total <= most // unit)
+        self.add_row(total <= most // unit)
+
+    def add_row(self, row: cp_model.BoundedLinearExpression | bool) -> None:
+        """Add a row that holds in any case."""
+        self.model.add(row)
+
+    def under(self, what: str, of: str, level: str = "") -> None:
+        """Be told which kind of rule the next rows are of; here all of them hold."""
 
     def excess(
         self, over: Sequence[Pair], terms: Sequence[tuple[int, int, int]]
@@ -187,6 +194,7 @@ class RulesModel(PlacesModel):
                 terms, weights, stays = self._while_copying(b, r)
                 most -= stays
             if most < LARGEST:
+                self.under("capacity", problem.resources[r])
                 self.add_at_most(terms, weights, most)
 
     def _while_copying(
@@ -223,28 +231,31 @@ class RulesModel(PlacesModel):
                     more, heavy = self._load_terms(b, r)
                     terms += more
                     weights += heavy
+                self.under("node", self.problem.resources[r], level.name)
                 self.add_at_most(terms, weights, most - int(limits.fixed[node, r]))
 
     def _add_move_caps(self) -> None:
         """Keep moves, their cost, and that of those between zones within their caps."""
+        for what, most in caps_of(self.problem).items():
+            if most < NO_LIMIT:
+                prices = self.spent_of(what)
+                self.under("cap", what)
+                terms = [self.at[pair] for pair in prices]
+                self.add_at_most(terms, list(prices.values()), int(most))
+
+    def spent_of(self, what: str) -> dict[Pair, int]:
+        """Return what each move that is possible takes of a cap."""
         problem = self.problem
         moves = [pair for pair in self.at if pair not in self.home]
-        rows = [
-            (problem.max_moves, [1] * len(moves)),
-            (
-                problem.max_cost,
-                [int(problem.cost[g]) * problem.price_across for g, _ in moves],
-            ),
-            (problem.max_crossing, [self._crossing(*pair) for pair in moves]),
-        ]
-        for most, prices in rows:
-            if most < NO_LIMIT:
-                terms = [self.at[pair] for pair in moves]
-                self.add_at_most(terms, prices, int(most))
+        if what == "moves":
+            return dict.fromkeys(moves, 1)
+        if what == "cost":
+            return {p: int(problem.cost[p[0]]) * problem.price_across for p in moves}
+        return {pair: self._crossing(*pair) for pair in moves}
 
     def _crossing(self, group: int, b: int) -> int:
         """Return what a move to a bin costs between zones; 0 inside one."""
-        if not self.problem.has_zones:
+        if not len(self.problem.source_zone):
             return 0
         source = int(self.problem.source_zone[group])
         crosses = source >= 0 and source != self.problem.zone_of_bin[b]

@@ -18,8 +18,13 @@ from placement.core.arrangement import Arrangement
 from placement.core.bare import for_exact, solve_bare, without_bands
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
-from placement.core.exact_fit import Found, caps_of, fits_model, fits_rules
-from placement.core.exact_models import ExactModels
+from placement.core.exact_fit import (
+    CAP_FIELDS,
+    Found,
+    caps_of,
+    fits_model,
+    fits_rules,
+)
 from placement.core.exact_work import ExactWork
 from placement.core.least_excess import RULE_CELLS, with_least_excess
 from placement.core.moving import Moving
@@ -29,8 +34,6 @@ from placement.core.solve import solve
 
 CAPPED_CELLS = 3600
 """Pairs of group and bin of an exact model with caps: 12 brokers, 300 partitions."""
-FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossing"}
-"""What a cap is about, and where a problem has it."""
 
 
 def solve_keeping_rules(
@@ -93,7 +96,7 @@ def _kept_or_disproved(
             problem, effort=effort, seed=seed, deadline=deadline, start=asked.at
         )
         return _both(again, found, again) if again.status in MET else found
-    told = found if able is None else _disproved(problem, found, able)
+    told = _disproved(problem, found, work)
     if asked.found is not Found.NONE or told.status is Status.INFEASIBLE:
         return told
     lacks = (_unpackable(problem), *found.shortfalls)
@@ -151,10 +154,10 @@ def _both(best: Solution, *spent: Solution) -> Solution:
     )
 
 
-def _disproved(problem: Problem, found: Solution, effort: Effort) -> Solution:
+def _disproved(problem: Problem, found: Solution, work: ExactWork) -> Solution:
     """Return a solution that says what is beyond a cap, if anything is."""
     began = time.perf_counter()
-    lack = _beyond(problem, effort)
+    lack = _beyond(problem, work)
     bound = found.seconds["bound"] + time.perf_counter() - began
     found = replace(found, seconds={**found.seconds, "bound": bound})
     if lack is None:
@@ -163,18 +166,21 @@ def _disproved(problem: Problem, found: Solution, effort: Effort) -> Solution:
     return replace(found, status=Status.INFEASIBLE, shortfalls=lacks)
 
 
-def _beyond(problem: Problem, effort: Effort) -> Shortfall | None:
+def _beyond(problem: Problem, work: ExactWork) -> Shortfall | None:
     """Return which cap is less than what any arrangement takes, and that."""
     bare = Moving.of(without_bands(problem)).problem
+    if not problem.has_caps or not fits_rules(bare, RULE_CELLS):
+        return None
+    from placement.core.exact.least_spent import least_spent
+
     for what, most in caps_of(bare).items():
-        models = ExactModels(bare, for_exact(effort))
-        if most >= NO_LIMIT or not models.is_fitting:
+        if most >= NO_LIMIT:
             continue
-        need = models.least_spent(what)
-        if need > most:
-            return Shortfall(what=what, have=most, need=need, is_proven=True)
-        if not models.can_do_without(what):
+        need = least_spent(bare, what, work)
+        if need is None:
             # The others cannot be kept either: of which one is that to be said?
-            free: dict[str, Any] = {FIELDS[what]: NO_LIMIT}
+            free: dict[str, Any] = {CAP_FIELDS[what]: NO_LIMIT}
             bare = replace(bare, **free)
+        elif need > most:
+            return Shortfall(what=what, have=most, need=need, is_proven=True)
     return None

@@ -25,7 +25,7 @@ import pulp
 
 from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
-from placement.core.exact_fit import LEAST, cap_unit, caps_of, scale_of
+from placement.core.exact_fit import cap_unit, caps_of, scale_of
 from placement.core.exact_work import ExactWork, Watch
 from placement.core.nodes import limited_levels, usable_in_nodes
 from placement.core.problem import (
@@ -76,7 +76,7 @@ class _Model:
         self._add_bands(bands, is_free=objective == "deviation")
         self._add_caps()
         self._add_nodes()
-        self._add_move_caps(objective)
+        self._add_move_caps()
         self.model += self._objective(objective)
 
     def _may_be_at(self, group: int, b: int) -> bool:
@@ -192,10 +192,10 @@ class _Model:
                 if level.is_even and floor > 0:
                     self.model += pulp.lpSum(members) >= floor, f"even_{name}"
 
-    def _add_move_caps(self, objective: str) -> None:
+    def _add_move_caps(self) -> None:
         """Keep moves, their cost, and that of those between zones within their caps."""
         for what, most in caps_of(self.problem).items():
-            if most < NO_LIMIT and objective != LEAST + what:
+            if most < NO_LIMIT:
                 self.model += self._spent(what) <= most / cap_unit(most), f"most_{what}"
 
     def _spent(self, what: str) -> pulp.LpAffineExpression:
@@ -211,8 +211,6 @@ class _Model:
         return pulp.lpSum(price(*pair) / unit * here for pair, here in moves.items())
 
     def _objective(self, objective: str) -> pulp.LpAffineExpression:
-        if objective.startswith(LEAST):
-            return self._spent(objective.removeprefix(LEAST))
         return self._cost() if objective == "cost" else 1 * self.peak
 
     def _crossing(self, group: int, b: int) -> int:
@@ -299,9 +297,7 @@ def solve_model(
     bands
         The bands to keep; ignored as hard rules for the objective "deviation".
     objective
-        ``cost`` within the bands, or ``deviation``: the largest distance outside; or
-        `LEAST` and what one of `caps_of` is about: that in units of the cap, which does
-        not hold then.
+        ``cost`` within the bands, or ``deviation``: the largest distance outside.
     max_nodes
         Of branch and bound.
     seed

@@ -9,12 +9,14 @@ finds, whichever comes nearer. How near anything could come is bounded by sets o
 
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from placement.core.arrangement import Arrangement, home_arrangement
 from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, Effort
+from placement.core.exact_fit import fits_bands
 from placement.core.problem import (
     NO_LIMIT,
     IntArray,
@@ -29,6 +31,9 @@ from placement.core.shortfalls import find_shortfalls
 from placement.core.solution import Bounded, Certificate, Proof, Solution, Status
 from placement.core.value import Value, evaluate
 from placement.core.verify_roles import may_take_role, proves_even_roles
+
+if TYPE_CHECKING:
+    from placement.core.exact.levels import Levels
 
 SMALL_LOOKS = (FEW_EXCHANGES, 100, 200, 400, 700, 3_000)
 """
@@ -78,8 +83,13 @@ def solve_order(
     clock = deadline or Deadline()
     searcher = Searcher(problem, effort, seed, clock)
     at, value = _with_loads(problem, least, column, searcher, clock)
+    levels = _by_levels(problem, (at, value), least, column, effort, clock)
+    if levels is not None:
+        at, value = levels.at, evaluate(problem, levels.at)
     solved = time.perf_counter()
     solution = _conclude(problem, at, value, least, column, prices)
+    if levels is not None:
+        solution = _with_solver(solution, levels)
     spent = {"solve": solved - began, "bound": time.perf_counter() - solved}
     return replace(solution, seconds=spent, is_cut=clock.has_cut)
 
@@ -148,6 +158,52 @@ def _with_loads(
     before = home_arrangement(problem)
     value = evaluate(problem, before)
     return best if best[1].key[0] <= value.key[0] else (before, value)
+
+
+def _by_levels(
+    problem: Problem,
+    known: tuple[Arrangement, Value],
+    least: Arrangement,
+    column: int,
+    effort: Effort,
+    deadline: Deadline,
+) -> "Levels | None":
+    """Ask CP-SAT about a small problem, unless all is in band by fewest changes."""
+    at, value = known
+    is_least = value.is_in_band and value.role_changes <= _changes(problem, least)
+    is_open = not is_least and not value.key[0] and not deadline.is_over()
+    if not (is_open and effort.exact_work and fits_bands(problem, effort.exact_cells)):
+        return None
+    from placement.core.exact.order import best_order
+
+    even = None
+    if column >= 0:
+        counts = _counts(problem, least)
+        # Exchanges keep counts; what the search has found may lack something.
+        if not np.array_equal(np.sort(counts), np.sort(_counts(problem, at))):
+            return None
+        even = counts, _tables(problem, column).share
+    return best_order(problem, at, even, effort.exact_work, deadline.left)
+
+
+def _counts(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(N,)`` how many roles each bin has."""
+    held = at.role_of[at.role_of >= 0]
+    return np.bincount(problem.home[held], minlength=problem.num_bins)
+
+
+def _with_solver(solution: Solution, levels: "Levels") -> Solution:
+    """Return a solution with what CP-SAT says of distances and of role changes."""
+    from placement.core.exact.improve import solver_name
+
+    proven, name = solution.certificate, solver_name()
+    roles = proven.roles
+    if roles is not None:
+        roles = roles.with_solver(levels.roles, name)
+    deviation = proven.deviation.with_solver(levels.deviation, name)
+    return replace(
+        solution, certificate=replace(proven, roles=roles, deviation=deviation)
+    )
 
 
 def _exchanged(
@@ -235,8 +291,7 @@ def _changes(problem: Problem, at: Arrangement) -> int:
 def _over_share(problem: Problem, at: Arrangement, column: int) -> float:
     """Return how far the fullest bin is above its share, as a fraction."""
     target = np.where(problem.may_hold_role, problem.bins.target[:, column], 0.0)
-    held = at.role_of[at.role_of >= 0]
-    counts = np.bincount(problem.home[held], minlength=problem.num_bins)
+    counts = _counts(problem, at)
     has_share = target > 0
     ratio = counts[has_share] / target[has_share]
     return float(ratio.max(initial=1.0)) - 1.0

@@ -294,4 +294,6 @@ def _bounded(bounded: "Bounded | None") -> dict[str, Any] | None:
         "proof": None
         if proof is None
         else {"kind": proof.kind, "witness": dict(proof.witness)},
+        "solver_bound": bounded.solver_bound,
+        "solver": bounded.solver,
     }

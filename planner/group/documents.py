@@ -15,12 +15,20 @@ class GroupProofRecord(Record):
 
 
 class GroupBoundRecord(Record):
-    """A value, and what is proven about it; the gap is null if only the bound is 0."""
+    """
+    A value, and what is proven about it; the gap is null if only the bound is 0.
+
+    `lower_bound` and the gap to it can be worked out again from the proof.
+    `solver_bound` is what a solver says beyond that: of the busiest member for any
+    assignment, of what is moved where loads are as near to what members may carry.
+    """
 
     value: float
     lower_bound: float
     gap: float | None
     proof: GroupProofRecord | None
+    solver_bound: float | None = None
+    solver: str | None = None
 
 
 class GroupCertificateRecord(Record):

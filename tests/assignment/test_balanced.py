@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignment import balanced_same
+from assignment import balanced_same, balanced_weights
 from assignment.assignors import ServerUniform, Sticky
 from assignment.balanced import Balanced
 from assignment.certificate import bound_busiest
+from assignment.classes import classes_of
 from assignment.group import ABSENT
 from assignment.making import MemberSpec, TopicSpec, make_group
 from assignment.outcome import Assignment, is_moved
@@ -242,8 +243,10 @@ def weighted(group, weights, capacity=None):
 
 
 @st.composite
-def weighted_groups(draw):
-    group = draw(groups(max_partitions=4, max_members=4))
+def weighted_groups(draw, *, is_equal=False):
+    group = draw(groups(max_partitions=4, max_members=4, is_equal=is_equal))
+    if is_equal:
+        group = single_claims(group)
     weight = st.sampled_from([0.0, 0.5, 1.0, 2.5, 7.0, 30.0])
     capacity = st.sampled_from([1.0, 1.0, 2.0, 0.5])
     return weighted(
@@ -289,6 +292,58 @@ def test_asked_again_with_weights_it_only_moves_to_be_less_busy(group):
         for each in (assignment, again)
     )
     assert not is_moved(settled, again).any() or after < before
+
+
+def excess(group, assignment):
+    """The largest load above what a member may carry, in shares, and the sum of all."""
+    capacity = group.members.capacity
+    is_read = group.is_read[group.partitions.topic_idx]
+    share = group.partitions.weight[is_read].sum() * capacity / capacity.sum()
+    is_owned = (classes_of(group).owner_idx != ABSENT).any()
+    most = 1 + (OURS.tolerance if is_owned else 0.0)
+    over = np.maximum(assignment.load(group) / np.maximum(share, 1e-300) - most, 0)
+    return round(over.max(), 7), over.sum()
+
+
+@settings(max_examples=60)
+@given(weighted_groups(is_equal=True).filter(is_small))
+def test_weights_equal_brute_force_where_all_read_the_same(group):
+    if group.has_equal_weights or not group.is_read.any():
+        return
+    assignment = checked(OURS, group)
+
+    largest, summed = excess(group, assignment)
+    near = [
+        (excess(group, each), int(is_moved(group, each).sum()))
+        for each in all_assignments(group)
+    ]
+    assert largest == min(of for (of, _), _ in near)
+    fewest = min(
+        moved for (of, total), moved in near if of <= largest and total <= summed + 1e-7
+    )
+    assert is_moved(group, assignment).sum() == fewest
+
+
+def test_shares_of_weights_go_by_capacity():
+    group = group_of({"t0": 5}, {"c0": "t0", "c1": "t0", "c2": "t0"})
+    group = weighted(group, [1, 2, 3, 4, 6], capacity=[1, 1, 2])
+
+    fair = balanced_weights._fair_shares(group, classes_of(group))
+
+    assert fair.share == pytest.approx([4, 4, 8])
+    assert fair.bound == pytest.approx(4)
+
+
+def test_what_cp_sat_says_of_weights_stands_beside_what_is_checked():
+    # 24 in all, and no two of these make 12.
+    group = group_of({"t0": 4}, {"c0": "t0", "c1": "t0"})
+    group = weighted(group, [10, 6, 5, 3])
+
+    busiest = OURS.solve(group).certificate.busiest
+
+    assert (busiest.value, busiest.lower_bound) == (13.0, 12.0)
+    assert busiest.solver_bound == pytest.approx(13.0)
+    assert busiest.is_least
 
 
 @pytest.mark.parametrize(

@@ -267,6 +267,31 @@ def test_what_is_proven_holds_for_every_choice_as_even(state, band):
             assert value.role_changes >= proven.roles.lower_bound
 
 
+@settings(max_examples=100)
+@given(SMALL, st.sampled_from([0.0, 0.1, 0.3]))
+def test_of_choices_as_even_the_best_in_every_level_is_found(state, band):
+    problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=band)
+    if count_column(problem) < 0:
+        return
+    tables = tables_of(problem)
+    least = unevenness(tables, even_roles(tables).role_of)[0]
+    even = [
+        evaluate(problem, Arrangement(problem.home, choice)).key
+        for choice in all_choices(tables)
+        if unevenness(tables, choice)[0] == least
+    ]
+
+    found = solve_order(problem)
+
+    value, proven = evaluate(problem, found.best), found.certificate
+    best = min(even)
+    if best[0] or value.key[0]:
+        return
+    assert value.key == pytest.approx(best, abs=2e-9)
+    assert proven.roles.is_least
+    assert proven.deviation.is_least
+
+
 def balanced(problem, monkeypatch, *, plain_items):
     """Return who leads once loads are balanced, kernels compiled above a size."""
     monkeypatch.setattr(role_loads, "PLAIN_ITEMS", plain_items)

@@ -101,7 +101,7 @@ class Drawn:
 
 
 @st.composite
-def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
+def drawn(draw, goals: tuple[str, ...] = GOALS, effort: str = "quick") -> Drawn:
     """Draw a case of one of some operations."""
     goal = draw(st.sampled_from(goals)) if len(goals) > 1 else goals[0]
     defect = draw(st.sampled_from(Defect)) if goal == "fix" else None
@@ -116,13 +116,13 @@ def drawn(draw, goals: tuple[str, ...] = GOALS) -> Drawn:
             hard=(*rules.hard, *_hard_goal(draw, rules)),
         )
     if goal in {NEW_TOPIC, ADD_PARTITIONS}:
-        return _new(draw, goal, state, rules)
+        return _new(draw, goal, state, rules, effort)
     own = own_options(draw, goal, state, defect)
     is_cut = draw(st.booleans())
     caps = draw(st.tuples(*[st.integers(1, 3)] * 2)) if is_cut else (None, None)
     request = PlanRequest(
         goal=goal,
-        effort="quick",
+        effort=effort,
         broker_list=broker_list(draw, goal, state, own),
         topics=draw(st.sampled_from([None, None, None, None, "t0"])),
         exclude_topics=draw(st.sampled_from([None, None, None, None, "t1"])),
@@ -164,7 +164,9 @@ def _few(state: ClusterState):
     return st.sampled_from([None, None, None, None, None, *map(str, ids)])
 
 
-def _new(draw, goal: str, state: ClusterState, rules: RuleRequest) -> Drawn:
+def _new(
+    draw, goal: str, state: ClusterState, rules: RuleRequest, effort: str
+) -> Drawn:
     """Draw a topic that does not exist yet, or more partitions of one that does."""
     names = state.topics.names
     is_more = goal == ADD_PARTITIONS and names
@@ -172,7 +174,7 @@ def _new(draw, goal: str, state: ClusterState, rules: RuleRequest) -> Drawn:
     options = shared_options(draw, goal, state)
     request = PlanRequest(
         goal=goal,
-        effort="quick",
+        effort=effort,
         topic=(topic,),
         exclude_brokers_for_replicas=draw(_few(state)),
         exclude_brokers_for_leaders=draw(_few(state)),

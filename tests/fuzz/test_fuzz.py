@@ -1,5 +1,6 @@
 import pytest
 
+from fuzz import solved
 from fuzz.drawn import GOALS
 from fuzz.run import look
 
@@ -24,3 +25,17 @@ def test_plans_of_every_operation_keep_what_any_plan_must(goal: str):
     idle = told[f"{goal} nothing-to-do"] + told[f"{goal} refused"]
     assert sum(told.values()) >= cases
     assert idle <= MOST_IDLE * cases
+
+
+SOLVED = 60
+"""Plans of CP-SAT's; `make fuzz-solved` draws 10,000."""
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+def test_plans_of_cp_sat_pass_the_checker():
+    told = solved.look(SOLVED, 1)
+
+    assert told.total() == SOLVED
+    # And most of them keep every rule.
+    assert sum(n for name, n in told.items() if "infeasible" in name) < SOLVED / 2

@@ -455,6 +455,34 @@ def test_a_plan_that_keeps_all_rules_has_no_reason():
     assert because(state, Rebalance(), Settings())[1] is None
 
 
+def test_of_what_cannot_be_packed_cp_sat_says_why_and_few_plans_are_made(monkeypatch):
+    # 7, 5, 4 and 4 would fill two brokers of 10 to the brim, but do not go in.
+    state = make_state(
+        [[0]] * 4, ids=[0, 1, 2], racks="abc", size_bytes=[7, 5, 4, 4],
+        disk_bytes=[100, 10, 10],
+    )  # fmt: skip
+    operation, made = RemoveBrokers((0,)), []
+    wishes = Settings(
+        capacity_thresholds={Resource.DISK: 1.0},
+        max_moves=4,
+        excluded_for_leaders=frozenset({0}),
+    )
+    found = plan(state, operation, wishes)
+    monkeypatch.setattr("placement.impossible.find_remedies", lambda *_: ())
+
+    def planned(settings):
+        made.append(settings)
+        return plan(state, operation, settings)
+
+    reason = explain_impossible(operation, wishes, found, planned)
+
+    assert found.solution.status is Status.INFEASIBLE
+    assert (reason.rules, reason.helps) == (("capacity-disk",), (True,))
+    assert reason.is_irreducible
+    # That it can be done without this rule; the proofs need no plan.
+    assert len(made) == 1
+
+
 def test_what_is_short_in_a_rack_is_named():
     state = make_state(
         [[0, 2], [1, 2]], racks="aab", size_bytes=30, disk_bytes=[200, 200, 50]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.run import solves_counted
 from planner.plan.folder import write_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from support.plans import contents, planned_for, skewed_document, write_document
@@ -36,8 +37,7 @@ def expected(document, tmp_path_factory):
     return {goal: contents(folder / goal) for goal in GOALS}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+PROCESSES = pytest.mark.parametrize(
     "settings",
     [
         pytest.param({"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}, id="hash-0"),
@@ -52,19 +52,52 @@ def expected(document, tmp_path_factory):
         ),
     ],
 )
+
+
+@pytest.mark.slow
+@PROCESSES
 def test_whatever_the_process(settings, document, expected, tmp_path):
     snapshot = write_document(document, tmp_path / "s.json")
 
+    planned_apart(["add-brokers", snapshot], tmp_path / "p", settings)
+
+    assert contents(tmp_path / "p") == expected["add-brokers"]
+
+
+def planned_apart(words, output, settings):
+    """Plan in a process of its own."""
     done = subprocess.run(
-        [COMMAND, "plan", "add-brokers", snapshot, "-o", tmp_path / "p"],
+        [COMMAND, "plan", *words, "-o", output],
         capture_output=True,
         text=True,
         check=False,
         env=os.environ | settings,
     )
-
     assert (done.returncode, done.stderr) == (0, "")
-    assert contents(tmp_path / "p") == expected["add-brokers"]
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A small cluster, and the folder of its plan, which CP-SAT had a part in."""
+    document = skewed_document(num_brokers=5, num_partitions=14, seed=3)
+    folder = tmp_path_factory.mktemp("solved") / "p"
+    with solves_counted() as solves:
+        planned = planned_for(document, "rebalance", effort="exact")
+    assert solves
+    write_plan(planned.plan, folder)
+    return document, contents(folder)
+
+
+@pytest.mark.slow
+@PROCESSES
+def test_what_cp_sat_decides_too(settings, solved, tmp_path):
+    document, plan = solved
+    snapshot = write_document(document, tmp_path / "s.json")
+
+    words = ["rebalance", snapshot, "--effort", "exact"]
+    planned_apart(words, tmp_path / "p", settings)
+
+    assert contents(tmp_path / "p") == plan
 
 
 def shuffled(document, seed):

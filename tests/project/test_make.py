@@ -97,6 +97,7 @@ def test_help_names_every_target_for_people(root):
             "bench-live",
             "bench-smoke",
             "fuzz",
+            "fuzz-solved",
             "clean",
         )
     }

@@ -364,7 +364,7 @@ def _sums(first: Any, second: Any) -> Any:
 def _ways(problem: Problem, group: int) -> list[tuple[Any, ...]]:
     """Loads, peaks, cost and moves of what one group may do."""
     items = items_of(problem, group)
-    allowed = [_places(problem, item) for item in items]
+    allowed = [places_of(problem, item) for item in items]
     best: dict[tuple[int, ...], set[tuple[int, int, int]]] = {}
     for places in product(*allowed):
         if is_group_broken(problem, group, list(places)):
@@ -389,7 +389,7 @@ def _ways(problem: Problem, group: int) -> list[tuple[Any, ...]]:
     ]
 
 
-def _places(problem: Problem, item: int) -> list[int]:
+def places_of(problem: Problem, item: int) -> list[int]:
     must = problem.movability[item] == Movability.MUST
     return [
         b
@@ -436,7 +436,7 @@ def least_crossing(problem: Problem) -> float:
         items = items_of(problem, group)
         ways = (
             dict(zip(items, places, strict=True))
-            for places in product(*[_places(problem, item) for item in items])
+            for places in product(*[places_of(problem, item) for item in items])
             if not is_group_broken(problem, group, list(places))
         )
         total += min(

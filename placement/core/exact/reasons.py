@@ -1,0 +1,119 @@
+"""
+Which hard rules cannot be kept together, by CP-SAT's assumptions.
+
+Every kind of rule has a literal under which its rows hold. Where no arrangement keeps
+all of them, the literals that the proof used are a set of rules that cannot be kept
+together: sufficient, and seldom far from irreducible. Who asks makes it minimal.
+"""
+
+from typing import NamedTuple
+
+from ortools.sat.python import cp_model
+
+from placement.core.exact_fit import fits_rules
+from placement.core.exact_rules import RulesModel
+from placement.core.exact_work import ExactWork
+from placement.core.least_excess import RULE_CELLS
+from placement.core.moving import Moving
+from placement.core.problem import Level, Problem
+
+
+class Kind(NamedTuple):
+    """
+    A kind of hard rules.
+
+    Parameters
+    ----------
+    what
+        ``capacity`` of bins, ``node`` (a capacity of a level above), ``spread`` (caps
+        on the items of a group), ``cap`` on all moves.
+    of
+        The resource, the level's name, or what the cap is about.
+    level
+        Of a ``node``, the level's name.
+    """
+
+    what: str
+    of: str
+    level: str = ""
+
+
+def is_infeasible(problem: Problem, work: ExactWork | None = None) -> bool:
+    """Tell whether CP-SAT proves that no arrangement keeps the hard rules."""
+    moving = Moving.of(problem).problem
+    if not fits_rules(moving, RULE_CELLS):
+        return False
+    model = RulesModel(moving)
+    status = model.run((work or ExactWork(0, 0)).rules)
+    return status == cp_model.INFEASIBLE
+
+
+def infeasible_kinds(
+    problem: Problem, work: ExactWork | None = None
+) -> frozenset[Kind] | None:
+    """
+    Return kinds of rules that cannot be kept together, whatever the others ask for.
+
+    Parameters
+    ----------
+    problem
+        What is to be arranged; its bands do not count. What may move, and where to,
+        holds in any case, and so do even spreads.
+    work
+        What CP-SAT may take; `None`: what models of the hard rules may in a plan.
+
+    Returns
+    -------
+    The kinds, perhaps none; `None` where nothing is proven.
+    """
+    moving = Moving.of(problem).problem
+    if not fits_rules(moving, RULE_CELLS):
+        return None
+    model = _AssumedModel(moving)
+    model.model.add_assumptions(list(model.literals.values()))
+    status = model.run((work or ExactWork(0, 0)).rules)
+    if status != cp_model.INFEASIBLE:
+        return None
+    used = set(model.solver.sufficient_assumptions_for_infeasibility())
+    return frozenset(
+        kind for kind, literal in model.literals.items() if literal.index in used
+    )
+
+
+class _AssumedModel(RulesModel):
+    """The hard rules, the rows of each kind under a literal of its own."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.literals: dict[Kind, cp_model.IntVar] = {}
+        self._now_of: Kind | None = None
+        super().__init__(problem)
+
+    def under(self, what: str, of: str, level: str = "") -> None:
+        """Put the next rows under the literal of their kind."""
+        self._now_of = Kind(what, of, level)
+
+    def _enforced(self, row: cp_model.Constraint) -> None:
+        if (kind := self._now_of) is None:
+            return
+        if kind not in self.literals:
+            self.literals[kind] = self.model.new_bool_var("")
+        row.only_enforce_if(self.literals[kind])
+
+    def add_row(self, row: cp_model.BoundedLinearExpression | bool) -> None:
+        """Add a row under the literal of its kind."""
+        self._enforced(self.model.add(row))
+
+    def _add_caps(self, level: Level) -> None:
+        # Even spreads ask for more than rows of one kind can say.
+        self._now_of = None if level.is_even else Kind("spread", level.name)
+        super()._add_caps(level)
+        self._now_of = None
+
+    def _add_cap(
+        self,
+        level: Level,
+        group: int,
+        held: cp_model.LinearExprT,
+        limits: tuple[int, int],
+    ) -> None:
+        self._enforced(self.model.add(held <= limits[0]))
