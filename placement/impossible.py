@@ -346,9 +346,7 @@ def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
     if draft.shortfalls or kept_on_removed(draft):
         return True
     problem = _bare_problem(draft)
-    if is_impossible(problem) or not exactly:
-        return is_impossible(problem)
-    return is_infeasible(problem)
+    return is_impossible(problem) or (exactly and is_infeasible(problem))
 
 
 class _Filter:
