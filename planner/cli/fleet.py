@@ -8,7 +8,15 @@ from planner.cli.exit_codes import ExitCode
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import MAX_PROBLEMS_SHOWN, print_json, print_words
 from planner.cli.score import Band, CapacityThreshold
-from planner.cli.spark_options import Conf, Master, print_clusters, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_clusters,
+    session_of,
+)
 
 app = typer.Typer(
     name="fleet",
@@ -43,6 +51,9 @@ def score(
     score_all: All = False,
     band: Band = None,
     capacity_threshold: CapacityThreshold = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -56,13 +67,17 @@ def score(
 
     Example: kafka-planner fleet score fleet -o scores
     """
+    from planner.fleet.selection import read_selection
     from planner.score import ScoreRequest
 
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
+    selection = read_selection(since, until, cluster)
     session = session_of(master, conf)
     from planner.spark.command import score_folder
 
-    found = score_folder(session, fleet, request, output, again=score_all)
+    found = score_folder(
+        session, fleet, request, output, again=score_all, selection=selection
+    )
     if output_format is OutputFormat.JSON:
         shown = [problem.to_dict() for problem in found.problems]
         warned = [problem.to_dict() for problem in found.warnings]

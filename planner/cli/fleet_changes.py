@@ -8,7 +8,15 @@ from planner.cli.exit_codes import ExitCode
 from planner.cli.fleet import Fleet
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 
 MOST_ROWS = 50
 
@@ -33,6 +41,9 @@ def changes(
     compare_all: Annotated[
         bool, typer.Option("--all", help="Compare anew what was compared already.")
     ] = False,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -46,10 +57,15 @@ def changes(
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
+    from planner.fleet.selection import read_selection
+
+    selection = read_selection(since, until, cluster)
     session = session_of(master, conf)
     from planner.spark.changes import changes_folder
 
-    done = changes_folder(session, fleet, output, plans=plans, again=compare_all)
+    done = changes_folder(
+        session, fleet, output, plans=plans, again=compare_all, selection=selection
+    )
     if output_format is OutputFormat.JSON:
         print_json({"changes": done.changed, "drift": done.drifted})
     else:

@@ -10,7 +10,15 @@ from planner.cli.fleet import Fleet
 from planner.cli.options import CapacityThreshold, Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
 from planner.cli.request_options import Band
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 
 MOST_ROWS = 50
 MUCH_ESTIMATED = 0.5
@@ -39,6 +47,9 @@ def overview(
     ] = None,
     band: Band = None,
     capacity_threshold: CapacityThreshold = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -51,6 +62,7 @@ def overview(
 
     Example: kafka-planner fleet overview fleet -o overview --trends trends
     """
+    from planner.fleet.selection import read_selection
     from planner.plan.request import PlanRequest, read_request
     from planner.snapshot import Snapshot
 
@@ -60,11 +72,18 @@ def overview(
         capacity_threshold=tuple(capacity_threshold or ()),
     )
     settings = read_request(wishes, Snapshot().to_state()).settings
+    selection = read_selection(since, until, cluster)
     session = session_of(master, conf)
     from planner.spark.overview import overview_folder
 
     rows = overview_folder(
-        session, fleet, output, settings, trends=trends, changes=changes
+        session,
+        fleet,
+        output,
+        settings,
+        trends=trends,
+        changes=changes,
+        selection=selection,
     )
     if output_format is OutputFormat.JSON:
         print_json({"clusters": rows})

@@ -13,7 +13,15 @@ from planner.cli.options import Format, OutputFormat, Quiet, WithLogDirs
 from planner.cli.output import print_json, print_words
 from planner.cli.plan_options import RequestOptions, with_request_options
 from planner.cli.request_options import plan_request
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
@@ -68,6 +76,9 @@ def plan(
         bool, typer.Option("--all", help="Plan anew what has been planned there.")
     ] = False,
     with_log_dirs: WithLogDirs = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -83,6 +94,8 @@ def plan(
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
+    from planner.fleet.selection import read_selection
+
     options = {**asked.given, "with_log_dirs": with_log_dirs}
     wanted: Sequence[Asked]
     if scenarios is None:
@@ -91,6 +104,7 @@ def plan(
         wanted = _requests(goal, options, sweep)
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
+    selection = read_selection(since, until, cluster)
     session = session_of(master, conf, in_python=True)
     from planner.spark.plans import PLANS, SCENARIOS, plan_folder
 
@@ -102,6 +116,7 @@ def plan(
         table=PLANS if scenarios is None else SCENARIOS,
         history=history,
         again=plan_all,
+        selection=selection,
     )
     if output_format is OutputFormat.JSON:
         name = "plans" if scenarios is None else "scenarios"

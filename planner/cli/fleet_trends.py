@@ -6,7 +6,15 @@ import typer
 
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 
 MOST_ROWS = 30
 
@@ -23,6 +31,9 @@ def trends(
             "-o", "--output", metavar="FOLDER", help="Where trends/ and balance/ go."
         ),
     ],
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -35,10 +46,13 @@ def trends(
 
     Example: kafka-planner fleet trends scores -o trends
     """
+    from planner.fleet.selection import read_selection
+
+    selection = read_selection(since, until, cluster)
     session = session_of(master, conf)
     from planner.spark.trends import trends_folder
 
-    rows = trends_folder(session, scores, output)
+    rows = trends_folder(session, scores, output, selection=selection)
     if output_format is OutputFormat.JSON:
         print_json({"soonest": rows})
         return

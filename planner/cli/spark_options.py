@@ -24,6 +24,28 @@ Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable."),
 ]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        metavar="TIME",
+        help="Snapshots from then on: a day, a time, or an age such as 7d; UTC.",
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="TIME",
+        help="Snapshots before then; where it is a day, also those of that day.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="REGEX", help="Clusters of which the whole id matches."
+    ),
+]
 
 
 def session_of(

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from placement.rules.draft import Settings
 from planner.age import age_s
 from planner.fleet.overview import FAILED, SCHEMA, overview_row
+from planner.fleet.selection import ALL, SnapshotSelection
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
 from planner.spark.changes import CHANGES
@@ -20,6 +21,7 @@ from planner.spark.header import time_of
 from planner.spark.jobs import latest, sizes_of
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, writing
+from planner.spark.selecting import narrowed
 from planner.spark.trends import TRENDS
 
 OVERVIEW = "overview"
@@ -105,6 +107,7 @@ def overview_folder(
     *,
     trends: str | None,
     changes: str | None,
+    selection: SnapshotSelection = ALL,
 ) -> list[dict[str, Any]]:
     """
     Write the overview of a fleet in the place of the one there; return it, ranked.
@@ -121,16 +124,19 @@ def overview_folder(
         Bands and thresholds.
     trends, changes
         What `fleet trends` and `fleet changes` wrote; their columns are null without.
+    selection
+        The snapshots of which each cluster's last is looked at.
 
     Raises
     ------
     BadInputError
-        If the folder is no fleet, or nothing can be written.
+        If the folder is no fleet, no cluster matches, or nothing can be written.
     """
     path = f"{output.rstrip('/')}/{OVERVIEW}"
 
     def run(broken: Broken) -> None:
-        rows = overview(spark, open_fleet(spark, folder, broken=broken), settings)
+        fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
+        rows = overview(spark, fleet, settings)
         for where, name, figures, columns in (
             (trends, TRENDS, forecasts, FORECAST),
             (changes, CHANGES, moved, MOVED),
