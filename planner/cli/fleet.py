@@ -67,12 +67,13 @@ def score(
 
     Example: kafka-planner fleet score fleet -o scores
     """
+    from planner.fleet.places import fleet_at
     from planner.fleet.selection import read_selection
     from planner.score import ScoreRequest
 
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf)
+    session = session_of(master, conf, reads=[fleet_at(fleet)])
     from planner.spark.command import score_folder
 
     found = score_folder(

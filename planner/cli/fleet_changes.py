@@ -57,10 +57,13 @@ def changes(
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
+    from planner.fleet.places import fleet_at, written_at
     from planner.fleet.selection import read_selection
 
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf)
+    session = session_of(
+        master, conf, reads=[fleet_at(fleet), written_at(plans, "plans", "plan")]
+    )
     from planner.spark.changes import changes_folder
 
     done = changes_folder(

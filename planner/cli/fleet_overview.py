@@ -62,6 +62,7 @@ def overview(
 
     Example: kafka-planner fleet overview fleet -o overview --trends trends
     """
+    from planner.fleet.places import fleet_at, written_at
     from planner.fleet.selection import read_selection
     from planner.plan.request import PlanRequest, read_request
     from planner.snapshot import Snapshot
@@ -73,7 +74,15 @@ def overview(
     )
     settings = read_request(wishes, Snapshot().to_state()).settings
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf)
+    session = session_of(
+        master,
+        conf,
+        reads=[
+            fleet_at(fleet),
+            written_at(trends, "trends", "trends"),
+            written_at(changes, "changes", "changes"),
+        ],
+    )
     from planner.spark.overview import overview_folder
 
     rows = overview_folder(

@@ -94,6 +94,7 @@ def plan(
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
+    from planner.fleet.places import fleet_at
     from planner.fleet.selection import read_selection
 
     options = {**asked.given, "with_log_dirs": with_log_dirs}
@@ -105,7 +106,7 @@ def plan(
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf, in_python=True)
+    session = session_of(master, conf, in_python=True, reads=[fleet_at(fleet)])
     from planner.spark.plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(

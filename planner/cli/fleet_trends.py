@@ -46,10 +46,11 @@ def trends(
 
     Example: kafka-planner fleet trends scores -o trends
     """
+    from planner.fleet.places import written_at
     from planner.fleet.selection import read_selection
 
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf)
+    session = session_of(master, conf, reads=[written_at(scores, "scores", "score")])
     from planner.spark.trends import trends_folder
 
     rows = trends_folder(session, scores, output, selection=selection)

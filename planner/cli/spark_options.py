@@ -8,6 +8,8 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from planner.fleet.places import Given
+
 MOST_NAMED = 5
 MOST_CLUSTERS = 50
 
@@ -49,21 +51,35 @@ Cluster = Annotated[
 
 
 def session_of(
-    master: str | None, conf: Sequence[str] | None, *, in_python: bool = False
+    master: str | None,
+    conf: Sequence[str] | None,
+    *,
+    in_python: bool = False,
+    reads: Sequence["Given"] = (),
 ) -> "SparkSession":
     """
     Return the Spark session that the options ask for.
 
-    `in_python`: for work that is done in Python, nearly all of it.
+    Parameters
+    ----------
+    master, conf
+        The options.
+    in_python
+        For work that is done in Python, nearly all of it.
+    reads
+        Folders that the command reads: looked at first, where they are here.
 
     Raises
     ------
     BadInputError
-        If a setting is none, or Spark or Java is not there.
+        If a setting is none, a folder is not there, or Spark or Java is not.
     """
+    from planner.fleet.places import is_local, require
     from planner.spark.session import parse_conf, start_session
 
     asked = parse_conf(conf or [])
+    if is_local(master, asked):
+        require(reads)
     return start_session(master=master, conf=asked, in_python=in_python)
 
 
