@@ -75,10 +75,16 @@ def changes(
         print_changes(done.changed)
         print_drift(done.drifted)
         if not quiet:
-            print_words(f"wrote {output}: {len(done.changed):,} pairs compared")
+            print_words(_end(output, len(done.changed)))
     is_odd = any(row["status"] in {"differs", "unknown"} for row in done.drifted)
     is_odd |= any(row["reason"] is not None for row in done.changed)
     raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
+
+
+def _end(output: str, compared: int) -> str:
+    if not compared:
+        return f"nothing new: {output} has every pair of snapshots"
+    return f"wrote {output}: {compared:,} pairs compared"
 
 
 def print_changes(rows: list[dict[str, Any]]) -> None:
@@ -87,7 +93,8 @@ def print_changes(rows: list[dict[str, Any]]) -> None:
         return
     ranked = sorted(rows, key=_rank)[:MOST_ROWS]
     head = ("Cluster", "from", "to", "copies", "bytes", "leaders", "partitions")
-    print_columns(head, [_line(row) for row in ranked])
+    reasons = [row["reason"] or "" for row in ranked]
+    print_columns(head, [_line(row) for row in ranked], reasons)
     if len(rows) > len(ranked):
         typer.echo(f"… and {len(rows) - len(ranked)} more; --format json has all")
 
@@ -102,7 +109,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     times = ((row[name] or "unknown")[:13] for name in ("before", "taken_at"))
     named = (str(row["cluster_id"])[:18], *times)
     if row["reason"] is not None:
-        return (*named, "-", "-", "-", row["reason"])
+        return (*named, "-", "-", "-", "-")
     return (
         *named,
         f"{row['copies']:,}",

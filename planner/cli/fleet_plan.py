@@ -130,16 +130,19 @@ def plan(
 def _print_screen(
     done: "FleetPlanned", output: str, *, is_played: bool, quiet: bool
 ) -> None:
-    if is_played:
+    if is_played and done.rows:
         print_scenarios(done.rows, MOST_ROWS)
-    else:
+    elif done.rows:
         print_rows(done.rows)
     if len(done.rows) > MOST_ROWS:
         typer.echo(f"… and {len(done.rows) - MOST_ROWS} more; --format json has all")
     if not quiet:
         what = "scenarios" if is_played else "plans"
         made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} were there"
-        print_words(f"wrote {output}: {made}, {there}")
+        words = f"wrote {output}: {made}, {there}"
+        if not done.rows:
+            words = f"nothing new: {output} has the {done.skipped:,} {what}"
+        print_words(words)
 
 
 def _requests(
@@ -175,8 +178,10 @@ def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
 def print_rows(rows: list[dict[str, Any]]) -> None:
     """Print a line per plan: those without one first, then those that move most."""
     ranked = sorted(rows, key=_rank)
-    head = ("Cluster", "request", "status", "copies", "bytes", "least", "reason")
-    print_columns(head, [_line(row) for row in ranked[:MOST_ROWS]])
+    head = ("Cluster", "request", "status", "copies", "bytes", "least")
+    shown = ranked[:MOST_ROWS]
+    reasons = [row["reason"] or "" for row in shown]
+    print_columns(head, [_line(row) for row in shown], reasons)
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float]:
@@ -195,7 +200,6 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['moved_replicas']:,}" if has_plan else "-",
         bytes_text(row["moved_bytes"]) if has_plan else "-",
         bytes_text(row["bytes_lower_bound"]) if has_plan else "-",
-        row["reason"] or "",
     )
 
 

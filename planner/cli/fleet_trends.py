@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from planner.cli.fleet_lines import days_text as interval_text
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
 from planner.cli.spark_options import (
@@ -91,14 +92,8 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def days_text(row: dict[str, Any], name: str) -> str:
-    """Return days with their interval, as ``12 d (9-20)``."""
-    days, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    if days is None:
-        return "-"
-    if low is None or days == 0:
-        return f"{days:.0f} d"
-    last = "…" if high is None else f"{high:.0f}"
-    return f"{days:.0f} d ({low:.0f}-{last})"
+    """Return days of a row with their interval, as ``12 d (9-20)``."""
+    return interval_text(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
 
 
 def add_to(fleet_app: typer.Typer) -> None:

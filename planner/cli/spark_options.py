@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from planner.fleet.places import Given
 
 MOST_NAMED = 5
+INDENT = "  "
 MOST_CLUSTERS = 50
 
 Master = Annotated[
@@ -91,10 +92,10 @@ def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
     if len(documents) > len(shown):
         rest = len(documents) - len(shown)
         typer.echo(f"… and {rest} more; --format json has all")
-    _print_incomplete(documents)
+    print_incomplete(documents)
 
 
-def _print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
+def print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
     """Note the snapshots that may be loaded in part, the first few by name."""
     incomplete = [str(each["cluster_id"]) for each in documents if not each["complete"]]
     if incomplete:
@@ -106,13 +107,29 @@ def _print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
         )
 
 
-def print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table, as wide as its cells and no wider than 80."""
+def print_columns(
+    head: Sequence[str], lines: Sequence[Sequence[str]], notes: Sequence[str] = ()
+) -> None:
+    """
+    Print a table, as wide as its cells and no wider than 80.
+
+    Parameters
+    ----------
+    head, lines
+        Cells by column.
+    notes
+        What there is to say of each line, below it, in as many lines as it takes; none
+        where it is empty.
+    """
+    from planner.plan.words import SCREEN_WIDTH, wrapped
+
     rows = [head, *lines]
     widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-    for row in rows:
+    for row, note in zip(rows, ("", *(notes or [""] * len(lines))), strict=True):
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        typer.echo("  ".join(cells).rstrip()[:80])
+        typer.echo("  ".join(cells).rstrip()[:SCREEN_WIDTH])
+        for line in wrapped(note, SCREEN_WIDTH - len(INDENT)):
+            typer.echo(f"{INDENT}{line}")
 
 
 def _severity(document: dict[str, Any]) -> tuple[int, float]:

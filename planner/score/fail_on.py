@@ -243,6 +243,21 @@ def judge(
     return answers
 
 
+def answers(
+    conditions: Mapping[str, Condition], document: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return `condition`, `holds` (`None`: it turns on an `unknown` figure) of each."""
+    found = []
+    for text, condition in conditions.items():
+        holds, unknown = None, None
+        try:
+            holds = condition.holds(document)
+        except UnknownFigureError as error:
+            unknown = str(error.args[0])
+        found.append({"condition": text, "holds": holds, "unknown": unknown})
+    return found
+
+
 def _unknown_figure(name: str, text: str, file: str) -> InputProblem:
     resource = name.partition(".")[0]
     guard = f"{resource}.known_fraction < 0.95 or {text}"

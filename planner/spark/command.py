@@ -23,6 +23,7 @@ from planner.spark.findings import WARNING
 from planner.spark.fleet import Fleet
 from planner.spark.hot import heats_of, with_brokers
 from planner.spark.kept_rows import KeptRows
+from planner.spark.latest import latest_keys
 from planner.spark.opening import (
     CATALOG,
     fleet_of_snapshots,
@@ -189,11 +190,14 @@ class FleetScored:
         What is wrong with the others.
     warnings
         What may be loaded in part of those that were scored.
+    latest
+        The last selected snapshot of each cluster, scored now or before.
     """
 
     documents: list[dict[str, Any]]
     problems: list[InputProblem]
     warnings: list[InputProblem]
+    latest: list[Scored]
 
 
 def score_folder(
@@ -240,7 +244,8 @@ def score_folder(
         if not again:
             days = new_days(spark, contents, output)
         if not days:
-            return FleetScored(documents=[], problems=[], warnings=[])
+            latest = latest_keys(contents)
+            return FleetScored(documents=[], problems=[], warnings=[], latest=latest)
     done = {
         key: content
         for key, content in contents.items()
@@ -257,10 +262,12 @@ def score_folder(
                 found, output, done=done, kept=None if selection.is_all else kept
             )
             rows = found.of_levels(["cluster"])
+            documents = cluster_documents(rows, datetime.now(UTC))
             return FleetScored(
-                documents=[*cluster_documents(rows, datetime.now(UTC)).values()],
+                documents=[*documents.values()],
                 problems=problem_rows(found),
                 warnings=problem_rows(found, WARNING),
+                latest=latest_keys(contents or documents),
             )
 
     return around_broken(run)

@@ -10,7 +10,15 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from placement.rules.draft import Settings
 from planner.age import age_s
-from planner.fleet.overview import FAILED, SCHEMA, overview_row
+from planner.fleet.overview import (
+    FAILED,
+    FORECAST,
+    MOVED,
+    SCHEMA,
+    UNTIL_FULL,
+    overview_row,
+)
+from planner.fleet.prices import FleetPrices
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
@@ -26,9 +34,6 @@ from planner.spark.trends import TRENDS
 
 OVERVIEW = "overview"
 JOB_NAME = "overview"
-UNTIL_FULL = tuple(f"days_until_full{end}" for end in ("", "_low", "_high"))
-FORECAST = ("growth_bytes_per_day", *UNTIL_FULL)
-MOVED = ("moved_bytes_since", "moved_since")
 
 
 def overview(
@@ -36,6 +41,7 @@ def overview(
     fleet: Fleet,
     settings: Settings | None = None,
     *,
+    prices: FleetPrices | None = None,
     now: datetime | None = None,
 ) -> DataFrame:
     """
@@ -49,6 +55,9 @@ def overview(
         Canonical tables.
     settings
         Bands and thresholds; the defaults where `None`.
+    prices
+        As `planner.fleet.prices.read_fleet_prices` reads them; `None`: what comes from
+        them is null.
     now
         With a zone: what the age of data is counted to; `None`: when this is called.
     """
@@ -60,7 +69,7 @@ def overview(
         (snapshot,) = snapshots
         row: dict[str, Any] = {"status": FAILED, "reason": snapshot.flaw}
         if not snapshot.flaw:
-            row = overview_row(snapshot.tables, snapshot.header, chosen)
+            row = overview_row(snapshot.tables, snapshot.header, chosen, prices)
         row["data_age_s"] = age_s(time_of(snapshot.taken_at), today)
         return pa.Table.from_pylist([row], schema=schema)
 
@@ -108,6 +117,7 @@ def overview_folder(
     trends: str | None,
     changes: str | None,
     selection: SnapshotSelection = ALL,
+    prices: FleetPrices | None = None,
 ) -> list[dict[str, Any]]:
     """
     Write the overview of a fleet in the place of the one there; return it, ranked.
@@ -126,6 +136,8 @@ def overview_folder(
         What `fleet trends` and `fleet changes` wrote; their columns are null without.
     selection
         The snapshots of which each cluster's last is looked at.
+    prices
+        Of the fleet; `None`: what comes from them is null.
 
     Raises
     ------
@@ -136,7 +148,7 @@ def overview_folder(
 
     def run(broken: Broken) -> None:
         fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
-        rows = overview(spark, fleet, settings)
+        rows = overview(spark, fleet, settings, prices=prices)
         for where, name, figures, columns in (
             (trends, TRENDS, forecasts, FORECAST),
             (changes, CHANGES, moved, MOVED),

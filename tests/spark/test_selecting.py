@@ -187,3 +187,39 @@ def test_wrong_options_are_refused_before_spark_starts(tmp_path, capsys, monkeyp
             capsys, "fleet", command, tmp_path, "-o", tmp_path / "out", "--since", "x"
         )
         assert (found.code, "--since" in found.err) == (2, True)
+
+
+def test_conditions_are_asked_of_the_last_snapshot_of_each_cluster(
+    spark, tmp_path, capsys
+):
+    fleet, out = tmp_path / "fleet", tmp_path / "out"
+    for cluster_id, day in (("a", DAYS[0]), ("a", DAYS[1]), ("b", DAYS[0])):
+        append(snapshot(cluster_id, f"{day}T08:00:00Z"), Store(str(fleet)))
+    spoil(fleet, "b", DAYS[0])
+
+    def score(*options):
+        return run(capsys, "fleet", "score", fleet, "-o", out, *options)
+
+    first = score()
+    again = score("--fail-on", "brokers >= 3", "--format", "json")
+    fine = score("--fail-on", "brokers > 3", "--cluster", "a")
+    absent = score("--fail-on", "num_hot_spots > 0")
+
+    lines = first.out.splitlines()
+    assert (first.code, len(lines)) == (3, 2)
+    assert lines[0].startswith("a: disk ")
+    assert lines[1].startswith("b: no scores of the snapshot of 2026-11-20")
+    # Nothing is new, and what fails still does.
+    assert (again.code, again.document["snapshots"]) == (3, [])
+    told = {each["cluster_id"]: each for each in again.document["latest"]}
+    assert told["a"]["taken_at"].startswith(DAYS[1])
+    assert told["a"]["fail_on"][0]["holds"] is True
+    assert told["a"]["fullest_broker"] in {1, 2, 3}
+    assert (told["b"]["status"], told["b"]["fail_on"][0]["holds"]) == (
+        "no-scores",
+        None,
+    )
+    assert (fine.code, fine.out) == (0, "")
+    assert fine.err == f"nothing new: {out} has the scores of 1 clusters\n"
+    assert absent.code == 2
+    assert "fleet overview --fail-on" in absent.err
