@@ -4,6 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import typer
+
+from planner.cli.fleet_lines import MOST_LINES
+from planner.cli.spark_options import print_columns
 from planner.fleet.overview_costs import PARTS
 
 MOST_NAMED = 8
@@ -37,18 +41,38 @@ def cost_lines(costs: Mapping[str, Any], unit: str) -> Iterator[str]:
         yield f"Without a price for every broker: {costs['without_prices']:,} clusters"
 
 
-def saving_words(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a cluster costs, and how many brokers fewer might do."""
-    if row.get("cost_total") is None:
-        return
-    unit = f"{row['cost_currency']} a {row['cost_per']}".strip()
-    yield f"costs {amount_text(row['cost_total'])} {unit}"
-    saved, least = row["saving_at_most"], row["brokers_at_least"]
-    if saved:
-        yield (
-            f"{least} of {row['brokers']} brokers might do, saves at most "
-            f"{amount_text(saved)} (see size)"
-        )
+def print_cluster_costs(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print what each cluster costs, the dearest first, and what would be saved."""
+    priced = [row for row in rows if row.get("cost_total") is not None]
+    dearest = sorted(priced, key=lambda row: -row["cost_total"])
+    head = [
+        *("Cluster", "costs", "of it racks"),
+        *("brokers", "balanced", "saves", "least", "saves"),
+    ]
+    print_columns(head, [_cells(row) for row in dearest[:MOST_LINES]])
+    if len(dearest) > MOST_LINES:
+        typer.echo(f"… and {len(dearest) - MOST_LINES} more; --format json has all")
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        str(row["cluster_id"])[:20],
+        amount_text(row["cost_total"]),
+        _amount(row["cost_cross_rack"]),
+        str(row["brokers"]),
+        _count(row["brokers_if_balanced"]),
+        _amount(row["saving_if_balanced"]),
+        _count(row["brokers_at_least"]),
+        _amount(row["saving_at_most"]),
+    )
+
+
+def _amount(value: float | None) -> str:
+    return "-" if value is None else amount_text(value)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else str(value)
 
 
 def amount_text(value: float) -> str:

@@ -8,6 +8,7 @@ import typer
 
 MOST_LINES = 50
 INDENT = "  "
+LEGEND = "over, out: brokers over a threshold, and out of a band of their fair share"
 YEAR_DAYS = 365.2425
 MOST_YEARS = 5
 """Nobody knows how a disk fills for longer than that."""
@@ -29,9 +30,9 @@ class ClusterFacts:
     full
         Days until a disk is full, and its interval; `None`: never, or unknown.
     over
-        By resource, brokers over their threshold.
-    out, brokers
-        Brokers out of band, of how many.
+        By resource, brokers over their threshold; by "" those over any.
+    out
+        Brokers out of band.
     least_bytes
         The least that balancing moves; `None`: unknown.
     more
@@ -47,7 +48,6 @@ class ClusterFacts:
     full: tuple[float | None, float | None, float | None] = (None, None, None)
     over: Mapping[str, int]
     out: int = 0
-    brokers: int = 0
     least_bytes: int | None = None
     more: Sequence[str] = ()
 
@@ -70,14 +70,15 @@ class ClusterFacts:
         if self.under_min_isr:
             yield f"{plural(self.under_min_isr, 'partition')} under min ISR"
         yield from self._disk()
-        for resource, count in self.over.items():
-            if count:
-                yield f"{resource} over its threshold on {plural(count, 'broker')}"
-        if self.out:
-            yield f"{self.out} of {plural(self.brokers, 'broker')} out of band"
+        # Whoever is over has no eye for what is out of band.
+        over = [*self._over()]
+        yield from over
+        if self.out and not over:
+            yield f"{self.out} out"
         if self.rack:
             yield f"{plural(self.rack, 'partition')} against the rack rule"
-        yield from self.more
+        if not over:
+            yield from self.more
         yield from self._remedies()
 
     def _disk(self) -> Iterator[str]:
@@ -89,6 +90,13 @@ class ClusterFacts:
             yield "full now"
         elif days is not None:
             yield f"full in {days_text(*self.full)}"
+
+    def _over(self) -> Iterator[str]:
+        counts = {resource: count for resource, count in self.over.items() if count}
+        if counts:
+            named = ", ".join(name for name in counts if name)
+            where = "" if named in {"", "disk"} else f" ({named})"
+            yield f"{max(counts.values())} over{where}"
 
     def _remedies(self) -> Iterator[str]:
         from planner.plan.words import bytes_text
@@ -129,6 +137,8 @@ def print_lines(facts: Sequence[ClusterFacts]) -> None:
         print_wrapped(f"{each.cluster_id}: {said}")
     if len(facts) > MOST_LINES:
         typer.echo(f"… and {len(facts) - MOST_LINES} more; --format json has all")
+    if any(each.out or any(each.over.values()) for each in facts[:MOST_LINES]):
+        typer.echo(LEGEND)
 
 
 def print_wrapped(text: str) -> None:
@@ -160,7 +170,6 @@ def facts_of_score(document: Mapping[str, Any]) -> ClusterFacts:
             resource: figures["brokers_over_threshold"] or 0
             for resource, figures in resources.items()
         },
-        # A broker that is out of several bands counts once at least.
+        # A broker may be out of several bands.
         out=max(f["brokers_out_of_band"] or 0 for f in resources.values()),
-        brokers=document["brokers"],
     )

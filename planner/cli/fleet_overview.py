@@ -8,7 +8,7 @@ import typer
 
 from planner.cli.exit_codes import ExitCode
 from planner.cli.fleet import Fleet
-from planner.cli.fleet_costs import cost_lines, saving_words
+from planner.cli.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet_fail_on import judged, print_failing
 from planner.cli.fleet_lines import ClusterFacts, print_lines, print_wrapped
 from planner.cli.options import CapacityThreshold, Format, OutputFormat, Quiet
@@ -160,6 +160,7 @@ def _print_costs(rows: list[dict[str, Any]], unit: str) -> None:
     if costs["cost_total"] is None:
         typer.echo("Costs: nothing that has a price is known")
         return
+    print_cluster_costs(rows)
     for line in cost_lines(costs, unit):
         print_wrapped(line)
 
@@ -181,14 +182,10 @@ def facts_of_row(row: dict[str, Any]) -> ClusterFacts:
         disk=row["max_disk_use"],
         broker=row["fullest_broker"],
         full=(days.get(""), days.get("_low"), days.get("_high")),
-        over={"a resource": row["brokers_over_threshold"]},
+        over={"": row["brokers_over_threshold"]},
         out=row["brokers_out_of_band"],
-        brokers=row["brokers"],
         least_bytes=row["min_bytes_to_balance"],
-        more=[
-            *(["no room for the load of its largest broker"] if is_tight else []),
-            *saving_words(row),
-        ],
+        more=["no room for N-1"] if is_tight else [],
     )
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from placement.rules.draft import Settings
-from planner.cli.fleet_costs import cost_lines, saving_words
+from planner.cli.fleet_costs import cost_lines, print_cluster_costs
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.fleet.overview import overview_row
@@ -183,17 +183,19 @@ def test_costs_of_a_fleet_are_those_of_its_clusters(tmp_path):
     assert "team-a " in owners
 
 
-def test_a_line_says_what_is_saved():
+def test_what_is_saved_is_printed_of_the_dearest_first(capsys):
     row = {
-        "cost_total": 6200.0, "cost_currency": "EUR", "cost_per": "month",
+        "cluster_id": "c", "cost_total": 6200.0, "cost_cross_rack": None,
+        "saving_if_balanced": 620.0, "brokers_if_balanced": 9,
         "saving_at_most": 1240.0, "brokers_at_least": 8, "brokers": 10,
     }  # fmt: skip
+    dear = row | {"cluster_id": "d", "cost_total": 7000.0}
 
-    assert list(saving_words(row)) == [
-        "costs 6,200 EUR a month",
-        "8 of 10 brokers might do, saves at most 1,240 (see size)",
-    ]
-    assert list(saving_words({})) == []
+    print_cluster_costs([row, dear, {"cluster_id": "failed"}])
+
+    _, first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("d ")
+    assert second.split() == ["c", "6,200", "-", "10", "9", "620.00", "8", "1,240"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from placement.load import Resource
 from placement.rules.draft import Settings
 from placement.score import score_cluster
 from planner.cli.fleet_fail_on import judged, print_failing
+from planner.cli.fleet_lines import LEGEND, ClusterFacts
 from planner.cli.fleet_overview import print_overview
 from planner.errors import BadInputError
 from planner.fleet.overview import (
@@ -240,7 +241,8 @@ def check_screen(refused, capsys):
     told = " ".join(line.strip() for line in lines[first : first + 2])
     assert f"{'c' * 40}: disk " in told
     assert "full in 3 d" in told
-    assert "… and 11 more" in lines[-3]
+    assert "… and 11 more" in lines[-4]
+    assert lines[-3] == LEGEND
     assert lines[-2] == f"Oldest data: 25 h 00 min, of {'c' * 40}"
     assert lines[-1] == "Over half of the bytes in are estimated: 1 clusters"
 
@@ -257,7 +259,7 @@ def check_screen(refused, capsys):
         ),
         pytest.param(
             {"brokers_out_of_band": 2, "min_bytes_to_balance": 1.2e12},
-            "c: 2 of 3 brokers out of band; plan rebalance moves ≥ 1.2 TB", id="band",
+            f"c: 2 out; plan rebalance moves ≥ 1.2 TB {LEGEND}", id="band",
         ),
         pytest.param(
             {"offline_partitions": 1, "under_min_isr": 2},
@@ -267,9 +269,9 @@ def check_screen(refused, capsys):
         pytest.param({"rack": 2}, "c: 2 partitions against the rack rule; plan fix",
             id="rack"),
         pytest.param({"brokers_over_threshold": 1, "min_bytes_to_balance": None},
-            "c: a resource over its threshold on 1 broker; plan rebalance", id="in"),
+            f"c: 1 over; plan rebalance {LEGEND}", id="in"),
         pytest.param({"headroom_n1_broker": -0.1},
-            "c: no room for the load of its largest broker", id="n-1"),
+            "c: no room for N-1", id="n-1"),
         pytest.param({}, "c: nothing to do", id="fine"),
     ],
 )  # fmt: skip
@@ -285,6 +287,15 @@ def test_a_line_says_what_is_wrong_and_what_to_do(changes, said, capsys):
     print_overview([fine | changes])
 
     assert " ".join(capsys.readouterr().out.split()) == said
+
+
+def test_resources_that_are_over_are_named_unless_it_is_the_disk():
+    def said(**over):
+        return [*ClusterFacts(cluster_id="c", over=over).parts()]
+
+    assert said(disk=2) == ["2 over", "plan rebalance"]
+    assert said(disk=2, out=3) == ["3 over (disk, out)", "plan rebalance"]
+    assert said(disk=0) == []
 
 
 def test_the_fullest_broker_is_that_of_the_highest_use():
