@@ -12,4 +12,6 @@ class ExitCode(IntEnum):
     INFEASIBLE = 4
     CLUSTER_UNAVAILABLE = 5
     ANSWER_UNKNOWN = 6
+    RUN_AGAIN = 75
+    """EX_TEMPFAIL of sysexits.h: machines failed, not the input."""
     INTERRUPTED = 130

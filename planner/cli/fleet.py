@@ -1,14 +1,27 @@
 """`fleet …`: the snapshots of many clusters, as tables that Spark reads."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planner.cli.exit_codes import ExitCode
+from planner.cli.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
+from planner.cli.fleet_lines import facts_of_score, print_lines
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import MAX_PROBLEMS_SHOWN, print_json, print_words
-from planner.cli.score import Band, CapacityThreshold
-from planner.cli.spark_options import Conf, Master, print_clusters, session_of
+from planner.cli.score import Band, CapacityThreshold, FailOn
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_incomplete,
+    session_of,
+)
+
+if TYPE_CHECKING:
+    from planner.spark.command import FleetScored
 
 app = typer.Typer(
     name="fleet",
@@ -41,8 +54,12 @@ def score(
     *,
     output: Output,
     score_all: All = False,
+    fail_on: FailOn = None,
     band: Band = None,
     capacity_threshold: CapacityThreshold = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -51,31 +68,69 @@ def score(
     """
     Score every snapshot of a fleet that has no scores yet; every level, as Parquet.
 
-    Exits 3 where a snapshot could not be scored; problems/ says why. One that may be
-    loaded in part is scored, and a warning in problems/.
+    Exits 3 where a snapshot could not be scored, and problems/ says why; or where a
+    condition of --fail-on holds, or cannot be judged, of the last snapshot of a
+    cluster, scored now or before. One that may be loaded in part is scored, and a
+    warning in problems/.
 
     Example: kafka-planner fleet score fleet -o scores
     """
+    from planner.fleet.places import fleet_at
+    from planner.fleet.selection import read_selection
     from planner.score import ScoreRequest
+    from planner.score.fail_on import parse_conditions
 
+    conditions = parse_conditions(fail_on or [], absent=NOT_ON_SPARK)
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
-    session = session_of(master, conf)
+    selection = read_selection(since, until, cluster)
+    session = session_of(master, conf, reads=[fleet_at(fleet)])
     from planner.spark.command import score_folder
+    from planner.spark.latest import latest_scores
 
-    found = score_folder(session, fleet, request, output, again=score_all)
-    if output_format is OutputFormat.JSON:
-        shown = [problem.to_dict() for problem in found.problems]
-        warned = [problem.to_dict() for problem in found.warnings]
-        document = {"snapshots": found.documents, "problems": shown}
-        print_json({**document, "warnings": warned})
+    found = score_folder(
+        session, fleet, request, output, again=score_all, selection=selection
+    )
+    is_json = output_format is OutputFormat.JSON
+    is_new = bool(found.documents or found.problems)
+    asks = bool(conditions) or (is_new and not is_json)
+    latest = latest_scores(session, output, found.latest) if asks else []
+    failing = judged(latest, conditions)
+    if is_json:
+        more = {"latest": latest} if conditions else {}
+        print_json(_document(found) | more)
     else:
-        print_clusters(found.documents)
-        for problem in found.problems[:MAX_PROBLEMS_SHOWN]:
-            print_words(f"  - {problem}")
+        if is_new:
+            _print_screen(found, latest)
+        print_failing(failing)
         if not quiet:
-            count = len(found.documents)
-            print_words(f"wrote {output}: {count} snapshots scored")
-    raise typer.Exit(ExitCode.FINDINGS if found.problems else ExitCode.OK)
+            _print_end(found, output)
+    is_odd = bool(found.problems or failing)
+    raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
+
+
+def _document(found: "FleetScored") -> dict[str, Any]:
+    return {
+        "snapshots": found.documents,
+        "problems": [problem.to_dict() for problem in found.problems],
+        "warnings": [problem.to_dict() for problem in found.warnings],
+    }
+
+
+def _print_screen(found: "FleetScored", latest: list[dict[str, Any]]) -> None:
+    """Print the last snapshot of each cluster, the worst first, and what is wrong."""
+    facts = sorted(map(facts_of_score, latest), key=lambda each: each.rank())
+    print_lines(facts)
+    print_incomplete(found.documents)
+    for problem in found.problems[:MAX_PROBLEMS_SHOWN]:
+        print_words(f"  - {problem}")
+
+
+def _print_end(found: "FleetScored", output: str) -> None:
+    if found.documents or found.problems:
+        print_words(f"wrote {output}: {len(found.documents):,} snapshots scored")
+    else:
+        clusters = len(found.latest)
+        print_words(f"nothing new: {output} has the scores of {clusters:,} clusters")
 
 
 @app.command()

@@ -8,7 +8,15 @@ from planner.cli.exit_codes import ExitCode
 from planner.cli.fleet import Fleet
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 
 MOST_ROWS = 50
 
@@ -33,6 +41,9 @@ def changes(
     compare_all: Annotated[
         bool, typer.Option("--all", help="Compare anew what was compared already.")
     ] = False,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -46,20 +57,34 @@ def changes(
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
-    session = session_of(master, conf)
+    from planner.fleet.places import fleet_at, written_at
+    from planner.fleet.selection import read_selection
+
+    selection = read_selection(since, until, cluster)
+    session = session_of(
+        master, conf, reads=[fleet_at(fleet), written_at(plans, "plans", "plan")]
+    )
     from planner.spark.changes import changes_folder
 
-    done = changes_folder(session, fleet, output, plans=plans, again=compare_all)
+    done = changes_folder(
+        session, fleet, output, plans=plans, again=compare_all, selection=selection
+    )
     if output_format is OutputFormat.JSON:
         print_json({"changes": done.changed, "drift": done.drifted})
     else:
         print_changes(done.changed)
         print_drift(done.drifted)
         if not quiet:
-            print_words(f"wrote {output}: {len(done.changed):,} pairs compared")
+            print_words(_end(output, len(done.changed)))
     is_odd = any(row["status"] in {"differs", "unknown"} for row in done.drifted)
     is_odd |= any(row["reason"] is not None for row in done.changed)
     raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
+
+
+def _end(output: str, compared: int) -> str:
+    if not compared:
+        return f"nothing new: {output} has every pair of snapshots"
+    return f"wrote {output}: {compared:,} pairs compared"
 
 
 def print_changes(rows: list[dict[str, Any]]) -> None:
@@ -68,7 +93,8 @@ def print_changes(rows: list[dict[str, Any]]) -> None:
         return
     ranked = sorted(rows, key=_rank)[:MOST_ROWS]
     head = ("Cluster", "from", "to", "copies", "bytes", "leaders", "partitions")
-    print_columns(head, [_line(row) for row in ranked])
+    reasons = [row["reason"] or "" for row in ranked]
+    print_columns(head, [_line(row) for row in ranked], reasons)
     if len(rows) > len(ranked):
         typer.echo(f"… and {len(rows) - len(ranked)} more; --format json has all")
 
@@ -83,7 +109,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     times = ((row[name] or "unknown")[:13] for name in ("before", "taken_at"))
     named = (str(row["cluster_id"])[:18], *times)
     if row["reason"] is not None:
-        return (*named, "-", "-", "-", row["reason"])
+        return (*named, "-", "-", "-", "-")
     return (
         *named,
         f"{row['copies']:,}",

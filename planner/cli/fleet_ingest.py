@@ -53,7 +53,9 @@ def ingest(
 
     Example: kafka-planner fleet ingest dumps -o fleet
     """
-    session = session_of(master, conf)
+    from planner.fleet.places import dumps_at
+
+    session = session_of(master, conf, reads=[dumps_at(folder)])
     from planner.spark.ingest import ingest_dumps, ingested_document
 
     done = ingest_dumps(

@@ -13,7 +13,15 @@ from planner.cli.options import Format, OutputFormat, Quiet, WithLogDirs
 from planner.cli.output import print_json, print_words
 from planner.cli.plan_options import RequestOptions, with_request_options
 from planner.cli.request_options import plan_request
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
@@ -68,6 +76,9 @@ def plan(
         bool, typer.Option("--all", help="Plan anew what has been planned there.")
     ] = False,
     with_log_dirs: WithLogDirs = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -83,6 +94,9 @@ def plan(
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
+    from planner.fleet.places import fleet_at
+    from planner.fleet.selection import read_selection
+
     options = {**asked.given, "with_log_dirs": with_log_dirs}
     wanted: Sequence[Asked]
     if scenarios is None:
@@ -91,7 +105,8 @@ def plan(
         wanted = _requests(goal, options, sweep)
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
-    session = session_of(master, conf, in_python=True)
+    selection = read_selection(since, until, cluster)
+    session = session_of(master, conf, in_python=True, reads=[fleet_at(fleet)])
     from planner.spark.plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(
@@ -102,6 +117,7 @@ def plan(
         table=PLANS if scenarios is None else SCENARIOS,
         history=history,
         again=plan_all,
+        selection=selection,
     )
     if output_format is OutputFormat.JSON:
         name = "plans" if scenarios is None else "scenarios"
@@ -114,16 +130,19 @@ def plan(
 def _print_screen(
     done: "FleetPlanned", output: str, *, is_played: bool, quiet: bool
 ) -> None:
-    if is_played:
+    if is_played and done.rows:
         print_scenarios(done.rows, MOST_ROWS)
-    else:
+    elif done.rows:
         print_rows(done.rows)
     if len(done.rows) > MOST_ROWS:
         typer.echo(f"… and {len(done.rows) - MOST_ROWS} more; --format json has all")
     if not quiet:
         what = "scenarios" if is_played else "plans"
         made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} were there"
-        print_words(f"wrote {output}: {made}, {there}")
+        words = f"wrote {output}: {made}, {there}"
+        if not done.rows:
+            words = f"nothing new: {output} has the {done.skipped:,} {what}"
+        print_words(words)
 
 
 def _requests(
@@ -159,8 +178,10 @@ def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
 def print_rows(rows: list[dict[str, Any]]) -> None:
     """Print a line per plan: those without one first, then those that move most."""
     ranked = sorted(rows, key=_rank)
-    head = ("Cluster", "request", "status", "copies", "bytes", "least", "reason")
-    print_columns(head, [_line(row) for row in ranked[:MOST_ROWS]])
+    head = ("Cluster", "request", "status", "copies", "bytes", "least")
+    shown = ranked[:MOST_ROWS]
+    reasons = [row["reason"] or "" for row in shown]
+    print_columns(head, [_line(row) for row in shown], reasons)
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float]:
@@ -179,7 +200,6 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['moved_replicas']:,}" if has_plan else "-",
         bytes_text(row["moved_bytes"]) if has_plan else "-",
         bytes_text(row["bytes_lower_bound"]) if has_plan else "-",
-        row["reason"] or "",
     )
 
 

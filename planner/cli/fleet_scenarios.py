@@ -26,6 +26,9 @@ OF_FLEETS = frozenset(
         "growth",
         "history",
         "plan_all",
+        "since",
+        "until",
+        "cluster",
         "master",
         "conf",
         "output_format",
@@ -100,8 +103,10 @@ def _refuse_others(sources: Mapping[str, str]) -> None:
 def print_scenarios(rows: Sequence[Mapping[str, Any]], most: int) -> None:
     """Print a line per cluster and scenario: those that do not hold first."""
     ranked = sorted(rows, key=lambda row: bool(row["holds"]))
-    head = ("Cluster", "scenario", "holds", "status", "copies", "bytes", "reason")
-    print_columns(head, [_line(row) for row in ranked[:most]])
+    head = ("Cluster", "scenario", "holds", "status", "copies", "bytes")
+    shown = ranked[:most]
+    reasons = [str(row["reason"] or "") for row in shown]
+    print_columns(head, [_line(row) for row in shown], reasons)
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -115,5 +120,4 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
         str(row["status"]),
         f"{row['moved_replicas']:,}" if has_plan else "-",
         bytes_text(row["moved_bytes"]) if has_plan else "-",
-        row["reason"] or "",
     )

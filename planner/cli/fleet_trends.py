@@ -4,9 +4,18 @@ from typing import Annotated, Any
 
 import typer
 
+from planner.cli.fleet_lines import days_text as interval_text
 from planner.cli.options import Format, OutputFormat, Quiet
 from planner.cli.output import print_json, print_words
-from planner.cli.spark_options import Conf, Master, print_columns, session_of
+from planner.cli.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
 
 MOST_ROWS = 30
 
@@ -23,6 +32,9 @@ def trends(
             "-o", "--output", metavar="FOLDER", help="Where trends/ and balance/ go."
         ),
     ],
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
@@ -35,10 +47,14 @@ def trends(
 
     Example: kafka-planner fleet trends scores -o trends
     """
-    session = session_of(master, conf)
+    from planner.fleet.places import written_at
+    from planner.fleet.selection import read_selection
+
+    selection = read_selection(since, until, cluster)
+    session = session_of(master, conf, reads=[written_at(scores, "scores", "score")])
     from planner.spark.trends import trends_folder
 
-    rows = trends_folder(session, scores, output)
+    rows = trends_folder(session, scores, output, selection=selection)
     if output_format is OutputFormat.JSON:
         print_json({"soonest": rows})
         return
@@ -76,14 +92,8 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def days_text(row: dict[str, Any], name: str) -> str:
-    """Return days with their interval, as ``12 d (9-20)``."""
-    days, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    if days is None:
-        return "-"
-    if low is None or days == 0:
-        return f"{days:.0f} d"
-    last = "…" if high is None else f"{high:.0f}"
-    return f"{days:.0f} d ({low:.0f}-{last})"
+    """Return days of a row with their interval, as ``12 d (9-20)``."""
+    return interval_text(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
 
 
 def add_to(fleet_app: typer.Typer) -> None:

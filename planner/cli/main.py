@@ -3,8 +3,8 @@ The `kafka-planner` command.
 
 Exit codes: 0 done and fine; 2 bad input or usage; 3 done, with findings; 4 the hard
 rules are not all met; 5 cluster unreachable, unauthorised or timed out before anything
-was asked; 6 a change was asked for, but the answer is unknown; 130 interrupted; 1 is a
-crash, never deliberate.
+was asked; 6 a change was asked for, but the answer is unknown; 75 machines that Spark
+runs on failed, run it again; 130 interrupted; 1 is a crash, never deliberate.
 """
 
 import os
@@ -80,6 +80,7 @@ def _root(
       4    the hard rules are not all met
       5    cluster unreachable, unauthorised, or timed out; nothing was asked
       6    a change was asked for, the answer is unknown: look, then retry
+      75   machines that Spark runs on failed: run it again
       130  interrupted
 
     Example: kafka-planner demo
@@ -174,7 +175,16 @@ def _exit_code(error: PlannerError) -> ExitCode:
     return ExitCode.BAD_INPUT
 
 
-def _run(arguments: list[str], *, as_json: bool) -> int:
+def _machine_failure(error: Exception) -> str | None:
+    """Return which machine that Spark runs on failed, if it was one."""
+    if "pyspark" not in sys.modules:
+        return None
+    from planner.spark.machine_failures import machine_failure
+
+    return machine_failure(error)
+
+
+def _run_once(arguments: list[str], *, as_json: bool) -> int:
     try:
         with _shown(arguments, as_json=as_json):
             outcome = build_command().main(
@@ -197,6 +207,18 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
             raise error.__context__ from None
         raise
     return int(outcome) if isinstance(outcome, int) else ExitCode.OK
+
+
+def _run(arguments: list[str], *, as_json: bool) -> int:
+    """Run the command line; a machine of Spark's that fails is one line, no trace."""
+    try:
+        return _run_once(arguments, as_json=as_json)
+    except Exception as error:
+        failure = _machine_failure(error)
+        if failure is None:
+            raise
+        print_failure(failure, [], as_json=as_json)
+        return ExitCode.RUN_AGAIN
 
 
 def run() -> NoReturn:

@@ -8,7 +8,10 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from planner.fleet.places import Given
+
 MOST_NAMED = 5
+INDENT = "  "
 MOST_CLUSTERS = 50
 
 Master = Annotated[
@@ -24,24 +27,60 @@ Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable."),
 ]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        metavar="TIME",
+        help="Snapshots from then on: a day, a time, or an age such as 7d; UTC.",
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="TIME",
+        help="Snapshots before then; where it is a day, also those of that day.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="REGEX", help="Clusters of which the whole id matches."
+    ),
+]
 
 
 def session_of(
-    master: str | None, conf: Sequence[str] | None, *, in_python: bool = False
+    master: str | None,
+    conf: Sequence[str] | None,
+    *,
+    in_python: bool = False,
+    reads: Sequence["Given"] = (),
 ) -> "SparkSession":
     """
     Return the Spark session that the options ask for.
 
-    `in_python`: for work that is done in Python, nearly all of it.
+    Parameters
+    ----------
+    master, conf
+        The options.
+    in_python
+        For work that is done in Python, nearly all of it.
+    reads
+        Folders that the command reads: looked at first, where they are here.
 
     Raises
     ------
     BadInputError
-        If a setting is none, or Spark or Java is not there.
+        If a setting is none, a folder is not there, or Spark or Java is not.
     """
+    from planner.fleet.places import is_local, require
     from planner.spark.session import parse_conf, start_session
 
     asked = parse_conf(conf or [])
+    if is_local(master, asked):
+        require(reads)
     return start_session(master=master, conf=asked, in_python=in_python)
 
 
@@ -53,10 +92,10 @@ def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
     if len(documents) > len(shown):
         rest = len(documents) - len(shown)
         typer.echo(f"… and {rest} more; --format json has all")
-    _print_incomplete(documents)
+    print_incomplete(documents)
 
 
-def _print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
+def print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
     """Note the snapshots that may be loaded in part, the first few by name."""
     incomplete = [str(each["cluster_id"]) for each in documents if not each["complete"]]
     if incomplete:
@@ -68,13 +107,29 @@ def _print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
         )
 
 
-def print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table, as wide as its cells and no wider than 80."""
+def print_columns(
+    head: Sequence[str], lines: Sequence[Sequence[str]], notes: Sequence[str] = ()
+) -> None:
+    """
+    Print a table, as wide as its cells and no wider than 80.
+
+    Parameters
+    ----------
+    head, lines
+        Cells by column.
+    notes
+        What there is to say of each line, below it, in as many lines as it takes; none
+        where it is empty.
+    """
+    from planner.plan.words import SCREEN_WIDTH, wrapped
+
     rows = [head, *lines]
     widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-    for row in rows:
+    for row, note in zip(rows, ("", *(notes or [""] * len(lines))), strict=True):
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        typer.echo("  ".join(cells).rstrip()[:80])
+        typer.echo("  ".join(cells).rstrip()[:SCREEN_WIDTH])
+        for line in wrapped(note, SCREEN_WIDTH - len(INDENT)):
+            typer.echo(f"{INDENT}{line}")
 
 
 def _severity(document: dict[str, Any]) -> tuple[int, float]:

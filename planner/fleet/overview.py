@@ -13,18 +13,25 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import ABSENT, ClusterState, RateArray
-from placement.load import RESOURCES, Resource, WeightArray
+from placement.cluster import ClusterState, RateArray
+from placement.load import RESOURCES, Resource
 from placement.rules.draft import Settings
 from placement.score import ClusterScore, score_cluster
-from placement.score.known import has_capacities, known_figures
+from placement.score.known import has_capacities, known_figures, known_loads
 from planner.errors import BadInputError
+from planner.fleet.costs import COST_FIELDS, OWNER, cost_columns
+from planner.fleet.crossing import crossing_bytes_per_s
+from planner.fleet.prices import FleetPrices
 from planner.snapshot.columns import ArrowTable
 
 REFUSED = "refused"
 FAILED = "failed"
 MEASURED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
-OWNER = "owner"
+UNTIL_FULL = tuple(f"days_until_full{end}" for end in ("", "_low", "_high"))
+FORECAST = ("growth_bytes_per_day", *UNTIL_FULL)
+"""Columns that come from trends."""
+MOVED = ("moved_bytes_since", "moved_since")
+"""Columns that come from changes."""
 _SAMPLED = "live-sample"
 """The source of rates that `snapshot live` took."""
 _UNCLEAN = "unclean.leader.election.enable"
@@ -60,6 +67,7 @@ SCHEMA = pa.schema(
         ("worst_resource", pa.string()),
         ("worst_deviation", pa.float64()),
         ("max_disk_use", pa.float64()),
+        ("fullest_broker", pa.int32()),
         ("headroom_n1_broker", pa.float64()),
         ("headroom_n1_rack", pa.float64()),
         *((name, pa.int64()) for name in _POLICY),
@@ -75,13 +83,17 @@ SCHEMA = pa.schema(
         ("unknown_fraction", pa.float64()),
         ("estimated_fraction", pa.float64()),
         ("plan_fingerprint", pa.string()),
+        *COST_FIELDS,
     ]
 )
 """The columns of a table of overviews."""
 
 
 def overview_row(
-    tables: Mapping[str, ArrowTable], header: Mapping[str, Any], settings: Settings
+    tables: Mapping[str, ArrowTable],
+    header: Mapping[str, Any],
+    settings: Settings,
+    prices: FleetPrices | None = None,
 ) -> dict[str, Any]:
     """
     Look at one cluster; whatever is wrong becomes the row's reason.
@@ -94,6 +106,8 @@ def overview_row(
         What it says once.
     settings
         Bands and thresholds.
+    prices
+        Of the fleet; `None`: what comes from them is null.
 
     Returns
     -------
@@ -105,13 +119,20 @@ def overview_row(
     try:
         snapshot = Snapshot.from_tables(tables, header, reads_text=True)
         score = score_cluster(snapshot.to_state(), settings)
+        tags = _tags(snapshot.brokers)
+        costs: dict[str, Any] = {}
+        if prices is not None:
+            cluster = (header.get("cluster_id"), dict(tags["tags"]))
+            tables_of = (snapshot.brokers, snapshot.topics)
+            costs = cost_columns(score, *tables_of, settings, prices, cluster)
         return {
             "status": "ok",
             "kafka_version": snapshot.kafka_version,
             "features": sorted(snapshot.features.items()),
             **_figures(score, settings),
             **_policy(score, snapshot.configs),
-            **_tags(snapshot.brokers),
+            **tags,
+            **costs,
             **_costs(score, snapshot.topics),
             **_certainty(score, snapshot.rates or {}),
         }
@@ -139,6 +160,7 @@ def _figures(score: ClusterScore, settings: Settings) -> dict[str, Any]:
         "min_bytes_to_balance": score.min_bytes_to_balance,
         **_worst(score),
         "max_disk_use": _if_known(score, Resource.DISK, "max_use"),
+        "fullest_broker": _fullest(score),
         "headroom_n1_broker": headroom.broker,
         "headroom_n1_rack": headroom.rack,
         "plan_fingerprint": fingerprint(state),
@@ -156,6 +178,18 @@ def _worst(score: ClusterScore) -> dict[str, Any]:
         "worst_resource": str(RESOURCES[r]),
         "worst_deviation": float(deviation[row, r]),
     }
+
+
+def _fullest(score: ClusterScore) -> int | None:
+    """Return the broker with the highest use of its disk, where uses are known."""
+    if _if_known(score, Resource.DISK, "max_use") is None:
+        return None
+    use = known_loads(score.state, score.placed)["use"][:, RESOURCES.index("disk")]
+    counts = score.state.brokers.is_live & np.isfinite(use)
+    if not counts.any():
+        return None
+    row = int(np.where(counts, use, -np.inf).argmax())
+    return int(score.state.brokers.ids[row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +267,9 @@ def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
         score.placed.resources[resource].known_fraction > 0
         for resource in (Resource.DISK, Resource.IN)
     )
-    rates = np.nan_to_num(state.partitions.in_bytes_per_s)
     remote = state.partitions.remote_bytes
     by_topic = score.topics.spread[RESOURCES.index(Resource.DISK)].total
-    crossing = rates * _in_other_racks(state)
+    crossing = crossing_bytes_per_s(state)
     return {
         "bytes_all_replicas": int(by_topic.sum()) if is_sized else None,
         "remote_bytes": int(remote[remote > 0].sum()),
@@ -311,15 +344,3 @@ def _by_owner(topics: ArrowTable, size: RateArray) -> list[tuple[str, int]]:
         if owner is not None:
             total[owner] = total.get(owner, 0) + int(held)
     return sorted(total.items())
-
-
-def _in_other_racks(state: ClusterState) -> WeightArray:
-    """Return ``(P,)`` how many followers are in another rack than their leader."""
-    racks = state.brokers.rack_idx
-    of, leader = (
-        state.replicas.partition_idx,
-        state.partitions.leader_idx[state.replicas.partition_idx],
-    )
-    away = (leader != ABSENT) & (racks[leader] != racks[state.replicas.broker_idx])
-    counted: WeightArray = np.bincount(of[away], minlength=state.num_partitions)
-    return counted

@@ -114,17 +114,14 @@ def _table(places: ArrowTable, micros: Any, values: RateArray) -> ArrowTable:  #
     }
     limits = (capacity * _thresholds(places), capacity)
     for name, limit in zip(DAYS, limits, strict=True):
-        columns[name] = days_until(now, limit, growth.per_day)
+        columns[name] = days = days_until(now, limit, growth.per_day)
         # The quicker it grows, the sooner.
         for end, bound in (("_low", growth.high), ("_high", growth.low)):
-            columns[f"{name}{end}"] = _known(bound, days_until(now, limit, bound))
+            is_known = np.isfinite(bound) | (days == 0)
+            found = days_until(now, limit, bound)
+            columns[f"{name}{end}"] = np.where(is_known, found, np.nan)
     arrays = [_array(columns[field.name], field.type) for field in SCHEMA]
     return pa.Table.from_arrays(arrays, schema=SCHEMA)
-
-
-def _known(bound: RateArray, days: RateArray) -> RateArray:
-    """Say nothing where the bound says nothing."""
-    return np.where(np.isfinite(bound) | (days == 0), days, np.nan)
 
 
 def _array(values: Any, kind: Any) -> Any:  # noqa: ANN401 - Arrow has no types

@@ -14,9 +14,10 @@ may carry a unit: ``500GB``, ``2TiB``, ``50MB/s``, ``85%``, ``36h``.
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 
 from placement.load import RESOURCES
@@ -148,7 +149,10 @@ def figure(document: Mapping[str, Any], name: str) -> float:
     figures = document["resources"][resource]
     if field != "known_fraction" and not figures["known_fraction"]:
         raise UnknownFigureError(name)
-    return float(figures[field])
+    value = figures[field]
+    if value is None:
+        raise UnknownFigureError(name)
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +175,22 @@ class _BadConditionError(ValueError):
         )
 
 
-def parse_conditions(texts: Sequence[str]) -> dict[str, Condition]:
+def parse_conditions(
+    texts: Sequence[str],
+    names: Collection[str] = NAMES,
+    absent: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Condition]:
     """
     Read the conditions of the command line.
+
+    Parameters
+    ----------
+    texts
+        The conditions.
+    names
+        Figures that they may ask for.
+    absent
+        Figures that are not known here, and what to do.
 
     Raises
     ------
@@ -191,7 +208,7 @@ def parse_conditions(texts: Sequence[str]) -> dict[str, Condition]:
     conditions: dict[str, Condition] = {}
     problems: list[InputProblem] = []
     for text in texts:
-        problems += _unknown_names(text)
+        problems += _unknown_names(text, names, absent)
         try:
             conditions[text] = _Parser(text).parse()
         except _BadConditionError as error:
@@ -224,6 +241,21 @@ def judge(
         msg = f"{file} cannot be judged"
         raise BadInputError(msg, problems)
     return answers
+
+
+def answers(
+    conditions: Mapping[str, Condition], document: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return `condition`, `holds` (`None`: it turns on an `unknown` figure) of each."""
+    found = []
+    for text, condition in conditions.items():
+        holds, unknown = None, None
+        try:
+            holds = condition.holds(document)
+        except UnknownFigureError as error:
+            unknown = str(error.args[0])
+        found.append({"condition": text, "holds": holds, "unknown": unknown})
+    return found
 
 
 def _unknown_figure(name: str, text: str, file: str) -> InputProblem:
@@ -272,19 +304,25 @@ def _number(match: re.Match[str]) -> _Token:
     return _Token("number", match.group(), float(match["number"]) * UNITS[unit], start)
 
 
-def _unknown_names(text: str) -> Iterator[InputProblem]:
-    """Yield a problem for every name that no score has."""
+def _unknown_names(
+    text: str, names: Collection[str], absent: Mapping[str, str]
+) -> Iterator[InputProblem]:
+    """Yield a problem for every name that nothing here has."""
     try:
         tokens = list(_tokens(text))
     except _BadConditionError:
         return
     for token in tokens:
-        if token.kind == "name" and token.text not in NAMES:
-            close = get_close_matches(token.text, NAMES, n=3)
-            remedy = f"did you mean {' or '.join(close)}?" if close else "see docs"
-            yield _BadConditionError(
-                token.at, token.text, "must be a figure of a score", remedy
-            ).problem
+        if token.kind != "name" or (token.text in names and token.text not in absent):
+            continue
+        rule, remedy = "must be a figure of a score", absent.get(token.text, "")
+        if token.text in absent:
+            rule = "the figure is not known here"
+        elif close := get_close_matches(token.text, names, n=3):
+            remedy = f"did you mean {' or '.join(close)}?"
+        else:
+            remedy = "see docs"
+        yield _BadConditionError(token.at, token.text, rule, remedy).problem
 
 
 class _Parser:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from planner.spark.opening import open_fleet
     from planner.spark.plans import plan_fleet, play_fleet
     from planner.spark.scoring import FleetScores, score_fleet, scores
+    from planner.spark.selecting import select_snapshots
     from planner.spark.session import start_session
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "play_fleet",
     "score_fleet",
     "scores",
+    "select_snapshots",
     "start_session",
 ]
 _HOMES = {
@@ -39,6 +41,7 @@ _HOMES = {
     "play_fleet": "plans",
     "score_fleet": "scoring",
     "scores": "scoring",
+    "select_snapshots": "selecting",
     "start_session": "session",
 }
 

@@ -18,6 +18,7 @@ from planner.fleet.changes import (
     drift_rows,
     lost_change,
 )
+from planner.fleet.selection import ALL, SnapshotSelection
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
 from planner.spark.each import Whole, on_each, row_schema
@@ -25,9 +26,11 @@ from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, conform
 from planner.spark.header import time_of
 from planner.spark.jobs import Job, SnapshotSize, latest, sizes_of
+from planner.spark.kept_rows import kept_beside
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, write_rows
 from planner.spark.plans import PLANS
+from planner.spark.selecting import narrowed
 
 CHANGES = "changes"
 DRIFT = "drift"
@@ -147,14 +150,32 @@ def changes_folder(
     *,
     plans: str | None,
     again: bool,
+    selection: SnapshotSelection = ALL,
 ) -> FleetChanged:
     """
     Write what moved in a fleet; pairs that were compared already are not again.
 
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        The fleet.
+    output
+        Where `changes/` and `drift/` go.
+    plans
+        What `fleet plan` wrote; `None`: nothing is held against plans.
+    again
+        Whether pairs that were compared are compared anew.
+    selection
+        A pair counts by the later of its snapshots. Plans are held against the last
+        snapshot that is selected.
+
     Raises
     ------
     BadInputError
-        If the folder is no fleet, there are no plans, or nothing can be written.
+        If the folder is no fleet, no cluster matches, there are no plans, or nothing
+        can be written.
     """
     root = output.rstrip("/")
     made = None if plans is None else read_rows(spark, f"{plans.rstrip('/')}/{PLANS}")
@@ -163,22 +184,26 @@ def changes_folder(
     done = set() if again else {_key(row) for row in _totals(spark, root)}
 
     def compare(broken: Broken) -> list[Job]:
-        fleet = open_fleet(spark, folder, broken=broken)
+        whole = open_fleet(spark, folder, broken=broken)
+        # The snapshot before the first one selected is compared with it.
+        fleet = narrowed(whole, selection.without_since)
         pairs = [
             job
             for job in pairs_of(sizes_of(fleet))
             if (job.cluster_id, *job.times) not in done
+            and selection.takes_time(job.times[-1])
         ]
         if pairs:
             found = changes(spark, fleet, pairs)
-            write_rows(found, f"{root}/{CHANGES}", replaces=again)
+            kept = kept_beside(fleet, selection, pairs) if again else None
+            write_rows(found, f"{root}/{CHANGES}", replaces=again, kept=kept)
         return pairs
 
     pairs = around_broken(compare)
     fresh = {(job.cluster_id, *job.times) for job in pairs}
     drifted = []
     if made is not None:
-        _write_drift(spark, folder, made, f"{root}/{DRIFT}")
+        _write_drift(spark, folder, made, f"{root}/{DRIFT}", selection)
         drifted = _drifted(spark, root)
     return FleetChanged(
         changed=[_shown(r) for r in _totals(spark, root) if _key(r) in fresh],
@@ -186,9 +211,16 @@ def changes_folder(
     )
 
 
-def _write_drift(spark: SparkSession, folder: str, plans: DataFrame, path: str) -> None:
+def _write_drift(
+    spark: SparkSession,
+    folder: str,
+    plans: DataFrame,
+    path: str,
+    selection: SnapshotSelection,
+) -> None:
     def hold(broken: Broken) -> None:
-        fleet = open_fleet(spark, folder, broken=broken)
+        whole = open_fleet(spark, folder, broken=broken)
+        fleet = narrowed(whole, selection.without_since)
         write_rows(drift(spark, fleet, plans), path, replaces=True)
 
     around_broken(hold)

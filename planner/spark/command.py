@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from placement.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.selection import ALL, SnapshotSelection
 from planner.fleet.tables import EPOCH, header_table, read_header
 from planner.plan.request import PlanRequest, read_request
 from planner.score.make import ScoreRequest
@@ -21,6 +22,8 @@ from planner.spark.files import KEY
 from planner.spark.findings import WARNING
 from planner.spark.fleet import Fleet
 from planner.spark.hot import heats_of, with_brokers
+from planner.spark.kept_rows import KeptRows
+from planner.spark.latest import latest_keys
 from planner.spark.opening import (
     CATALOG,
     fleet_of_snapshots,
@@ -37,6 +40,7 @@ from planner.spark.output import (
     write_scores,
 )
 from planner.spark.scoring import FleetScores, score_fleet
+from planner.spark.selecting import clusters_in, narrowed
 
 
 def settings_of(request: ScoreRequest) -> ScoreSettings:
@@ -186,11 +190,14 @@ class FleetScored:
         What is wrong with the others.
     warnings
         What may be loaded in part of those that were scored.
+    latest
+        The last selected snapshot of each cluster, scored now or before.
     """
 
     documents: list[dict[str, Any]]
     problems: list[InputProblem]
     warnings: list[InputProblem]
+    latest: list[Scored]
 
 
 def score_folder(
@@ -200,26 +207,45 @@ def score_folder(
     output: str,
     *,
     again: bool,
+    selection: SnapshotSelection = ALL,
 ) -> FleetScored:
     """
     Score a fleet into a folder: days that lack scores there, or everything.
 
     Tables of a catalog are always scored in full: what is in them is theirs to say.
 
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        The fleet.
+    request
+        Bands and thresholds.
+    output
+        Where scores, problems and what was done go.
+    again
+        Whether what has scores is scored anew.
+    selection
+        The snapshots that are scored; rows of others stay as they are.
+
     Raises
     ------
     BadInputError
-        If the folder is no fleet, or nothing can be written.
+        If the folder is no fleet, no cluster matches, or nothing can be written.
     """
     settings = settings_of(request)
-    days, contents = None, dict[Scored, str]()
+    days, contents, clusters = None, dict[Scored, str](), list[str]()
     if not folder.startswith(CATALOG):
-        contents = contents_of(spark, folder)
+        every = contents_of(spark, folder)
+        clusters = selection.clusters(cluster for cluster, _ in every)
+        contents = {k: v for k, v in every.items() if selection.takes(*k)}
+        days = {moment_text(at)[:10] for _, at in contents}
         if not again:
             days = new_days(spark, contents, output)
-            if not days:
-                return FleetScored(documents=[], problems=[], warnings=[])
-
+        if not days:
+            latest = latest_keys(contents)
+            return FleetScored(documents=[], problems=[], warnings=[], latest=latest)
     done = {
         key: content
         for key, content in contents.items()
@@ -227,14 +253,21 @@ def score_folder(
     }
 
     def run(broken: Broken) -> FleetScored:
-        fleet = open_fleet(spark, folder, days=days, broken=broken)
+        whole = open_fleet(spark, folder, days=days, broken=broken)
+        names = clusters or clusters_in(whole, selection)
+        kept = KeptRows(selection=selection, clusters=names, days=days)
+        fleet = narrowed(whole, selection, names)
         with released(score_fleet(fleet, settings)) as found:
-            write_scores(found, output, done=done)
-            clusters = found.of_levels(["cluster"])
+            write_scores(
+                found, output, done=done, kept=None if selection.is_all else kept
+            )
+            rows = found.of_levels(["cluster"])
+            documents = cluster_documents(rows, datetime.now(UTC))
             return FleetScored(
-                documents=[*cluster_documents(clusters, datetime.now(UTC)).values()],
+                documents=[*documents.values()],
                 problems=problem_rows(found),
                 warnings=problem_rows(found, WARNING),
+                latest=latest_keys(contents or documents),
             )
 
     return around_broken(run)

@@ -43,7 +43,8 @@ class TableFile:
     key
         Cluster id and time in microseconds, where the file does not say.
     hidden
-        Keys of snapshots of which the rows count no longer.
+        Keys of snapshots of which the rows do not count: written anew since, or not
+        selected.
     snapshots
         Keys of those of which they do.
     flaw
@@ -347,12 +348,15 @@ def _selected(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
 
 
 def _shown(table: ArrowTable, file: TableFile) -> ArrowTable:
-    """Leave out rows of snapshots that were written anew since."""
+    """Leave out rows of snapshots that were written anew since, or not asked for."""
+    times: dict[str, list[int]] = {}
     for cluster_id, micros in file.hidden:
-        moment = pa.scalar(micros, pa.int64()).cast(TIME)
+        times.setdefault(cluster_id, []).append(micros)
+    for cluster_id, listed in times.items():
+        moments = pa.array(listed, pa.int64()).cast(TIME)
         is_it = pc.and_(
             pc.equal(table.column("cluster_id"), cluster_id),
-            pc.equal(table.column("taken_at"), moment),
+            pc.is_in(table.column("taken_at").cast(TIME), value_set=moments),
         )
         table = table.filter(pc.invert(is_it))
     return table

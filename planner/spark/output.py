@@ -16,6 +16,7 @@ from planner.score.tables import SCHEMA
 from planner.spark.files import KEY
 from planner.spark.findings import ERROR, WARNING
 from planner.spark.fleet import conform
+from planner.spark.kept_rows import KeptRows
 from planner.spark.layout import micros_of, read_visible
 from planner.spark.scoring import FleetScores, output_schema
 
@@ -34,7 +35,11 @@ MICROS_PER_DAY = 86_400_000_000
 
 
 def write_scores(
-    found: FleetScores, folder: str, *, done: Mapping[Scored, str] = NOTHING
+    found: FleetScores,
+    folder: str,
+    *,
+    done: Mapping[Scored, str] = NOTHING,
+    kept: KeptRows | None = None,
 ) -> None:
     """
     Write scores and problems as Parquet, a folder per day; days are replaced whole.
@@ -48,6 +53,8 @@ def write_scores(
     done
         Hash of the content of each snapshot scored: written last, to `done/`, so that
         what was killed halfway is not taken for done.
+    kept
+        Rows that stay in the days that are replaced; `None`: none.
 
     Raises
     ------
@@ -57,8 +64,10 @@ def write_scores(
     root = folder.rstrip("/")
     spark, days = found.scores.sparkSession, {moment_text(at)[:10] for _, at in done}
     with writing(folder):
-        _forget_problems(found.problems, root, days)
-        for name, table in ((SCORES, found.scores), (PROBLEMS, found.problems)):
+        problems, with_problems = _with_kept_problems(found.problems, root, kept)
+        _forget_problems(found.problems, root, days - with_problems)
+        scores = _with_kept(found.scores, f"{root}/{SCORES}", kept)
+        for name, table in ((SCORES, scores), (PROBLEMS, problems)):
             _write_days(table, f"{root}/{name}")
         if done:
             rows = [(*key, content) for key, content in done.items()]
@@ -68,7 +77,32 @@ def write_scores(
             named = table.select(
                 "cluster_id", F.timestamp_micros("n").alias("taken_at"), "content"
             )
-            _write_days(named, f"{root}/{DONE}")
+            _write_days(_with_kept(named, f"{root}/{DONE}", kept), f"{root}/{DONE}")
+
+
+def _with_kept(table: DataFrame, path: str, kept: KeptRows | None) -> DataFrame:
+    """Return rows together with those that stay beside them."""
+    if kept is None:
+        return table
+    return table.unionByName(kept.of(read_rows(table.sparkSession, path), table))
+
+
+def _with_kept_problems(
+    problems: DataFrame, root: str, kept: KeptRows | None
+) -> tuple[DataFrame, set[str]]:
+    """
+    Return problems together with those that stay, and the days that have such.
+
+    These come to the driver: the files that they are in are about to be replaced.
+    """
+    if kept is None:
+        return problems, set()
+    stay = kept.of(read_rows(problems.sparkSession, f"{root}/{PROBLEMS}"), problems)
+    rows = stay.withColumn("date", day_of("taken_at")).toArrow().combine_chunks()
+    if not len(rows):
+        return problems, set()
+    here = problems.sparkSession.createDataFrame(rows.drop_columns("date"))
+    return problems.unionByName(here), set(rows.column("date").to_pylist())
 
 
 def _forget_problems(problems: DataFrame, root: str, days: Iterable[str]) -> None:
@@ -111,7 +145,9 @@ def writing(folder: str) -> Iterator[None]:
         raise BadInputError(msg, [problem]) from error
 
 
-def write_rows(table: DataFrame, path: str, *, replaces: bool) -> None:
+def write_rows(
+    table: DataFrame, path: str, *, replaces: bool, kept: KeptRows | None = None
+) -> None:
     """
     Write rows as Parquet, a folder per day of `taken_at`.
 
@@ -123,14 +159,20 @@ def write_rows(table: DataFrame, path: str, *, replaces: bool) -> None:
         A path that Spark writes.
     replaces
         Whether they take the place of all that is there, or are added to it.
+    kept
+        Rows that are not replaced in the days of `table`; other days stay as they are.
+        `None`: none.
 
     Raises
     ------
     BadInputError
         If nothing can be written there.
     """
-    dated = table.withColumn("date", day_of("taken_at"))
     with writing(path):
+        if replaces and kept is not None:
+            _write_days(_with_kept(table, path, kept), path)
+            return
+        dated = table.withColumn("date", day_of("taken_at"))
         mode = "overwrite" if replaces else "append"
         dated.write.mode(mode).partitionBy("date").parquet(path)
 

@@ -10,7 +10,16 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from placement.rules.draft import Settings
 from planner.age import age_s
-from planner.fleet.overview import FAILED, SCHEMA, overview_row
+from planner.fleet.overview import (
+    FAILED,
+    FORECAST,
+    MOVED,
+    SCHEMA,
+    UNTIL_FULL,
+    overview_row,
+)
+from planner.fleet.prices import FleetPrices
+from planner.fleet.selection import ALL, SnapshotSelection
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
 from planner.spark.changes import CHANGES
@@ -20,13 +29,11 @@ from planner.spark.header import time_of
 from planner.spark.jobs import latest, sizes_of
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, writing
+from planner.spark.selecting import narrowed
 from planner.spark.trends import TRENDS
 
 OVERVIEW = "overview"
 JOB_NAME = "overview"
-UNTIL_FULL = tuple(f"days_until_full{end}" for end in ("", "_low", "_high"))
-FORECAST = ("growth_bytes_per_day", *UNTIL_FULL)
-MOVED = ("moved_bytes_since", "moved_since")
 
 
 def overview(
@@ -34,6 +41,7 @@ def overview(
     fleet: Fleet,
     settings: Settings | None = None,
     *,
+    prices: FleetPrices | None = None,
     now: datetime | None = None,
 ) -> DataFrame:
     """
@@ -47,6 +55,9 @@ def overview(
         Canonical tables.
     settings
         Bands and thresholds; the defaults where `None`.
+    prices
+        As `planner.fleet.prices.read_fleet_prices` reads them; `None`: what comes from
+        them is null.
     now
         With a zone: what the age of data is counted to; `None`: when this is called.
     """
@@ -58,7 +69,7 @@ def overview(
         (snapshot,) = snapshots
         row: dict[str, Any] = {"status": FAILED, "reason": snapshot.flaw}
         if not snapshot.flaw:
-            row = overview_row(snapshot.tables, snapshot.header, chosen)
+            row = overview_row(snapshot.tables, snapshot.header, chosen, prices)
         row["data_age_s"] = age_s(time_of(snapshot.taken_at), today)
         return pa.Table.from_pylist([row], schema=schema)
 
@@ -105,6 +116,8 @@ def overview_folder(
     *,
     trends: str | None,
     changes: str | None,
+    selection: SnapshotSelection = ALL,
+    prices: FleetPrices | None = None,
 ) -> list[dict[str, Any]]:
     """
     Write the overview of a fleet in the place of the one there; return it, ranked.
@@ -121,16 +134,21 @@ def overview_folder(
         Bands and thresholds.
     trends, changes
         What `fleet trends` and `fleet changes` wrote; their columns are null without.
+    selection
+        The snapshots of which each cluster's last is looked at.
+    prices
+        Of the fleet; `None`: what comes from them is null.
 
     Raises
     ------
     BadInputError
-        If the folder is no fleet, or nothing can be written.
+        If the folder is no fleet, no cluster matches, or nothing can be written.
     """
     path = f"{output.rstrip('/')}/{OVERVIEW}"
 
     def run(broken: Broken) -> None:
-        rows = overview(spark, open_fleet(spark, folder, broken=broken), settings)
+        fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
+        rows = overview(spark, fleet, settings, prices=prices)
         for where, name, figures, columns in (
             (trends, TRENDS, forecasts, FORECAST),
             (changes, CHANGES, moved, MOVED),

@@ -19,6 +19,7 @@ from planner.fleet.plans import (
 )
 from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
 from planner.fleet.scenarios import FleetScenario
+from planner.fleet.selection import ALL, SnapshotSelection
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
@@ -26,8 +27,10 @@ from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.fleet import Fleet, conform
 from planner.spark.header import time_of
 from planner.spark.jobs import Job, latest, sizes_of
+from planner.spark.kept_rows import kept_beside
 from planner.spark.opening import open_fleet
 from planner.spark.output import read_rows, write_rows
+from planner.spark.selecting import narrowed
 
 PLANS = "plans"
 SCENARIOS = "scenarios"
@@ -164,6 +167,7 @@ def plan_folder(
     table: str = PLANS,
     history: bool,
     again: bool,
+    selection: SnapshotSelection = ALL,
 ) -> FleetPlanned:
     """
     Answer for a fleet into a folder; what is there already is not asked again.
@@ -182,15 +186,17 @@ def plan_folder(
         Whether every snapshot is asked about, not only the last of each cluster.
     again
         Whether all is answered anew, in the place of what is there.
+    selection
+        The snapshots that count; the last of a cluster is the last of these.
 
     Raises
     ------
     BadInputError
-        If the folder is no fleet, or nothing can be written.
+        If the folder is no fleet, no cluster matches, or nothing can be written.
     """
 
     def run(broken: Broken) -> FleetPlanned:
-        fleet = open_fleet(spark, folder, broken=broken)
+        fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
         sizes = sizes_of(fleet)
         path, schema = f"{output.rstrip('/')}/{table}", SCHEMAS[table]
         done = set() if again else _done(spark, path, schema)
@@ -208,7 +214,8 @@ def plan_folder(
         if not jobs:
             return FleetPlanned(rows=[], skipped=len(wanted))
         made = _answered(spark, fleet, jobs, asked, schema)
-        write_rows(made, path, replaces=again)
+        kept = kept_beside(fleet, selection, jobs) if again else None
+        write_rows(made, path, replaces=again, kept=kept)
         fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
         rows = [
             row

@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
+from planner.spark.java_stderr import without_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,7 +118,8 @@ def start_session(
     for key, value in chosen.items():
         builder = builder.config(key, value)
     try:
-        session = builder.getOrCreate()
+        with without_warnings() if is_here else nullcontext():
+            session = builder.getOrCreate()
     except Exception as error:
         rule = f"Spark does not start: {_first_line(error)}"
         remedy = "check --master and --conf"

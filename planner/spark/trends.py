@@ -7,9 +7,11 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.selection import ALL, SnapshotSelection
 from planner.fleet.trends import DAYS, NEEDED, SCHEMA, trend_table
 from planner.spark.header import time_of
 from planner.spark.output import SCORES, read_rows, writing
+from planner.spark.selecting import rows_selected
 
 TRENDS = "trends"
 BALANCE = "balance"
@@ -70,10 +72,25 @@ def balance_changes(scores: DataFrame) -> DataFrame:
 
 
 def trends_folder(
-    spark: SparkSession, folder: str, output: str
+    spark: SparkSession,
+    folder: str,
+    output: str,
+    *,
+    selection: SnapshotSelection = ALL,
 ) -> list[dict[str, Any]]:
     """
     Write the trends of a folder of scores; what is there is replaced.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        What `fleet score` wrote.
+    output
+        Where `trends/` and `balance/` go.
+    selection
+        The snapshots that count.
 
     Returns
     -------
@@ -82,11 +99,12 @@ def trends_folder(
     Raises
     ------
     BadInputError
-        If there are no scores, or nothing can be written.
+        If there are no scores, no cluster matches, or nothing can be written.
     """
-    scores = read_rows(spark, f"{folder.rstrip('/')}/{SCORES}")
-    if scores is None:
+    every = read_rows(spark, f"{folder.rstrip('/')}/{SCORES}")
+    if every is None:
         raise _no_scores(folder)
+    scores = rows_selected(every, selection)
     root = output.rstrip("/")
     with writing(output):
         trends(scores).write.mode("overwrite").parquet(f"{root}/{TRENDS}")

@@ -5,13 +5,17 @@ import pytest
 from placement.load import Resource
 from placement.rules.draft import Settings
 from placement.score import score_cluster
+from planner.cli.fleet_fail_on import judged, print_failing
+from planner.cli.fleet_lines import LEGEND, ClusterFacts
 from planner.cli.fleet_overview import print_overview
+from planner.errors import BadInputError
 from planner.fleet.overview import (
     SCHEMA,
     estimated_fraction,
     headroom_n1,
     overview_row,
 )
+from planner.fleet.overview_conditions import figures_of, overview_conditions
 from planner.snapshot import Snapshot
 from support.plans import skewed_document
 from support.snapshots import small_document
@@ -229,11 +233,137 @@ def check_screen(refused, capsys):
 
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert "refused" in lines[1]
-    assert "3 d" in lines[2]
-    assert "… and 11 more" in lines[-3]
+    assert lines[0].startswith("bad: refused: ")
+    # Not a word of the reason is cut.
+    first = next(at for at, line in enumerate(lines) if line.startswith("c" * 40))
+    whole = " ".join(line.strip() for line in lines[:first])
+    assert whole.split() == f"bad: refused: {refused['reason']}".split()
+    told = " ".join(line.strip() for line in lines[first : first + 2])
+    assert f"{'c' * 40}: disk " in told
+    assert "full in 3 d" in told
+    assert "… and 11 more" in lines[-4]
+    assert lines[-3] == LEGEND
     assert lines[-2] == f"Oldest data: 25 h 00 min, of {'c' * 40}"
     assert lines[-1] == "Over half of the bytes in are estimated: 1 clusters"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        pytest.param({"max_disk_use": 1.03, "fullest_broker": 7},
+            "c: disk 103 %, broker 7; full now", id="full"),
+        pytest.param({"days_until_full": 0.0}, "c: full now", id="over"),
+        pytest.param(
+            {"days_until_full": 22078.0, "days_until_full_low": 3000.0},
+            "c: full in > 5 years", id="years",
+        ),
+        pytest.param(
+            {"brokers_out_of_band": 2, "min_bytes_to_balance": 1.2e12},
+            f"c: 2 out; plan rebalance moves ≥ 1.2 TB {LEGEND}", id="band",
+        ),
+        pytest.param(
+            {"offline_partitions": 1, "under_min_isr": 2},
+            "c: 1 partition offline; 2 partitions under min ISR; see status",
+            id="offline",
+        ),
+        pytest.param({"rack": 2}, "c: 2 partitions against the rack rule; plan fix",
+            id="rack"),
+        pytest.param({"brokers_over_threshold": 1, "min_bytes_to_balance": None},
+            f"c: 1 over; plan rebalance {LEGEND}", id="in"),
+        pytest.param({"headroom_n1_broker": -0.1},
+            "c: no room for N-1", id="n-1"),
+        pytest.param({}, "c: nothing to do", id="fine"),
+    ],
+)  # fmt: skip
+def test_a_line_says_what_is_wrong_and_what_to_do(changes, said, capsys):
+    fine = {
+        "cluster_id": "c", "status": "ok", "offline_partitions": 0,
+        "under_min_isr": 0, "rack": 0, "max_disk_use": None, "fullest_broker": None,
+        "brokers_over_threshold": 0, "brokers_out_of_band": 0, "brokers": 3,
+        "min_bytes_to_balance": 0, "headroom_n1_broker": None,
+        "data_age_s": None, "estimated_fraction": None,
+    }  # fmt: skip
+
+    print_overview([fine | changes])
+
+    assert " ".join(capsys.readouterr().out.split()) == said
+
+
+def test_resources_that_are_over_are_named_unless_it_is_the_disk():
+    def said(**over):
+        return [*ClusterFacts(cluster_id="c", over=over).parts()]
+
+    assert said(disk=2) == ["2 over", "plan rebalance"]
+    assert said(disk=2, out=3) == ["3 over (disk, out)", "plan rebalance"]
+    assert said(disk=0) == []
+
+
+def test_the_fullest_broker_is_that_of_the_highest_use():
+    document = skewed_document()
+    snapshot = Snapshot.from_document(document)
+    placed = score_cluster(snapshot.to_state()).placed
+
+    row = row_of(document)
+
+    use = placed.load[:, 0] / placed.capacity[:, 0]
+    assert row["fullest_broker"] == snapshot.to_state().brokers.ids[use.argmax()]
+    assert row["max_disk_use"] == pytest.approx(use.max())
+    for broker in document["brokers"]:
+        broker.pop("log_dirs"), broker.pop("disk_bytes", None)
+    for topic in document["topics"]:
+        for partition in topic["partitions"]:
+            partition.pop("log_dirs", None)
+    assert row_of(document)["fullest_broker"] is None
+
+
+def conditions(*texts, has_trends=True, has_changes=True):
+    return overview_conditions(texts, has_trends=has_trends, has_changes=has_changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "holds"),
+    [
+        ("brokers_over_threshold > 0 or rack > 0", {"brokers_over_threshold": 1}, True),
+        ("max_disk_use > 85%", {"max_disk_use": 0.8}, False),
+        ("max_disk_use > 85%", {"max_disk_use": None}, None),
+        ("days_until_full < 14", {"days_until_full": 3.0}, True),
+        # Known not to fill, and not known.
+        ("days_until_full < 14", {"growth_bytes_per_day": -1.0}, False),
+        ("days_until_full < 14", {"growth_bytes_per_day": None}, None),
+    ],
+)
+def test_conditions_on_columns(text, changes, holds, capsys):
+    row = row_of(small_document()) | {"cluster_id": "c", "days_until_full": None}
+    row |= changes
+
+    failing = judged([row], conditions(text), figures_of)
+
+    (answer,) = row["fail_on"]
+    assert (answer["condition"], answer["holds"]) == (text, holds)
+    assert bool(failing) == (holds is not False)
+    print_failing(failing)
+    assert capsys.readouterr().out.startswith("c: --fail-on" if failing else "")
+
+
+def test_a_cluster_that_nothing_is_known_of_fails():
+    row = {"cluster_id": "c", "status": "failed"}
+
+    (said,) = judged([row], conditions("brokers > 0"), figures_of)
+
+    assert "nothing is known of its last snapshot" in said
+    assert judged([row], {}, figures_of) == []
+
+
+def test_conditions_on_what_was_not_given_are_refused():
+    with pytest.raises(BadInputError) as refused:
+        conditions("days_until_full < 3", "moved_bytes_since > 1", "disk.max_use > 1",
+            has_trends=False, has_changes=False)  # fmt: skip
+
+    assert [problem.remedy for problem in refused.value.problems] == [
+        "give --trends FOLDER",
+        "give --changes FOLDER",
+        "write max_disk_use",
+    ]
 
 
 def test_ranking():

@@ -123,6 +123,13 @@ def test_an_age_that_is_not_known_is_not_judged():
         holds("data_age_s > 1d", DOCUMENT | {"data_age_s": None})
 
 
+def test_a_use_without_a_capacity_is_not_judged():
+    figures = {"disk": {"known_fraction": 1.0, "max_use": None}}
+
+    with pytest.raises(BadInputError, match=r"s\.json cannot be judged"):
+        holds("disk.max_use > 85%", DOCUMENT | {"resources": figures})
+
+
 def numbers():
     return st.integers(0, 10**6).map(float)
 

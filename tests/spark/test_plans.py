@@ -193,7 +193,11 @@ def test_the_screen_is_no_wider_than_80(capsys):
 
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines] == ["Cluster", "b", "a" * 18]
+    plain = [line for line in lines if not line.startswith(" ")]
+    assert [line.split()[0] for line in plain] == ["Cluster", "b", "a" * 18]
+    # The reason stands below its plan, as long as it is.
+    below = [line for line in lines if line.startswith(" ")]
+    assert " ".join(below).split() == refused["reason"].split()
 
 
 def test_a_sweep_from_a_file(spark, tmp_path, capsys):

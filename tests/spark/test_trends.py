@@ -100,6 +100,21 @@ def test_what_is_gone_has_no_trend_and_what_is_new_few_points():
     assert {row["days_until_full_low"] for row in found} <= {None, 0.0}
 
 
+def test_growth_without_an_interval_bounds_no_days():
+    # Of five points the interval of 95 % has no ends.
+    found = places(trend_table(scores_of([grown(day) for day in range(5)])))
+
+    rows = [
+        row
+        for key, row in found.items()
+        if key[1] == "broker" and key[-1] == "disk" and row["days_until_full"]
+    ]
+    assert rows
+    for row in rows:
+        assert (row["growth_low"], row["growth_high"]) == (None, None)
+        assert row["days_until_full_low"] is row["days_until_full_high"] is None
+
+
 def test_one_snapshot_has_values_alone():
     (row,) = [
         row

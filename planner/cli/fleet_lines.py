@@ -1,0 +1,175 @@
+"""One line per cluster of a fleet: what is wrong, and the command that answers it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+MOST_LINES = 50
+INDENT = "  "
+LEGEND = "over, out: brokers over a threshold, and out of a band of their fair share"
+YEAR_DAYS = 365.2425
+MOST_YEARS = 5
+"""Nobody knows how a disk fills for longer than that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """
+    What a line says of a cluster.
+
+    Parameters
+    ----------
+    cluster_id
+        Its name.
+    offline, under_min_isr, rack
+        Partitions offline, under their minimum in sync, and against the rack rule.
+    disk, broker
+        Use of the fullest broker's disk, a fraction, and its id; `None`: unknown.
+    full
+        Days until a disk is full, and its interval; `None`: never, or unknown.
+    over
+        By resource, brokers over their threshold; by "" those over any.
+    out
+        Brokers out of band.
+    least_bytes
+        The least that balancing moves; `None`: unknown.
+    more
+        What else there is to say.
+    """
+
+    cluster_id: str
+    offline: int = 0
+    under_min_isr: int = 0
+    rack: int = 0
+    disk: float | None = None
+    broker: int | None = None
+    full: tuple[float | None, float | None, float | None] = (None, None, None)
+    over: Mapping[str, int]
+    out: int = 0
+    least_bytes: int | None = None
+    more: Sequence[str] = ()
+
+    def rank(self) -> tuple[float, ...]:
+        """Return what sorts the worst first."""
+        return (
+            -self.offline,
+            -self.under_min_isr,
+            -sum(self.over.values()),
+            -(self.disk or 0.0),
+            -self.out,
+        )
+
+    def parts(self) -> Iterator[str]:
+        """Yield what is wrong, then what to do."""
+        from planner.plan.words import plural
+
+        if self.offline:
+            yield f"{plural(self.offline, 'partition')} offline"
+        if self.under_min_isr:
+            yield f"{plural(self.under_min_isr, 'partition')} under min ISR"
+        yield from self._disk()
+        # Whoever is over has no eye for what is out of band.
+        over = [*self._over()]
+        yield from over
+        if self.out and not over:
+            yield f"{self.out} out"
+        if self.rack:
+            yield f"{plural(self.rack, 'partition')} against the rack rule"
+        if not over:
+            yield from self.more
+        yield from self._remedies()
+
+    def _disk(self) -> Iterator[str]:
+        if self.disk is not None:
+            where = "" if self.broker is None else f", broker {self.broker}"
+            yield f"disk {100 * self.disk:.0f} %{where}"
+        days = self.full[0]
+        if (self.disk or 0.0) >= 1 or days == 0:
+            yield "full now"
+        elif days is not None:
+            yield f"full in {days_text(*self.full)}"
+
+    def _over(self) -> Iterator[str]:
+        counts = {resource: count for resource, count in self.over.items() if count}
+        if counts:
+            named = ", ".join(name for name in counts if name)
+            where = "" if named in {"", "disk"} else f" ({named})"
+            yield f"{max(counts.values())} over{where}"
+
+    def _remedies(self) -> Iterator[str]:
+        from planner.plan.words import bytes_text
+
+        if self.offline or self.under_min_isr:
+            yield "see status"
+        if self.rack:
+            yield "plan fix"
+        if self.out or any(self.over.values()):
+            least = self.least_bytes
+            amount = "" if least is None else f" moves ≥ {bytes_text(least)}"
+            yield f"plan rebalance{amount}"
+
+
+def days_text(days: float | None, low: float | None, high: float | None) -> str:
+    """
+    Return days with their interval.
+
+    Examples
+    --------
+    >>> days_text(12.4, 9, 20), days_text(12, 9, None), days_text(22078, 900, None)
+    ('12 d (9-20)', '12 d (9-…)', '> 5 years')
+    """
+    if days is None:
+        return "-"
+    if days > MOST_YEARS * YEAR_DAYS:
+        return f"> {MOST_YEARS} years"
+    if low is None or days == 0:
+        return f"{days:.0f} d"
+    last = "…" if high is None else f"{high:.0f}"
+    return f"{days:.0f} d ({low:.0f}-{last})"
+
+
+def print_lines(facts: Sequence[ClusterFacts]) -> None:
+    """Print clusters in the order given, the first of them; a long line is wrapped."""
+    for each in facts[:MOST_LINES]:
+        said = "; ".join(each.parts()) or "nothing to do"
+        print_wrapped(f"{each.cluster_id}: {said}")
+    if len(facts) > MOST_LINES:
+        typer.echo(f"… and {len(facts) - MOST_LINES} more; --format json has all")
+    if any(each.out or any(each.over.values()) for each in facts[:MOST_LINES]):
+        typer.echo(LEGEND)
+
+
+def print_wrapped(text: str) -> None:
+    """Print a text as wide as the screen, what comes after its first line indented."""
+    from planner.plan.words import SCREEN_WIDTH, wrapped
+
+    first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT)) or [""]
+    typer.echo(first)
+    for line in rest:
+        typer.echo(f"{INDENT}{line}")
+
+
+def facts_of_score(document: Mapping[str, Any]) -> ClusterFacts:
+    """Return what a score says of a cluster; of one without scores that it has none."""
+    name = str(document["cluster_id"])
+    if document["status"] != "ok":
+        taken = document["taken_at"]
+        reason = f"no scores of the snapshot of {taken}; see problems/"
+        return ClusterFacts(cluster_id=name, over={}, more=[reason])
+    resources, violations = document["resources"], document["violations"]
+    return ClusterFacts(
+        cluster_id=name,
+        offline=violations["offline_partitions"],
+        under_min_isr=violations["under_min_isr"],
+        rack=violations["rack"],
+        disk=resources["disk"]["max_use"],
+        broker=document["fullest_broker"],
+        over={
+            resource: figures["brokers_over_threshold"] or 0
+            for resource, figures in resources.items()
+        },
+        # A broker may be out of several bands.
+        out=max(f["brokers_out_of_band"] or 0 for f in resources.values()),
+    )

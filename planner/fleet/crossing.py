@@ -1,0 +1,24 @@
+"""Replication from rack to rack, by partition."""
+
+import numpy as np
+
+from placement.cluster import ABSENT, ClusterState
+from placement.load import WeightArray
+
+
+def crossing_bytes_per_s(state: ClusterState) -> WeightArray:
+    """Return ``(P,)`` bytes/s to followers in other racks; 0 where nobody knows."""
+    rates: WeightArray = np.nan_to_num(state.partitions.in_bytes_per_s)
+    return rates * in_other_racks(state)
+
+
+def in_other_racks(state: ClusterState) -> WeightArray:
+    """Return ``(P,)`` how many followers are in another rack than their leader."""
+    racks = state.brokers.rack_idx
+    of, leader = (
+        state.replicas.partition_idx,
+        state.partitions.leader_idx[state.replicas.partition_idx],
+    )
+    away = (leader != ABSENT) & (racks[leader] != racks[state.replicas.broker_idx])
+    counted: WeightArray = np.bincount(of[away], minlength=state.num_partitions)
+    return counted

@@ -1,0 +1,80 @@
+"""Conditions of `fleet overview --fail-on`, on the columns of an overview."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from placement.load import RESOURCES
+from planner.fleet.costs import COST_FIELDS
+from planner.fleet.overview import FORECAST, MOVED, SCHEMA
+from planner.score.fail_on import NAMES, Condition, parse_conditions
+
+_IDS = ("worst_broker", "fullest_broker")
+FIGURES = (
+    *(
+        field.name
+        for field in SCHEMA
+        if field.type in {pa.int64(), pa.int32(), pa.float64()}
+        and field.name not in _IDS
+    ),
+    *FORECAST,
+    MOVED[0],
+)
+"""The columns that a condition can ask for."""
+
+_OF_SCORES = {
+    **{
+        name: "ask for it with 'fleet score --fail-on'"
+        for name in NAMES
+        if name.partition(".")[0] in set(map(str, RESOURCES))
+    },
+    "disk.max_use": "write max_disk_use",
+}
+"""What scores are asked for, and overviews do not have."""
+
+
+def overview_conditions(
+    texts: Sequence[str],
+    *,
+    has_trends: bool,
+    has_changes: bool,
+    has_prices: bool = True,
+) -> dict[str, Condition]:
+    """
+    Read conditions on the columns of an overview.
+
+    Parameters
+    ----------
+    texts
+        As of `planner.score.fail_on.parse_conditions`.
+    has_trends, has_changes, has_prices
+        Whether there are the columns that come from trends, changes and prices.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong with them.
+    """
+    absent = dict(_OF_SCORES)
+    if not has_trends:
+        absent |= dict.fromkeys(FORECAST, "give --trends FOLDER")
+    if not has_changes:
+        absent |= {MOVED[0]: "give --changes FOLDER"}
+    if not has_prices:
+        absent |= dict.fromkeys(dict(COST_FIELDS), "give --prices FILE")
+    return parse_conditions(texts, FIGURES, absent)
+
+
+def figures_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return a row as conditions ask it.
+
+    A disk that is known not to fill is full in infinitely many days.
+    """
+    figures = dict(row) | {"violations": row}
+    if row.get(FORECAST[0]) is not None:
+        never = {n: math.inf for n in FORECAST[1:2] if row.get(n) is None}
+        figures |= never
+    return figures

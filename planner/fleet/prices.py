@@ -1,0 +1,168 @@
+"""Prices of a fleet: those of a scenarios file, and others for some clusters."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from planner.errors import BadInputError, InputProblem
+from planner.near import near
+from planner.snapshot.problems import problem
+from planner.what_if.prices import Prices
+from planner.what_if.records import Name, Price, PricesRecord, Record
+
+
+class FleetTypeRecord(Record):
+    """A type of brokers: its price, and the tag of brokers that has its name."""
+
+    name: Name
+    price: Price
+    tag: Name = "type"
+
+
+class ClusterPricesRecord(Record):
+    """Other prices for clusters of which the whole id and the tags match."""
+
+    cluster: str | None = None
+    tags: dict[str, str] = Field(default_factory=dict)
+    broker: Price | None = None
+    cross_rack_gb: Price | None = None
+    remote_gb: Price | None = None
+
+
+class FleetPricesRecord(Record):
+    """A file of prices."""
+
+    prices: PricesRecord
+    types: list[FleetTypeRecord] = Field(default_factory=list)
+    clusters: list[ClusterPricesRecord] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FleetPrices:
+    """
+    What the clusters of a fleet cost.
+
+    Parameters
+    ----------
+    record
+        The file.
+    """
+
+    record: FleetPricesRecord
+
+    @property
+    def unit(self) -> str:
+        """Currency and span of time, as in ``EUR a month``."""
+        told = self.record.prices
+        return f"{told.currency} a {told.per}".strip()
+
+    def of(self, cluster_id: str | None, tags: Mapping[str, str]) -> Prices:
+        """Return the prices of a cluster, by its id and its tags."""
+        told = self.record.prices
+        own = next(
+            (each for each in self.record.clusters if _is_of(each, cluster_id, tags)),
+            ClusterPricesRecord(),
+        )
+        return Prices(
+            types={each.name: each.price for each in self.record.types},
+            broker=_first(own.broker, told.broker),
+            cross_rack_gb=_first(own.cross_rack_gb, told.cross_rack_gb),
+            remote_gb=_first(own.remote_gb, told.remote_gb),
+            per=told.per,
+            currency=told.currency,
+        )
+
+    def of_broker(self, prices: Prices, tags: Mapping[str, str]) -> float | None:
+        """Return the price of a broker by its tags; `None` where none is given."""
+        for each in self.record.types:
+            if tags.get(each.tag) == each.name:
+                return each.price
+        return prices.broker
+
+
+def read_fleet_prices(path: Path) -> FleetPrices:
+    """
+    Read a file of prices.
+
+    Raises
+    ------
+    BadInputError
+        If the file is none; names every problem.
+    """
+    file = str(path)
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        rule = f"must be readable TOML: {reason}"
+        raise _refused(file, [problem(file, "", None, rule, "correct it")]) from error
+    try:
+        record = FleetPricesRecord.model_validate(document)
+    except ValidationError as error:
+        problems = [_shape_problem(dict(each), file) for each in error.errors()]
+        raise _refused(file, problems) from error
+    problems = [
+        problem(
+            file,
+            f"clusters[{at}].cluster",
+            each.cluster,
+            f"must be a regular expression: {reason}",
+            "correct it; it matches whole ids",
+        )
+        for at, each in enumerate(record.clusters)
+        if (reason := _why_no_pattern(each.cluster))
+    ]
+    if problems:
+        raise _refused(file, problems)
+    return FleetPrices(record=record)
+
+
+def _is_of(
+    record: ClusterPricesRecord, cluster_id: str | None, tags: Mapping[str, str]
+) -> bool:
+    pattern = record.cluster
+    if pattern is not None and not re.fullmatch(pattern, cluster_id or ""):
+        return False
+    return all(tags.get(name) == value for name, value in record.tags.items())
+
+
+def _first(own: float | None, told: float | None) -> float | None:
+    return told if own is None else own
+
+
+def _why_no_pattern(text: str | None) -> str:
+    try:
+        re.compile(text or "")
+    except re.error as error:
+        return str(error)
+    return ""
+
+
+def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
+    place = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
+    ).removeprefix(".")
+    rule, remedy, value = str(error["msg"]), "see docs/fleets.md", error["input"]
+    if error["type"] == "extra_forbidden":
+        value = error["loc"][-1]
+        known = {
+            *FleetPricesRecord.model_fields,
+            *PricesRecord.model_fields,
+            *ClusterPricesRecord.model_fields,
+            *FleetTypeRecord.model_fields,
+        }
+        rule, remedy = "unknown key", near(value, sorted(known))
+    elif error["type"] == "missing":
+        rule, remedy, value = "the key is required", "add it", None
+    return problem(file, place, value, rule, remedy)
+
+
+def _refused(file: str, problems: Sequence[InputProblem]) -> BadInputError:
+    plural = "" if len(problems) == 1 else "s"
+    message = f"{file} is no list of prices: {len(problems)} problem{plural}"
+    return BadInputError(message, problems)

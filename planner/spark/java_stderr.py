@@ -1,0 +1,58 @@
+"""
+Stderr of the Java that a session starts, without Java's own warnings.
+
+Spark starts Java with modules that it warns of each time. Java has no option against
+that, and inherits stderr from this process: while it starts that is a pipe, of which
+everything else is handed on.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread
+
+STDERR = 2
+NOISE = b"WARNING: "
+"""What lines of Java's own start with; Spark's and Python's read otherwise."""
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Hand on what a process prints that is started meanwhile, without `NOISE`."""
+    try:
+        shown = os.dup(STDERR)
+    except OSError:
+        # It is closed: nobody hears anything.
+        yield
+        return
+    read, write = os.pipe()
+    Thread(target=_hand_on, args=(read, shown), daemon=True).start()
+    os.dup2(write, STDERR)
+    os.close(write)
+    try:
+        yield
+    finally:
+        # The pipe stays with the process that was started, to its end.
+        os.dup2(shown, STDERR)
+
+
+def _hand_on(read: int, shown: int) -> None:
+    rest = b""
+    with suppress(OSError):
+        while chunk := os.read(read, 2**16):
+            *lines, rest = (rest + chunk).split(b"\n")
+            told = b"".join(line + b"\n" for line in lines if not _is_noise(line))
+            if not _may_be_noise(rest):
+                told, rest = told + rest, b""
+            os.write(shown, told)
+        os.write(shown, rest)
+    os.close(read)
+    os.close(shown)
+
+
+def _is_noise(line: bytes) -> bool:
+    return line.startswith(NOISE)
+
+
+def _may_be_noise(start: bytes) -> bool:
+    return _is_noise(start) or NOISE.startswith(start)

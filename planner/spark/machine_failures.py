@@ -1,0 +1,70 @@
+"""Failures of the machines that Spark runs on, as against those of input or program."""
+
+import re
+from traceback import walk_tb
+
+AGAIN = "run the command again; what has been written stays"
+MORE_MEMORY = (
+    f"{AGAIN}; if it recurs give Spark more memory: --conf spark.executor.memory=4g, "
+    "or spark.driver.memory where it runs on this machine"
+)
+_EXECUTOR = re.compile(
+    r"ExecutorLostFailure \(executor (?P<executor>[^ )]+)[^)]*\)"
+    r"(?: Reason: (?P<reason>[^\n]*))?"
+)
+_KINDS = (
+    (r"Python worker exited unexpectedly", "a Python worker was killed", MORE_MEMORY),
+    (r"Python worker (?:failed to connect|timed out)", "a worker is gone", AGAIN),
+    (r"OutOfMemoryError|GC overhead limit", "Java ran out of memory", MORE_MEMORY),
+    (
+        r"No space left on device",
+        "a disk that Spark works on is full",
+        "free some of it, or name another with --conf spark.local.dir=…, and run the "
+        "command again",
+    ),
+    (r"FetchFailed", "an executor was lost with rows that were needed", AGAIN),
+    (
+        r"(?:stopped|because) SparkContext|SparkContext (?:was|has been) shut ?down"
+        r"|All masters are unresponsive",
+        "Spark was shut down in the midst of its work",
+        AGAIN,
+    ),
+    (r"StatusCode\.UNAVAILABLE", "the Spark Connect server does not answer", AGAIN),
+    (r"Answer from Java side is empty", "Spark's driver is gone", AGAIN),
+)
+_PACKAGES = ("py4j", "pyspark")
+
+
+def machine_failure(error: BaseException) -> str | None:
+    """
+    Say in one line which machine failed, and what to do.
+
+    Parameters
+    ----------
+    error
+        Whatever ended a command on Spark.
+
+    Returns
+    -------
+    `None` where it was no machine: the same command would end the same way.
+    """
+    if not _is_of_spark(error):
+        return None
+    text = str(error)
+    if lost := _EXECUTOR.search(text):
+        reason = f": {lost['reason'].strip()}" if lost["reason"] else ""
+        return f"Spark lost executor {lost['executor']}{reason}; {MORE_MEMORY}"
+    for pattern, what, remedy in _KINDS:
+        if re.search(pattern, text):
+            return f"{what}; {remedy}"
+    if isinstance(error, ConnectionError):
+        return f"Spark's driver is gone; {AGAIN}"
+    return None
+
+
+def _is_of_spark(error: BaseException) -> bool:
+    """Tell whether an error came through Spark's own code."""
+    names = (
+        frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)
+    )
+    return any(name.partition(".")[0] in _PACKAGES for name in names)
