@@ -20,9 +20,10 @@ from placement.core.certify import Answer, Said, proven_answer
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
 from placement.core.exact.bands_model import BandsModel, Outcome
-from placement.core.exact.improve import Left, solver_name
+from placement.core.exact.improve import solver_name
 from placement.core.exact.improved import Improved, better
 from placement.core.exact.spread_rows import keep_spread
+from placement.core.exact.work_limits import Left
 from placement.core.exact_rules import BITS
 from placement.core.exact_work import ExactWork
 from placement.core.problem import NO_LIMIT, Problem

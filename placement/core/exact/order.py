@@ -10,8 +10,8 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.core.arrangement import Arrangement
-from placement.core.exact.improve import Left
 from placement.core.exact.levels import DistancesModel, Levels, by_levels
+from placement.core.exact.work_limits import Left
 from placement.core.problem import FloatArray, IntArray, Problem
 
 
