@@ -61,7 +61,7 @@ MOST_JOINED = 1_000_000
 """Pairs of halves that are looked at."""
 AT_ONCE = 200_000
 """Pairs of halves of which loads are worked out at once."""
-MOST_TRIED = 20
+MOST_TRIED = 5_000
 """Exchanges within the rows of which the groups are looked at."""
 WORK_HALF, WORK_JOINED = 1e-7, 2e-8
 """Deterministic seconds that a half, and a pair of halves, count as."""
@@ -170,7 +170,7 @@ class Exchanges:
         gap = cost_now - self._least + 1
         moves = self._moves(columns, gap, stage.num_moves)
         halves = self._halves(moves, stage.num_triples)
-        cost = moves.cost[halves].sum(axis=1)
+        cost: IntArray = moves.cost[halves].sum(axis=1)
         order = np.argsort(cost, kind="stable")
         halves, cost = halves[order], cost[order]
         over = cost_now - self._enough
@@ -179,14 +179,17 @@ class Exchanges:
         slack = self._limits - self._weights[:, columns].sum(axis=1)
         found = self._fitting(moves, halves, joined, slack)
         total = cost[found.first] + cost[found.second]
-        for place in np.argsort(total, kind="stable")[:MOST_TRIED].tolist():
-            both = np.concatenate([halves[own[place]] for own in found])
-            both = both[both < len(moves.out)]
-            if len(np.unique(moves.group[both])) == len(both):
-                after = columns.copy()
-                after[moves.out[both]], after[moves.into[both]] = False, True
-                return after
-        return None
+        cheapest = np.argsort(total, kind="stable")[:MOST_TRIED]
+        first, second = (halves[own[cheapest]] for own in found)
+        both = np.concatenate([first, second], axis=1)
+        apart = np.nonzero(_are_apart(moves, both))[0]
+        if not len(apart):
+            return None
+        chosen = both[apart[0]]
+        chosen = chosen[chosen < len(moves.out)]
+        after = columns.copy()
+        after[moves.out[chosen]], after[moves.into[chosen]] = False, True
+        return after
 
     def _moves(self, columns: BoolArray, gap: float, most: int | None) -> _Moves:
         """Return moves of single items to columns of a reduced cost within the gap."""
@@ -231,11 +234,7 @@ class Exchanges:
         if num_triples and none:
             chosen.append(self._rng.integers(0, none, (num_triples, 3)))
         halves = np.concatenate(chosen)
-        group = np.append(moves.group, -1)[halves]
-        is_twice = (group[:, 0] == group[:, 1]) | (group[:, 0] == group[:, 2])
-        is_twice |= (group[:, 1] == group[:, 2]) & (group[:, 1] >= 0)
-        apart: IntArray = halves[~is_twice | (halves[:, 0] == none)]
-        return apart
+        return halves[_are_apart(moves, halves)]
 
     def _joined(self, cost: IntArray, window: tuple[float, float]) -> _Pairs:
         """Return pairs of halves that add to the cost what is in a window."""
@@ -276,6 +275,13 @@ class Exchanges:
         if not found:
             return joined
         return _Pairs(*(np.concatenate(own) for own in zip(*found, strict=True)))
+
+
+def _are_apart(moves: _Moves, chosen: IntArray) -> BoolArray:
+    """Return ``(m,)`` whether the moves of each row are of different groups."""
+    group = np.sort(np.append(moves.group, -1)[chosen], axis=1)
+    apart: BoolArray = ~((group[:, 1:] == group[:, :-1]) & (group[:, 1:] >= 0)).any(1)
+    return apart
 
 
 def _excess(rows: NodeRows, paid: FloatArray) -> FloatArray:
