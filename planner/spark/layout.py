@@ -11,6 +11,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
+from planner.fleet.store import Store
 from planner.fleet.tables import EPOCH
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
 from planner.spark.files import BY_TASKS, KEY, FleetFiles, TableFile, looked_at
@@ -125,8 +126,8 @@ def fleet_files(
     `None` where the folder is not on this machine's file system: how to get at others
     is Spark's own setting.
     """
-    root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
-    if "://" in root or not Path(root).is_dir():
+    root = plain_path(folder)
+    if root is None:
         return None
     return FleetFiles(
         tables={
@@ -147,6 +148,12 @@ def fleet_files(
             for table in TABLES
         }
     )
+
+
+def plain_path(folder: str) -> str | None:
+    """Return the path of a folder of this machine's file system; `None`: it is none."""
+    root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
+    return None if "://" in root or not Path(root).is_dir() else root
 
 
 def _keys(keys: Collection[tuple[str, str]]) -> tuple[tuple[str, int], ...]:
@@ -177,6 +184,10 @@ def read_visible(spark: SparkSession, root: str) -> Visible:
     BadInputError
         If it is no fleet folder.
     """
+    plain = plain_path(root)
+    if plain is not None and Path(plain, FOLDER).is_dir():
+        # Spark would look for the files in one job, and read them in another.
+        return Store(plain).visible()
     try:
         rows = spark.read.schema(MARKER_SCHEMA).json(f"{root}/{FOLDER}").collect()
     except AnalysisException as error:

@@ -6,7 +6,9 @@ topics. Tables in a folder of this machine's file system are read by the tasks
 themselves, column by column; others come from Spark as Arrow.
 """
 
+import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +32,7 @@ from planner.spark.files import (
 from planner.spark.findings import found_table, rows_of_findings
 from planner.spark.fleet import Fleet
 from planner.spark.grounds import Grounds, flaws_of
+from planner.spark.handing import handed, received
 from planner.spark.parcels import (
     LISTED,
     SCHEMA,
@@ -42,7 +45,7 @@ from planner.spark.parcels import (
     sent,
 )
 from planner.spark.places import PlaceSums
-from planner.spark.said import Said, SaidInFiles, said_beside, with_said
+from planner.spark.said import Said, SaidInFiles
 from planner.spark.workers import settle
 
 CHUNK_ROWS = 500_000
@@ -71,8 +74,11 @@ _WANTED = {
     "partitions": dict.fromkeys(READ),
     "topics": dict.fromkeys(TOPICS.schema.names),
 }
-Piece = tuple[str, int, int]
-"""A row group: its table, its file's place among those of the table, its number."""
+Piece = tuple[str, int, int | None]
+"""
+A row group: its table, its file's place among those of the table, its number; `None`:
+all of the file.
+"""
 
 
 def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFrame:
@@ -97,8 +103,8 @@ def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFra
 
     schema = from_arrow_schema(SCHEMA)
     if fleet.files is None:
-        partitions = with_said(fleet, fleet.partitions.select(*KEY, *READ))
-        rows = partitions.mapInArrow(_adder(grounds), schema)
+        partitions, said = handed(fleet, grounds.num_saying)
+        rows = partitions.mapInArrow(_adder(grounds, said), schema)
         topics = fleet.topics.select(*KEY, *TOPICS.schema.names)
         named = topics.mapInArrow(_lister(grounds), schema)
         nothing = spark.range(0, 1, 1, 1)
@@ -107,7 +113,23 @@ def partial_sums(spark: SparkSession, fleet: Fleet, grounds: Grounds) -> DataFra
     tasks = dealt_files(files, cores_of(spark))
     # A row for each task, and nothing to shuffle.
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    return numbers.mapInArrow(_reader(grounds, files, tasks), schema)
+    return numbers.mapInArrow(_reader(grounds, _packed(files, tasks)), schema)
+
+
+def _packed(files: FleetFiles, tasks: Sequence[Sequence[Piece]]) -> list[bytes]:
+    """
+    Return the pieces of each task, and the files that say what its topics say.
+
+    In bytes, for every task gets all of them and reads none but its own.
+    """
+    topics = replace(files, tables={"topics": files.tables.get("topics", ())})
+    own = topics.by_snapshot()
+    packed = []
+    for task in tasks:
+        pieces = [(table, files.tables[table][n], group) for table, n, group in task]
+        keys = [key for _, file, _ in pieces for key in file.snapshots]
+        packed.append(pickle.dumps((pieces, own(keys))))
+    return packed
 
 
 def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
@@ -129,7 +151,7 @@ def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
         (table, place, group)
         for table in BY_TASKS
         for place, file in enumerate(files.tables.get(table, ()))
-        for group in range(len(file.row_groups))
+        for group in (range(len(file.row_groups)) if file.row_groups else (None,))
     ]
     sizes = [_rows_worth(files.tables[t][place], group) for t, place, group in pieces]
     rounds = max(-(-sum(sizes) // (cores * MOST_ROWS)), 1)
@@ -138,10 +160,11 @@ def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
     return [[pieces[n] for n in sorted(task)] for task in tasks] or [[]]
 
 
-def _rows_worth(file: TableFile, group: int) -> int:
+def _rows_worth(file: TableFile, group: int | None) -> int:
     """Return how many rows take as long as a row group."""
-    snapshots = len(file.snapshots) // len(file.row_groups)
-    return file.row_groups[group] + SNAPSHOT_ROWS * max(snapshots, 1)
+    snapshots = len(file.snapshots) // max(len(file.row_groups), 1)
+    rows = file.rows if group is None else file.row_groups[group]
+    return rows + SNAPSHOT_ROWS * max(snapshots, 1)
 
 
 def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:
@@ -174,42 +197,38 @@ def _listed(topics: ArrowTable, grounds: Grounds) -> Parcels:
         yield from packed(key, "listed", table, buckets=grounds.buckets(key))
 
 
-def _adder(grounds: Grounds) -> Callable[[Batches], Batches]:
+def _adder(grounds: Grounds, said: Said) -> Callable[[Batches], Batches]:
     def add(batches: Batches) -> Batches:
-        yield from sent(_added(batches, Adding(grounds, said_beside)))
+        yield from sent(_added(batches, Adding(grounds, said)))
         settle("add")
 
     return add
 
 
 def _added(batches: Batches, adding: "Adding") -> Parcels:
-    for batch in batches:
-        for key, rows in by_key(pa.table(batch)):
-            yield from adding.take(key, rows)
+    for key, rows in received(batches, CHUNK_ROWS // 2):
+        yield from adding.take(key, rows)
     yield from adding.end()
 
 
-def _reader(
-    grounds: Grounds, files: FleetFiles, tasks: Sequence[Sequence[Piece]]
-) -> Callable[[Batches], Batches]:
+def _reader(grounds: Grounds, tasks: Sequence[bytes]) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
-        said = SaidInFiles(files)
         for batch in batches:
             for task in batch.column("id").to_pylist():
                 if task == 0:
                     yield from sent(seeds(grounds.keys))
-                yield from sent(_of_pieces(tasks[task], files, grounds, said))
+                pieces, files = pickle.loads(tasks[task])  # noqa: S301 - our own
+                yield from sent(_of_pieces(pieces, grounds, SaidInFiles(files)))
         settle("read")
 
     return read
 
 
 def _of_pieces(
-    pieces: Sequence[Piece], files: FleetFiles, grounds: Grounds, said: Said
+    pieces: Sequence[tuple[str, TableFile, int | None]], grounds: Grounds, said: Said
 ) -> Parcels:
     adding = Adding(grounds, said)
-    for table, place, group in pieces:
-        file = files.tables[table][place]
+    for table, file, group in pieces:
         try:
             yield from _of_piece(table, file, group, adding, grounds)
         except UnreadableFileError as error:
@@ -218,7 +237,7 @@ def _of_pieces(
 
 
 def _of_piece(
-    table: str, file: TableFile, group: int, adding: "Adding", grounds: Grounds
+    table: str, file: TableFile, group: int | None, adding: "Adding", grounds: Grounds
 ) -> Parcels:
     file = file.alone
     coded = _CODED if table == "partitions" else ()
