@@ -5,6 +5,7 @@ On a file system that the driver and every task see, each reads the columns that
 needs by itself.
 """
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -186,26 +187,19 @@ def naming(file: TableFile) -> Iterator[None]:
         raise UnreadableFileError(file.path, reason) from error
 
 
-def looked_at(file: TableFile, *, by_tasks: bool) -> TableFile:
+def sizes_of(path: str) -> tuple[int, tuple[int, ...]]:
     """
-    Return a file with its size, and if it is large with its row groups.
+    Return the bytes of a file, and the rows of each of its row groups if it is large.
 
-    What cannot be read is found out by whoever reads it.
-
-    Parameters
-    ----------
-    file
-        The file.
-    by_tasks
-        Whether row groups are asked for.
+    Of what is not there, or cannot be read, nothing is known: whoever reads it finds
+    out, and says so.
     """
-    path = Path(file.path)
     try:
-        size = path.stat().st_size
-        is_large = by_tasks and size >= LARGE_BYTES
-        return replace(file, size=size, row_groups=row_groups(path) if is_large else ())
+        # Of a hundred thousand files: a path as an object takes four times as long.
+        size = os.stat(path).st_size  # noqa: PTH116
+        return size, row_groups(Path(path)) if size >= LARGE_BYTES else ()
     except (OSError, pa.ArrowException):
-        return file
+        return 0, ()
 
 
 def row_groups(path: Path) -> tuple[int, ...]:

@@ -36,8 +36,11 @@ from planner.spark.said import saying
 Flaw = dict[str, str]
 """Problem of a file, in the columns of `planner.spark.findings.FOUND`."""
 _SAYING = "saying"
-GROUNDS_KEPT = 32
-"""Snapshots whose brokers stay put together: several tasks ask for large ones."""
+GROUNDS_KEPT, SMALL_KEPT, SMALL_BROKERS = 32, 2_000, 100
+"""
+Snapshots whose brokers stay put together, and others, of few brokers: several tasks ask
+for large ones, and a task twice for each of many small ones.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +96,16 @@ class Grounds:
 
     def of(self, key: Key) -> Ground:
         """Return what belongs to one snapshot: each broker once."""
-        return self._of(key)
+        is_small = self.rows["brokers"].get(key, (0, 0))[1] <= SMALL_BROKERS
+        return self._of_small(key) if is_small else self._of_large(key)
 
     @cached_property
-    def _of(self) -> Callable[[Key], Ground]:
+    def _of_large(self) -> Callable[[Key], Ground]:
         return lru_cache(GROUNDS_KEPT)(self._make)
+
+    @cached_property
+    def _of_small(self) -> Callable[[Key], Ground]:
+        return lru_cache(SMALL_KEPT)(self._make)
 
     def _make(self, key: Key) -> Ground:
         said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()

@@ -16,12 +16,11 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.tables import EPOCH, header_table, read_header, snapshot_tables
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, ArrowTable
 from planner.spark.files import (
-    BY_TASKS,
     KEY,
     FleetFiles,
     TableFile,
-    looked_at,
     parts_of,
+    sizes_of,
 )
 from planner.spark.fleet import Fleet, table_schema
 from planner.spark.layout import (
@@ -149,21 +148,25 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
     micros = (key["taken_at"] - EPOCH) // timedelta(microseconds=1)
     tables = {
         columns.name: tuple(
-            looked_at(
-                TableFile(
-                    root=str(folder.absolute()),
-                    name=str(path.relative_to(folder)),
-                    key=(key["cluster_id"], micros),
-                    snapshots=((key["cluster_id"], micros),),
-                ),
-                by_tasks=columns.name in BY_TASKS,
-            )
+            _file_of(folder, path, (key["cluster_id"], micros))
             for path in parts_of(folder / columns.file)
         )
         for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)
     }
     files = FleetFiles(tables=tables, given={"clusters": header})
     return Fleet.of_files(spark, files, partial(_folder_tables, spark, folder, header))
+
+
+def _file_of(folder: Path, path: Path, key: tuple[str, int]) -> TableFile:
+    size, groups = sizes_of(str(path))
+    return TableFile(
+        root=str(folder.absolute()),
+        name=str(path.relative_to(folder)),
+        size=size,
+        row_groups=groups,
+        key=key,
+        snapshots=(key,),
+    )
 
 
 def _folder_tables(

@@ -22,6 +22,7 @@ from planner.spark.judged import (
     kinds_of,
     scoring,
     telling,
+    whole_judge,
 )
 from planner.spark.opening import open_fleet
 from planner.spark.parcels import SCHEMA as PARCELS
@@ -139,9 +140,10 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     tables = fleet.canonical() if fleet.files is None else fleet
     spark = tables.session
     grounds = grounds_of(tables)
-    partial = partial_sums(spark, tables, grounds)
-    judge = judging(grounds, settings or ScoreSettings.defaults())
+    settings = settings or ScoreSettings.defaults()
+    partial = partial_sums(spark, tables, grounds, whole_judge(grounds, settings))
     together = brought_together(partial, _tasks(tables))
+    judge = judging(grounds, settings)
     return FleetScores(judged=together.mapInArrow(judge, _as_spark(PARCELS)))
 
 

@@ -227,7 +227,9 @@ def _by_path(
 def _write_fleet(fleet: Fleet, root: Path) -> None:
     """Write the tables of a snapshot as those of a fleet, and the marker."""
     for table, rows in fleet.tables().items():
-        rows.write.parquet(str(root / table / "date=1970-01-01"))
+        # Spark writes columns of nothing but nulls as flags, and reads them as none.
+        known = [name for name, kind in rows.dtypes if kind != "void"]
+        rows.select(known).write.parquet(str(root / table / "date=1970-01-01"))
     files = {
         table: [str(f.relative_to(root)) for f in (root / table).rglob("*.parquet")]
         for table in TABLES

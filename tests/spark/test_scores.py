@@ -165,12 +165,16 @@ def test_a_folder_is_read_by_spark_alone(spark, tmp_path):
     assert differences(in_memory([bundled]), by_place(table)) == []
 
 
+def nobody_judges(key, parcels):
+    raise AssertionError(key)
+
+
 def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
-    monkeypatch.setattr("planner.spark.partial.CHUNK_ROWS", 15)
+    monkeypatch.setattr("planner.spark.adding.CHUNK_ROWS", 15)
     whole = skewed_snapshot()
     fleet = fleet_of_snapshots(spark, [whole])
 
-    table = partial_sums(spark, fleet, grounds_of(fleet)).toArrow()
+    table = partial_sums(spark, fleet, grounds_of(fleet), nobody_judges).toArrow()
 
     parcels = Unpacked(("skewed", 0), table)
     state = whole.to_state()
