@@ -360,7 +360,7 @@ def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
     from planner.snapshot import Snapshot
 
     try:
-        return Snapshot.from_tables(tables, header, reads_text=True).to_state(), ""
+        return Snapshot.from_tables(tables, header).to_state(), ""
     except BadInputError as error:
         return None, "; ".join([error.message, *map(str, error.problems[:5])])
 

@@ -117,7 +117,7 @@ def overview_row(
     from planner.snapshot import Snapshot
 
     try:
-        snapshot = Snapshot.from_tables(tables, header, reads_text=True)
+        snapshot = Snapshot.from_tables(tables, header)
         score = score_cluster(snapshot.to_state(), settings)
         tags = _tags(snapshot.brokers)
         costs: dict[str, Any] = {}

@@ -296,7 +296,7 @@ def plan_row(
     row = _asked(asked)
     began = time.perf_counter()
     try:
-        row |= asked.answer(Snapshot.from_tables(tables, header, reads_text=True))
+        row |= asked.answer(Snapshot.from_tables(tables, header))
     except BadInputError as error:
         reason = "; ".join([error.message, *map(str, error.problems[:20])])
         row |= {"status": REFUSED, "reason": reason}

@@ -68,9 +68,11 @@ def type_words(column: Column) -> str:
     return _WORDS[column.type]
 
 
-def cast_column(array: ArrowArray, column: Column, *, reads_text: bool = False) -> Cast:
+def cast_column(array: ArrowArray, column: Column) -> Cast:
     """
     Bring a column into its canonical type, and check every cell.
+
+    Text in the place of numbers is read as SQL's ``try_cast`` reads it.
 
     Parameters
     ----------
@@ -78,9 +80,6 @@ def cast_column(array: ArrowArray, column: Column, *, reads_text: bool = False) 
         Arrow array as read.
     column
         What it is to be.
-    reads_text
-        Whether text in the place of numbers is read as SQL's ``try_cast`` reads it;
-        else such a column is refused.
 
     Raises
     ------
@@ -95,9 +94,9 @@ def cast_column(array: ArrowArray, column: Column, *, reads_text: bool = False) 
     elif column.type == STRING_MAP:
         cast = _cast_map(array)
     elif pa.types.is_list(column.type):
-        cast = _cast_list(array, column, reads_text=reads_text)
+        cast = _cast_list(array, column)
     else:
-        cast = _cast_flat(array, column, column.type, reads_text=reads_text)
+        cast = _cast_flat(array, column, column.type)
     missing = _missing(cast.values, column) if not cast.problems else ()
     return Cast(cast.values, (*cast.problems, *missing))
 
@@ -121,12 +120,10 @@ def _missing(array: ArrowArray, column: Column) -> tuple[CellProblem, ...]:
     return tuple(CellProblem(row, "null", rule) for row in rows.tolist())
 
 
-def _cast_flat(
-    array: ArrowArray, column: Column, wanted: ArrowArray, *, reads_text: bool = False
-) -> Cast:
+def _cast_flat(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
     if wanted == pa.string():
         return _cast_strings(array, column)
-    if reads_text and _is_text(array.type):
+    if _is_text(array.type):
         return _cast_spelt(array, column, wanted)
     if pa.types.is_floating(wanted):
         return _cast_floats(array, column)
@@ -235,14 +232,14 @@ def _as_rows(array: ArrowArray) -> Rows:
     return Rows.from_arrow(array)
 
 
-def _cast_list(array: ArrowArray, column: Column, *, reads_text: bool) -> Cast:
+def _cast_list(array: ArrowArray, column: Column) -> Cast:
     rows = _as_rows(array)
     elements = _decode(rows.values)
     wanted = column.type.value_type
     if pa.types.is_null(elements.type):
         cast = Cast(pa.nulls(len(elements), wanted))
     else:
-        cast = _cast_flat(elements, column, wanted, reads_text=reads_text)
+        cast = _cast_flat(elements, column, wanted)
     problems = [*cast.problems, *_null_elements(elements, column)]
     row_idx = rows.row_idx if problems else rows.start
     found = tuple(

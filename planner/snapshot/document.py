@@ -122,7 +122,6 @@ class Snapshot:
         header: Mapping[str, object] | None = None,
         *,
         file: str = "snapshot",
-        reads_text: bool = False,
     ) -> Self:
         """
         Make a snapshot from Arrow tables, rows and columns in any order.
@@ -136,8 +135,6 @@ class Snapshot:
             What the cluster says once: `cluster_id`, `taken_at` and so on.
         file
             What problems name as their file.
-        reads_text
-            Whether text that spells a number stands for it, as in tables of SQL.
 
         Raises
         ------
@@ -147,7 +144,7 @@ class Snapshot:
         from planner.snapshot.json_columns import parse_header
 
         known, problems = parse_header(header or {}, file=file)
-        casting = cast_tables(tables, file=file, reads_text=reads_text)
+        casting = cast_tables(tables, file=file)
         return cls._checked(
             known,
             casting.tables,

@@ -48,9 +48,7 @@ class Casting:
     unused: tuple[str, ...] = ()
 
 
-def cast_tables(
-    given: Mapping[str, ArrowTable], *, file: str, reads_text: bool = False
-) -> Casting:
+def cast_tables(given: Mapping[str, ArrowTable], *, file: str) -> Casting:
     """
     Bring all tables to their canonical columns.
 
@@ -60,14 +58,12 @@ def cast_tables(
         Arrow tables by name; one that is absent has no rows.
     file
         What problems name as their file.
-    reads_text
-        Whether text that spells a number stands for it.
     """
     tables, problems, is_complete = {}, [], True
     unused: list[str] = []
     for columns in TABLES:
         table = given.get(columns.name, columns.empty())
-        cast = _cast_table(table, columns, file=file, reads_text=reads_text)
+        cast = _cast_table(table, columns, file=file)
         tables[columns.name] = cast.tables[columns.name]
         problems += cast.problems
         is_complete &= cast.is_complete
@@ -89,9 +85,7 @@ def _with_topics_of(topics: ArrowTable, partitions: ArrowTable) -> ArrowTable:
     return pa.concat_tables([topics, rows])
 
 
-def _cast_table(
-    table: ArrowTable, columns: TableColumns, *, file: str, reads_text: bool
-) -> Casting:
+def _cast_table(table: ArrowTable, columns: TableColumns, *, file: str) -> Casting:
     names = table.column_names
     problems = [
         problem(file, f"{columns.file}: column {name}", None, rule, remedy)
@@ -101,7 +95,7 @@ def _cast_table(
     for column in columns.columns:
         if names.count(column.name) == 1:
             given = table.column(column.name)
-            array, found = _cast(given, column, columns, file, reads_text=reads_text)
+            array, found = _cast(given, column, columns, file)
             problems += found
             is_complete &= not (found and column.is_required)
         else:
@@ -167,12 +161,10 @@ def _cast(
     column: Column,
     columns: TableColumns,
     file: str,
-    *,
-    reads_text: bool,
 ) -> tuple[ArrowArray, list[InputProblem]]:
     place = f"{columns.file}: column {column.name}"
     try:
-        cast = cast_column(as_array(chunked), column, reads_text=reads_text)
+        cast = cast_column(as_array(chunked), column)
         cast.values.validate(full=True)
     except (ColumnTypeError, pa.ArrowException) as error:
         reason = "" if isinstance(error, ColumnTypeError) else f" ({error})"

@@ -90,7 +90,7 @@ def _cast(
             found.append(row_of(table, place, "", MISSING))
         return Cast(nulls(count, wanted.type))
     try:
-        cast = cast_column(as_array(column), wanted, reads_text=True)
+        cast = cast_column(as_array(column), wanted)
         if _is_text(wanted) or wanted.type == STRING_MAP:
             cast.values.validate(full=True)
     except (ColumnTypeError, pa.ArrowException, ValueError) as error:

@@ -1,11 +1,11 @@
 """The tables of many snapshots, as DataFrames."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Self
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql import types as T  # noqa: N812
 
@@ -68,7 +68,7 @@ SCHEMAS = {
 """The columns of each table."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Fleet:
     """
     Snapshots of clusters, each named by ``cluster_id`` and ``taken_at``.
@@ -102,6 +102,52 @@ class Fleet:
         default_factory=lambda: MappingProxyType({})
     )
     column_flaws: Sequence[Mapping[str, str]] = ()
+
+    @classmethod
+    def of_files(
+        cls,
+        spark: SparkSession,
+        files: FleetFiles,
+        opened: Callable[[], Mapping[str, DataFrame]],
+    ) -> Self:
+        """
+        Return a fleet whose tables Spark opens when somebody asks for one of them.
+
+        Spark looks at every file before it opens a table; the tasks, which read files
+        by themselves, need no table.
+
+        Parameters
+        ----------
+        spark
+            The session.
+        files
+            Where the rows are.
+        opened
+            Opens the tables.
+        """
+        fleet = cls.__new__(cls)
+        nothing = MappingProxyType[tuple[str | None, int], Sequence[dict[str, str]]]({})
+        # The tables are left out: `__getattr__` is asked for what is not there.
+        vars(fleet).update(files=files, flaws=nothing, column_flaws=())
+        vars(fleet).update(_spark=spark, _opened=opened)
+        return fleet
+
+    def __getattr__(self, name: str) -> DataFrame:
+        """Open the tables; asked for once."""
+        if name not in SCHEMAS or "_opened" not in vars(self):
+            raise AttributeError(name)
+        tables = {
+            table: pick(rows, SCHEMAS[table], KEY_NAMES)
+            for table, rows in vars(self)["_opened"]().items()
+        }
+        vars(self).update(tables)
+        return tables[name]
+
+    @property
+    def session(self) -> SparkSession:
+        """The session that the tables are of."""
+        spark = vars(self).get("_spark")
+        return self.partitions.sparkSession if spark is None else spark
 
     def canonical(self) -> Self:
         """Return the tables with all their columns and no others, in types as given."""

@@ -20,7 +20,7 @@ from planner.snapshot.columns import ArrowTable
 from planner.spark.chunk import Ground
 from planner.spark.files import KEY, FleetFiles, TableFile, read_file
 from planner.spark.findings import Row
-from planner.spark.fleet import Fleet
+from planner.spark.fleet import KEY_TYPES, Fleet
 from planner.spark.ground import part_of, tagged, union_of
 from planner.spark.ground_columns import (
     CHECKED,
@@ -31,11 +31,16 @@ from planner.spark.ground_columns import (
     with_keys,
 )
 from planner.spark.parcels import Buckets, Key, buckets_for, by_key, micros_of
+from planner.spark.said import saying
 
 Flaw = dict[str, str]
 """Problem of a file, in the columns of `planner.spark.findings.FOUND`."""
-GROUNDS_KEPT = 32
-"""Snapshots whose brokers stay put together: several tasks ask for large ones."""
+_SAYING = "saying"
+GROUNDS_KEPT, SMALL_KEPT, SMALL_BROKERS = 32, 2_000, 100
+"""
+Snapshots whose brokers stay put together, and others, of few brokers: several tasks ask
+for large ones, and a task twice for each of many small ones.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,8 @@ class Grounds:
         Per snapshot, what is wrong with the cells of these tables.
     partitions
         Per snapshot about how many it has, where that is known.
+    num_saying
+        How many topics say what their partitions must know, where Spark joins it.
 
     Notes
     -----
@@ -71,6 +78,7 @@ class Grounds:
     problems: Mapping[Key, Sequence[Row]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    num_saying: int = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make them of bytes, unless they are there already."""
@@ -79,7 +87,7 @@ class Grounds:
     @cached_property
     def _packed(self) -> tuple[str, bytes]:
         by_key = (dict(self.rows), dict(self.flaws), dict(self.partitions))
-        parts = (self.tables, *by_key, dict(self.problems))
+        parts = (self.tables, *by_key, dict(self.problems), self.num_saying)
         return uuid4().hex, pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
 
     def part(self, name: str, key: Key) -> ArrowTable:
@@ -88,11 +96,16 @@ class Grounds:
 
     def of(self, key: Key) -> Ground:
         """Return what belongs to one snapshot: each broker once."""
-        return self._of(key)
+        is_small = self.rows["brokers"].get(key, (0, 0))[1] <= SMALL_BROKERS
+        return self._of_small(key) if is_small else self._of_large(key)
 
     @cached_property
-    def _of(self) -> Callable[[Key], Ground]:
+    def _of_large(self) -> Callable[[Key], Ground]:
         return lru_cache(GROUNDS_KEPT)(self._make)
+
+    @cached_property
+    def _of_small(self) -> Callable[[Key], Ground]:
+        return lru_cache(SMALL_KEPT)(self._make)
 
     def _make(self, key: Key) -> Ground:
         said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()
@@ -137,9 +150,10 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect what is as large as brokers and log dirs."""
+    num_saying = 0
     if fleet.files is None:
         flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
-        read, partitions = _of_tables(fleet), dict[Key, int]()
+        (read, num_saying), partitions = _of_tables(fleet), dict[Key, int]()
     else:
         read, flaws = _of_files(fleet.files)
         partitions = _partitions_of(fleet.files)
@@ -152,7 +166,7 @@ def grounds_of(fleet: Fleet) -> Grounds:
     for key in dict.fromkeys(key for spans in rows.values() for key in spans):
         if fleet.column_flaws:
             problems.setdefault(key, []).extend(map(dict, fleet.column_flaws))
-    return Grounds(tables, rows, flaws, partitions, problems)
+    return Grounds(tables, rows, flaws, partitions, problems, num_saying)
 
 
 def _cleaned(
@@ -160,7 +174,7 @@ def _cleaned(
 ) -> ArrowTable:
     """Cast the parts of a table, and sort them; note what is wrong with whose cells."""
     tables = [EMPTY[name]]
-    for part in parts:
+    for part in _alike(parts):
         cast, found = cast_ground(name, part)
         tables.append(cast.select(EMPTY[name].column_names))
         if found:
@@ -174,11 +188,20 @@ def _cleaned(
     return together.sort_by([(column, "ascending") for column in order])
 
 
+def _alike(parts: Sequence[ArrowTable]) -> Iterator[ArrowTable]:
+    """Yield parts of one schema together: each is cast in a dozen calls."""
+    found: dict[pa.Schema, list[ArrowTable]] = {}
+    for part in parts:
+        plain = part.replace_schema_metadata()
+        found.setdefault(plain.schema, []).append(plain)
+    return map(pa.concat_tables, found.values())
+
+
 def _partitions_of(files: FleetFiles) -> dict[Key, int]:
     """Return how many partitions snapshots have, were those of a file alike."""
     found: dict[Key, int] = {}
     for file in files.tables.get("partitions", ()):
-        each = sum(file.row_groups) // max(len(file.snapshots), 1)
+        each = file.rows // max(len(file.snapshots), 1)
         for key in file.snapshots:
             found[key] = found.get(key, 0) + each
     return found
@@ -189,15 +212,13 @@ def _of_files(
 ) -> tuple[dict[str, list[ArrowTable]], dict[Key, list[Flaw]]]:
     """Read files, a row group at a time."""
     flaws: dict[Key, list[Flaw]] = {}
-    for name, file in files.flawed():
-        _note(flaws, name, file, file.flaw)
     found = {}
     for name, columns in GROUND_COLUMNS.items():
         kinds = dict.fromkeys(columns)
         tables = [*files.rows_given(name, kinds)]
         for file in files.tables.get(name, ()):
             try:
-                tables += [] if file.flaw else read_file(file.alone, kinds)
+                tables += read_file(file.alone, kinds)
             except UnreadableFileError as error:
                 _note(flaws, name, file, str(error))
         found[name] = tables
@@ -226,16 +247,19 @@ def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Fla
         yield key, {"table": name, "place": file.path, "value": "", "rule": reason}
 
 
-def _of_tables(fleet: Fleet) -> dict[str, list[ArrowTable]]:
-    """Ask Spark."""
+def _of_tables(fleet: Fleet) -> tuple[dict[str, list[ArrowTable]], int]:
+    """Ask Spark; return the tables, and how many topics say something."""
     chosen = {
         name: _without_texts(fleet.tables()[name].select(*KEY, *columns), name)
         for name, columns in GROUND_COLUMNS.items()
     }
     parts = [tagged(table, name) for name, table in chosen.items()]
-    # One question, not three.
-    together = union_of(parts).toArrow()
-    return {name: [_part_with_key(together, name)] for name in chosen}
+    nobody = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
+    counted = saying(fleet.topics).groupBy().count().select(*nobody, "count")
+    # One question, not four.
+    together = union_of([*parts, tagged(counted, _SAYING)]).toArrow()
+    (count,) = part_of(together, _SAYING).column("count").to_pylist()
+    return {name: [_part_with_key(together, name)] for name in chosen}, count
 
 
 def _without_texts(table: DataFrame, name: str) -> DataFrame:

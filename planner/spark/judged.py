@@ -25,6 +25,7 @@ from planner.spark.grounds import Grounds
 from planner.spark.parcels import (
     Batches,
     Key,
+    Parcel,
     Parcels,
     Unpacked,
     by_snapshot,
@@ -32,6 +33,7 @@ from planner.spark.parcels import (
     sent,
 )
 from planner.spark.problems import problem_tables, table_of, warning_rows
+from planner.spark.reading import Judge
 from planner.spark.workers import settle
 
 HEAT, REFUSED, WARNED = "heat", "refused", "warned"
@@ -47,9 +49,13 @@ SENT_ROWS = 50_000
 """Scores that are handed to Spark together."""
 
 
+_JUDGED = {*PLACED, HEAT, REFUSED, WARNED}
+"""Kinds of parcels that only snapshots have that were judged."""
+
+
 def judging(grounds: Grounds, settings: ScoreSettings) -> Callable[[Batches], Batches]:
     """
-    Return what judges snapshots, from the parcels of each.
+    Return what judges snapshots, from the parcels of each; what was judged passes.
 
     Parameters
     ----------
@@ -69,13 +75,33 @@ def judging(grounds: Grounds, settings: ScoreSettings) -> Callable[[Batches], Ba
 def _judged(batches: Batches, grounds: Grounds, settings: ScoreSettings) -> Parcels:
     for key, rows in by_snapshot(batches):
         parcels = Unpacked(key, rows)
-        problems = list(problem_tables(parcels, grounds))
-        for table in problems:
-            yield from _in_streams(key, REFUSED, table)
-        if not problems:
-            if warnings := warning_rows(parcels):
-                yield from _in_streams(key, WARNED, table_of(key, warnings))
-            yield from _scored(parcels, grounds, settings)
+        if _JUDGED.isdisjoint(parcels.kinds):
+            yield from _judged_one(parcels, grounds, settings)
+        else:
+            for kind in dict.fromkeys(parcels.kinds):
+                yield from parcels.as_sent(kind)
+
+
+def whole_judge(grounds: Grounds, settings: ScoreSettings) -> Judge:
+    """Return what judges a snapshot in the task that has all of it."""
+
+    def judge(key: Key, parcels: Sequence[Parcel]) -> Parcels:
+        rows = pa.Table.from_batches(sent(parcels))
+        yield from _judged_one(Unpacked(key, rows), grounds, settings)
+
+    return judge
+
+
+def _judged_one(
+    parcels: Unpacked, grounds: Grounds, settings: ScoreSettings
+) -> Parcels:
+    key, problems = parcels.key, list(problem_tables(parcels, grounds))
+    for table in problems:
+        yield from _in_streams(key, REFUSED, table)
+    if not problems:
+        if warnings := warning_rows(parcels):
+            yield from _in_streams(key, WARNED, table_of(key, warnings))
+        yield from _scored(parcels, grounds, settings)
 
 
 def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Parcels:

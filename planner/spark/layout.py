@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -11,10 +12,10 @@ from pyspark.sql import types as T  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
+from planner.fleet.store import Store
 from planner.fleet.tables import EPOCH
-from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
-from planner.spark.files import BY_TASKS, KEY, FleetFiles, TableFile, looked_at
-from planner.spark.fleet import CLUSTERS, table_schema
+from planner.spark.files import BY_TASKS, KEY, FleetFiles, TableFile, sizes_of
+from planner.spark.fleet import SCHEMAS
 
 _FILES = ", ".join(f"{table}: array<string>" for table in TABLES)
 MARKER_SCHEMA = (
@@ -48,10 +49,7 @@ def read_tables(
         Files that cannot be read, by their paths in the folder.
     """
     root = folder.rstrip("/")
-    schemas = {
-        "clusters": CLUSTERS,
-        **{c.name: table_schema(c) for c in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)},
-    }
+    schemas = {name: _widest(schema) for name, schema in SCHEMAS.items()}
     tables = {}
     for name in TABLES:
         paths = [
@@ -63,6 +61,20 @@ def read_tables(
         table = reader.parquet(*paths) if paths else empty(spark, schemas[name])
         tables[name] = _without_hidden(spark, table, visible, root)
     return tables
+
+
+def _widest(kind: T.DataType) -> Any:  # noqa: ANN401 - a type of the same kind
+    """
+    Return a type in which integers have 64 bits, whoever wrote them with fewer.
+
+    Spark reads narrower ones as such, but not wider ones; tasks cast what comes.
+    """
+    if isinstance(kind, T.StructType):
+        fields = [T.StructField(f.name, _widest(f.dataType)) for f in kind.fields]
+        return T.StructType(fields)
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(_widest(kind.elementType))
+    return T.LongType() if isinstance(kind, T.IntegerType) else kind
 
 
 def flaws_of_files(
@@ -99,10 +111,9 @@ def flaws_of_files(
 def _broken_of(
     commit: Commit, days: Collection[str] | None, broken: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    for table in TABLES:
-        for file in commit.files[table]:
-            if file in broken and (days is None or day_of_file(file) in days):
-                yield table, file
+    for table, file in _files_of(commit, days):
+        if file in broken:
+            yield table, file
 
 
 def fleet_files(
@@ -125,28 +136,41 @@ def fleet_files(
     `None` where the folder is not on this machine's file system: how to get at others
     is Spark's own setting.
     """
-    root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
-    if "://" in root or not Path(root).is_dir():
+    root = plain_path(folder)
+    if root is None:
         return None
-    return FleetFiles(
-        tables={
-            table: tuple(
-                looked_at(
-                    TableFile(
-                        root=root,
-                        name=file,
-                        hidden=_keys(hidden := visible.hidden.get(name, frozenset())),
-                        snapshots=_keys(set(commit.snapshots) - hidden),
-                    ),
-                    by_tasks=table in BY_TASKS,
-                )
-                for name, commit in sorted(visible.commits.items())
-                for file in commit.files[table]
-                if days is None or day_of_file(file) in days
+    tables: dict[str, list[TableFile]] = {table: [] for table in TABLES}
+    for name, commit in sorted(visible.commits.items()):
+        hidden = visible.hidden.get(name, frozenset())
+        shown, gone = _keys(commit.snapshots.keys() - hidden), _keys(hidden)
+        for table, file in _files_of(commit, days):
+            path = f"{root}/{file}"
+            size, groups = sizes_of(path) if table in BY_TASKS else (0, ())
+            found = TableFile(
+                root=root,
+                name=file,
+                size=size,
+                row_groups=groups,
+                hidden=gone,
+                snapshots=shown,
             )
-            for table in TABLES
-        }
-    )
+            tables[table].append(found)
+    return FleetFiles(tables={table: tuple(files) for table, files in tables.items()})
+
+
+def _files_of(
+    commit: Commit, days: Collection[str] | None
+) -> Iterator[tuple[str, str]]:
+    for table in TABLES:
+        for file in commit.files[table]:
+            if days is None or day_of_file(file) in days:
+                yield table, file
+
+
+def plain_path(folder: str) -> str | None:
+    """Return the path of a folder of this machine's file system; `None`: it is none."""
+    root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
+    return None if "://" in root or not Path(root).is_dir() else root
 
 
 def _keys(keys: Collection[tuple[str, str]]) -> tuple[tuple[str, int], ...]:
@@ -177,6 +201,10 @@ def read_visible(spark: SparkSession, root: str) -> Visible:
     BadInputError
         If it is no fleet folder.
     """
+    plain = plain_path(root)
+    if plain is not None and Path(plain, FOLDER).is_dir():
+        # Spark would look for the files in one job, and read them in another.
+        return Store(plain).visible()
     try:
         rows = spark.read.schema(MARKER_SCHEMA).json(f"{root}/{FOLDER}").collect()
     except AnalysisException as error:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -13,14 +14,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.tables import EPOCH, header_table, read_header, snapshot_tables
-from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS
+from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, ArrowTable
 from planner.spark.files import (
-    BY_TASKS,
     KEY,
     FleetFiles,
     TableFile,
-    looked_at,
     parts_of,
+    sizes_of,
 )
 from planner.spark.fleet import Fleet, table_schema
 from planner.spark.layout import (
@@ -75,8 +75,8 @@ def open_fleet(
     visible = read_visible(spark, folder.rstrip("/"))
     files = fleet_files(folder, visible, days)
     if files is not None:
-        flawed = {file.name for _, file in files.flawed()}
-        return _fleet_of(read_tables(spark, folder, visible, days, flawed), files)
+        opened = partial(read_tables, spark, folder, visible, days)
+        return Fleet.of_files(spark, files, opened)
     flaws = flaws_of_files(folder, visible, days, broken)
     tables = read_tables(spark, folder, visible, days, broken)
     return replace(_fleet_of(tables), flaws=flaws)
@@ -144,45 +144,52 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
         What to call it where it has no cluster id.
     """
     header = header_table(read_header(folder), name=name)
-    clusters = spark.createDataFrame(header)
     key = header.select(list(KEY)).to_pylist()[0]
-    frames = {"clusters": clusters}
+    micros = (key["taken_at"] - EPOCH) // timedelta(microseconds=1)
+    tables = {
+        columns.name: tuple(
+            _file_of(folder, path, (key["cluster_id"], micros))
+            for path in parts_of(folder / columns.file)
+        )
+        for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)
+    }
+    files = FleetFiles(tables=tables, given={"clusters": header})
+    return Fleet.of_files(spark, files, partial(_folder_tables, spark, folder, header))
+
+
+def _file_of(folder: Path, path: Path, key: tuple[str, int]) -> TableFile:
+    size, groups = sizes_of(str(path))
+    return TableFile(
+        root=str(folder.absolute()),
+        name=str(path.relative_to(folder)),
+        size=size,
+        row_groups=groups,
+        key=key,
+        snapshots=(key,),
+    )
+
+
+def _folder_tables(
+    spark: SparkSession, folder: Path, header: ArrowTable
+) -> dict[str, DataFrame]:
+    """Open the tables of a snapshot folder, and put the key beside their rows."""
+    key = header.select(list(KEY)).to_pylist()[0]
+    frames = {}
     for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS):
         path = folder / columns.file
         if path.exists():
             frames[columns.name] = spark.read.parquet(path.absolute().as_uri())
         else:
             frames[columns.name] = spark.createDataFrame([], table_schema(columns))
-    keyed = {
-        table: frame
-        if table == "clusters"
-        else frame.withColumn("cluster_id", F.lit(key["cluster_id"])).withColumn(
-            "taken_at", F.lit(key["taken_at"]).cast("timestamp")
-        )
-        for table, frame in frames.items()
+    named = {
+        "cluster_id": F.lit(key["cluster_id"]),
+        "taken_at": F.lit(key["taken_at"]).cast("timestamp"),
     }
-    micros = (key["taken_at"] - EPOCH) // timedelta(microseconds=1)
-    tables = {
-        columns.name: tuple(
-            looked_at(
-                TableFile(
-                    root=str(folder.absolute()),
-                    name=str(path.relative_to(folder)),
-                    key=(key["cluster_id"], micros),
-                    snapshots=((key["cluster_id"], micros),),
-                ),
-                by_tasks=columns.name in BY_TASKS,
-            )
-            for path in parts_of(folder / columns.file)
-        )
-        for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)
-    }
-    return _fleet_of(keyed, FleetFiles(tables=tables, given={"clusters": header}))
+    keyed = {table: frame.withColumns(named) for table, frame in frames.items()}
+    return {"clusters": spark.createDataFrame(header), **keyed}
 
 
-def _fleet_of(
-    tables: Mapping[str, DataFrame], files: FleetFiles | None = None
-) -> Fleet:
+def _fleet_of(tables: Mapping[str, DataFrame]) -> Fleet:
     """Return a fleet of tables by name, in their canonical columns."""
     return Fleet(
         clusters=tables["clusters"],
@@ -190,5 +197,4 @@ def _fleet_of(
         log_dirs=tables["log_dirs"],
         topics=tables["topics"],
         partitions=tables["partitions"],
-        files=files,
     ).canonical()

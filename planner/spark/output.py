@@ -13,11 +13,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.tables import EPOCH
 from planner.score.tables import SCHEMA
-from planner.spark.files import KEY
+from planner.snapshot.columns import ArrowTable
+from planner.spark.files import KEY, TIME
 from planner.spark.findings import ERROR, WARNING
 from planner.spark.fleet import conform
 from planner.spark.kept_rows import KeptRows
-from planner.spark.layout import micros_of, read_visible
+from planner.spark.layout import micros_of, plain_path, read_visible
 from planner.spark.scoring import FleetScores, output_schema
 
 SCORES = "scores"
@@ -221,17 +222,35 @@ def new_days(
     output
         Where scores are.
     """
-    table = read_rows(spark, f"{output.rstrip('/')}/{DONE}")
-    known: dict[Scored, str] = {}
-    if table is not None:
-        micros = F.unix_micros("taken_at").alias("micros")
-        rows = table.select("cluster_id", micros, "content").collect()
-        known = {(row["cluster_id"], row["micros"]): row["content"] for row in rows}
+    known = _done(spark, f"{output.rstrip('/')}/{DONE}")
     return {
         moment_text(key[1])[:10]
         for key, content in snapshots.items()
         if known.get(key) != content
     }
+
+
+def _done(spark: SparkSession, path: str) -> dict[Scored, str]:
+    """Return the hash of the content of each snapshot that has scores."""
+    plain = plain_path(path)
+    if plain is not None:
+        rows = _read_plain(plain)
+    else:
+        table = read_rows(spark, path)
+        rows = None if table is None else table.select(*KEY, "content").toArrow()
+    if rows is None:
+        return {}
+    micros = rows.column("taken_at").cast(TIME).cast("int64").to_pylist()
+    ids, contents = (rows.column(name).to_pylist() for name in (KEY[0], "content"))
+    return dict(zip(zip(ids, micros, strict=True), contents, strict=True))
+
+
+def _read_plain(folder: str) -> ArrowTable | None:
+    """Read a folder of this machine: Spark would start three jobs for a few rows."""
+    from pyarrow import dataset
+
+    found = dataset.dataset(folder, format="parquet")
+    return found.to_table([*KEY, "content"]) if found.files else None
 
 
 def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:

@@ -2,8 +2,7 @@
 Small tables that travel through Spark as one value each.
 
 Sums have many columns and few rows. Sent as rows of Spark they would cost more to pack
-and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary,
-after a letter per column that says how it was made shorter.
+and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,6 @@ from planner.spark.chunk import COUNTS, FACTORS, NUMBERS, TOPICS
 from planner.spark.files import TIME
 from planner.spark.findings import FOUND
 from planner.spark.gathering import gathered
-from planner.spark.narrow import narrow_schema, narrowed, widened
 from planner.spark.places import PLACES
 
 Key = tuple[str | None, int]
@@ -152,16 +150,13 @@ def packed(
     """
     if not len(table):
         return
-    codes, table = narrowed(table)
-    head = codes.encode()
     parts = [(0, table)]
     if buckets.count > 1 and "topic" in table.column_names:
         parts = _in_buckets(table, buckets.count)
     for bucket, part in parts:
         before = buckets.before(bucket)
         for batch in cut(part):
-            sums = head + batch.serialize().to_pybytes()
-            yield key, bucket, before, kind, sums
+            yield key, bucket, before, kind, batch.serialize().to_pybytes()
 
 
 def sent(parcels: Iterable[Parcel]) -> Batches:
@@ -203,9 +198,11 @@ def _in_buckets(table: ArrowTable, buckets: int) -> list[tuple[int, ArrowTable]]
 
 def cut(table: ArrowTable) -> list[pa.RecordBatch]:
     """Cut a table into batches that are as large as a parcel may be."""
+    batches: list[pa.RecordBatch] = table.to_batches()
+    if len(batches) == 1 and batches[0].nbytes <= PARCEL_BYTES:
+        return batches
     rows = max(PARCEL_BYTES * len(table) // max(table.nbytes, 1), 1)
-    batches: list[pa.RecordBatch] = table.combine_chunks().to_batches(rows)
-    return batches
+    return list(table.combine_chunks().to_batches(rows))
 
 
 def seeds(keys: Iterable[Key]) -> Parcels:
@@ -229,12 +226,14 @@ class Unpacked:
     ----------
     has_first
         Whether the first bucket is there: all that is of no topic.
+    kinds
+        Of each of its parcels.
     """
 
     def __init__(self, key: Key, rows: ArrowTable) -> None:
         self.key = key
         self.has_first = 0 in rows.column("bucket").to_pylist()
-        self._kinds: list[str] = rows.column("kind").to_pylist()
+        self.kinds: list[str] = rows.column("kind").to_pylist()
         self._sums = rows.column("sums")
         self._tables: dict[str, ArrowTable] = {}
 
@@ -250,23 +249,14 @@ class Unpacked:
             yield self.key, 0, 0.0, kind, sums.to_pybytes()
 
     def _of(self, kind: str) -> Iterator[pa.Buffer]:
-        for row, of_row in enumerate(self._kinds):
+        for row, of_row in enumerate(self.kinds):
             if of_row == kind:
                 yield self._sums[row].as_buffer()
 
 
 def _together(schema: pa.Schema, parcels: Iterable[pa.Buffer]) -> ArrowTable:
-    found: dict[str, list[pa.RecordBatch]] = {}
-    width = len(schema)
-    for sums in parcels:
-        codes = sums.slice(0, width).to_pybytes().decode()
-        narrow = narrow_schema(schema, codes)
-        batch = pa.ipc.read_record_batch(sums.slice(width), narrow)
-        found.setdefault(codes, []).append(batch)
-    parts = [widened(of, schema, codes) for codes, of in found.items()]
-    if not parts:
-        return schema.empty_table()
-    return parts[0] if len(parts) == 1 else pa.concat_tables(parts).combine_chunks()
+    batches = [pa.ipc.read_record_batch(sums, schema) for sums in parcels]
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:

@@ -179,7 +179,7 @@ def _in_sums(counts: ArrowTable) -> Iterator[Row]:
 
 
 def _whole(counts: ArrowTable, name: str) -> float:
-    return float(pc.sum(counts.column(name)).as_py() or 0.0)
+    return float(counts.column(name).to_numpy().sum())
 
 
 def _in_grounds(key: Key, grounds: Grounds) -> Iterator[Row]:

@@ -21,7 +21,6 @@ from planner.spark.cells import cast_cells
 from planner.spark.columns import config_of
 from planner.spark.files import KEY, FleetFiles
 from planner.spark.findings import FOUND
-from planner.spark.fleet import Fleet
 from planner.spark.parcels import Key
 from planner.spark.snapshots import SnapshotReader
 
@@ -31,6 +30,8 @@ SAID = pa.schema(
 """Of topics that say something."""
 BESIDE = {name: f"said_{name}" for name in SAID.names if name != "topic"}
 """What is said, as it stands beside partitions."""
+MOST_BROADCAST = 1_000_000
+"""Topics that say something: so many every executor may hold, in some 100 MB."""
 SNAPSHOTS_KEPT = 8
 _KINDS = {"topic": pa.string(), "storage": pa.string(), "configs": STRING_MAP}
 _COLUMNS = tuple(column for column in TOPICS.columns if column.name in _KINDS)
@@ -50,39 +51,61 @@ def said_beside(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
     return said.rename_columns(SAID.names), FOUND.empty_table()
 
 
+def nothing_said(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
+    """Return what topics say where none says anything."""
+    return SAID.empty_table(), FOUND.empty_table()
+
+
 def _plain(column: ArrowTable) -> ArrowTable:
     is_text = pa.types.is_dictionary(column.type)
     return column.cast(column.type.value_type) if is_text else column
 
 
-def with_said(fleet: Fleet, partitions: DataFrame) -> DataFrame:
+def saying(topics: DataFrame) -> DataFrame:
+    """
+    Return the topics that say something, and what: `KEY`, `topic`, `BESIDE`.
+
+    Parameters
+    ----------
+    topics
+        The canonical table.
+    """
+    storage = F.col("storage").cast("string")
+    said = {
+        "is_shared": F.coalesce(storage == "shared", F.lit(False)),
+        "min_isr": config_of(topics, "configs", MIN_ISR).try_cast("int"),
+    }
+    told = topics.select(
+        *KEY,
+        F.col("topic").cast("string").alias("topic"),
+        *(value.alias(BESIDE[name]) for name, value in said.items()),
+    )
+    return told.where(F.col(BESIDE["is_shared"]) | F.col(BESIDE["min_isr"]).isNotNull())
+
+
+def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
     """
     Return partitions with what their topics say beside them, joined by Spark.
 
     Parameters
     ----------
-    fleet
-        Canonical tables.
     partitions
-        Rows of its partitions, with `KEY` and `topic`.
+        Rows with `KEY` and `topic`.
+    told
+        What `saying` returns.
+    count
+        How many rows that has. Spark knows no better than that they may be as many as
+        all topics, and would sort all partitions to join them.
     """
-    storage = F.col("storage").cast("string")
-    said = {
-        "is_shared": F.coalesce(storage == "shared", F.lit(False)),
-        "min_isr": config_of(fleet.topics, "configs", MIN_ISR).try_cast("int"),
-    }
     theirs = {name: f"their_{name}" for name in (*KEY, "topic")}
-    topics = fleet.topics.select(
-        *(F.col(name).alias(theirs[name]) for name in KEY),
-        F.col("topic").cast("string").alias(theirs["topic"]),
-        *(value.alias(BESIDE[name]) for name, value in said.items()),
-    )
-    tells = F.col(BESIDE["is_shared"]) | F.col(BESIDE["min_isr"]).isNotNull()
     # One that stands twice is refused elsewhere, and must not double partitions here.
-    once = topics.where(tells).dropDuplicates(list(theirs.values()))
+    once = told.withColumnsRenamed(theirs).dropDuplicates(list(theirs.values()))
+    if count <= MOST_BROADCAST:
+        once = F.broadcast(once)
+    # Rows without a key or topic are refused elsewhere, too: null need not match null.
     own = {name: partitions[name] for name in KEY}
     own["topic"] = partitions["topic"].cast("string")
-    is_its = [own[name].eqNullSafe(once[alias]) for name, alias in theirs.items()]
+    is_its = [own[name] == once[alias] for name, alias in theirs.items()]
     return partitions.join(once, is_its, "left").drop(*theirs.values())
 
 
@@ -98,10 +121,17 @@ class SaidInFiles:
 
     def __init__(self, files: FleetFiles) -> None:
         self._files = files
+        self._heard: dict[Key, ArrowTable] = {}
         self._of = lru_cache(SNAPSHOTS_KEPT)(self._read)
+
+    def hear(self, key: Key, topics: ArrowTable) -> None:
+        """Take what all topics of a snapshot say from whoever has read them anyway."""
+        self._heard[key] = said_of(topics)
 
     def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
         """Return what all topics of a snapshot say that say something."""
+        if key in self._heard:
+            return self._heard[key], FOUND.empty_table()
         return self._of(key)
 
     @cached_property

@@ -22,6 +22,7 @@ from planner.spark.judged import (
     kinds_of,
     scoring,
     telling,
+    whole_judge,
 )
 from planner.spark.opening import open_fleet
 from planner.spark.parcels import SCHEMA as PARCELS
@@ -137,11 +138,12 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     """
     # Files are read as they are: Spark need not be told what columns they have.
     tables = fleet.canonical() if fleet.files is None else fleet
-    spark = tables.partitions.sparkSession
+    spark = tables.session
     grounds = grounds_of(tables)
-    partial = partial_sums(spark, tables, grounds)
-    judge = judging(grounds, settings or ScoreSettings.defaults())
+    settings = settings or ScoreSettings.defaults()
+    partial = partial_sums(spark, tables, grounds, whole_judge(grounds, settings))
     together = brought_together(partial, _tasks(tables))
+    judge = judging(grounds, settings)
     return FleetScores(judged=together.mapInArrow(judge, _as_spark(PARCELS)))
 
 
@@ -150,9 +152,9 @@ def _tasks(fleet: Fleet) -> int | None:
     if fleet.files is None:
         return None
     files = fleet.files.tables.get("partitions", ())
-    rows = sum(sum(file.row_groups) for file in files)
+    rows = sum(file.rows for file in files)
     snapshots = {key for file in files for key in file.snapshots}
-    most = shuffled_tasks(fleet.partitions.sparkSession)
+    most = shuffled_tasks(fleet.session)
     return min(1 + rows // TASK_ROWS + len(snapshots) // TASK_SNAPSHOTS, most)
 
 

@@ -79,15 +79,22 @@ def narrowed(
     whole = fleet.canonical() if fleet.files is None else fleet
     found = clusters_in(whole, selection) if clusters is None else clusters
     condition = condition_of(selection, found)
+
+    def tables() -> dict[str, DataFrame]:
+        return {name: rows.where(condition) for name, rows in whole.tables().items()}
+
+    if whole.files is not None:
+        return Fleet.of_files(whole.session, _files(whole.files, selection), tables)
+    flaws = {key: v for key, v in whole.flaws.items() if selection.takes(*key)}
+    kept = tables()
     return replace(
         whole,
-        clusters=whole.clusters.where(condition),
-        brokers=whole.brokers.where(condition),
-        log_dirs=whole.log_dirs.where(condition),
-        topics=whole.topics.where(condition),
-        partitions=whole.partitions.where(condition),
-        files=whole.files and _files(whole.files, selection),
-        flaws={key: v for key, v in whole.flaws.items() if selection.takes(*key)},
+        clusters=kept["clusters"],
+        brokers=kept["brokers"],
+        log_dirs=kept["log_dirs"],
+        topics=kept["topics"],
+        partitions=kept["partitions"],
+        flaws=flaws,
     )
 
 

@@ -36,6 +36,10 @@ DEFAULTS: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Else every call says where in Python it was made: four more calls for each.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # Any other limit is held against the bytes of all columns after every row that is
+    # handed to Python, which takes as long as to hand it over. Ten thousand rows are
+    # the limit that is left.
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.autoBroadcastJoinThreshold": "64MB",
     "spark.sql.parquet.compression.codec": "zstd",
     # Times with their zone: the default is a type that Parquet has given up.

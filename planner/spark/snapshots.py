@@ -180,7 +180,7 @@ def _counted(file: TableFile) -> list[tuple[Key, int]]:
     kinds = {"replicas": KINDS["partitions"]["replicas"]}
     return [
         (key, _num_listed(rows.column("replicas")))
-        for group in range(len(file.row_groups))
+        for group in range(_footer(file).num_row_groups)
         for key, rows in by_key(keyed(read_group(file, group, kinds), file))
     ]
 

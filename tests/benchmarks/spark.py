@@ -16,11 +16,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -33,7 +35,11 @@ from benchmarks.spark_plans import (
     measure_plans,
     plan_table,
 )
-from planner.spark.opening import snapshot_folder
+from planner.fleet.commits import TABLES, Commit, time_text
+from planner.fleet.store import Store
+from planner.fleet.tables import EPOCH
+from planner.spark.fleet import Fleet
+from planner.spark.opening import open_fleet, snapshot_folder
 from planner.spark.scoring import score_fleet
 from planner.spark.session import start_session
 
@@ -45,6 +51,11 @@ Runs that do not count: the JVM compiles as it goes, by then most of what runs; 
 first one of more replicas than before gets memory that later ones have.
 """
 T = TypeVar("T")
+PATHS = ("folder", "DataFrames", "catalog", "viewfs:")
+"""
+Where the rows are: files that tasks read by themselves; tables of Spark's; tables by
+name; a fleet on a file system that Spark alone reaches, as an object store is.
+"""
 SMOKE_REPLICAS, SMOKE_CLUSTERS, SMOKE_BYTES = 3_000, 3, 1_000_000
 MOST_BROKERS = 10_000
 
@@ -56,6 +67,8 @@ class Scored:
 
     Parameters
     ----------
+    path
+        How the rows came: one of `PATHS`.
     replicas, runs
         How many.
     plain_s, score_s
@@ -67,6 +80,7 @@ class Scored:
         High-water marks: of this process, of Spark's JVM, of the largest worker.
     """
 
+    path: str
     replicas: int
     runs: int
     plain_s: float
@@ -125,15 +139,23 @@ def _write_brokers(folder: Path, brokers: int) -> None:
 
 
 def measure_score(
-    spark: Any, folder: Path, replicas: int, runs: int, *, is_warm: bool = False
-) -> Scored:
+    spark: Any,
+    folder: Path,
+    replicas: int,
+    runs: int,
+    *,
+    paths: Sequence[str] = PATHS,
+    is_warm: bool = False,
+) -> list[Scored]:
     """
-    Write a cluster, score it, and time a plain sum in between.
+    Write a cluster, score it by each path, and time a plain sum in between.
 
     Parameters
     ----------
     spark, folder, replicas, runs
         The session; an empty folder; how many.
+    paths
+        Some of `PATHS`.
     is_warm
         Whether the session has done such work before; else more of the first runs,
         which compile and start what the others use, do not count.
@@ -142,29 +164,78 @@ def measure_score(
 
     write_cluster(spark, folder, replicas)
     fleet = snapshot_folder(spark, folder, name="b")
+    fleets = dict(_by_path(spark, folder, fleet, paths))
     each = fleet.partitions.select(F.explode("replicas").alias("broker"), "size_bytes")
     plain = each.groupBy("broker").agg(F.sum("size_bytes"))
 
-    def score() -> None:
-        found = score_fleet(fleet)
+    def score(path: str) -> None:
+        found = score_fleet(fleets[path])
         _run(found.scores)
         found.release()
 
     again = FIRST_RUNS if is_warm else WARM_RUNS
-    pairs = [(spent(lambda: _run(plain)), spent(score)) for _ in range(runs + again)]
+    took = [
+        (spent(lambda: _run(plain)), [spent(partial(score, path)) for path in paths])
+        for _ in range(runs + again)
+    ]
     jvm, worker = peaks()
-    plains, scores = zip(*pairs[again:], strict=True)
-    return Scored(
-        replicas=replicas,
-        runs=runs,
-        plain_s=median(wall for wall, _ in plains),
-        score_s=median(wall for wall, _ in scores),
-        plain_cpu_s=median(cpu for _, cpu in plains),
-        score_cpu_s=median(cpu for _, cpu in scores),
-        driver_bytes=peak("self"),
-        jvm_bytes=jvm,
-        worker_bytes=worker,
-    )
+    plains = [plain for plain, _ in took[again:]]
+    by_path = zip(*(scores for _, scores in took[again:]), strict=True)
+    return [
+        Scored(
+            path=path,
+            replicas=replicas,
+            runs=runs,
+            plain_s=median(wall for wall, _ in plains),
+            score_s=median(wall for wall, _ in scores),
+            plain_cpu_s=median(cpu for _, cpu in plains),
+            score_cpu_s=median(cpu for _, cpu in scores),
+            driver_bytes=peak("self"),
+            jvm_bytes=jvm,
+            worker_bytes=worker,
+        )
+        for path, scores in zip(paths, by_path, strict=True)
+    ]
+
+
+def _by_path(
+    spark: Any, folder: Path, fleet: Fleet, paths: Sequence[str]
+) -> Iterator[tuple[str, Fleet]]:
+    """Yield the same cluster by each path; what needs tables of its own writes them."""
+    yield "folder", fleet
+    yield "DataFrames", replace(fleet, files=None)
+    root = folder / "fleet"
+    if {"catalog", "viewfs:"} & {*paths}:
+        _write_fleet(fleet, root)
+    if "catalog" in paths:
+        name = "bench"
+        # Of the cluster before, whose files are gone.
+        spark.sql(f"DROP DATABASE IF EXISTS {name} CASCADE")
+        spark.sql(f"CREATE DATABASE {name} LOCATION '{(folder / 'db').as_uri()}'")
+        for table in TABLES:
+            place = (root / table).as_uri()
+            how = f"USING parquet LOCATION '{place}'"
+            spark.sql(f"CREATE TABLE {name}.{table} {how}")
+            spark.sql(f"MSCK REPAIR TABLE {name}.{table}")
+        yield "catalog", open_fleet(spark, f"table:{name}")
+    if "viewfs:" in paths:
+        mount = f"bench-{uuid4().hex}"
+        spark.conf.set(f"fs.viewfs.mounttable.{mount}.link./data", root.as_uri())
+        yield "viewfs:", open_fleet(spark, f"viewfs://{mount}/data")
+
+
+def _write_fleet(fleet: Fleet, root: Path) -> None:
+    """Write the tables of a snapshot as those of a fleet, and the marker."""
+    for table, rows in fleet.tables().items():
+        # Spark writes columns of nothing but nulls as flags, and reads them as none.
+        known = [name for name, kind in rows.dtypes if kind != "void"]
+        rows.select(known).write.parquet(str(root / table / "date=1970-01-01"))
+    files = {
+        table: [str(f.relative_to(root)) for f in (root / table).rglob("*.parquet")]
+        for table in TABLES
+    }
+    snapshots = {("b", time_text(EPOCH)): "bench"}
+    Store(str(root)).commit(Commit(name="bench", snapshots=snapshots, files=files))
 
 
 def _run(table: Any) -> None:
@@ -174,11 +245,13 @@ def _run(table: Any) -> None:
 def score_table(found: Sequence[Scored]) -> str:
     """Return the scores as a table in Markdown."""
     rows = [
-        "| replicas | runs | plain sum, s | scores, s | ratio | plain sum, CPU s "
-        "| scores, CPU s | ratio | replicas/s | driver, MB | JVM, MB | worker, MB |",
-        f"|{'---:|' * 12}",
+        "| from | replicas | runs | plain sum, s | scores, s | ratio "
+        "| plain sum, CPU s | scores, CPU s | ratio | replicas/s "
+        "| driver, MB | JVM, MB | worker, MB |",
+        f"|---|{'---:|' * 12}",
         *(
-            f"| {s.replicas:,} | {s.runs} | {s.plain_s:.2f} | {s.score_s:.2f} "
+            f"| {s.path} | {s.replicas:,} | {s.runs} "
+            f"| {s.plain_s:.2f} | {s.score_s:.2f} "
             f"| {s.score_s / s.plain_s:.1f} | {s.plain_cpu_s:.2f} "
             f"| {s.score_cpu_s:.2f} | {s.score_cpu_s / s.plain_cpu_s:.1f} "
             f"| {s.replicas / s.score_s:,.0f} | {s.driver_bytes / 1e6:.0f} "
@@ -229,7 +302,7 @@ def _tables(spark: Any, base: Path, given: argparse.Namespace) -> Iterator[str]:
         how = {"is_warm": bool(scored)}
         with _folder(base) as folder:
             found = measure_score(spark, folder, size, given.runs, **how)
-        scored.append(_told(found))
+        scored += map(_told, found)
     if scored:
         yield score_table(scored)
     fleets = [(given.clusters, False), (given.beside_million, True)]

@@ -1,6 +1,7 @@
 import pytest
 
 from benchmarks.spark import (
+    PATHS,
     SMOKE_BYTES,
     SMOKE_CLUSTERS,
     SMOKE_REPLICAS,
@@ -21,12 +22,14 @@ pytestmark = [
 def test_scores_and_plans_are_measured_small(spark, tmp_path):
     (tmp_path / "snap").mkdir()
 
-    scored = measure_score(spark, tmp_path / "snap", SMOKE_REPLICAS, 1)
+    found = measure_score(spark, tmp_path / "snap", SMOKE_REPLICAS, 1)
     planned = measure_plans(spark, tmp_path, SMOKE_CLUSTERS, 2)
 
-    assert scored.replicas == SMOKE_REPLICAS
-    assert min(scored.plain_s, scored.score_s, scored.score_cpu_s) > 0
-    assert min(scored.driver_bytes, scored.jvm_bytes, scored.worker_bytes) > 10**6
+    assert [scored.path for scored in found] == [*PATHS]
+    for scored in found:
+        assert scored.replicas == SMOKE_REPLICAS
+        assert min(scored.plain_s, scored.score_s, scored.score_cpu_s) > 0
+        assert min(scored.driver_bytes, scored.jvm_bytes, scored.worker_bytes) > 10**6
     assert sum(planned.statuses.values()) == SMOKE_CLUSTERS
     assert 0 < planned.busy <= 1
     assert planned.share > 0
@@ -47,6 +50,7 @@ def test_dumps_are_taken_in_small(spark, tmp_path):
 
 def test_tables():
     score = Scored(
+        path="catalog",
         replicas=10**6,
         runs=3,
         plain_s=0.5,

@@ -222,8 +222,8 @@ BROKEN = [
     (
         "text-for-number",
         "partitions",
-        _with("size_bytes", ["1", "2"]),
-        "partitions.parquet: column size_bytes",
+        _with("size_bytes", ["1", "5GB"]),
+        "partitions.parquet: row 1, size_bytes",
         "must be an integer",
     ),
     (
@@ -264,9 +264,9 @@ BROKEN = [
     (
         "texts-for-list",
         "partitions",
-        _with("isr", [["1"], ["2"]]),
-        "partitions.parquet: column isr",
-        "must be a list of integers",
+        _with("isr", [["1"], ["two"]]),
+        "partitions.parquet: row 1, isr",
+        "must be an integer",
     ),
     (
         "text-for-map",

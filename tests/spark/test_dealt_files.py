@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from planner.spark.files import FleetFiles, TableFile
-from planner.spark.partial import MOST_ROWS, dealt_files
+from planner.spark.reading import MOST_ROWS, dealt_files, read_tasks
 
 CORES = 4
 
@@ -61,3 +61,36 @@ def test_all_cores_have_equally_many_tasks_of_one_size(groups, each):
     assert [*map(len, tasks)] == [each] * (len(groups) // each)
     assert len(tasks) % CORES == 0
     assert each * groups[0] <= MOST_ROWS
+
+
+def small(table, name, *keys):
+    """A file without a look at its row groups."""
+    snapshots = tuple((key, 0) for key in keys)
+    return TableFile(root="/f", name=f"{table}-{name}", size=999, snapshots=snapshots)
+
+
+def test_all_of_a_small_snapshot_is_one_task_s():
+    names = [f"c{n}" for n in range(50)]
+    tables = {
+        table: tuple(small(table, name, name) for name in names)
+        for table in ("topics", "partitions")
+    }
+
+    tasks = read_tasks(FleetFiles(tables=tables), CORES)
+
+    assert len(tasks) > 1
+    for task in tasks:
+        of_tables = {"topics": set(), "partitions": set()}
+        for table, file, _ in task.pieces:
+            of_tables[table] |= {*file.snapshots}
+        assert of_tables["topics"] == of_tables["partitions"] == task.whole
+    assert {key for task in tasks for key in task.whole} == {(n, 0) for n in names}
+
+
+def test_what_shares_a_file_is_judged_once_it_has_come_together():
+    shared = [small("partitions", "day", "a", "b")]
+    own = [small("partitions", "more", "b"), small("partitions", "c", "c")]
+
+    (task,) = read_tasks(FleetFiles(tables={"partitions": (*shared, *own)}), CORES)
+
+    assert task.whole == {("c", 0)}

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from planner.fleet.append import append
 from planner.fleet.store import Store
+from planner.spark.scoring import scores
 from support.broken_files import cut, spoil
 from support.commands import run
 from support.scores import by_place, differences, in_memory
@@ -126,6 +127,31 @@ def test_a_broken_file_costs_its_own_snapshots_their_rows(
         assert path.name in said
     scores = spark.read.parquet(f"{mounted}/out/scores").drop("date")
     assert differences(in_memory([good]), by_place(scores.toArrow())) == []
+
+
+def test_integers_of_any_width_are_read(spark, tmp_path, mounted):
+    folder = tmp_path / "fleet"
+    snapshots = [snapshot("wide"), snapshot("as-written")]
+    for each in snapshots:
+        append(each, Store(str(folder)))
+    for table in ("brokers", "log_dirs", "partitions"):
+        path = file_of(folder, table, "wide")
+        parquet.write_table(with_wide_integers(parquet.read_table(path)), path)
+
+    found = scores(spark, f"{mounted}/fleet").toArrow()
+
+    assert differences(in_memory(snapshots), by_place(found)) == []
+
+
+def with_wide_integers(table):
+    """Integers of 64 bits, in lists too."""
+    wide = {
+        pa.int32(): pa.int64(),
+        pa.list_(pa.int32()): pa.list_(pa.int64()),
+    }
+    kinds = [(field.name, wide.get(field.type, field.type)) for field in table.schema]
+    assert [kind for _, kind in kinds] != table.schema.types
+    return table.cast(pa.schema(kinds))
 
 
 def test_changes_go_on_where_a_file_is_broken(spark, tmp_path, mounted, capsys):

@@ -165,12 +165,16 @@ def test_a_folder_is_read_by_spark_alone(spark, tmp_path):
     assert differences(in_memory([bundled]), by_place(table)) == []
 
 
+def nobody_judges(key, parcels):
+    raise AssertionError(key)
+
+
 def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
-    monkeypatch.setattr("planner.spark.partial.CHUNK_ROWS", 15)
+    monkeypatch.setattr("planner.spark.adding.CHUNK_ROWS", 15)
     whole = skewed_snapshot()
     fleet = fleet_of_snapshots(spark, [whole])
 
-    table = partial_sums(spark, fleet, grounds_of(fleet)).toArrow()
+    table = partial_sums(spark, fleet, grounds_of(fleet), nobody_judges).toArrow()
 
     parcels = Unpacked(("skewed", 0), table)
     state = whole.to_state()
@@ -251,6 +255,7 @@ def test_parts_of_spark_without_a_row(spark):
 
 def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("planner.fleet.append.WIDEST_GROUP_ROWS", 17)
+    monkeypatch.setattr("planner.spark.files.LARGE_BYTES", 0)
     store = Store(str(tmp_path))
     snapshots = [skewed_snapshot(), snapshot("tiny")]
     for each in snapshots:

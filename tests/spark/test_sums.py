@@ -14,13 +14,12 @@ from planner.score.tables import LEVELS
 from planner.score.tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import PARTITIONS
+from planner.spark.adding import Adding
 from planner.spark.balance import ScoreSettings
 from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.grounds import Grounds
 from planner.spark.judged import COMPLETE, REFUSED, WARNED, judging, scoring, telling
-from planner.spark.narrow import WORTH_IT
 from planner.spark.parcels import buckets_of, packed, seeds, sent
-from planner.spark.partial import Adding
 from planner.spark.places import PlaceSums
 from planner.spark.problems import twice_numbered
 from planner.spark.said import min_isr_of, said_of
@@ -104,15 +103,11 @@ def other_parcels(tables, grounds):
     documents().map(tamed),
     st.integers(1, 7),
     st.sampled_from([1, 128]),
-    st.sampled_from([1, WORTH_IT]),
 )
-def test_chunks_of_any_size_score_as_the_whole(
-    document, size, brokers_of_a_bucket, worth_narrowing
-):
+def test_chunks_of_any_size_score_as_the_whole(document, size, brokers_of_a_bucket):
     snapshot = Snapshot.from_document(document | KEY)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner.spark.narrow.WORTH_IT", worth_narrowing)
         patch.setattr("planner.spark.parcels.BUCKET_BROKERS", brokers_of_a_bucket)
         found = scored_in_chunks(snapshot, size)
 
@@ -143,7 +138,7 @@ def test_one_task_scores_chunks_of_any_size_as_the_whole(document, size, most_pl
     snapshot = Snapshot.from_document(document | KEY)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner.spark.partial.CHUNK_ROWS", size)
+        patch.setattr("planner.spark.adding.CHUNK_ROWS", size)
         patch.setattr("planner.spark.lists.MOST_PLACES", most_places)
         found = scored_in_chunks(snapshot, size, parcels_of_one_task)
 
