@@ -23,23 +23,23 @@ MOST_PAIRS = 1_500
 WORK = 0.3
 """Deterministic seconds of CP-SAT, each about two of a processor."""
 PARTS = float(1 << 40)
-"""Whole parts that all weights together are split into."""
+"""Sum of all weights after scaling to integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """
-    What CP-SAT says of every assignment.
+    Lower bounds that CP-SAT states for every assignment.
 
     Parameters
     ----------
     excess
-        The largest load above its limit is no less than that, in shares.
+        Lower bound on the largest load above its limit, in shares.
     moved
-        As many partitions of those that count as owned change hands at least where
-        loads are as near to their limits; `None`: not proven.
+        Lower bound on the number of owned partitions that change hands, at the least
+        excess; `None`: not proven.
     solver
-        Its name and version.
+        Name and version of the solver.
     """
 
     excess: float
@@ -48,7 +48,7 @@ class Said:
 
 
 class Exact(NamedTuple):
-    """Who reads what, and what CP-SAT says of that."""
+    """An assignment, with the bounds that CP-SAT states."""
 
     member_idx: IndexArray
     said: Said | None
@@ -67,11 +67,11 @@ def exactly(
     Parameters
     ----------
     group, classes
-        Any, and its partitions by who may read them.
+        The group, and its partitions by the members that may read them.
     member_idx
-        ``(P,)`` who reads what: an assignment of all that is read.
+        ``(P,)`` the member of each partition: the first incumbent.
     limit, share
-        ``(M,)`` what members may carry, and should.
+        ``(M,)`` upper limit and fair share of the load of each member.
     """
     rows = np.nonzero(np.not_equal(classes.class_idx, ABSENT))[0]
     is_small = len(rows) * group.num_members <= MOST_PAIRS
@@ -82,11 +82,11 @@ def exactly(
     before = evaluate(problem, at)
     if before.is_in_band and not before.cost:
         return Exact(member_idx, None)
-    from placement.core.exact.improve import solver_name
     from placement.core.exact.levels import by_levels
+    from placement.core.exact.solver_names import cp_sat
 
     levels = by_levels(problem, at, WORK, lambda: None)
-    said = Said(levels.deviation, levels.cost, solver_name())
+    said = Said(levels.deviation, levels.cost, cp_sat())
     if evaluate(problem, levels.at).key[:4] >= before.key[:4]:
         return Exact(member_idx, said)
     found = member_idx.copy()
@@ -107,7 +107,7 @@ def _problem(
     limit: RateArray,
     share: RateArray,
 ) -> Problem:
-    """Return partitions as groups of one item, and members as bins."""
+    """Return the problem with partitions as groups of one item, members as bins."""
     items, members = len(rows), group.num_members
     part = PARTS / float(group.partitions.weight[rows].sum())
     owner = classes.owner_idx[rows]
@@ -119,7 +119,7 @@ def _problem(
         group_class=classes.class_idx[rows],
         weight=_whole(group.partitions.weight[rows] * part),
         role_weight=np.zeros((items, 1), dtype=np.int64),
-        # What nobody owns has to be given to somebody.
+        # To assign a partition without an owner is no change.
         cost=is_owned.astype(np.int64),
         home=np.where(is_owned, owner, NOWHERE).astype(np.int32),
         extra=np.zeros((0, 1), dtype=np.int64),

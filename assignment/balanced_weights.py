@@ -81,7 +81,7 @@ def balance_weights(
     if _is_worth_it(group, assignment, better):
         assignment = better
     elif said is not None:
-        # That is said of what is nearer to the limits, not of this.
+        # That bound holds only for assignments with less excess than this one.
         said = replace(said, moved=None)
     certificate = _certificate(group, classes, fair, assignment)
     if said is not None:

@@ -24,20 +24,20 @@ def is_infeasible(problem: Problem) -> bool:
 
 def enough_rules(problem: Problem, active: Sequence[str]) -> list[str] | None:
     """
-    Return rules that CP-SAT says no plan keeps together.
+    Return rules that no plan keeps together, by CP-SAT.
 
     Parameters
     ----------
     problem
-        Of a plan that keeps all rules.
+        Problem of a plan with all rules.
     active
-        Those that limit anything. Rules that are no assumptions are all kept: they
-        decide what may move, and where to.
+        Rules that limit anything. Those without an assumption are all kept: they decide
+        which replicas may move, and to which brokers.
 
     Returns
     -------
-    Rules in the same order; `None` where nothing is proven. What has to move because of
-    a rule that is left out still has to: so it is for the caller to make sure.
+    Rules in the same order; `None` if infeasibility is not proven. Replicas that must
+    move because of an omitted rule still must: the caller has to verify the result.
     """
     from placement.core.exact.reasons import infeasible_kinds
 

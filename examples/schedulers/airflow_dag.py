@@ -47,11 +47,11 @@ def run_step(words: list[str]) -> None:
         text=True,
     )
     print(done.stderr)
-    told = f"exit code {done.returncode}"
+    message = f"exit code {done.returncode}"
     if done.returncode in AGAIN:
-        raise AirflowException(told)
+        raise AirflowException(message)
     if done.returncode:
-        raise AirflowFailException(told)
+        raise AirflowFailException(message)
 
 
 @dag(

@@ -13,7 +13,7 @@ from placement.core.nodes import limited_levels
 from placement.core.problem import NO_LIMIT, Movability, Problem
 
 CAP_FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossing"}
-"""What a cap on all moves is about, and where a problem has it."""
+"""Caps on all moves: their quantity, and the field of `Problem`."""
 LARGEST = 2**61
 """Sums of weights up to which CP-SAT's integers hold them."""
 LARGEST_COSTS = 2**58

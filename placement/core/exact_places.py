@@ -337,7 +337,7 @@ def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrange
 
 
 def with_roles_kept(problem: Problem, at: Arrangement) -> Arrangement:
-    """Let items that move take their roles along: they are interchangeable."""
+    """Return the same with roles kept by items that move: items are interchangeable."""
     bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
     for group in np.nonzero(role_of != problem.role_home)[0].tolist():
         was, holder = int(problem.role_home[group]), int(role_of[group])

@@ -106,7 +106,7 @@ class RulesModel(PlacesModel):
         self.model.add(row)
 
     def under(self, what: str, of: str, level: str = "") -> None:
-        """Be told which kind of rule the next rows are of; here all of them hold."""
+        """Set the kind of rule of the next rows; here every row always holds."""
 
     def excess(
         self, over: Sequence[Pair], terms: Sequence[tuple[int, int, int]]

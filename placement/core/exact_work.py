@@ -57,20 +57,35 @@ class ExactWork:
 
 class Watch:
     """
-    Counts how often HiGHS looks whether to go on, and tells it to end.
+    Measures the work of HiGHS by its interrupt callbacks, and interrupts it.
 
     Parameters
     ----------
     most
-        Times after which it is to end.
+        Work after which HiGHS is interrupted.
+    at_root, in_tree
+        Work of each callback at the root, and at the nodes of the tree.
+
+    Attributes
+    ----------
+    spent
+        The work so far.
     """
 
-    def __init__(self, most: int) -> None:
-        self.looks = 0
-        self._most = most
+    def __init__(self, most: float, at_root: float = 1, in_tree: float = 1) -> None:
+        self.spent: float = 0
+        self._most, self._at_root, self._in_tree = most, at_root, in_tree
 
-    def __call__(self, *told: Any) -> None:  # noqa: ANN401 - HiGHS's own
-        """Be called by HiGHS: kind, message, what it has, what it is told, our own."""
-        self.looks += 1
-        if self.looks >= self._most:
-            told[3].user_interrupt = True
+    def __call__(
+        self,
+        _kind: Any,  # noqa: ANN401 - of HiGHS, as all of these
+        _message: str,
+        state: Any,  # noqa: ANN401
+        reply: Any,  # noqa: ANN401
+        _data: object,
+    ) -> None:
+        """Count one callback of HiGHS, and set its reply."""
+        is_in_tree = state.mip_node_count > 0
+        self.spent += self._in_tree if is_in_tree else self._at_root
+        if self.spent >= self._most:
+            reply.user_interrupt = True

@@ -318,7 +318,7 @@ def solve_model(
     )
     built.model.solve(solver)
     if work is not None:
-        work.left -= watch.looks
+        work.left -= int(watch.spent)
     status = built.model.status
     if status == pulp.LpStatusInfeasible:
         return Exact(None, float("inf"), is_infeasible=True)

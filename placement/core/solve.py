@@ -194,11 +194,7 @@ def _search(
     if said_of is not answer.at:
         answer = exact.asked(answer)
     answer = _asked_in_rounds(exact, answer, known_at, how)
-    if not how.effort.closed and exact.is_whole and answer.value.is_outside:
-        from placement.core.exact.levels import in_every_level
-
-        limits = (how.effort, how.work, how.deadline)
-        answer = in_every_level(problem, answer, *limits)
+    answer = exact.in_every_level(answer)
     clock.lap("solve")
     return answer, steps
 

@@ -194,9 +194,9 @@ def _counts(problem: Problem, at: Arrangement) -> IntArray:
 
 def _with_solver(solution: Solution, levels: "Levels") -> Solution:
     """Return a solution with what CP-SAT says of distances and of role changes."""
-    from placement.core.exact.improve import solver_name
+    from placement.core.exact.solver_names import cp_sat
 
-    proven, name = solution.certificate, solver_name()
+    proven, name = solution.certificate, cp_sat()
     roles = proven.roles
     if roles is not None:
         roles = roles.with_solver(levels.roles, name)

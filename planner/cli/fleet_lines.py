@@ -11,13 +11,13 @@ INDENT = "  "
 LEGEND = "over, out: brokers over a threshold, and out of a band of their fair share"
 YEAR_DAYS = 365.2425
 MOST_YEARS = 5
-"""Nobody knows how a disk fills for longer than that."""
+"""No forecast of a disk reaches further."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
     """
-    What a line says of a cluster.
+    Facts about a cluster that its line shows.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ClusterFacts:
     least_bytes
         The least that balancing moves; `None`: unknown.
     more
-        What else there is to say.
+        Further parts of the line.
     """
 
     cluster_id: str
@@ -70,7 +70,7 @@ class ClusterFacts:
         if self.under_min_isr:
             yield f"{plural(self.under_min_isr, 'partition')} under min ISR"
         yield from self._disk()
-        # Whoever is over has no eye for what is out of band.
+        # A broker over its threshold comes before one out of its band.
         over = [*self._over()]
         yield from over
         if self.out and not over:

@@ -1,4 +1,4 @@
-"""What a cluster of a fleet costs, whose that is, and what fewer brokers would save."""
+"""Costs of a cluster of a fleet, by owner, and savings with fewer brokers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,7 +58,7 @@ def cost_columns(
     settings
         Capacity thresholds.
     prices
-        Of the fleet.
+        Prices of the fleet.
     cluster
         Its id and its tags.
 
@@ -87,7 +87,7 @@ def _of_brokers(
 ) -> list[float] | None:
     """Return the price of each live broker; `None` where one has none."""
     ids, tags = brokers.column("id").to_pylist(), brokers.column("tags").to_pylist()
-    tags_of = {name: dict(told or ()) for name, told in zip(ids, tags, strict=True)}
+    tags_of = {name: dict(own or ()) for name, own in zip(ids, tags, strict=True)}
     live = state.brokers.ids[state.brokers.is_live].tolist()
     found = [prices.of_broker(own, tags_of.get(broker, {})) for broker in live]
     known = [price for price in found if price is not None]
@@ -140,8 +140,8 @@ def _shares(by_topic: RateArray, topics: ArrowTable, cluster: Tags) -> dict[str,
     by_owner: dict[str, float] = {}
     by_tag: dict[str, float] = {}
     tags = topics.column("tags").to_pylist()
-    for told, cost in zip(tags, by_topic.tolist(), strict=True):
-        own = {**cluster, **dict(told or ())}
+    for of_topic, cost in zip(tags, by_topic.tolist(), strict=True):
+        own = {**cluster, **dict(of_topic or ())}
         owner = own.pop(OWNER, "")
         by_owner[owner] = by_owner.get(owner, 0.0) + cost
         for name in (f"{key}={value}" for key, value in own.items()):

@@ -7,7 +7,7 @@ from placement.load import WeightArray
 
 
 def crossing_bytes_per_s(state: ClusterState) -> WeightArray:
-    """Return ``(P,)`` bytes/s to followers in other racks; 0 where nobody knows."""
+    """Return ``(P,)`` bytes/s to followers in other racks; unknown rates are 0."""
     rates: WeightArray = np.nan_to_num(state.partitions.in_bytes_per_s)
     return rates * in_other_racks(state)
 

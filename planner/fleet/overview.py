@@ -107,7 +107,7 @@ def overview_row(
     settings
         Bands and thresholds.
     prices
-        Of the fleet; `None`: what comes from them is null.
+        Prices of the fleet; `None`: columns of costs are null.
 
     Returns
     -------

@@ -32,7 +32,7 @@ _OF_SCORES = {
     },
     "disk.max_use": "write max_disk_use",
 }
-"""What scores are asked for, and overviews do not have."""
+"""Figures of scores that overviews lack, with the remedy."""
 
 
 def overview_conditions(
@@ -48,7 +48,7 @@ def overview_conditions(
     Parameters
     ----------
     texts
-        As of `planner.score.fail_on.parse_conditions`.
+        See `planner.score.fail_on.parse_conditions`.
     has_trends, has_changes, has_prices
         Whether there are the columns that come from trends, changes and prices.
 

@@ -14,7 +14,7 @@ def fleet_costs(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Parameters
     ----------
     rows
-        Of an overview that was made with prices.
+        Rows of an overview with prices.
 
     Returns
     -------

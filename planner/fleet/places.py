@@ -23,9 +23,9 @@ class Given:
     path
         As it was given; `None`: not at all.
     inside
-        What must be in it.
+        Folder that it must contain.
     rule
-        What it must be.
+        Rule that the message names.
     remedy
         The command that writes such a folder.
     """

@@ -1,17 +1,15 @@
 """Prices of a fleet: those of a scenarios file, and others for some clusters."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field, ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.near import near
 from planner.snapshot.problems import problem
+from planner.toml_records import read_toml, shape_problems
 from planner.what_if.prices import Prices
 from planner.what_if.records import Name, Price, PricesRecord, Record
 
@@ -42,10 +40,22 @@ class FleetPricesRecord(Record):
     clusters: list[ClusterPricesRecord] = Field(default_factory=list)
 
 
+_KEYS = frozenset(
+    key
+    for record in (
+        FleetPricesRecord,
+        PricesRecord,
+        ClusterPricesRecord,
+        FleetTypeRecord,
+    )
+    for key in record.model_fields
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FleetPrices:
     """
-    What the clusters of a fleet cost.
+    Prices of the clusters of a fleet.
 
     Parameters
     ----------
@@ -58,23 +68,23 @@ class FleetPrices:
     @property
     def unit(self) -> str:
         """Currency and span of time, as in ``EUR a month``."""
-        told = self.record.prices
-        return f"{told.currency} a {told.per}".strip()
+        common = self.record.prices
+        return f"{common.currency} a {common.per}".strip()
 
     def of(self, cluster_id: str | None, tags: Mapping[str, str]) -> Prices:
         """Return the prices of a cluster, by its id and its tags."""
-        told = self.record.prices
+        common = self.record.prices
         own = next(
             (each for each in self.record.clusters if _is_of(each, cluster_id, tags)),
             ClusterPricesRecord(),
         )
         return Prices(
             types={each.name: each.price for each in self.record.types},
-            broker=_first(own.broker, told.broker),
-            cross_rack_gb=_first(own.cross_rack_gb, told.cross_rack_gb),
-            remote_gb=_first(own.remote_gb, told.remote_gb),
-            per=told.per,
-            currency=told.currency,
+            broker=_first(own.broker, common.broker),
+            cross_rack_gb=_first(own.cross_rack_gb, common.cross_rack_gb),
+            remote_gb=_first(own.remote_gb, common.remote_gb),
+            per=common.per,
+            currency=common.currency,
         )
 
     def of_broker(self, prices: Prices, tags: Mapping[str, str]) -> float | None:
@@ -94,17 +104,11 @@ def read_fleet_prices(path: Path) -> FleetPrices:
     BadInputError
         If the file is none; names every problem.
     """
-    file = str(path)
-    try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        rule = f"must be readable TOML: {reason}"
-        raise _refused(file, [problem(file, "", None, rule, "correct it")]) from error
+    file, document = str(path), read_toml(path, _refused)
     try:
         record = FleetPricesRecord.model_validate(document)
     except ValidationError as error:
-        problems = [_shape_problem(dict(each), file) for each in error.errors()]
+        problems = shape_problems(error, file, _KEYS, "see docs/fleets.md")
         raise _refused(file, problems) from error
     problems = [
         problem(
@@ -131,8 +135,8 @@ def _is_of(
     return all(tags.get(name) == value for name, value in record.tags.items())
 
 
-def _first(own: float | None, told: float | None) -> float | None:
-    return told if own is None else own
+def _first(own: float | None, common: float | None) -> float | None:
+    return common if own is None else own
 
 
 def _why_no_pattern(text: str | None) -> str:
@@ -141,25 +145,6 @@ def _why_no_pattern(text: str | None) -> str:
     except re.error as error:
         return str(error)
     return ""
-
-
-def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
-    place = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
-    ).removeprefix(".")
-    rule, remedy, value = str(error["msg"]), "see docs/fleets.md", error["input"]
-    if error["type"] == "extra_forbidden":
-        value = error["loc"][-1]
-        known = {
-            *FleetPricesRecord.model_fields,
-            *PricesRecord.model_fields,
-            *ClusterPricesRecord.model_fields,
-            *FleetTypeRecord.model_fields,
-        }
-        rule, remedy = "unknown key", near(value, sorted(known))
-    elif error["type"] == "missing":
-        rule, remedy, value = "the key is required", "add it", None
-    return problem(file, place, value, rule, remedy)
 
 
 def _refused(file: str, problems: Sequence[InputProblem]) -> BadInputError:

@@ -1,6 +1,5 @@
 """Kinds of brokers that can be had, from a file."""
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +10,12 @@ from pydantic import Field, ValidationError
 from placement.sizing.demand import capacity_of
 from placement.sizing.kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
-from planner.near import near
 from planner.snapshot.problems import problem
+from planner.toml_records import read_toml, shape_problems
 from planner.what_if.amounts import Bytes, Rate
 from planner.what_if.records import Count, Name, Record
+
+SEE_SCHEMA = "see 'kafka-planner schema broker-types'"
 
 
 class BrokerTypeRecord(Record):
@@ -45,14 +46,8 @@ def read_types(path: Path) -> tuple[BrokerKind, ...]:
     BadInputError
         If the file is none; names every problem.
     """
-    file = str(path)
-    try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        found = problem(file, "", None, f"must be readable TOML: {reason}", "mend it")
-        raise _refusal(file, [found]) from error
-    return understand_types(document, file=file)
+    document = read_toml(path, _refusal)
+    return understand_types(document, file=str(path))
 
 
 def understand_types(document: Any, *, file: str = "types") -> tuple[BrokerKind, ...]:  # noqa: ANN401 - parsed TOML
@@ -67,7 +62,8 @@ def understand_types(document: Any, *, file: str = "types") -> tuple[BrokerKind,
     try:
         record = BrokerTypesRecord.model_validate(document)
     except ValidationError as error:
-        problems = [_shape_problem(dict(each), file) for each in error.errors()]
+        keys = {*BrokerTypesRecord.model_fields, *BrokerTypeRecord.model_fields}
+        problems = shape_problems(error, file, keys, SEE_SCHEMA)
         raise _refusal(file, problems) from error
     names = [each.name for each in record.types]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -89,22 +85,6 @@ def _kind(record: BrokerTypeRecord) -> BrokerKind:
         max_replicas=np.inf if most is None else float(most),
         available=record.available,
     )
-
-
-def _shape_problem(error: dict[str, Any], file: str) -> InputProblem:
-    place = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
-    ).removeprefix(".")
-    rule, remedy = str(error["msg"]), "see 'kafka-planner schema broker-types'"
-    value: Any = error["input"]
-    if error["type"] == "extra_forbidden":
-        value = error["loc"][-1]
-        rule, remedy = "unknown key", near(value, BrokerTypeRecord.model_fields)
-    elif error["type"] == "missing":
-        rule, remedy, value = "the key is required", "add it", None
-    elif error["type"] == "value_error":
-        rule, remedy = rule.removeprefix("Value error, "), "mend it"
-    return problem(file, place, value, rule, remedy)
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:

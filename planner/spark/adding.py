@@ -30,7 +30,7 @@ _KEPT = {
 """Kinds of parcels besides places, and what sums call them."""
 _COLUMNS = tuple(column for column in PARTITIONS.columns if column.name in READ)
 Hears = Callable[[Key, ArrowTable], None]
-"""Is told the topics of a snapshot, in the types of snapshots."""
+"""Receives the topics of a snapshot, cast to the schema of snapshots."""
 
 
 def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> Parcels:
@@ -42,9 +42,9 @@ def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> 
     topics
         Rows of any snapshots, of whatever types.
     grounds
-        What is known of brokers.
+        Brokers of the snapshots.
     hears
-        Is told them, snapshot by snapshot.
+        Receives them, snapshot by snapshot.
     """
     for key, rows in by_key(topics):
         cast, found = cast_cells(rows, TOPICS.columns, "topics")
@@ -90,7 +90,7 @@ class Adding:
     Parameters
     ----------
     grounds
-        What is known of brokers and log dirs.
+        Brokers and log dirs of the snapshots.
     said
         Returns what topics say.
     """

@@ -164,7 +164,7 @@ def changes_folder(
     output
         Where `changes/` and `drift/` go.
     plans
-        What `fleet plan` wrote; `None`: nothing is held against plans.
+        Results of `fleet plan`; `None`: no drift is computed.
     again
         Whether pairs that were compared are compared anew.
     selection

@@ -28,7 +28,7 @@ TIME = pa.timestamp("us", tz="UTC")
 LARGE_BYTES = 4 * 2**20
 """Files from this size on are worth a look at their row groups, to be cut up."""
 ROW_BYTES = 24
-"""What a row of the others takes, about."""
+"""Approximate bytes of a row of smaller files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class TableFile:
     root, name
         The folder, and the file's path inside it.
     size
-        Bytes; 0: nobody looked.
+        Bytes; 0: unknown.
     row_groups
         Rows of each of its row groups; empty: not looked at.
     key
@@ -191,8 +191,8 @@ def sizes_of(path: str) -> tuple[int, tuple[int, ...]]:
     """
     Return the bytes of a file, and the rows of each of its row groups if it is large.
 
-    Of what is not there, or cannot be read, nothing is known: whoever reads it finds
-    out, and says so.
+    Zero bytes for a file that is missing or cannot be read: reading it later reports
+    the problem.
     """
     try:
         # Of a hundred thousand files: a path as an object takes four times as long.

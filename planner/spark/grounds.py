@@ -254,8 +254,8 @@ def _of_tables(fleet: Fleet) -> tuple[dict[str, list[ArrowTable]], int]:
         for name, columns in GROUND_COLUMNS.items()
     }
     parts = [tagged(table, name) for name, table in chosen.items()]
-    nobody = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
-    counted = saying(fleet.topics).groupBy().count().select(*nobody, "count")
+    no_key = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
+    counted = saying(fleet.topics).groupBy().count().select(*no_key, "count")
     # One question, not four.
     together = union_of([*parts, tagged(counted, _SAYING)]).toArrow()
     (count,) = part_of(together, _SAYING).column("count").to_pylist()

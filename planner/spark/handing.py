@@ -32,10 +32,10 @@ def handed(fleet: Fleet, num_saying: int) -> tuple[DataFrame, Said]:
 
     Returns
     -------
-    What `received` takes, and what finds in it what topics say.
+    Input of `received`, and the function that finds in it the settings of topics.
     """
     # What the table lacks is left out: Spark adds up the bytes of all columns after
-    # every row, of nothing but nulls too. Whoever casts them finds them missing.
+    # every row, of nothing but nulls too. The cast fills them in.
     kinds = dict(fleet.partitions.dtypes)
     known = [name for name in READ if name == "topic" or kinds[name] != "void"]
     partitions = fleet.partitions.select(*KEY, *known)

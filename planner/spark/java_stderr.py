@@ -13,7 +13,7 @@ from threading import Thread
 
 STDERR = 2
 NOISE = b"WARNING: "
-"""What lines of Java's own start with; Spark's and Python's read otherwise."""
+"""Prefix of warnings of the JVM itself; those of Spark and Python have another."""
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def without_warnings() -> Iterator[None]:
     try:
         shown = os.dup(STDERR)
     except OSError:
-        # It is closed: nobody hears anything.
+        # Stderr is closed.
         yield
         return
     read, write = os.pipe()
@@ -41,10 +41,10 @@ def _hand_on(read: int, shown: int) -> None:
     with suppress(OSError):
         while chunk := os.read(read, 2**16):
             *lines, rest = (rest + chunk).split(b"\n")
-            told = b"".join(line + b"\n" for line in lines if not _is_noise(line))
+            passed = b"".join(line + b"\n" for line in lines if not _is_noise(line))
             if not _may_be_noise(rest):
-                told, rest = told + rest, b""
-            os.write(shown, told)
+                passed, rest = passed + rest, b""
+            os.write(shown, passed)
         os.write(shown, rest)
     os.close(read)
     os.close(shown)

@@ -38,7 +38,7 @@ class KeptRows:
         Parameters
         ----------
         table
-            What earlier runs wrote, with the column ``date``; `None`: nothing.
+            Rows of earlier runs, with the column ``date``; `None`: none.
         like
             A table with the columns that are wanted.
         """

@@ -34,7 +34,7 @@ def latest_scores(
     spark
         The session.
     output
-        What `fleet score` wrote.
+        Results folder of `fleet score`.
     keys
         The snapshots.
 

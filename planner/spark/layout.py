@@ -65,7 +65,7 @@ def read_tables(
 
 def _widest(kind: T.DataType) -> Any:  # noqa: ANN401 - a type of the same kind
     """
-    Return a type in which integers have 64 bits, whoever wrote them with fewer.
+    Return the type with integers widened to 64 bits.
 
     Spark reads narrower ones as such, but not wider ones; tasks cast what comes.
     """

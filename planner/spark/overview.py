@@ -137,7 +137,7 @@ def overview_folder(
     selection
         The snapshots of which each cluster's last is looked at.
     prices
-        Of the fleet; `None`: what comes from them is null.
+        Prices of the fleet; `None`: columns of costs are null.
 
     Raises
     ------

@@ -63,7 +63,7 @@ Judge = Callable[[Key, Sequence[Parcel]], Parcels]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadTask:
     """
-    What one task reads.
+    Input of one task.
 
     Parameters
     ----------
@@ -181,14 +181,14 @@ def reader(
     grounds: Grounds, tasks: Sequence[ReadTask], judge: Judge
 ) -> Callable[[Batches], Batches]:
     """
-    Return what reads the tasks of which it is told the numbers.
+    Return the function that reads tasks by their numbers.
 
     Parameters
     ----------
     grounds
-        What is known of brokers and log dirs.
+        Brokers and log dirs of the snapshots.
     tasks
-        What `read_tasks` returns.
+        Result of `read_tasks`.
     judge
         Judges snapshots of which a task has all.
     """

@@ -92,7 +92,7 @@ def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
     partitions
         Rows with `KEY` and `topic`.
     told
-        What `saying` returns.
+        Result of `saying`.
     count
         How many rows that has. Spark knows no better than that they may be as many as
         all topics, and would sort all partitions to join them.
@@ -125,7 +125,7 @@ class SaidInFiles:
         self._of = lru_cache(SNAPSHOTS_KEPT)(self._read)
 
     def hear(self, key: Key, topics: ArrowTable) -> None:
-        """Take what all topics of a snapshot say from whoever has read them anyway."""
+        """Take the settings of all topics of a snapshot, which were read anyway."""
         self._heard[key] = said_of(topics)
 
     def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:

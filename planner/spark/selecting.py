@@ -28,7 +28,7 @@ def select_snapshots(
     fleet
         The tables.
     since, until, cluster
-        As of `planner.fleet.selection.read_selection`: the options of the command line.
+        See `planner.fleet.selection.read_selection`: options of the command line.
 
     Raises
     ------

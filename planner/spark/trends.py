@@ -86,7 +86,7 @@ def trends_folder(
     spark
         The session.
     folder
-        What `fleet score` wrote.
+        Results folder of `fleet score`.
     output
         Where `trends/` and `balance/` go.
     selection

@@ -14,7 +14,7 @@ from placement.core.deadline import Deadline
 from placement.core.effort import NORMAL, QUICK
 from placement.core.exact import neighbourhoods
 from placement.core.exact.decomposition import Decomposition, nearest_by_node
-from placement.core.exact.fixed_roles import cheaper_in_turns
+from placement.core.exact.fixed_roles import FixedRoles
 from placement.core.exact.improve import improve
 from placement.core.exact.separable import separable_nodes
 from placement.core.exact.step import ExactStep
@@ -136,7 +136,8 @@ def test_places_and_roles_in_turns_stay_within_the_bands(problem):
     bands = reached_bands(problem, at)
     nodes = separable_nodes(problem)
 
-    found, _ = cheaper_in_turns(problem, nodes, (at, at), bands, (2.0, WORK[1]), 1e-6)
+    search = FixedRoles(problem, nodes, bands, at, 1e-6)
+    found = search.improved(at, (2.0, WORK[1]))
 
     load = loads(problem, found)
     assert (load >= bands.lower).all()

@@ -15,6 +15,7 @@ remaining gap. CP-SAT solves small nodes, those with roles, and the last digits.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -22,11 +23,12 @@ from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands
 from placement.core.closing import closing, is_listened_to
 from placement.core.exact.bands_model import BandsModel
-from placement.core.exact.node_program import solve_program, solver_name
+from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.node_search import searched
 from placement.core.exact.separable import NodeBins
+from placement.core.exact.solver_names import highs
 from placement.core.exact.spread_rows import keep_spread
 from placement.core.exact.work_limits import LEAST_WORK, Limits
 from placement.core.exact_places import Pair, Watch, places_in
@@ -201,6 +203,11 @@ class _Node:
         self.bound = self._spread_bound = 0
         self._report: Watch = lambda _: None
 
+    @cached_property
+    def _plain(self) -> NodeRows:
+        """The constraints without the soft caps on collections."""
+        return NodeRows(self._problem, self._bands, self._node, None)
+
     def watch(self, cost: int, others: int) -> None:
         """Report from now on, with the cost of the answer and bounds of other nodes."""
         self._report = lambda bound: closing(cost, min(cost, others + bound))
@@ -231,11 +238,10 @@ class _Node:
 
     def branch(self, found: NodeSolutions, limits: Limits) -> None:
         """Raise the bound by branch and cut; of soft caps it takes no notice."""
-        if not self._is_open(self.bound) or self._has_roles:
+        if not self._is_open(self.bound):
             return
-        plain = NodeRows(self._problem, self._bands, self._node, None)
         outcome = solve_program(
-            plain,
+            self._plain,
             self._columns,
             closed=self._closed,
             work=limits[0],
@@ -243,7 +249,7 @@ class _Node:
         )
         found.spent += outcome.spent
         if outcome.bound > self.bound:
-            self.bound, found.solver = outcome.bound, solver_name()
+            self.bound, found.solver = outcome.bound, highs()
         self._spread_bound = max(self.bound, self._spread_bound)
         columns = outcome.columns
         if columns is not None and self._rows.cost_of(columns) < self.cost():
@@ -265,10 +271,9 @@ class _Node:
         is_soft = np.array([row.band is None for row in rows.rows], dtype=np.bool_)
         if (relaxed.prices[is_soft] > 0).any():
             # Without soft caps other prices prove more.
-            plain = NodeRows(self._problem, self._bands, self._node, None)
-            without = solve_relaxation(plain)
+            without = solve_relaxation(self._plain)
             if without is not None:
-                rows, relaxed = plain, without
+                rows, relaxed = self._plain, without
         found.take_prices(rows, relaxed.prices)
         return bound_of(rows, relaxed.prices)
 

@@ -20,7 +20,7 @@ from placement.core.exact.roles_model import roles_within
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.work_limits import Limits
 from placement.core.exact_places import Pair, arranged, places_in, with_roles_kept
-from placement.core.problem import NOWHERE, IntArray, Problem
+from placement.core.problem import NOWHERE, BoolArray, IntArray, Problem
 from placement.core.value import evaluate
 
 TURNS = 3
@@ -31,72 +31,80 @@ WORTH_IT = 1e-4
 """Part of the cost that a turn has to save for another one."""
 
 
-def cheaper_in_turns(
-    problem: Problem,
-    nodes: Sequence[NodeBins],
-    known: tuple[Arrangement, Arrangement],
-    bands: Bands,
-    limits: Limits,
-    closed: float,
-) -> tuple[Arrangement, float]:
+class FixedRoles:
     """
-    Lower the cost within the bands; return the work it took as well.
+    Lowers the cost within the bands by searching places and roles in turns.
 
     Parameters
     ----------
     problem, nodes
         The problem and its separable nodes, from `separable_nodes`.
-    known
-        An answer within the bands, and the arrangement whose counts of a collection
-        per bin, or the soft caps if larger, are upper limits.
     bands
         Bounds of the loads.
-    limits
-        Work and time limits.
+    spread_from
+        Arrangement whose counts of a collection per bin, or the soft caps if larger,
+        are upper limits.
     closed
         Relative gap at which a node counts as optimal.
     """
-    at, spread_from = known
-    work, left = limits
-    spent, cost = 0.0, evaluate(problem, at).cost
-    for turn in range(TURNS):
-        share = (work - spent) / (TURNS - turn)
-        found, used = _searched(
-            problem, nodes, (at, spread_from), bands, (share, left), closed
-        )
-        spent += used
-        before, at, cost = cost, found, evaluate(problem, found).cost
-        if before - cost <= cost * WORTH_IT or spent >= work:
-            break
-        given, used = roles_within(problem, at, bands, work * ROLES)
-        spent += used
-        at = at if given is None else given
-    return at, spent
 
+    def __init__(
+        self,
+        problem: Problem,
+        nodes: Sequence[NodeBins],
+        bands: Bands,
+        spread_from: Arrangement,
+        closed: float,
+    ) -> None:
+        self._problem, self._nodes, self._bands = problem, nodes, bands
+        self._spread_from, self._closed = spread_from, closed
+        self.spent = 0.0
 
-def _searched(
-    problem: Problem,
-    nodes: Sequence[NodeBins],
-    known: tuple[Arrangement, Arrangement],
-    bands: Bands,
-    limits: Limits,
-    closed: float,
-) -> tuple[Arrangement, float]:
-    """Search each node for cheaper places, with the roles that it has."""
-    at, spread_from = known
-    places, spent = places_in(problem, at), 0.0
-    leads_at = _bins_of_roles(problem, at)
-    for number, node in enumerate(nodes):
-        leads = np.isin(leads_at, node.bins)
-        rows = NodeRows(problem, bands, node, spread_from, leads)
-        relaxed, columns = solve_relaxation(rows), rows.columns_of(at)
+    def improved(self, at: Arrangement, limits: Limits) -> Arrangement:
+        """
+        Return an arrangement within the bands that costs no more.
+
+        Parameters
+        ----------
+        at
+            Arrangement within the bands: the first incumbent.
+        limits
+            Work and time limits of all turns.
+        """
+        work, left = limits
+        cost = evaluate(self._problem, at).cost
+        for turn in range(TURNS):
+            at = self._searched(at, ((work - self.spent) / (TURNS - turn), left))
+            before, cost = cost, evaluate(self._problem, at).cost
+            if before - cost <= cost * WORTH_IT or self.spent >= work:
+                break
+            given, used = roles_within(self._problem, at, self._bands, work * ROLES)
+            self.spent += used
+            at = at if given is None else given
+        return at
+
+    def _searched(self, at: Arrangement, limits: Limits) -> Arrangement:
+        """Search each node for cheaper places, with the roles that it has."""
+        work, left = limits
+        places, end = places_in(self._problem, at), self.spent + work
+        leads_at = _bins_of_roles(self._problem, at)
+        for number, node in enumerate(self._nodes):
+            share = (end - self.spent) / (len(self._nodes) - number)
+            leads = np.isin(leads_at, node.bins)
+            rows = NodeRows(self._problem, self._bands, node, self._spread_from, leads)
+            columns = rows.columns_of(at)
+            found = self._of_node(rows, columns, (share, left))
+            places = (places - rows.pairs(columns)) | rows.pairs(found)
+        return _with_roles(self._problem, self._nodes, places, leads_at)
+
+    def _of_node(self, rows: NodeRows, columns: BoolArray, limits: Limits) -> BoolArray:
+        """Return the columns of a node after a search."""
+        relaxed = solve_relaxation(rows)
         if relaxed is None or not rows.holds(columns):
-            continue
-        share = (limits[0] - spent) / (len(nodes) - number)
-        found, used = searched(rows, relaxed, columns, closed, (share, limits[1]))
-        spent += used
-        places = (places - rows.pairs(columns)) | rows.pairs(found)
-    return _with_roles(problem, nodes, places, leads_at), spent
+            return columns
+        found, used = searched(rows, relaxed, columns, self._closed, limits)
+        self.spent += used
+        return found
 
 
 def _bins_of_roles(problem: Problem, at: Arrangement) -> IntArray:

@@ -8,8 +8,6 @@ again, so it stands beside the bounds that are checked and never in their place.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +17,7 @@ from placement.core.bounds import reached_bands
 from placement.core.closing import closing, is_listened_to
 from placement.core.exact.improved import Improved, better
 from placement.core.exact.separable import NodeBins, separable_nodes
+from placement.core.exact.solver_names import cp_sat
 from placement.core.exact.work_limits import LEAST_WORK, Left, no_deadline
 from placement.core.problem import IntArray, Problem
 from placement.core.spread import crowds
@@ -43,12 +42,6 @@ TURNS = 0.7
 """Part of the remaining work for places and roles in turns."""
 ROLES = 0.2
 """Part of the remaining work for minimizing role changes."""
-
-
-@cache
-def solver_name() -> str:
-    """Return what CP-SAT calls itself, with its version."""
-    return f"CP-SAT {version('ortools')}"
 
 
 def improve(
@@ -127,7 +120,7 @@ class _Cheaper:
         self.work, self._left, self._closed = limits
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
-        self._is_spread, self._by_nodes = False, solver_name()
+        self._is_spread, self._by_nodes = False, cp_sat()
         self._before = home_arrangement(problem)
 
     def improved(self) -> Improved:
@@ -234,17 +227,14 @@ class _Cheaper:
 
     def _in_turns(self) -> None:
         """Search places and roles in turns."""
-        from placement.core.exact.fixed_roles import cheaper_in_turns
+        from placement.core.exact.fixed_roles import FixedRoles
 
-        at, spent = cheaper_in_turns(
-            self._problem,
-            self._nodes,
-            (self._found.at, self._found.spread_from),
-            self._bands,
-            (self.work * TURNS, self._left),
-            self._closed,
+        spread_from = self._found.spread_from
+        search = FixedRoles(
+            self._problem, self._nodes, self._bands, spread_from, self._closed
         )
-        self.work -= spent
+        at = search.improved(self._found.at, (self.work * TURNS, self._left))
+        self.work -= search.spent
         if not len(self._outside(at)):
             self._found = better(self._problem, self._found, at)
         self._report()
@@ -358,5 +348,5 @@ class _Cheaper:
                 found,
                 cost_bound=bound,
                 is_spread=self._is_spread,
-                solver=self._by_nodes if bound in self._of_nodes else solver_name(),
+                solver=self._by_nodes if bound in self._of_nodes else cp_sat(),
             )

@@ -13,14 +13,13 @@ neighborhoods to improve MIP solutions, Mathematical Programming 102.
 https://doi.org/10.1007/s10107-004-0518-7
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.node_relaxation import Relaxed
 from placement.core.exact.node_rows import NodeRows
+from placement.core.exact.work_limits import Left
 from placement.core.exact_places import SEED, limited_solver
 from placement.core.problem import BoolArray, IntArray
 
@@ -76,7 +75,7 @@ class InducedSearch:
         *,
         enough: float,
         work: float,
-        left: Callable[[], float | None],
+        left: Left,
     ) -> None:
         self._rows, self._relaxed, self._enough = rows, relaxed.columns, enough
         self._work, self._left = work, left
@@ -100,7 +99,7 @@ class InducedSearch:
         return best
 
     def _adapt(self, spent: float) -> None:
-        """Let the next programs be as large as is solved in the work of one."""
+        """Adapt the number of free groups to the work of the last program."""
         if spent < QUICK * PART_WORK:
             self._num_groups = min(self._num_groups * GROWTH, MOST_GROUPS)
         elif spent >= PART_WORK:

@@ -23,7 +23,7 @@ def least_spent(problem: Problem, what: str, work: ExactWork) -> int | None:
     what
         One of `exact_fit.caps_of`.
     work
-        What CP-SAT may take; it gets less.
+        Remaining work of CP-SAT; it is reduced.
 
     Returns
     -------
@@ -44,5 +44,5 @@ def least_spent(problem: Problem, what: str, work: ExactWork) -> int | None:
         return None
     if status == cp_model.OPTIMAL:
         return round(model.solver.objective_value) * unit
-    # Told as a float, and in units that are rounded down.
+    # CP-SAT returns a float, in units that are rounded down.
     return max(math.floor(model.solver.best_objective_bound), 0) * unit

@@ -20,8 +20,8 @@ from placement.core.certify import Answer, Said, proven_answer
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
 from placement.core.exact.bands_model import BandsModel, Outcome
-from placement.core.exact.improve import solver_name
 from placement.core.exact.improved import Improved, better
+from placement.core.exact.solver_names import cp_sat
 from placement.core.exact.spread_rows import keep_spread
 from placement.core.exact.work_limits import Left
 from placement.core.exact_rules import BITS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
 
 MOST_DENOMINATOR = 10_000
-"""Of a target as a fraction; above, distances are rounded."""
+"""Largest denominator of an exact target; with larger ones distances are rounded."""
 SAME = 1e-12
 """Relative error of a target as a fraction."""
 
@@ -53,9 +53,9 @@ def in_every_level(
     problem
         `exact_fit.fits_bands` must hold.
     answer
-        The best one so far.
+        The incumbent.
     effort, work, deadline
-        What proofs may take, what the models of a plan may, and when to end.
+        Work limit of proofs, remaining work of all models of the plan, and deadline.
     """
     if answer.value.key[0] or deadline.is_over():
         return answer
@@ -66,7 +66,7 @@ def in_every_level(
     # Of the cost it says nothing where a price of moves is part of it.
     cost = None if problem.price_per_move else levels.cost
     distance = None if problem.has_caps else levels.deviation
-    said = Said(cost, distance, solver_name(), bool(len(problem.collection_cap)))
+    said = Said(cost, distance, cp_sat(), bool(len(problem.collection_cap)))
     value = evaluate(problem, levels.at)
     proven = proven_answer(problem, levels.at, value, (answer.distance_proof, effort))
     return proven._replace(said=said.at_best(answer.said, is_in_band=False))
@@ -74,7 +74,7 @@ def in_every_level(
 
 class Levels(NamedTuple):
     """
-    What CP-SAT found and proved.
+    Incumbent and bounds of CP-SAT.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def by_levels(
     limit: "Callable[[DistancesModel], None] | None" = None,
 ) -> Levels:
     """
-    Better an answer that is out of its bands, level by level.
+    Improve an answer outside its bands, level by level.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class DistancesModel(BandsModel):
     Parameters
     ----------
     problem
-        What to arrange; `fits_bands` must hold.
+        The problem; `fits_bands` must hold.
     known
         Value of an answer: no distance is to exceed its largest.
 

@@ -7,36 +7,35 @@ strength is logic, needs seconds for. HiGHS works with floats, within tolerances
 it finds is checked in whole numbers; what it proves is its own word.
 """
 
-from functools import cache
-from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import highspy
 import numpy as np
 
 from placement.core.exact.node_relaxation import cost_unit, model_of
 from placement.core.exact.node_rows import NodeRows
+from placement.core.exact_work import Watch
 from placement.core.problem import BoolArray
 
 TOLERANCE = 1e-9
-"""Of rows, in parts of their largest weight."""
+"""Feasibility tolerance of rows, relative to their largest weight."""
 WHOLE = 0.5
 """Value of a column from which on it counts as used."""
 SEED = 1
-ROOT_LOOK, TREE_LOOK = 7e-6, 3e-7
+ROOT_CALLBACK, TREE_CALLBACK = 7e-6, 3e-7
 """
-Deterministic seconds per column that HiGHS works between two looks whether to go on:
-in a round of cuts at the root, and at a node of the tree.
+Deterministic seconds per column between two callbacks of HiGHS: in a round of cuts at
+the root, and at a node of the tree.
 """
 EFFORT = 0.05
 """Part of the work of HiGHS that its heuristics may take."""
 SAFE = 1e-9
-"""Part of a bound that is given away for the sake of HiGHS's own rounding."""
+"""Part by which a bound is lowered, for the rounding of HiGHS."""
 
 
 class Outcome(NamedTuple):
     """
-    What HiGHS found.
+    Incumbent and bound of HiGHS.
 
     Parameters
     ----------
@@ -54,12 +53,6 @@ class Outcome(NamedTuple):
     bound: int
     is_best: bool
     spent: float
-
-
-@cache
-def solver_name() -> str:
-    """Return what HiGHS calls itself, with its version."""
-    return f"HiGHS {version('highspy')}"
 
 
 def solve_program(
@@ -93,7 +86,7 @@ def solve_program(
     model = model_of(rows, scale)
     model.integrality_ = [highspy.HighsVarType.kInteger] * len(rows)
     solver = _solver(closed, seconds, has_heuristics=has_heuristics)
-    watch = _Watch(len(rows), work)
+    watch = Watch(work, ROOT_CALLBACK * len(rows), TREE_CALLBACK * len(rows))
     solver.passModel(model)
     start = highspy.HighsSolution()
     start.col_value = known.astype(float).tolist()
@@ -114,20 +107,6 @@ def solve_program(
     )
 
 
-class _Watch:
-    """Measures the work of HiGHS by how often it looks, and tells it to end."""
-
-    def __init__(self, num_columns: int, work: float) -> None:
-        self.spent, self._work, self._num_columns = 0.0, work, num_columns
-
-    def __call__(self, *told: Any) -> None:  # noqa: ANN401 - HiGHS's own
-        """Be called by HiGHS: kind, message, what it has, what it is told, our own."""
-        look = TREE_LOOK if told[2].mip_node_count > 0 else ROOT_LOOK
-        self.spent += look * self._num_columns
-        if self.spent >= self._work:
-            told[3].user_interrupt = True
-
-
 def _solver(
     closed: float, seconds: float | None, *, has_heuristics: bool
 ) -> highspy.Highs:
@@ -140,7 +119,7 @@ def _solver(
         "mip_abs_gap": 0.0,
         "mip_feasibility_tolerance": TOLERANCE,
         "primal_feasibility_tolerance": TOLERANCE,
-        # What these cost is not seen by the callback that measures the work.
+        # The callback that measures the work does not see the work of these.
         "mip_allow_restart": False,
         "mip_detect_symmetry": False,
         "mip_heuristic_run_rins": False,

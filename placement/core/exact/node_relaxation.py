@@ -66,12 +66,12 @@ def solve_relaxation(rows: NodeRows) -> Relaxed | None:
 
 
 def cost_unit(rows: NodeRows) -> float:
-    """Return what costs are divided by, so that they are at most 1."""
+    """Return the divisor of the costs with which they are at most 1."""
     return max(float(rows.cost.max(initial=0)), 1.0)
 
 
 def row_units(rows: NodeRows) -> FloatArray:
-    """Return ``(rows,)`` what rows are divided by, so that weights are at most 1."""
+    """Return ``(rows,)`` divisors with which weights are at most 1."""
     heaviest = [float(np.abs(row.weights).max(initial=0)) for row in rows.rows]
     units: FloatArray = np.maximum(np.array(heaviest), 1.0)
     return units
@@ -86,7 +86,7 @@ def model_of(rows: NodeRows, scale: float) -> highspy.HighsLp:
     rows
         Constraints of the bins.
     scale
-        What costs are divided by.
+        Divisor of the costs.
     """
     units, groups = row_units(rows), np.unique(rows.groups)
     number = np.repeat(np.arange(len(rows.rows)), [len(r.columns) for r in rows.rows])

@@ -1,5 +1,5 @@
 """
-Who has the roles where nothing is copied, by CP-SAT: in every level, and proven.
+Roles at fixed places by CP-SAT: every level of the objective minimized, with proof.
 
 Counts of roles are even first, and stay as even; loads come as near to their bands as
 they can, the largest distance before the sum of all; then as few roles as can be change

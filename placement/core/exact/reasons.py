@@ -1,5 +1,5 @@
 """
-Which hard rules cannot be kept together, by CP-SAT's assumptions.
+Hard rules that cannot be kept together, by CP-SAT's assumptions.
 
 Every kind of rule has a literal under which its rows hold. Where no arrangement keeps
 all of them, the literals that the proof used are a set of rules that cannot be kept
@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     of
         The resource, the level's name, or what the cap is about.
     level
-        Of a ``node``, the level's name.
+        Name of the level of a ``node``.
     """
 
     what: str
@@ -52,19 +52,19 @@ def infeasible_kinds(
     problem: Problem, work: ExactWork | None = None
 ) -> frozenset[Kind] | None:
     """
-    Return kinds of rules that cannot be kept together, whatever the others ask for.
+    Return a sufficient set of kinds of rules for infeasibility.
 
     Parameters
     ----------
     problem
-        What is to be arranged; its bands do not count. What may move, and where to,
-        holds in any case, and so do even spreads.
+        The problem; its bands are ignored. Movability, eligibility and even spreads
+        have no assumption: they always hold.
     work
-        What CP-SAT may take; `None`: what models of the hard rules may in a plan.
+        Work limits; `None`: those of the hard rules in one plan.
 
     Returns
     -------
-    The kinds, perhaps none; `None` where nothing is proven.
+    The kinds, possibly none; `None` if infeasibility is not proven.
     """
     moving = Moving.of(problem).problem
     if not fits_rules(moving, RULE_CELLS):

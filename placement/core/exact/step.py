@@ -49,7 +49,7 @@ class _Found(NamedTuple):
     cost, proof
         A bound on the cost that can be checked.
     is_relaxed
-        As of `Answer`.
+        See `Answer.is_relaxed`.
     """
 
     at: Arrangement
@@ -91,6 +91,16 @@ class ExactStep:
         elif not is_small:
             return answer
         return self._with_roles_back(answer)
+
+    def in_every_level(self, answer: Answer) -> Answer:
+        """Minimize all levels of a whole problem out of its bands, if work allows."""
+        if self.effort.closed or not self.is_whole or not answer.value.is_outside:
+            return answer
+        from placement.core.exact.levels import in_every_level
+
+        return in_every_level(
+            self.problem, answer, self.effort, self.work, self.deadline
+        )
 
     @property
     def is_whole(self) -> bool:
@@ -152,8 +162,9 @@ class ExactStep:
 
     def _improved(self, at: Arrangement, least: int) -> _Found:
         """Give CP-SAT all of a problem; `least`: the least cost known."""
-        from placement.core.exact.improve import improve, solver_name
+        from placement.core.exact.improve import improve
         from placement.core.exact.node_relaxation import proof_of
+        from placement.core.exact.solver_names import cp_sat
 
         size = min(max(self._cells / SMALL_CELLS / 2, 1.0), TIMES_LARGER)
         found = improve(
@@ -171,7 +182,7 @@ class ExactStep:
         # Of the cost it says nothing where a price of moves is part of it.
         cost = None if self.problem.price_per_move else found.cost_bound
         said = Said(
-            cost, found.deviation_bound, solver_name(), found.is_spread, found.solver
+            cost, found.deviation_bound, cp_sat(), found.is_spread, found.solver
         )
         bands = reached_bands(self.problem, found.at)
         cost_bound, proof = proof_of(self.problem, bands, found.prices)
