@@ -535,7 +535,7 @@ def test_log_dirs_that_two_files_name_in_part_add_up():
         ),
         pytest.param({"topic": ["a"], "partition": [0]}, "measured", id="no-measure"),
         pytest.param(
-            {"topic": ["a"], "partition": ["0"], "in_bytes_per_s": [1.0]},
+            {"topic": ["a"], "partition": ["zero"], "in_bytes_per_s": [1.0]},
             "must be an integer",
             id="text-for-a-number",
         ),
@@ -558,6 +558,16 @@ def test_bad_parquet_is_refused(tmp_path, columns, rule):
         read_rates((tmp_path / "r.parquet").read_bytes(), file="f")
 
     assert any(rule in problem.rule for problem in caught.value.problems)
+
+
+def test_parquet_may_spell_numbers_as_text(tmp_path):
+    columns = {"topic": ["a"], "partition": ["7"], "in_bytes_per_s": ["1.5e3"]}
+    polars.DataFrame(columns).write_parquet(tmp_path / "r.parquet")
+
+    rates = read_rates((tmp_path / "r.parquet").read_bytes(), file="f").partitions
+
+    assert list(rates.partitions) == [7]
+    assert rates.values == {"in_bytes_per_s": [1500.0]}
 
 
 def test_kcat_alone_is_a_cluster():
