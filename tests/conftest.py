@@ -164,6 +164,8 @@ def spark():
         conf={
             "spark.sql.shuffle.partitions": "2",
             "spark.driver.memory": "1g",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.driver.defaultJavaOptions": JVM,
         },
     )
