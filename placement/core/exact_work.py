@@ -14,7 +14,7 @@ from placement.core.effort import Effort
 
 LEAST_PART = 12
 """Part of what a question may take that it gets in any case: most of its root."""
-TIMES_ASKED = 3
+TIMES_ASKED = 5
 """What may be asked of models with bands, in questions that take all that one may."""
 RULES_S = 6.0
 """Deterministic seconds of CP-SAT, about as many of a machine of today."""

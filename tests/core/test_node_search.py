@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands, reached_bands
 from placement.core.exact.exchanges import Exchanges
-from placement.core.exact.induced import InducedSearch
 from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import (
     bound_of,
@@ -16,6 +15,7 @@ from placement.core.exact.node_relaxation import (
     solve_relaxation,
 )
 from placement.core.exact.node_rows import NodeRows
+from placement.core.exact.node_search import NodeSearch
 from placement.core.exact.roles_model import roles_within
 from placement.core.exact.separable import NodeBins, separable_nodes
 from placement.core.problem import NOWHERE
@@ -169,13 +169,12 @@ def test_no_exchange_of_up_to_four_items_is_left(problem):
 
 
 @settings(max_examples=40)
-@given(crowd(), st.sampled_from([0.0, 1e-6]), st.booleans())
-def test_branch_and_cut_finds_the_least(problem, closed, has_heuristics):
+@given(crowd(), st.sampled_from([0.0, 1e-6]))
+def test_branch_and_cut_finds_the_least(problem, closed):
     rows, columns, ways = of_crowd(problem)
+    relaxed = solve_relaxation(rows)
 
-    found = solve_program(
-        rows, columns, closed=closed, work=20.0, has_heuristics=has_heuristics
-    )
+    found = solve_program(rows, relaxed, columns, closed=closed, work=20.0)
 
     least = min(rows.cost_of(way) for way in ways)
     assert found.is_best
@@ -188,9 +187,10 @@ def test_branch_and_cut_finds_the_least(problem, closed, has_heuristics):
 @given(crowd(), st.sampled_from([1e-6, 1e-4, 1e-3]))
 def test_branch_and_cut_of_little_work_ends_alike_and_proves_no_more(problem, work):
     rows, columns, ways = of_crowd(problem)
+    relaxed = solve_relaxation(rows)
 
     first, second = (
-        solve_program(rows, columns, closed=0.0, work=work) for _ in range(2)
+        solve_program(rows, relaxed, columns, closed=0.0, work=work) for _ in range(2)
     )
 
     assert first.bound == second.bound <= min(rows.cost_of(way) for way in ways)
@@ -221,15 +221,15 @@ def test_with_known_roles_rows_hold_where_loads_are_within_the_bands(problem):
 
 @settings(max_examples=40)
 @given(crowd())
-def test_the_search_finds_the_least_of_what_it_can_try_at_once(problem):
+def test_the_search_of_a_node_finds_the_least(problem):
     rows, columns, ways = of_crowd(problem)
     relaxed = solve_relaxation(rows)
-    search = InducedSearch(rows, relaxed, enough=0, work=2.0, left=lambda: None)
+    found = NodeSearch(rows, relaxed, 0.0).searched(columns, (20.0, lambda: None))
 
-    found = search.improved(columns)
-
-    assert rows.holds(found)
-    assert rows.cost_of(found) == min(rows.cost_of(way) for way in ways)
+    least = min(rows.cost_of(way) for way in ways)
+    assert rows.is_solution(found.columns)
+    assert rows.cost_of(found.columns) == least
+    assert found.bound <= least
 
 
 @pytest.mark.slow

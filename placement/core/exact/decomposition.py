@@ -8,9 +8,9 @@ these links relaxed each node is an independent problem. The sum of the optimal 
 node is optimal for all nodes together if the roles can be assigned within the bands.
 A single model needs a proof for every combination of solutions of its nodes.
 
-For each node, the linear relaxation is solved, a neighbourhood search follows
-(`core.exact.induced`), and an integer program (`core.exact.node_program`) closes the
-remaining gap. CP-SAT solves small nodes, those with roles, and the last digits.
+For each node, the linear relaxation is solved, exchanges of a few items follow, and an
+integer program closes the remaining gap (`core.exact.node_search`). CP-SAT solves small
+nodes, those with roles, and the last digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,10 +23,9 @@ from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands
 from placement.core.closing import closing, is_listened_to
 from placement.core.exact.bands_model import BandsModel
-from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
-from placement.core.exact.node_search import searched
+from placement.core.exact.node_search import NodeSearch
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.solver_names import highs
 from placement.core.exact.spread_rows import keep_spread
@@ -41,6 +40,8 @@ BRANCH = 0.3
 """Part of the work for branch and cut of small nodes ahead of CP-SAT."""
 AT_ONCE = 0.2
 """Part of the work for proofs of small nodes ahead of the search."""
+FAR = 0.01
+"""Gap above which soft caps on collections are part of branch and cut."""
 PART = 0.5
 """Part of the remaining work available to the distance problem of one node."""
 
@@ -146,7 +147,7 @@ class Decomposition:
     def proven(self, limits: Limits) -> NodeSolutions:
         """Raise the bounds, and find what is cheaper on the way."""
         self._found.spent = 0.0
-        self._parts.sort(key=_Node.gap)
+        self._parts.sort(key=_Node.gap, reverse=True)
         work, left = limits
         if not self._has_roles:
             share = work * BRANCH if self.are_small else work
@@ -172,13 +173,21 @@ class Decomposition:
     ) -> None:
         """Take a step with each node; what one leaves of its work others have."""
         work, left = limits
-        for number, part in enumerate(self._parts):
-            share = (work - self._found.spent) / (len(self._parts) - number)
-            if share >= LEAST_WORK:
-                others = sum(one.bound for one in self._parts if one is not part)
-                part.watch(self._found.known, others)
-                step(part, self._found, (share, left))
-                part.report()
+        parts = [part for part in self._parts if part.is_open()]
+        for number, part in enumerate(parts):
+            share = (work - self._found.spent) / (len(parts) - number)
+            if share < LEAST_WORK or self._is_closed():
+                break
+            others = sum(one.bound for one in self._parts if one is not part)
+            part.watch(self._found.known, others)
+            step(part, self._found, (share, left))
+            part.report()
+
+    def _is_closed(self) -> bool:
+        """Tell whether the solutions of all nodes together are optimal."""
+        cost = sum(part.cost() for part in self._parts)
+        bound = sum(part.bound for part in self._parts)
+        return cost - bound <= bound * self._closed
 
 
 class _Node:
@@ -228,32 +237,45 @@ class _Node:
             self.bound = self._spread_bound = self._proven(self._relaxed, found)
 
     def search(self, found: NodeSolutions, limits: Limits) -> None:
-        """Search around the linear relaxation."""
-        if self._relaxed is None or not self._is_open(self.bound):
+        """Exchange a few items at once."""
+        if self._relaxed is None:
             return
-        self._columns, spent = searched(
-            self._rows, self._relaxed, self._columns, self._closed, limits
-        )
+        search = NodeSearch(self._rows, self._relaxed, self._closed)
+        self._columns, spent = search.exchanged(self._columns, limits[0])
         found.spent += spent
 
     def branch(self, found: NodeSolutions, limits: Limits) -> None:
-        """Raise the bound by branch and cut; of soft caps it takes no notice."""
-        if not self._is_open(self.bound):
+        """
+        Close the gap by branch and cut.
+
+        Without the soft caps on collections its bound says more. Far from the bound its
+        solution is seldom one that keeps them.
+        """
+        work, left = limits
+        if self.gap() > 1 + FAR:
+            self._solve(self._rows, found, limits)
             return
-        outcome = solve_program(
-            self._plain,
-            self._columns,
-            closed=self._closed,
-            work=limits[0],
-            seconds=limits[1](),
-        )
-        found.spent += outcome.spent
-        if outcome.bound > self.bound:
-            self.bound, found.solver = outcome.bound, highs()
-        self._spread_bound = max(self.bound, self._spread_bound)
-        columns = outcome.columns
-        if columns is not None and self._rows.cost_of(columns) < self.cost():
-            self._columns = columns if self._rows.holds(columns) else self._columns
+        before = found.spent
+        self._solve(self._plain, found, (work, left))
+        rest = work - (found.spent - before)
+        if self._is_open(self._spread_bound) and rest >= LEAST_WORK:
+            self._solve(self._rows, found, (rest, left))
+
+    def _solve(self, rows: NodeRows, found: NodeSolutions, limits: Limits) -> None:
+        """Search with some rows; without soft caps the bound is one of any solution."""
+        relaxed = self._relaxed if rows is self._rows else solve_relaxation(rows)
+        if relaxed is None:
+            return
+        search = NodeSearch(rows, relaxed, self._closed)
+        solved = search.solved(self._columns, limits)
+        found.spent += solved.spent
+        if rows is self._plain and solved.bound > self.bound:
+            self.bound, found.solver = solved.bound, highs()
+        if max(self.bound, solved.bound) > self._spread_bound:
+            self._spread_bound, found.solver = max(self.bound, solved.bound), highs()
+        is_cheaper = self._rows.cost_of(solved.columns) < self.cost()
+        if is_cheaper and self._rows.holds(solved.columns):
+            self._columns = solved.columns
 
     def gap(self) -> float:
         """Return how far the solution is from its bound, relatively."""
@@ -280,8 +302,6 @@ class _Node:
     def prove(self, found: NodeSolutions, limits: Limits) -> None:
         """Close the gap by CP-SAT, first without the soft caps on collections."""
         work, left = limits
-        if not self._is_open(self.bound):
-            return
         model = BandsModel(
             self._problem, self._bands, self._node, has_roles=self._has_roles
         )
@@ -297,6 +317,10 @@ class _Node:
             rest = (work - model.spent, left)
             self._spread_bound, _ = self._by_cp_sat(model, self._spread_bound, rest)
         found.spent += model.spent
+
+    def is_open(self) -> bool:
+        """Tell whether the gap exceeds that at which a node counts as optimal."""
+        return self._is_open(self.bound)
 
     def _is_open(self, bound: int) -> bool:
         return self.cost() - bound > bound * self._closed

@@ -15,7 +15,7 @@ from placement.core.arrangement import Arrangement
 from placement.core.bounds import Bands
 from placement.core.exact.node_relaxation import solve_relaxation
 from placement.core.exact.node_rows import NodeRows
-from placement.core.exact.node_search import searched
+from placement.core.exact.node_search import NodeSearch
 from placement.core.exact.roles_model import roles_within
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.work_limits import Limits
@@ -25,6 +25,8 @@ from placement.core.value import evaluate
 
 TURNS = 3
 """Searches of all nodes."""
+TURN = 0.7
+"""Part of the remaining work for one of them, but for the last one."""
 ROLES = 0.1
 """Part of the work for the roles between two of them."""
 WORTH_IT = 1e-4
@@ -74,7 +76,8 @@ class FixedRoles:
         work, left = limits
         cost = evaluate(self._problem, at).cost
         for turn in range(TURNS):
-            at = self._searched(at, ((work - self.spent) / (TURNS - turn), left))
+            part = TURN if turn < TURNS - 1 else 1.0
+            at = self._searched(at, ((work - self.spent) * part, left))
             before, cost = cost, evaluate(self._problem, at).cost
             if before - cost <= cost * WORTH_IT or self.spent >= work:
                 break
@@ -102,9 +105,10 @@ class FixedRoles:
         relaxed = solve_relaxation(rows)
         if relaxed is None or not rows.holds(columns):
             return columns
-        found, used = searched(rows, relaxed, columns, self._closed, limits)
-        self.spent += used
-        return found
+        search = NodeSearch(rows, relaxed, self._closed)
+        found = search.searched(columns, limits)
+        self.spent += found.spent
+        return found.columns
 
 
 def _bins_of_roles(problem: Problem, at: Arrangement) -> IntArray:

@@ -34,11 +34,11 @@ FIRST = 0.9
 """Part of the work that a question may take where others follow."""
 SEARCH = 0.4
 """Part of the work for the search of the nodes one by one."""
-NODES = 0.8
+NODES = 0.65
 """Part of the remaining work for the bounds of the nodes one by one."""
 PLACED = 0.5
 """Part of the remaining work for assigning roles at the places of all nodes."""
-TURNS = 0.7
+TURNS = 0.8
 """Part of the remaining work for places and roles in turns."""
 ROLES = 0.2
 """Part of the remaining work for minimizing role changes."""

@@ -12,7 +12,12 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 
-from placement.core.exact.node_relaxation import cost_unit, model_of
+from placement.core.exact.node_relaxation import (
+    Relaxed,
+    cost_unit,
+    model_of,
+    reduced_costs,
+)
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact_work import Watch
 from placement.core.problem import BoolArray
@@ -22,13 +27,14 @@ TOLERANCE = 1e-9
 WHOLE = 0.5
 """Value of a column from which on it counts as used."""
 SEED = 1
-ROOT_CALLBACK, TREE_CALLBACK = 7e-6, 3e-7
+ROOT_CALLBACK, TREE_CALLBACK = 9e-6, 4e-7
 """
 Deterministic seconds per column between two callbacks of HiGHS: in a round of cuts at
-the root, and at a node of the tree.
+the root, and at a node of the tree. What HiGHS searches by sub-problems is between two
+of them, and is part of the mean.
 """
-EFFORT = 0.05
-"""Part of the work of HiGHS that its heuristics may take."""
+LEAST_FREE = 100
+"""Columns that a model counts as at least."""
 SAFE = 1e-9
 """Part by which a bound is lowered, for the rounding of HiGHS."""
 
@@ -57,20 +63,20 @@ class Outcome(NamedTuple):
 
 def solve_program(
     rows: NodeRows,
+    relaxed: Relaxed,
     known: BoolArray,
     *,
     closed: float,
     work: float,
     seconds: float | None = None,
-    has_heuristics: bool = False,
 ) -> Outcome:
     """
     Minimize the cost.
 
     Parameters
     ----------
-    rows
-        Constraints of the bins.
+    rows, relaxed
+        Constraints of the bins, and a solution of the linear relaxation.
     known
         ``(n,)`` columns to start from; those that break a row do no harm.
     closed
@@ -79,14 +85,15 @@ def solve_program(
         Deterministic seconds that it may take.
     seconds
         To a deadline; `None`: there is none.
-    has_heuristics
-        Whether HiGHS also searches around its relaxation: worth it far from a bound.
     """
     scale = cost_unit(rows)
     model = model_of(rows, scale)
     model.integrality_ = [highspy.HighsVarType.kInteger] * len(rows)
-    solver = _solver(closed, seconds, has_heuristics=has_heuristics)
-    watch = Watch(work, ROOT_CALLBACK * len(rows), TREE_CALLBACK * len(rows))
+    can_pay, least_known = _that_can_pay(rows, relaxed, known)
+    model.col_upper_ = can_pay * 1.0
+    solver = _solver(closed, seconds)
+    size = max(_num_free(rows, can_pay), LEAST_FREE)
+    watch = Watch(work, ROOT_CALLBACK * size, TREE_CALLBACK * size)
     solver.passModel(model)
     start = highspy.HighsSolution()
     start.col_value = known.astype(float).tolist()
@@ -101,15 +108,36 @@ def solve_program(
     is_best = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
     return Outcome(
         columns if is_found else None,
-        max(int(bound * (1 - SAFE)), 0) if np.isfinite(bound) else 0,
+        max(int(min(bound, least_known) * (1 - SAFE)), 0) if np.isfinite(bound) else 0,
         is_best,
         watch.spent,
     )
 
 
-def _solver(
-    closed: float, seconds: float | None, *, has_heuristics: bool
-) -> highspy.Highs:
+def _that_can_pay(
+    rows: NodeRows, relaxed: Relaxed, known: BoolArray
+) -> tuple[BoolArray, float]:
+    """
+    Return ``(n,)`` columns of solutions cheaper than a known one, and what that costs.
+
+    If columns to start from are no solution any column may pay.
+    """
+    if not rows.is_solution(known):
+        return np.ones(len(rows), dtype=np.bool_), np.inf
+    cost, least = rows.cost_of(known), float(relaxed.columns @ rows.cost)
+    gap = cost - least + SAFE * cost + 1
+    can_pay: BoolArray = (reduced_costs(rows, relaxed.prices) <= gap) | known
+    return can_pay | rows.is_kept, cost
+
+
+def _num_free(rows: NodeRows, can_pay: BoolArray) -> int:
+    """Return the number of columns of groups that have a choice."""
+    count = np.bincount(rows.groups[can_pay], minlength=rows.problem.num_groups)
+    has_choice = count > rows.least
+    return int(count[has_choice].sum())
+
+
+def _solver(closed: float, seconds: float | None) -> highspy.Highs:
     solver = highspy.Highs()
     options: dict[str, bool | int | float] = {
         "output_flag": False,
@@ -119,13 +147,6 @@ def _solver(
         "mip_abs_gap": 0.0,
         "mip_feasibility_tolerance": TOLERANCE,
         "primal_feasibility_tolerance": TOLERANCE,
-        # The callback that measures the work does not see the work of these.
-        "mip_allow_restart": False,
-        "mip_detect_symmetry": False,
-        "mip_heuristic_run_rins": False,
-        "mip_heuristic_run_root_reduced_cost": False,
-        "mip_heuristic_run_rens": has_heuristics,
-        "mip_heuristic_effort": EFFORT if has_heuristics else 0.0,
     }
     if seconds is not None:
         options["time_limit"] = max(seconds, 0.0)

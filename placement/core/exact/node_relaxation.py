@@ -114,6 +114,30 @@ def model_of(rows: NodeRows, scale: float) -> highspy.HighsLp:
     return model
 
 
+def reduced_costs(rows: NodeRows, prices: FloatArray) -> FloatArray:
+    """
+    Return ``(n,)`` the reduced cost of each column.
+
+    A solution that uses a column costs at least that much more than the relaxation.
+
+    Parameters
+    ----------
+    rows
+        Constraints of the bins.
+    prices
+        ``(rows,)``, not negative.
+    """
+    price = rows.cost.astype(np.float64)
+    for row, of_row in zip(rows.rows, prices.tolist(), strict=True):
+        if of_row:
+            price[row.columns] += row.weights * of_row
+    order = np.lexsort((price, rows.groups))
+    starts = np.searchsorted(rows.groups, np.arange(rows.problem.num_groups))
+    last = np.minimum(starts + np.maximum(rows.least, 1) - 1, len(rows) - 1)
+    excess: FloatArray = price - price[order][last][rows.groups]
+    return excess
+
+
 def bound_of(rows: NodeRows, prices: FloatArray) -> int:
     """
     Return the cost that prices prove, in whole numbers.

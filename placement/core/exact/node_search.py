@@ -1,61 +1,115 @@
-"""Search of one node: neighbourhoods, exchanges, and branch and cut if far off."""
+"""
+Cheapest places in the bins of a node: exchanges, then branch and cut, then exchanges.
 
-from placement.core.exact.induced import InducedSearch
+Where a single load binds, the cost of the linear relaxation is nearly reached, by one
+of very many sums of the same sizes: exchanges find it. Where several bind, branch and
+cut does, and raises the bound. Each goes on from the solution of the other.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from placement.core.exact.exchanges import Exchanges
 from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import Relaxed
 from placement.core.exact.node_rows import NodeRows
-from placement.core.exact.work_limits import Limits
+from placement.core.exact.work_limits import LEAST_WORK, Limits
+from placement.core.exact_places import SEED
 from placement.core.problem import BoolArray
 
-NEIGHBOURHOODS = 0.6
-"""Part of the work for neighbourhoods."""
-FAR = 0.005
-"""Gap above which branch and cut finds what neighbourhoods do not."""
+EXCHANGES = 0.4
+"""Part of the work for exchanges ahead of branch and cut."""
+PROGRAM = 0.85
+"""Part of the remaining work for branch and cut."""
+NEAR = 0.02
+"""Gap up to which exchanges of a few items are worth their while."""
 
 
-def searched(
-    rows: NodeRows,
-    relaxed: Relaxed,
-    columns: BoolArray,
-    closed: float,
-    limits: Limits,
-) -> tuple[BoolArray, float]:
+class Searched(NamedTuple):
     """
-    Return columns that cost no more, and the deterministic seconds it took.
+    Solution of a node.
+
+    Parameters
+    ----------
+    columns
+        ``(n,)`` that cost no more than those before.
+    bound
+        Lower bound on the cost that HiGHS states; 0: none.
+    spent
+        Deterministic seconds.
+    """
+
+    columns: BoolArray
+    bound: int
+    spent: float
+
+
+class NodeSearch:
+    """
+    Lowers the cost of the places in the bins of a node.
 
     Parameters
     ----------
     rows, relaxed
         Constraints of the bins, and a solution of the linear relaxation.
-    columns
-        ``(n,)`` of a solution.
     closed
         Relative gap at which a solution counts as optimal.
-    limits
-        Work and time limits.
     """
-    work, left = limits
-    least = float(relaxed.columns @ rows.cost)
-    search = InducedSearch(
-        rows,
-        relaxed,
-        enough=least * (1 + closed),
-        work=work * NEIGHBOURHOODS,
-        left=left,
-    )
-    columns = search.improved(columns)
-    if rows.cost_of(columns) <= least * (1 + FAR):
-        return columns, search.spent
-    outcome = solve_program(
-        rows,
-        columns,
-        closed=closed,
-        work=work - search.spent,
-        seconds=left(),
-        has_heuristics=True,
-    )
-    found, spent = outcome.columns, search.spent + outcome.spent
-    if found is None or rows.cost_of(found) >= rows.cost_of(columns):
-        return columns, spent
-    before = search.spent
-    return search.exchanged(found), spent + search.spent - before
+
+    def __init__(self, rows: NodeRows, relaxed: Relaxed, closed: float) -> None:
+        self._rows, self._relaxed, self._closed = rows, relaxed, closed
+        self._least = float(relaxed.columns @ rows.cost)
+        enough = self._least * (1 + closed)
+        self._exchanges = Exchanges(rows, relaxed, enough, np.random.default_rng(SEED))
+
+    def searched(self, columns: BoolArray, limits: Limits) -> Searched:
+        """
+        Return what exchanges, then branch and cut, and exchanges again come to.
+
+        Parameters
+        ----------
+        columns
+            ``(n,)`` of a solution.
+        limits
+            Work and time limits.
+        """
+        work, left = limits
+        columns, used = self.exchanged(columns, work * EXCHANGES)
+        if not self._is_open(columns, self._least):
+            return Searched(columns, 0, used)
+        solved = self.solved(columns, (work - used, left))
+        return solved._replace(spent=used + solved.spent)
+
+    def exchanged(self, columns: BoolArray, work: float) -> tuple[BoolArray, float]:
+        """Return the columns after exchanges of a few items, and the work spent."""
+        is_near = self._rows.cost_of(columns) <= self._least * (1 + NEAR)
+        if not is_near or not self._rows.holds(columns):
+            return columns, 0.0
+        before = self._exchanges.spent
+        columns = self._exchanges.improved(columns, work)
+        return columns, self._exchanges.spent - before
+
+    def solved(self, columns: BoolArray, limits: Limits) -> Searched:
+        """Return what branch and cut, and exchanges after it, come to."""
+        work, left = limits
+        outcome = solve_program(
+            self._rows,
+            self._relaxed,
+            columns,
+            closed=self._closed,
+            work=work * PROGRAM,
+            seconds=left(),
+        )
+        found, spent = outcome.columns, outcome.spent
+        if found is not None and self._rows.cost_of(found) < self._rows.cost_of(
+            columns
+        ):
+            columns = found
+        if self._is_open(columns, outcome.bound) and work - spent >= LEAST_WORK:
+            columns, used = self.exchanged(columns, work - spent)
+            spent += used
+        return Searched(columns, outcome.bound, spent)
+
+    def _is_open(self, columns: BoolArray, bound: float) -> bool:
+        return self._rows.cost_of(columns) > bound * (1 + self._closed)

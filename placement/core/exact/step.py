@@ -26,7 +26,7 @@ from placement.core.value import evaluate
 SMALL_CELLS = 600
 """Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
 
-TIMES_LARGER = 3.0
+TIMES_LARGER = 5.0
 """Times the work of a small problem that a larger one may take at most."""
 SLIGHT = 1e-4
 """Gap up to which CP-SAT is not asked about what it does not solve in a moment."""
@@ -166,7 +166,7 @@ class ExactStep:
         from placement.core.exact.node_relaxation import proof_of
         from placement.core.exact.solver_names import cp_sat
 
-        size = min(max(self._cells / SMALL_CELLS / 2, 1.0), TIMES_LARGER)
+        size = min(max(self._cells / SMALL_CELLS, 1.0), TIMES_LARGER)
         found = improve(
             self.problem,
             at,
