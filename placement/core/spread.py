@@ -43,13 +43,32 @@ def crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
 
 def most_of_collections(problem: Problem, at: Arrangement) -> IntArray:
     """Return ``(C, N)`` items that may come to lie in a bin: its cap, or what does."""
-    held = np.zeros((len(problem.collection_cap), problem.num_bins), dtype=np.int64)
-    fixed = held.copy()
-    lies = at.bin_of >= 0
     of = problem.collection_of[problem.group_of]
-    np.add.at(held, (of[lies], at.bin_of[lies]), 1)
-    np.add.at(fixed, tuple(problem.collection_fixed), 1)
-    most: IntArray = np.maximum(problem.collection_cap[:, None], held + fixed) - fixed
+    fixed = problem.collection_fixed
+    return _most(problem, (of, at.bin_of), problem.collection_cap, fixed)
+
+
+def most_roles_of_collections(problem: Problem, at: Arrangement) -> IntArray:
+    """Return ``(C, N)`` roles that a bin may come to hold: its cap, or as many."""
+    counted, cap = (
+        (problem.collection_of, _places_of_roles(at)),
+        problem.collection_role_cap,
+    )
+    return _most(problem, counted, cap, problem.collection_fixed_roles)
+
+
+def _most(
+    problem: Problem,
+    counted: tuple[IndexArray, IndexArray],
+    cap: IntArray,
+    fixed_at: IndexArray,
+) -> IntArray:
+    of, place = counted
+    held = np.zeros((len(cap), problem.num_bins), dtype=np.int64)
+    fixed = held.copy()
+    np.add.at(held, (of[place >= 0], place[place >= 0]), 1)
+    np.add.at(fixed, tuple(fixed_at), 1)
+    most: IntArray = np.maximum(cap[:, None], held + fixed) - fixed
     return most
 
 

@@ -242,7 +242,7 @@ def test_roles_are_found_where_there_are_some_for_the_bands(problem):
     room = reached.upper // 10**6 + 1
     bands = Bands(reached.lower - room, reached.upper + room)
 
-    found, _ = roles_within(problem, at, bands, 5.0)
+    found, _ = roles_within(problem, at, bands, at, 5.0)
 
     assert found is not None
     assert np.array_equal(found.bin_of, at.bin_of)

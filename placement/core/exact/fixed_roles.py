@@ -81,7 +81,9 @@ class FixedRoles:
             before, cost = cost, evaluate(self._problem, at).cost
             if before - cost <= cost * WORTH_IT or self.spent >= work:
                 break
-            given, used = roles_within(self._problem, at, self._bands, work * ROLES)
+            given, used = roles_within(
+                self._problem, at, self._bands, self._spread_from, work * ROLES
+            )
             self.spent += used
             at = at if given is None else given
         return at

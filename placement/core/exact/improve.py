@@ -268,7 +268,10 @@ class _Cheaper:
 
         work = max(self.work * PLACED, LEAST_WORK)
         placed = arranged(self._problem, solutions.places, set())
-        found, spent = roles_within(self._problem, placed, self._bands, work)
+        spread_from = self._found.spread_from
+        found, spent = roles_within(
+            self._problem, placed, self._bands, spread_from, work
+        )
         self.work -= spent
         if found is None or len(self._outside(found)):
             return False

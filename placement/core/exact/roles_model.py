@@ -8,7 +8,7 @@ from placement.core.bounds import Bands, reached_bands
 from placement.core.exact_places import limited_solver
 from placement.core.exact_rules import BITS
 from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Problem
-from placement.core.spread import crowds
+from placement.core.spread import crowds, most_roles_of_collections
 from placement.core.value import evaluate, misplaced_roles, unreleased_roles
 
 
@@ -33,7 +33,7 @@ def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrang
     changed = np.nonzero(np.not_equal(at.role_of, problem.role_home))[0]
     if not len(changed) or problem.is_transient.any():
         return at
-    found = _RolesModel(problem, at, reached_bands(problem, at)).solved(work)
+    found = _RolesModel(problem, at, reached_bands(problem, at), at).solved(work)
     if found is None:
         return at
     is_wrong = misplaced_roles(problem, found) | unreleased_roles(problem, found)
@@ -43,7 +43,11 @@ def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrang
 
 
 def roles_within(
-    problem: Problem, at: Arrangement, bands: Bands, work: float
+    problem: Problem,
+    at: Arrangement,
+    bands: Bands,
+    spread_from: Arrangement,
+    work: float,
 ) -> tuple[Arrangement | None, float]:
     """
     Assign roles at fixed places such that loads keep to bands, if CP-SAT finds a way.
@@ -56,6 +60,9 @@ def roles_within(
         Where everything is.
     bands
         Bounds of the loads.
+    spread_from
+        Arrangement whose roles of a collection per bin, or the soft caps if larger, are
+        upper limits.
     work
         Deterministic seconds that it may take.
 
@@ -63,12 +70,18 @@ def roles_within(
     -------
     The same places with as few role changes as were found, and the work it took.
     """
-    model = _RolesModel(problem, at, bands)
+    model = _RolesModel(problem, at, bands, spread_from)
     return model.solved(work), model.spent
 
 
 class _RolesModel:
-    def __init__(self, problem: Problem, at: Arrangement, bands: Bands) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        at: Arrangement,
+        bands: Bands,
+        spread_from: Arrangement,
+    ) -> None:
         self._problem, self._at = problem, at
         self._model, self.spent = cp_model.CpModel(), 0.0
         self._holds: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
@@ -77,6 +90,8 @@ class _RolesModel:
         for group in np.nonzero(at.role_of != NOWHERE)[0].tolist():
             self._add_group(group, fixed)
         self._add_bands(bands, fixed)
+        if len(problem.collection_role_cap):
+            self._add_spread(most_roles_of_collections(problem, spread_from))
 
     def _add_group(self, group: int, fixed: IntArray) -> None:
         able = self._able(group)
@@ -116,6 +131,22 @@ class _RolesModel:
                 if any(weights):
                     ends = int(bands.lower[b, r]), int(bands.upper[b, r])
                     self._add_row(terms, weights, ends, int(fixed[b, r]))
+
+    def _add_spread(self, most: IntArray) -> None:
+        """Keep the roles of a collection in a bin within limits, ``(C, N)``."""
+        problem, at = self._problem, self._at
+        for group in np.nonzero(at.role_of != NOWHERE)[0].tolist():
+            if group not in self._holds:
+                place = at.bin_of[at.role_of[group]]
+                most[problem.collection_of[group], place] -= 1
+        for b, members in self._in_bin.items():
+            of = problem.collection_of[[group for group, _ in members]]
+            for collection in np.unique(of).tolist():
+                chosen = np.nonzero(of == collection)[0].tolist()
+                limit = int(most[collection, b])
+                if len(chosen) > limit:
+                    terms = [members[number][1] for number in chosen]
+                    self._model.add(cp_model.LinearExpr.sum(terms) <= limit)
 
     def _add_row(
         self,
