@@ -34,7 +34,7 @@ Fleet = Annotated[
     str,
     typer.Argument(
         metavar="FLEET",
-        help="Fleet folder: a path that Spark reads, or table:SCHEMA of a catalog.",
+        help="Fleet: a folder that Spark reads, or table:CATALOG.SCHEMA.",
     ),
 ]
 Output = Annotated[

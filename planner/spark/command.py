@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from placement.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.places import schema_of
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.fleet.tables import EPOCH, header_table, read_header
 from planner.plan.request import PlanRequest, read_request
@@ -26,7 +27,6 @@ from planner.spark.hot import heats_of, with_brokers
 from planner.spark.kept_rows import KeptRows
 from planner.spark.latest import latest_keys
 from planner.spark.opening import (
-    CATALOG,
     fleet_of_snapshots,
     open_fleet,
     snapshot_folder,
@@ -211,7 +211,8 @@ def score_folder(
     """
     Score a fleet into a folder or a catalog: days that lack scores, or everything.
 
-    Tables of a catalog are always scored in full: what is in them is theirs to say.
+    Tables of a catalog are scored in full where they do not list their snapshots in
+    a table `commits`: what is in them is theirs to say.
 
     Parameters
     ----------
@@ -236,8 +237,8 @@ def score_folder(
     """
     settings, target = settings_of(request), destination_at(spark, output)
     days, contents, clusters = None, dict[Scored, str](), list[str]()
-    if not folder.startswith(CATALOG):
-        every = contents_of(spark, folder)
+    every = contents_of(spark, folder)
+    if every or schema_of(folder) is None:
         clusters = selection.clusters(cluster for cluster, _ in every)
         contents = {k: v for k, v in every.items() if selection.takes(*k)}
         days = {moment_text(at)[:10] for _, at in contents}

@@ -7,11 +7,13 @@ from pyspark.sql import types as T  # noqa: N812
 from planner.fleet.contracts.contract import VERSION, VERSION_COLUMN, TableContract
 
 
-def columns_of(contract: TableContract) -> T.StructType:
+def columns_of(contract: TableContract, *, is_versioned: bool = True) -> T.StructType:
     """Return the columns of a table, each with its metadata."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    found: T.StructType = from_arrow_schema(contract.schema)
+    found: T.StructType = from_arrow_schema(
+        contract.schema if is_versioned else contract.columns
+    )
     return T.StructType(
         [
             T.StructField(

@@ -21,7 +21,6 @@ from planner.spark.output import (
     PROBLEMS,
     SCORES,
     Scored,
-    day_of,
     done_table,
     moment_text,
     write_rows,
@@ -29,6 +28,7 @@ from planner.spark.output import (
     writing,
 )
 from planner.spark.scoring import FleetScores
+from planner.spark.times import day_of
 
 
 class Destination(Protocol):
@@ -183,7 +183,7 @@ class CatalogSchema:
         kept: KeptRows | None = None,
     ) -> None:
         """Merge rows on their keys; replaced ones that are gone are deleted."""
-        self._merge(RESULTS[table], rows, _replaced(replaces=replaces, kept=kept))
+        self.merge(RESULTS[table], rows, _replaced(replaces=replaces, kept=kept))
 
     def write_scores(
         self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
@@ -200,9 +200,17 @@ class CatalogSchema:
         table = self.read(DONE)
         return _contents(None if table is None else table.select(*_CONTENT).toArrow())
 
-    def _merge(
+    def merge(
         self, contract: TableContract, rows: DataFrame, replaced: Column | None
     ) -> None:
+        """
+        Merge rows of any table, as `planner.spark.merging.merge_rows` does.
+
+        Raises
+        ------
+        BadInputError
+            If the table cannot be written.
+        """
         with writing(f"{self._schema}.{contract.name}"):
             merge_rows(rows, self._schema, contract, replaced)
 

@@ -19,8 +19,8 @@ from planner.fleet.contracts.contract import TableContract
 from planner.spark.catalog import create_table, qualified, widen_table
 from planner.spark.contracts import columns_of, versioned
 from planner.spark.fleet import conform
-from planner.spark.output import day_of
 from planner.spark.scoring import kept
+from planner.spark.times import day_of
 
 GONE = "_gone"
 NEW, OLD = "new", "old"

@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.contracts.contract import TableContract
 from planner.fleet.contracts.results import RESULTS
+from planner.fleet.places import schema_of
 from planner.fleet.tables import EPOCH
 from planner.score.tables import SCHEMA
 from planner.spark.contracts import versioned
@@ -21,7 +22,9 @@ from planner.spark.findings import ERROR, WARNING
 from planner.spark.fleet import conform
 from planner.spark.kept_rows import KeptRows
 from planner.spark.layout import micros_of, read_visible
+from planner.spark.pinned import contents_in
 from planner.spark.scoring import FleetScores, output_schema
+from planner.spark.times import day_of
 
 SCORES = "scores"
 PROBLEMS = "problems"
@@ -34,7 +37,6 @@ _REMEDIES = {
     ERROR: "take the snapshot again, or leave it out",
     WARNING: "score it again once its tables are loaded",
 }
-MICROS_PER_DAY = 86_400_000_000
 
 
 def write_scores(
@@ -212,21 +214,20 @@ def _write_days(table: DataFrame, path: str, contract: TableContract) -> None:
     )
 
 
-def day_of(moment: str) -> Column:
-    """Return the day of a time in UTC, whatever the session's zone."""
-    days = F.floor(F.unix_micros(moment) / MICROS_PER_DAY).cast("int")
-    return F.date_add(F.lit("1970-01-01").cast("date"), days).cast("string")
-
-
 def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
     """
-    Return the hash of the content of each snapshot of a fleet folder.
+    Return the hash of the content of each snapshot of a fleet.
+
+    None of tables of a catalog that do not list it.
 
     Raises
     ------
     BadInputError
         If it is no fleet folder.
     """
+    schema = schema_of(folder)
+    if schema is not None:
+        return contents_in(spark, schema)
     snapshots = read_visible(spark, folder.rstrip("/")).snapshots
     return {
         (cluster_id, micros_of(taken_at)): content

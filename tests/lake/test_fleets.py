@@ -1,0 +1,139 @@
+"""Fleets in tables of Delta Lake and Iceberg: dumps taken in, and all that follows."""
+
+import pytest
+
+from support.commands import run
+from support.dumps import put, small_json
+from support.lake.tables import commits_of, rows_of
+from support.scores import by_place, differences, in_memory
+from support.snapshots import small_document
+from support.spark import snapshot
+
+pytestmark = [
+    pytest.mark.lake,
+    pytest.mark.spark,
+    # pyspark leaks a socket at exit.
+    pytest.mark.filterwarnings("default"),
+]
+DAY, NEXT_DAY = "2026-11-21T08:00:00Z", "2026-11-22T08:00:00Z"
+OF_SNAPSHOTS = ("brokers", "log_dirs", "topics", "partitions", "clusters", "commits")
+
+
+def dumped(folder, name, cluster_id, taken_at, **changes):
+    document = small_json(cluster_id=cluster_id, taken_at=taken_at, **changes)
+    put(folder, f"{name}/s.json", document)
+
+
+def times_in(lake, table):
+    return sorted(
+        {(row["cluster_id"], row["taken_at"].day) for row in rows_of(lake, table)}
+    )
+
+
+def test_from_dumps_to_an_overview(lake, schema, tmp_path, capsys):
+    place = f"table:{schema}"
+    dumped(tmp_path, "a/1", "a", DAY)
+    put(tmp_path, "b/1/s.json", small_json()[:-40])
+
+    def fleet(command, *words):
+        outcome = run(capsys, "fleet", command, *words, "-o", place, "--format", "json")
+        assert outcome.code in {0, 3}, outcome.err
+        return outcome.document
+
+    first = fleet("ingest", tmp_path)
+    dumped(tmp_path, "a/2", "a", NEXT_DAY)
+    second, third = fleet("ingest", tmp_path), fleet("ingest", tmp_path)
+    scored = fleet("score", place)
+    again = fleet("score", place)
+    fleet("trends", place)
+    planned = fleet("plan", place, "--since", DAY, "--until", "2026-11-22T00:00:00Z")
+    changed = fleet("changes", place, "--plans", place)
+    (row,) = fleet("overview", place, "--trends", place, "--changes", place)["clusters"]
+
+    assert (first["snapshots"], first["refused"], first["rejects"]) == (1, 1, 1)
+    assert (second["read"], third["read"]) == (1, 0)
+    assert [len(each["snapshots"]) for each in (scored, again)] == [2, 0]
+    found = by_place(lake.table(f"{schema}.scores").drop("version").toArrow())
+    assert not differences(
+        in_memory([snapshot("a", DAY), snapshot("a", NEXT_DAY)]), found
+    )
+    assert (
+        len(planned["plans"]) == len(changed["drift"]) == len(changed["changes"]) == 1
+    )
+    assert (row["cluster_id"], row["growth_bytes_per_day"]) == ("a", 0)
+    assert row["moved_bytes_since"] == 0
+    written = ("plans", "changes", "drift", "trends", "balance", "overview")
+    for name in (*OF_SNAPSHOTS, *written):
+        rows = rows_of(lake, f"{schema}.{name}")
+        assert rows
+        assert {each["version"] for each in rows} == {1}
+        is_of_dumps = name in OF_SNAPSHOTS
+        assert len(commits_of(lake, f"{schema}.{name}")) == 1 + is_of_dumps
+    (reject,) = rows_of(lake, f"{schema}.rejects")
+    assert (reject["dump"], reject["scope"]) == ("b/1", "snapshot")
+
+
+def test_a_snapshot_is_replaced_whole(lake, schema, tmp_path, monkeypatch):
+    from planner.spark import destination, open_fleet
+    from planner.spark.ingest import ingest_dumps
+
+    def ingest():
+        return ingest_dumps(lake, str(tmp_path), f"table:{schema}")
+
+    def opened():
+        return open_fleet(lake, f"table:{schema}")
+
+    def hosts(fleet):
+        rows = fleet.brokers.select("cluster_id", "host").collect()
+        return {(row["cluster_id"], row["host"]) for row in rows}
+
+    dumped(tmp_path, "a/1", "a", DAY)
+    dumped(tmp_path, "b/1", "b", DAY)
+    ingest()
+    before = opened()
+    brokers = [each | {"host": "new"} for each in small_document()["brokers"]]
+    dumped(tmp_path, "a/1", "a", DAY, brokers=brokers)
+    whole = destination.merge_rows
+
+    def killed(rows, schema, contract, replaced):
+        if contract.name == "partitions":
+            raise KeyboardInterrupt
+        return whole(rows, schema, contract, replaced)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(destination, "merge_rows", killed)
+        with pytest.raises(KeyboardInterrupt):
+            ingest()
+    meanwhile = opened()
+    ingest()
+
+    # Who opened it before reads on what was there; who does now sees one or none.
+    assert hosts(before) == {("a", None), ("b", None)}
+    assert hosts(meanwhile) == {("b", None)}
+    assert {row[0] for row in meanwhile.partitions.select("cluster_id").collect()} == {
+        "b"
+    }
+    assert hosts(opened()) == {("a", "new"), ("b", None)}
+    assert times_in(lake, f"{schema}.commits") == [("a", 21), ("b", 21)]
+
+
+def test_a_fleet_of_others_without_newer_columns(lake, schema):
+    from planner.spark import scores
+    from planner.spark.opening import fleet_of_snapshots
+
+    kind = "iceberg" if schema.startswith("ice") else "delta"
+    given = fleet_of_snapshots(lake, [snapshot("a", DAY)])
+    for name, rows in given.tables().items():
+        older = rows.drop("tags", "broker_set", "remote_bytes", "elr", "controllers")
+        older.writeTo(f"{schema}.{name}").using(kind).create()
+
+    found = by_place(scores(lake, f"table:{schema}").toArrow())
+
+    assert not differences(in_memory([snapshot("a", DAY)]), found)
+
+
+def test_a_schema_without_a_fleet(lake, schema, tmp_path, capsys):
+    found = run(capsys, "fleet", "score", f"table:{schema}", "-o", tmp_path / "out")
+
+    assert (found.code, found.out) == (2, "")
+    assert f"table:{schema} is not a fleet" in found.err
