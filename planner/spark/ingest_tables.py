@@ -87,12 +87,14 @@ class TableIntake:
         taken = [Taken.from_text(bytes(row["content"]).decode()) for row in rows]
         replaced = {each.receipt.key for each in taken if each.receipt.key is not None}
         withdrawn = {key for key in replaced if self._claims.has(key)}
+        had_rejects = self._claims.had_rejects(each.receipt.dump for each in taken)
         settled = self._claims.settle(each.receipt for each in taken)
         new = [each.receipt for each in settled if each.is_new]
         if new:
             self._merge_snapshots(held, new, withdrawn & {r.key for r in new})
-        self._merge_rejects(held, settled)
         receipts = [each.receipt for each in settled]
+        if had_rejects or any(receipt.rejects for receipt in receipts):
+            self._merge_rejects(held, settled)
         self._merge(INGESTED, self._table(INGESTED, map(_receipt_row, receipts)))
         return receipts
 

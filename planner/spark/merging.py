@@ -22,7 +22,8 @@ from planner.spark.fleet import conform
 from planner.spark.scoring import kept
 from planner.spark.times import day_of
 
-GONE = "_gone"
+GONE, KNOWN = "_gone", "_known"
+"""Flags of staged rows: of a key that is gone, of one that the table may have."""
 NEW, OLD = "new", "old"
 
 
@@ -55,7 +56,7 @@ def merge_rows(
     else:
         create_table(spark, schema, contract, columns)
     fresh = versioned(rows, contract)
-    staged = fresh.withColumn(GONE, F.lit(False))
+    staged = fresh.withColumns({GONE: F.lit(False), KNOWN: F.lit(True)})
     if replaced is not None:
         staged = _differences(fresh, _existing(fresh, name, replaced), contract.keys)
     # Merged from what is kept: MERGE reads its source twice.
@@ -64,7 +65,8 @@ def merge_rows(
         span = _span(staged)
         if not span["rows"]:
             return False
-        _merge(staged, name, contract, _within(name, span, contract))
+        on = _within(name, span, contract) & _same(name, NEW, contract.keys)
+        _merge(staged, name, contract, on, is_insert=not span["has_known"])
     finally:
         staged.unpersist()
     return True
@@ -92,7 +94,8 @@ def _differences(
         for key in keys
     ]
     values = [F.col(f"{NEW}.{each.name}").alias(each.name) for each in others]
-    return joined.where(gone | added | ~same).select(*named, *values, gone.alias(GONE))
+    flags = [gone.alias(GONE), (~added).alias(KNOWN)]
+    return joined.where(gone | added | ~same).select(*named, *values, *flags)
 
 
 def _comparable(field: T.StructField) -> Column:
@@ -109,11 +112,12 @@ def _same(one: str, other: str, keys: Sequence[str]) -> Column:
 
 
 def _span(staged: DataFrame) -> Any:  # noqa: ANN401 - a row
-    """Return how many rows there are, and from when to when."""
+    """Return how many rows there are, from when to when, and whether any is known."""
     time = F.col("taken_at")
     return staged.agg(
         F.count(F.lit(1)).alias("rows"),
         F.count(time).alias("timed"),
+        F.max(KNOWN).alias("has_known"),
         F.unix_micros(F.min(time)).alias("first"),
         F.unix_micros(F.max(time)).alias("last"),
     ).first()
@@ -129,21 +133,18 @@ def _within(name: str, span: Any, contract: TableContract) -> Column:  # noqa: A
 
 
 def _merge(
-    staged: DataFrame, name: str, contract: TableContract, within: Column
+    staged: DataFrame,
+    name: str,
+    contract: TableContract,
+    on: Column,
+    *,
+    is_insert: bool,
 ) -> None:
+    """Merge staged rows; where none is known nothing but new files is written."""
     values = {each: F.col(f"{NEW}.{each}") for each in contract.schema.names}
-    others = {
-        each: value for each, value in values.items() if each not in contract.keys
-    }
+    others = {each: of for each, of in values.items() if each not in contract.keys}
     is_gone = F.col(f"{NEW}.{GONE}")
-    (
-        staged.alias(NEW)
-        .mergeInto(name, within & _same(name, NEW, contract.keys))
-        .whenMatched(is_gone)
-        .delete()
-        .whenMatched()
-        .update(others)
-        .whenNotMatched(~is_gone)
-        .insert(values)
-        .merge()
-    )
+    merging = staged.alias(NEW).mergeInto(name, on)
+    if not is_insert:
+        merging = merging.whenMatched(is_gone).delete().whenMatched().update(others)
+    merging.whenNotMatched(~is_gone).insert(values).merge()

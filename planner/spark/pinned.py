@@ -9,8 +9,8 @@ there. If `commits` has the same version before and after the other tables are p
 none of the snapshots that it lists was being written in between.
 """
 
+import re
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -27,6 +27,7 @@ FIRST = "brokers"
 """Table of which every snapshot has the first rows."""
 MOST_TRIES = 5
 Micros = tuple[str, int]
+_ICEBERG_SNAPSHOT = re.compile(r"current-snapshot-id=(\d+)")
 
 
 def pinned_tables(spark: SparkSession, schema: str) -> Mapping[str, DataFrame]:
@@ -92,28 +93,22 @@ def is_one_of(keys: Collection[Micros]) -> Column:
 
 def version_of(spark: SparkSession, name: str) -> int | None:
     """Return the version that a table has now; `None`: empty, or without versions."""
-    kind = _format_of(spark, name)
+    said = _description(spark, name)
+    kind = said.get("Provider", "").lower()
     if kind == DELTA:
-        return _first(spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version"))
-    if kind == ICEBERG:
-        refs = spark.table(f"{name}.refs").where(F.col("name") == "main")
-        return _first(refs.select("snapshot_id"))
-    return None
+        (row,) = spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").collect()
+        return int(row["version"])
+    found = _ICEBERG_SNAPSHOT.search(said.get("Table Properties", ""))
+    return int(found[1]) if kind == ICEBERG and found else None
 
 
-def _first(rows: DataFrame) -> int | None:
-    row: Any = rows.first()
-    return None if row is None else int(row[0])
-
-
-def _format_of(spark: SparkSession, name: str) -> str:
-    """Return the format of a table; empty where it tells none, as a view."""
+def _description(spark: SparkSession, name: str) -> dict[str, str]:
+    """Return what a catalog says of a table; nothing of what it does not describe."""
     try:
-        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}")
-        found = rows.where(F.col("col_name") == "Provider").select("data_type").first()
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
     except AnalysisException:
-        return ""
-    return "" if found is None else str(found[0]).lower()
+        return {}
+    return {row["col_name"]: str(row["data_type"]) for row in rows}
 
 
 def _pinned(spark: SparkSession, schema: str) -> dict[str, DataFrame]:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from planner.fleet.contracts.every import CONTRACTS
 from support.commands import run
 from support.dumps import put, small_json
-from support.lake.tables import commits_of, rows_of
+from support.lake.tables import comments_of, commits_of, rows_of
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
 from support.spark import snapshot
@@ -24,6 +25,12 @@ def dumped(folder, name, cluster_id, taken_at, **changes):
     put(folder, f"{name}/s.json", document)
 
 
+def lost_in(rows, contract):
+    """Return the columns that are null, and never may be."""
+    never = [name for name in contract.columns.names if not contract.meaning(name)[2]]
+    return {name for name in never for row in rows if row[name] is None}
+
+
 def times_in(lake, table):
     return sorted(
         {(row["cluster_id"], row["taken_at"].day) for row in rows_of(lake, table)}
@@ -40,9 +47,8 @@ def test_from_dumps_to_an_overview(lake, schema, tmp_path, capsys):
         assert outcome.code in {0, 3}, outcome.err
         return outcome.document
 
-    first = fleet("ingest", tmp_path)
     dumped(tmp_path, "a/2", "a", NEXT_DAY)
-    second, third = fleet("ingest", tmp_path), fleet("ingest", tmp_path)
+    first, second = fleet("ingest", tmp_path), fleet("ingest", tmp_path)
     scored = fleet("score", place)
     again = fleet("score", place)
     fleet("trends", place)
@@ -50,8 +56,8 @@ def test_from_dumps_to_an_overview(lake, schema, tmp_path, capsys):
     changed = fleet("changes", place, "--plans", place)
     (row,) = fleet("overview", place, "--trends", place, "--changes", place)["clusters"]
 
-    assert (first["snapshots"], first["refused"], first["rejects"]) == (1, 1, 1)
-    assert (second["read"], third["read"]) == (1, 0)
+    assert (first["snapshots"], first["refused"], first["rejects"]) == (2, 1, 1)
+    assert (first["read"], second["read"]) == (3, 0)
     assert [len(each["snapshots"]) for each in (scored, again)] == [2, 0]
     found = by_place(lake.table(f"{schema}.scores").drop("version").toArrow())
     assert not differences(
@@ -67,8 +73,9 @@ def test_from_dumps_to_an_overview(lake, schema, tmp_path, capsys):
         rows = rows_of(lake, f"{schema}.{name}")
         assert rows
         assert {each["version"] for each in rows} == {1}
-        is_of_dumps = name in OF_SNAPSHOTS
-        assert len(commits_of(lake, f"{schema}.{name}")) == 1 + is_of_dumps
+        assert lost_in(rows, CONTRACTS[name]) == set()
+        assert comments_of(lake, f"{schema}.{name}") >= {"Cluster of the snapshot."}
+        assert len(commits_of(lake, f"{schema}.{name}")) == 1
     (reject,) = rows_of(lake, f"{schema}.rejects")
     assert (reject["dump"], reject["scope"]) == ("b/1", "snapshot")
 

@@ -48,14 +48,12 @@ def test_scores_are_merged_once(lake, schema, tmp_path, capsys):
     fleet_of(fleet, second)
     more = run(capsys, *command, "--fail-on", "rack >= 0")
     again = run(capsys, *command)
-    score(lake, fleet, schema, again=True)
 
     assert (more.code, again.code) == (3, 0)
     assert "1 snapshots scored" in more.err
     assert more.out.count("rack >= 0") == 2
     assert again.err.startswith("nothing new: table:")
     assert not differences(in_memory([first, second]), scores_in(lake, schema))
-    # Scored anew they are the same, and nothing is committed.
     assert len(commits_of(lake, f"{schema}.scores")) == 2
     assert len(commits_of(lake, f"{schema}.done")) == 2
     assert commits_of(lake, f"{schema}.problems") == []
@@ -71,31 +69,49 @@ def test_a_killed_job_is_completed_in_an_older_table(
 ):
     from planner.spark import destination
 
-    fleet = fleet_of(tmp_path / "fleet", snapshot("a", DAY))
+    whole, other = snapshot("a", DAY), snapshot("b", DAY)
+    loading = replace(whole, partitions=whole.partitions.slice(1))
+    less = replace(whole, log_dirs=whole.log_dirs.slice(0, 4))
+    fleet = fleet_of(tmp_path / "fleet", loading, other)
+    table, problems, sizes = f"{schema}.scores", f"{schema}.problems", set()
     older_scores(lake, schema)
-    whole = destination.merge_rows
+    score(lake, fleet, schema)
+    before, warned = lake.table(table).count(), rows_of(lake, problems)
+    reader = threading.Thread(
+        target=lambda: sizes.update(lake.table(table).count() for _ in range(5))
+    )
+    fleet_of(fleet, less)
+    merge_rows = destination.merge_rows
 
     def killed(rows, schema, contract, replaced):
         if contract.name == "done":
             raise KeyboardInterrupt
-        return whole(rows, schema, contract, replaced)
+        return merge_rows(rows, schema, contract, replaced)
 
     with monkeypatch.context() as patched:
         patched.setattr(destination, "merge_rows", killed)
+        reader.start()
         with pytest.raises(KeyboardInterrupt):
             score(lake, fleet, schema)
-    commits = commits_of(lake, f"{schema}.scores")
+        reader.join()
+    commits = [commits_of(lake, name) for name in (table, problems)]
     found = score(lake, fleet, schema)
 
-    assert len(found.documents) == 1
-    assert commits_of(lake, f"{schema}.scores") == commits != []
-    assert len(rows_of(lake, f"{schema}.done")) == 1
-    rows = lake.table(f"{schema}.scores")
+    assert len(found.documents) == 2
+    assert [commits_of(lake, name) for name in (table, problems)] == commits
+    # Of what is replaced rows that are gone are deleted.
+    assert [(each["cluster_id"], each["severity"]) for each in warned] == [
+        ("a", "warning")
+    ]
+    assert rows_of(lake, problems) == []
+    rows = lake.table(table)
+    new = rows.where("cluster_id != 'old'").drop("version", "team").toArrow()
+    assert not differences(in_memory([less, other]), by_place(new))
+    # Who reads meanwhile sees the rows before the one commit, or those after it.
+    assert sizes <= {before, rows.count()}
     (old,) = rows.where("cluster_id = 'old'").collect()
     assert (old["team"], old["broker"], old["version"]) == ("blue", None, None)
     assert old["violations"]["rack"] == 2
-    new = rows.where("cluster_id = 'a'").drop("version", "team").toArrow()
-    assert not differences(in_memory([snapshot("a", DAY)]), by_place(new))
 
 
 def older_scores(lake, schema):
@@ -111,32 +127,6 @@ def older_scores(lake, schema):
         "('old', timestamp '2026-11-20T00:00:00Z', 'cluster', 'disk', 1, "
         "named_struct('rack', 2L), 'blue')"
     )
-
-
-def test_rows_that_are_gone_are_deleted(lake, schema, tmp_path):
-    whole, other = snapshot("a", DAY), snapshot("b", DAY)
-    loading = replace(whole, partitions=whole.partitions.slice(1))
-    less = replace(whole, log_dirs=whole.log_dirs.slice(0, 4))
-    fleet = fleet_of(tmp_path / "fleet", loading, other)
-    table, problems, sizes = f"{schema}.scores", f"{schema}.problems", set()
-    score(lake, fleet, schema)
-    before, warned = lake.table(table).count(), rows_of(lake, problems)
-    reader = threading.Thread(
-        target=lambda: sizes.update(lake.table(table).count() for _ in range(5))
-    )
-    reader.start()
-    fleet_of(fleet, less)
-
-    score(lake, fleet, schema)
-    reader.join()
-
-    assert [(each["cluster_id"], each["severity"]) for each in warned] == [
-        ("a", "warning")
-    ]
-    assert rows_of(lake, problems) == []
-    assert not differences(in_memory([less, other]), scores_in(lake, schema))
-    # Who reads meanwhile sees the rows before the one commit, or those after it.
-    assert sizes <= {before, lake.table(table).count()}
 
 
 @pytest.mark.parametrize("name", ["spark_catalog.none", "nowhere.kafka"])

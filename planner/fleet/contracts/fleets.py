@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from planner.fleet.contracts.contract import TIME, TableContract
+from planner.fleet.contracts.snapshot_columns import SNAPSHOTS
 from planner.fleet.dumps.rejects import SCHEMA as REJECTS
 from planner.fleet.tables import CLUSTER_SCHEMA, KEY_FIELDS
 from planner.snapshot.columns import TABLES
@@ -30,6 +31,7 @@ _ROW_KEYS = {
 ROWS: Mapping[str, TableContract] = {
     each.name: TableContract(
         name=each.name,
+        meanings=SNAPSHOTS[each.name],
         columns=pa.schema([*KEY_FIELDS, *each.schema]),
         keys=(*SNAPSHOT, *_ROW_KEYS[each.name]),
     )
@@ -37,17 +39,29 @@ ROWS: Mapping[str, TableContract] = {
 }
 """Tables of snapshots but for `clusters`, that of brokers first."""
 FLEETS: Mapping[str, TableContract] = {
-    "clusters": TableContract(name="clusters", columns=CLUSTER_SCHEMA, keys=SNAPSHOT),
+    "clusters": TableContract(
+        name="clusters",
+        meanings=SNAPSHOTS["clusters"],
+        columns=CLUSTER_SCHEMA,
+        keys=SNAPSHOT,
+    ),
     **ROWS,
-    "commits": TableContract(name="commits", columns=COMMITS, keys=SNAPSHOT),
+    "commits": TableContract(
+        name="commits", meanings=SNAPSHOTS["commits"], columns=COMMITS, keys=SNAPSHOT
+    ),
     "rejects": TableContract(
         name="rejects",
+        meanings=SNAPSHOTS["rejects"],
         columns=REJECTS,
         keys=("dump", "scope", "file", "place", "value", "reason"),
         is_by_day=False,
     ),
     "ingested": TableContract(
-        name="ingested", columns=INGESTED, keys=("dump",), is_by_day=False
+        name="ingested",
+        meanings=SNAPSHOTS["ingested"],
+        columns=INGESTED,
+        keys=("dump",),
+        is_by_day=False,
     ),
 }
 """Contracts by the table's name."""

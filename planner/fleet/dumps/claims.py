@@ -64,6 +64,11 @@ class Claims:
         """Tell whether a snapshot is in the fleet."""
         return key in self._known
 
+    def had_rejects(self, dumps: Iterable[str]) -> bool:
+        """Tell whether any of some dumps had rejects when it was read before."""
+        before = (self._receipts.get(dump) for dump in dumps)
+        return any(receipt is not None and receipt.rejects for receipt in before)
+
     def settle(self, receipts: Iterable[Receipt]) -> list[Settled]:
         """
         Decide on dumps that were read, by their receipts.

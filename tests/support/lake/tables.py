@@ -24,3 +24,8 @@ def layout_of(lake: Any, table: str) -> str:
         return ", ".join(row["clusteringColumns"])
     rows = lake.sql(f"DESCRIBE EXTENDED {table}").collect()
     return ", ".join(r["data_type"] for r in rows if r["col_name"].startswith("Part "))
+
+
+def comments_of(lake: Any, table: str) -> set[str]:
+    """Return the comments of the columns of a table."""
+    return {row["comment"] for row in lake.sql(f"DESCRIBE TABLE {table}").collect()}
