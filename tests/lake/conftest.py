@@ -121,6 +121,7 @@ def lake():
             "spark.databricks.delta.snapshotPartitions": "1",
             # Nor are statistics of a few rows of use.
             "spark.databricks.delta.stats.collect": "false",
+            "spark.databricks.delta.writeChecksumFile.enabled": "false",
             "spark.sql.shuffle.partitions": "1",
             # Compiling queries takes longer than running them on a few rows.
             "spark.sql.codegen.wholeStage": "false",

@@ -9,7 +9,7 @@ from planner.fleet.append import append
 from planner.fleet.store import Store
 from planner.score.make import ScoreRequest
 from support.commands import run
-from support.lake.tables import commits_of, layout_of, rows_of
+from support.lake.tables import commits_of, rows_of
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 
@@ -35,35 +35,6 @@ def fleet_of(folder, *snapshots):
     return folder
 
 
-def scores_in(lake, schema):
-    return by_place(lake.table(f"{schema}.scores").drop("version").toArrow())
-
-
-def test_scores_are_merged_once(lake, schema, tmp_path, capsys):
-    first, second = snapshot("a", DAY), snapshot("b", NEXT_DAY)
-    fleet = fleet_of(tmp_path / "fleet", first)
-    command = ("fleet", "score", fleet, "-o", f"table:{schema}")
-
-    run(capsys, *command)
-    fleet_of(fleet, second)
-    more = run(capsys, *command, "--fail-on", "rack >= 0")
-    again = run(capsys, *command)
-
-    assert (more.code, again.code) == (3, 0)
-    assert "1 snapshots scored" in more.err
-    assert more.out.count("rack >= 0") == 2
-    assert again.err.startswith("nothing new: table:")
-    assert not differences(in_memory([first, second]), scores_in(lake, schema))
-    assert len(commits_of(lake, f"{schema}.scores")) == 2
-    assert len(commits_of(lake, f"{schema}.done")) == 2
-    assert commits_of(lake, f"{schema}.problems") == []
-    assert {row["version"] for row in rows_of(lake, f"{schema}.done")} == {1}
-    assert layout_of(lake, f"{schema}.scores") in {
-        "taken_at, cluster_id",
-        "days(taken_at)",
-    }
-
-
 def test_a_killed_job_is_completed_in_an_older_table(
     lake, schema, tmp_path, monkeypatch
 ):
@@ -72,15 +43,16 @@ def test_a_killed_job_is_completed_in_an_older_table(
     whole, other = snapshot("a", DAY), snapshot("b", DAY)
     loading = replace(whole, partitions=whole.partitions.slice(1))
     less = replace(whole, log_dirs=whole.log_dirs.slice(0, 4))
+    new = snapshot("b", NEXT_DAY)
     fleet = fleet_of(tmp_path / "fleet", loading, other)
     table, problems, sizes = f"{schema}.scores", f"{schema}.problems", set()
     older_scores(lake, schema)
     score(lake, fleet, schema)
     before, warned = lake.table(table).count(), rows_of(lake, problems)
     reader = threading.Thread(
-        target=lambda: sizes.update(lake.table(table).count() for _ in range(5))
+        target=lambda: sizes.update(lake.table(table).count() for _ in range(3))
     )
-    fleet_of(fleet, less)
+    fleet_of(fleet, less, new)
     merge_rows = destination.merge_rows
 
     def killed(rows, schema, contract, replaced):
@@ -97,7 +69,7 @@ def test_a_killed_job_is_completed_in_an_older_table(
     commits = [commits_of(lake, name) for name in (table, problems)]
     found = score(lake, fleet, schema)
 
-    assert len(found.documents) == 2
+    assert len(found.documents) == 3
     assert [commits_of(lake, name) for name in (table, problems)] == commits
     # Of what is replaced rows that are gone are deleted.
     assert [(each["cluster_id"], each["severity"]) for each in warned] == [
@@ -105,8 +77,8 @@ def test_a_killed_job_is_completed_in_an_older_table(
     ]
     assert rows_of(lake, problems) == []
     rows = lake.table(table)
-    new = rows.where("cluster_id != 'old'").drop("version", "team").toArrow()
-    assert not differences(in_memory([less, other]), by_place(new))
+    scored = rows.where("cluster_id != 'old'").drop("version", "team").toArrow()
+    assert not differences(in_memory([less, other, new]), by_place(scored))
     # Who reads meanwhile sees the rows before the one commit, or those after it.
     assert sizes <= {before, rows.count()}
     (old,) = rows.where("cluster_id = 'old'").collect()

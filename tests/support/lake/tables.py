@@ -22,8 +22,10 @@ def layout_of(lake: Any, table: str) -> str:
     if table.startswith("spark_catalog"):
         (row,) = lake.sql(f"DESCRIBE DETAIL {table}").collect()
         return ", ".join(row["clusteringColumns"])
-    rows = lake.sql(f"DESCRIBE EXTENDED {table}").collect()
-    return ", ".join(r["data_type"] for r in rows if r["col_name"].startswith("Part "))
+    said = lake.sql(f"DESCRIBE EXTENDED {table}").collect()
+    parts = [r["data_type"] for r in said if r["col_name"].startswith("Part ")]
+    order = lake.sql(f"SHOW TBLPROPERTIES {table}").where("key = 'sort-order'").first()
+    return ", ".join([*parts, *order["value"].split()[:1]])
 
 
 def comments_of(lake: Any, table: str) -> set[str]:
