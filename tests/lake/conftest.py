@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -137,9 +138,18 @@ def lake():
 @pytest.fixture(params=FORMATS)
 def schema(request, lake):
     """A schema for the tables of one test, in each of both formats."""
+    return _made(lake, request.param, request.node.originalname.removeprefix("test_"))
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def shared_schema(request, lake):
+    """A schema for the tables of all tests of a module, in each of both formats."""
+    return _made(lake, request.param, request.module.__name__.rpartition(".")[2])
+
+
+def _made(lake: Any, kind: str, name: str) -> str:
     if lake is None:
         return ""
-    test = request.node.originalname.removeprefix("test_")
-    name = f"{FORMATS[request.param]}.{test}"
-    lake.sql(f"CREATE SCHEMA {name}")
-    return name
+    schema = f"{FORMATS[kind]}.{name}"
+    lake.sql(f"CREATE SCHEMA {schema}")
+    return schema

@@ -33,24 +33,29 @@ def lost_in(rows, contract):
     return {name for name in never for row in rows if row[name] is None}
 
 
-def times_in(lake, table):
-    return sorted(
-        {(row["cluster_id"], row["taken_at"].day) for row in rows_of(lake, table)}
-    )
+def days_in(lake, table):
+    return sorted(row["taken_at"].day for row in rows_of(lake, table))
 
 
-def test_from_dumps_to_an_overview(lake, schema, tmp_path, capsys):
-    place = f"table:{schema}"
-    dumped(tmp_path, "a/1", "a", DAY)
-    put(tmp_path, "b/1/s.json", small_json()[:-40])
+@pytest.fixture(scope="module")
+def dumps(shared_schema, tmp_path_factory):
+    """Two dumps of a cluster, and one of another that cannot be read."""
+    folder = tmp_path_factory.mktemp("dumps")
+    dumped(folder, "a/1", "a", DAY)
+    dumped(folder, "a/2", "a", NEXT_DAY)
+    put(folder, "b/1/s.json", small_json()[:-40])
+    return folder
+
+
+def test_from_dumps_to_an_overview(lake, shared_schema, dumps, capsys):
+    schema, place = shared_schema, f"table:{shared_schema}"
 
     def fleet(command, *words):
         outcome = run(capsys, "fleet", command, *words, "-o", place, "--format", "json")
         assert outcome.code in {0, 3}, outcome.err
         return outcome.document
 
-    dumped(tmp_path, "a/2", "a", NEXT_DAY)
-    first, second = fleet("ingest", tmp_path), fleet("ingest", tmp_path)
+    first, second = fleet("ingest", dumps), fleet("ingest", dumps)
     scored = fleet("score", place)
     again = run(capsys, "fleet", "score", place, "-o", place)
     fleet("trends", place)
@@ -84,26 +89,25 @@ def test_from_dumps_to_an_overview(lake, schema, tmp_path, capsys):
     assert (reject["dump"], reject["scope"]) == ("b/1", "snapshot")
 
 
-def test_a_snapshot_is_replaced_whole(lake, schema, tmp_path, monkeypatch):
+def test_a_snapshot_is_replaced_whole(lake, shared_schema, dumps, monkeypatch):
     from planner.spark import destination, open_fleet
     from planner.spark.ingest import ingest_dumps
 
     def ingest():
-        return ingest_dumps(lake, str(tmp_path), f"table:{schema}")
+        return ingest_dumps(lake, str(dumps), f"table:{shared_schema}")
 
     def opened():
-        return open_fleet(lake, f"table:{schema}")
+        return open_fleet(lake, f"table:{shared_schema}")
 
     def hosts(fleet):
-        rows = fleet.brokers.select("cluster_id", "host").collect()
-        return {(row["cluster_id"], row["host"]) for row in rows}
+        rows = fleet.brokers.select("taken_at", "host").collect()
+        return {(row["taken_at"].day, row["host"]) for row in rows}
 
-    dumped(tmp_path, "a/1", "a", DAY)
-    dumped(tmp_path, "b/1", "b", DAY)
+    # What the test before it has taken in is there; run alone, this does.
     ingest()
     before = opened()
     brokers = [each | {"host": "new"} for each in small_document()["brokers"]]
-    dumped(tmp_path, "a/1", "a", DAY, brokers=brokers)
+    dumped(dumps, "a/1", "a", DAY, brokers=brokers)
     whole = destination.merge_rows
 
     def killed(rows, schema, contract, replaced):
@@ -119,13 +123,12 @@ def test_a_snapshot_is_replaced_whole(lake, schema, tmp_path, monkeypatch):
     ingest()
 
     # Who opened it before reads on what was there; who does now sees one or none.
-    assert hosts(before) == {("a", None), ("b", None)}
-    assert hosts(meanwhile) == {("b", None)}
-    assert {row[0] for row in meanwhile.partitions.select("cluster_id").collect()} == {
-        "b"
-    }
-    assert hosts(opened()) == {("a", "new"), ("b", None)}
-    assert times_in(lake, f"{schema}.commits") == [("a", 21), ("b", 21)]
+    assert hosts(before) == {(21, None), (22, None)}
+    assert hosts(meanwhile) == {(22, None)}
+    there = meanwhile.partitions.select("taken_at").distinct().collect()
+    assert [row["taken_at"].day for row in there] == [22]
+    assert hosts(opened()) == {(21, "new"), (22, None)}
+    assert days_in(lake, f"{shared_schema}.commits") == [21, 22]
 
 
 def test_a_fleet_of_others_without_newer_columns(lake, schema):
