@@ -18,7 +18,6 @@ pytestmark = [
 ]
 JOB = Path(__file__).parents[2] / "examples" / "spark" / "stream_dumps.py"
 CUT = (
-    "planner.fleet.store.Store.commit",
     "planner.fleet.dumps.taking.write_receipts",
     "planner.spark.destination.write_scores",
 )
