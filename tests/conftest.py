@@ -25,7 +25,7 @@ settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
 MOST = {"steady": 40, "quick": 6}
 """Examples of any property by profile; where there is none, what it asks for itself."""
-WITH_JVM = ("kafka", "spark")
+WITH_JVM = ("kafka", "lake", "spark")
 """Marks of tests that need one."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
@@ -36,7 +36,7 @@ if PROFILE != "explore":
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Keep the tests on Kafka in one process and those on Spark in another.
+    Keep the tests on Kafka in one process, those on Spark in another, lakes in a third.
 
     While brokers start and elect, the others have the processor; and each has its
     cluster, or its session, once. They come first: nothing would run beside what is
@@ -44,9 +44,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     items.sort(key=needs_no_jvm)
     for item in items:
-        for name in WITH_JVM:
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.xdist_group(name))
+        named = [name for name in WITH_JVM if item.get_closest_marker(name)]
+        # What is marked lake is marked spark as well, and is in the group of lakes.
+        for name in named[:1]:
+            item.add_marker(pytest.mark.xdist_group(name))
         if PROFILE in MOST:
             _draw_at_most(item, MOST[PROFILE])
 

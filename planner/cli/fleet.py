@@ -34,13 +34,16 @@ Fleet = Annotated[
     str,
     typer.Argument(
         metavar="FLEET",
-        help="Fleet folder: a path that Spark reads, or table:SCHEMA of a catalog.",
+        help="Fleet: a folder that Spark reads, or table:CATALOG.SCHEMA.",
     ),
 ]
 Output = Annotated[
     str,
     typer.Option(
-        "-o", "--output", metavar="FOLDER", help="Where scores/ and problems/ go."
+        "-o",
+        "--output",
+        metavar="PLACE",
+        help="Where scores and problems go: a folder, or table:CATALOG.SCHEMA.",
     ),
 ]
 All = Annotated[
@@ -66,7 +69,7 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """
-    Score every snapshot of a fleet that has no scores yet; every level, as Parquet.
+    Score every snapshot of a fleet that has no scores yet; every level, as a table.
 
     Exits 3 where a snapshot could not be scored, and problems/ says why; or where a
     condition of --fail-on holds, or cannot be judged, of the last snapshot of a
@@ -83,7 +86,7 @@ def score(
     conditions = parse_conditions(fail_on or [], absent=NOT_ON_SPARK)
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf, reads=[fleet_at(fleet)])
+    session = session_of(master, conf, reads=[fleet_at(fleet)], writes=output)
     from planner.spark.command import score_folder
     from planner.spark.latest import latest_scores
 

@@ -27,14 +27,17 @@ def changes(
     output: Annotated[
         str,
         typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Where changes/ and drift/ go."
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where changes and drift go: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
     plans: Annotated[
         str | None,
         typer.Option(
             "--plans",
-            metavar="FOLDER",
+            metavar="PLACE",
             help="What 'fleet plan' wrote: say what became of these plans since.",
         ),
     ] = None,
@@ -62,7 +65,10 @@ def changes(
 
     selection = read_selection(since, until, cluster)
     session = session_of(
-        master, conf, reads=[fleet_at(fleet), written_at(plans, "plans", "plan")]
+        master,
+        conf,
+        reads=[fleet_at(fleet), written_at(plans, "plans", "plan")],
+        writes=output,
     )
     from planner.spark.changes import changes_folder
 

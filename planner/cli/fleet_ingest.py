@@ -36,7 +36,8 @@ def ingest(
             "-o",
             "--output",
             metavar="FLEET",
-            help="Fleet folder: a path, s3://…, gs://…, hdfs://…",
+            help="Fleet folder: a path, s3://…, gs://…, hdfs://…; or "
+            "table:CATALOG.SCHEMA.",
         ),
     ],
     allow_partial: AllowPartial = False,
@@ -53,9 +54,9 @@ def ingest(
 
     Example: kafka-planner fleet ingest dumps -o fleet
     """
-    from planner.fleet.places import dumps_at
+    from planner.fleet.places import dumps_at, schema_of
 
-    session = session_of(master, conf, reads=[dumps_at(folder)])
+    session = session_of(master, conf, reads=[dumps_at(folder)], writes=output)
     from planner.spark.ingest import ingest_dumps, ingested_document
 
     done = ingest_dumps(
@@ -74,7 +75,8 @@ def ingest(
             f"{document['snapshots']:,} snapshots taken in, {done.refused:,} refused"
         )
         if done.rejects:
-            typer.echo(f"{done.rejects:,} rows in {output}/rejects say why")
+            place = f"{output}{'.' if schema_of(output) else '/'}rejects"
+            typer.echo(f"{done.rejects:,} rows in {place} say why")
     raise typer.Exit(ExitCode.FINDINGS if done.rejects else ExitCode.OK)
 
 

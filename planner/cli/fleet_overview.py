@@ -33,19 +33,24 @@ def overview(
     *,
     output: Annotated[
         str,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Where overview/ goes."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where the overview goes: a folder, or table:CATALOG.SCHEMA.",
+        ),
     ],
     trends: Annotated[
         str | None,
         typer.Option(
-            "--trends", metavar="FOLDER", help="What 'fleet trends' wrote: forecasts."
+            "--trends", metavar="PLACE", help="What 'fleet trends' wrote: forecasts."
         ),
     ] = None,
     changes: Annotated[
         str | None,
         typer.Option(
             "--changes",
-            metavar="FOLDER",
+            metavar="PLACE",
             help="What 'fleet changes' wrote: bytes moved.",
         ),
     ] = None,
@@ -106,6 +111,7 @@ def overview(
             written_at(trends, "trends", "trends"),
             written_at(changes, "changes", "changes"),
         ],
+        writes=output,
     )
     from planner.spark.overview import overview_folder
 

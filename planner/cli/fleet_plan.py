@@ -37,7 +37,12 @@ def plan(
     *,
     output: Annotated[
         str,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Where plans/ goes."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where plans go: a folder, or table:CATALOG.SCHEMA.",
+        ),
     ],
     goal: Annotated[
         str, typer.Option("--goal", metavar="GOAL", help="Which operation to plan.")
@@ -106,7 +111,9 @@ def plan(
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf, in_python=True, reads=[fleet_at(fleet)])
+    session = session_of(
+        master, conf, in_python=True, reads=[fleet_at(fleet)], writes=output
+    )
     from planner.spark.plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(

@@ -23,13 +23,16 @@ MOST_ROWS = 30
 def trends(
     scores: Annotated[
         str,
-        typer.Argument(metavar="SCORES", help="Folder that 'fleet score' wrote."),
+        typer.Argument(metavar="SCORES", help="What 'fleet score' wrote."),
     ],
     *,
     output: Annotated[
         str,
         typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Where trends/ and balance/ go."
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where trends and balance go: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
     since: Since = None,
@@ -51,7 +54,9 @@ def trends(
     from planner.fleet.selection import read_selection
 
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf, reads=[written_at(scores, "scores", "score")])
+    session = session_of(
+        master, conf, reads=[written_at(scores, "scores", "score")], writes=output
+    )
     from planner.spark.trends import trends_folder
 
     rows = trends_folder(session, scores, output, selection=selection)

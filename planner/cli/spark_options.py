@@ -57,6 +57,7 @@ def session_of(
     *,
     in_python: bool = False,
     reads: Sequence["Given"] = (),
+    writes: str = "",
 ) -> "SparkSession":
     """
     Return the Spark session that the options ask for.
@@ -69,16 +70,20 @@ def session_of(
         For work that is done in Python, nearly all of it.
     reads
         Folders that the command reads: looked at first, where they are here.
+    writes
+        Where it writes: a path, or ``table:CATALOG.SCHEMA``.
 
     Raises
     ------
     BadInputError
-        If a setting is none, a folder is not there, or Spark or Java is not.
+        If a setting is none, a folder is not there, a schema has no name, or Spark or
+        Java is not there.
     """
-    from planner.fleet.places import is_local, require
+    from planner.fleet.places import is_local, require, require_schema
     from planner.spark.session import parse_conf, start_session
 
     asked = parse_conf(conf or [])
+    require_schema(writes)
     if is_local(master, asked):
         require(reads)
     return start_session(master=master, conf=asked, in_python=in_python)

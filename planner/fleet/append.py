@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import TABLES, Commit, Key, Visible, commit_name, time_text
-from planner.fleet.store import Store
+from planner.fleet.store import FileSink, Store
 from planner.fleet.tables import snapshot_tables
 from planner.snapshot.columns import ArrowTable
 
@@ -53,7 +53,7 @@ def append(snapshot: "Snapshot", store: Store) -> bool:
 
 
 def stage(
-    snapshot: "Snapshot", store: Store, *, known: Mapping[Key, str] | None = None
+    snapshot: "Snapshot", store: FileSink, *, known: Mapping[Key, str] | None = None
 ) -> Commit | None:
     """
     Write the rows of one snapshot; they count once the commit is in the store.
@@ -63,7 +63,7 @@ def stage(
     snapshot
         The snapshot; it must name its cluster and its time.
     store
-        The fleet's folder.
+        The fleet's folder, or where its files are held.
     known
         Content of snapshots that are there: one of these is not written.
 

@@ -71,6 +71,7 @@ DRIFT_SCHEMA = pa.schema(
         ("loads", pa.string()),
         ("plan_fingerprint", pa.string()),
         ("reason", pa.string()),
+        ("request_hash", pa.string()),
     ]
 )
 """The columns of a table of plans held against later snapshots."""
@@ -331,7 +332,8 @@ def drift_rows(
     Parameters
     ----------
     plans
-        Rows of a table of plans: `request`, `plan`, `files`, `fingerprint`.
+        Rows of a table of plans: `request`, `request_hash`, `plan`, `files`,
+        `fingerprint`.
     tables, header
         The later snapshot.
     planned_at
@@ -347,6 +349,7 @@ def drift_rows(
         row = {
             "planned_at": moment,
             "request": plan["request"],
+            "request_hash": plan.get("request_hash"),
             "plan_fingerprint": plan["fingerprint"],
         }
         if state is None:

@@ -9,6 +9,9 @@ from pathlib import Path
 from planner.errors import BadInputError, InputProblem
 
 CATALOG = "table:"
+_PART = r"(?:[\w-]+|`[^`]+`)"
+_SCHEMA = re.compile(rf"{_PART}(?:\.{_PART})*")
+_PARTS = re.compile(r"`([^`]+)`|([\w-]+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _FILE = re.compile(r"file:(//)?")
 
@@ -36,7 +39,9 @@ class Given:
     remedy: str
 
     def problem(self) -> InputProblem | None:
-        """Return what is wrong with it, where it is a folder of this machine."""
+        """Return what is wrong with it: a schema's name, or a folder that is here."""
+        if self.path is not None and self.path.startswith(CATALOG):
+            return schema_problem(self.path)
         root = None if self.path is None else _here(self.path)
         if root is None or (root / self.inside).is_dir():
             return None
@@ -77,6 +82,67 @@ def written_at(path: str | None, table: str, command: str) -> Given:
         inside=table,
         rule=f"must be a folder of {table}",
         remedy=f"write it with 'kafka-planner fleet {command} … -o …'",
+    )
+
+
+def schema_of(place: str) -> str | None:
+    """
+    Return the schema that a place names; `None` where it is a folder.
+
+    Raises
+    ------
+    BadInputError
+        If its name is none.
+
+    Examples
+    --------
+    >>> schema_of("table:lake.kafka"), schema_of("s3a://bucket/scores")
+    ('lake.kafka', None)
+    """
+    if not place.startswith(CATALOG):
+        return None
+    require_schema(place)
+    return place.removeprefix(CATALOG)
+
+
+def name_parts(schema: str) -> list[str]:
+    """
+    Return the parts of a schema's name, without quotes.
+
+    Examples
+    --------
+    >>> name_parts("lake.`of kafka`")
+    ['lake', 'of kafka']
+    """
+    return [quoted or plain for quoted, plain in _PARTS.findall(schema)]
+
+
+def require_schema(place: str) -> None:
+    """
+    Refuse ``table:`` without the name of a schema; folders pass.
+
+    Raises
+    ------
+    BadInputError
+        If it is so.
+    """
+    found = schema_problem(place)
+    if found is not None:
+        msg = f"{place} names no schema of a catalog"
+        raise BadInputError(msg, [found])
+
+
+def schema_problem(place: str) -> InputProblem | None:
+    """Return what is wrong with the name of a schema; `None`: nothing."""
+    name = place.removeprefix(CATALOG)
+    if name == place or _SCHEMA.fullmatch(name):
+        return None
+    return InputProblem(
+        file=place,
+        place="",
+        value=name,
+        rule="must be the name of a schema of a catalog",
+        remedy="write table:CATALOG.SCHEMA; quote odd names as `my schema`",
     )
 
 

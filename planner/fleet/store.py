@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from planner.errors import BadInputError, InputProblem
@@ -19,6 +19,34 @@ def _from_uri(uri: str) -> tuple[Any, str]:
 
     found: tuple[Any, str] = fs.FileSystem.from_uri(uri)
     return found
+
+
+class FileSink(Protocol):
+    """Files that are written and removed by name."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write one file, all of it or nothing."""
+        ...
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are fine."""
+        ...
+
+
+class HeldFiles:
+    """Files in memory, by name."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+
+    def write(self, name: str, content: bytes) -> None:
+        """Keep one file."""
+        self.contents[name] = content
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Drop files; those that are not there are fine."""
+        for name in names:
+            self.contents.pop(name, None)
 
 
 class Store:

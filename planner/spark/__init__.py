@@ -8,6 +8,8 @@ told so, instead of meeting an ImportError.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from planner.spark.versions import require_new_pyspark
+
 if TYPE_CHECKING:
     from planner.spark.balance import ScoreSettings
     from planner.spark.fleet import Fleet
@@ -51,4 +53,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever it is
     if name not in _HOMES:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
+    require_new_pyspark()
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -21,6 +21,7 @@ from planner.fleet.changes import (
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
+from planner.spark.destination import Destination, destination_at
 from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.files import KEY
 from planner.spark.fleet import Fleet, conform
@@ -28,7 +29,6 @@ from planner.spark.header import time_of
 from planner.spark.jobs import Job, SnapshotSize, latest, sizes_of
 from planner.spark.kept_rows import kept_beside
 from planner.spark.opening import open_fleet
-from planner.spark.output import read_rows, write_rows
 from planner.spark.plans import PLANS
 from planner.spark.selecting import narrowed
 
@@ -121,7 +121,13 @@ def drift(spark: SparkSession, fleet: Fleet, plans: DataFrame) -> DataFrame:
         return pa.Table.from_pylist(list(rows), schema=schema)
 
     kept = planned.select(
-        "cluster_id", "taken_at", "request", "plan", "files", "fingerprint"
+        "cluster_id",
+        "taken_at",
+        "request",
+        "request_hash",
+        "plan",
+        "files",
+        "fingerprint",
     )
     return on_each(spark, fleet, jobs, work, DRIFT_SCHEMA, extra={"plans": kept})
 
@@ -162,7 +168,8 @@ def changes_folder(
     folder
         The fleet.
     output
-        Where `changes/` and `drift/` go.
+        Where `changes` and `drift` go: a path that Spark writes, or
+        ``table:CATALOG.SCHEMA``.
     plans
         Results of `fleet plan`; `None`: no drift is computed.
     again
@@ -177,11 +184,11 @@ def changes_folder(
         If the folder is no fleet, no cluster matches, there are no plans, or nothing
         can be written.
     """
-    root = output.rstrip("/")
-    made = None if plans is None else read_rows(spark, f"{plans.rstrip('/')}/{PLANS}")
+    target = destination_at(spark, output)
+    made = None if plans is None else destination_at(spark, plans).read(PLANS)
     if plans is not None and made is None:
         raise _no_plans(plans)
-    done = set() if again else {_key(row) for row in _totals(spark, root)}
+    done = set() if again else {_key(row) for row in _totals(target)}
 
     def compare(broken: Broken) -> list[Job]:
         whole = open_fleet(spark, folder, broken=broken)
@@ -196,17 +203,17 @@ def changes_folder(
         if pairs:
             found = changes(spark, fleet, pairs)
             kept = kept_beside(fleet, selection, pairs) if again else None
-            write_rows(found, f"{root}/{CHANGES}", replaces=again, kept=kept)
+            target.write(CHANGES, found, replaces=again, kept=kept)
         return pairs
 
     pairs = around_broken(compare)
     fresh = {(job.cluster_id, *job.times) for job in pairs}
     drifted = []
     if made is not None:
-        _write_drift(spark, folder, made, f"{root}/{DRIFT}", selection)
-        drifted = _drifted(spark, root)
+        _write_drift(spark, folder, made, target, selection)
+        drifted = _drifted(target)
     return FleetChanged(
-        changed=[_shown(r) for r in _totals(spark, root) if _key(r) in fresh],
+        changed=[_shown(r) for r in _totals(target) if _key(r) in fresh],
         drifted=drifted,
     )
 
@@ -215,13 +222,13 @@ def _write_drift(
     spark: SparkSession,
     folder: str,
     plans: DataFrame,
-    path: str,
+    target: Destination,
     selection: SnapshotSelection,
 ) -> None:
     def hold(broken: Broken) -> None:
         whole = open_fleet(spark, folder, broken=broken)
         fleet = narrowed(whole, selection.without_since)
-        write_rows(drift(spark, fleet, plans), path, replaces=True)
+        target.write(DRIFT, drift(spark, fleet, plans), replaces=True)
 
     around_broken(hold)
 
@@ -246,11 +253,11 @@ def _timed(table: DataFrame, *names: str) -> DataFrame:
     return table.select(*(c for c in table.columns if c not in names), *micros)
 
 
-def _totals(spark: SparkSession, root: str) -> list[dict[str, Any]]:
+def _totals(target: Destination) -> list[dict[str, Any]]:
     """Return the rows of whole clusters that are there, times in microseconds."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    table = read_rows(spark, f"{root}/{CHANGES}")
+    table = target.read(CHANGES)
     if table is None:
         return []
     # Changes of older versions have no reason.
@@ -266,8 +273,8 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
     return row | {name: time_of(row[name]) for name in _TIMES}
 
 
-def _drifted(spark: SparkSession, root: str) -> list[dict[str, Any]]:
-    table = read_rows(spark, f"{root}/{DRIFT}")
+def _drifted(target: Destination) -> list[dict[str, Any]]:
+    table = target.read(DRIFT)
     if table is None:
         return []
     rows = _timed(table.drop("loads", "date"), "taken_at", "planned_at")

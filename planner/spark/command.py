@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from placement.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.places import schema_of
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.fleet.tables import EPOCH, header_table, read_header
 from planner.plan.request import PlanRequest, read_request
@@ -18,6 +19,7 @@ from planner.score.make import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.balance import ScoreSettings
 from planner.spark.broken import Broken, around_broken
+from planner.spark.destination import destination_at, new_days
 from planner.spark.files import KEY
 from planner.spark.findings import WARNING
 from planner.spark.fleet import Fleet
@@ -25,7 +27,6 @@ from planner.spark.hot import heats_of, with_brokers
 from planner.spark.kept_rows import KeptRows
 from planner.spark.latest import latest_keys
 from planner.spark.opening import (
-    CATALOG,
     fleet_of_snapshots,
     open_fleet,
     snapshot_folder,
@@ -35,9 +36,7 @@ from planner.spark.output import (
     cluster_documents,
     contents_of,
     moment_text,
-    new_days,
     problem_rows,
-    write_scores,
 )
 from planner.spark.scoring import FleetScores, score_fleet
 from planner.spark.selecting import clusters_in, narrowed
@@ -210,9 +209,10 @@ def score_folder(
     selection: SnapshotSelection = ALL,
 ) -> FleetScored:
     """
-    Score a fleet into a folder: days that lack scores there, or everything.
+    Score a fleet into a folder or a catalog: days that lack scores, or everything.
 
-    Tables of a catalog are always scored in full: what is in them is theirs to say.
+    Tables of a catalog are scored in full where they do not list their snapshots in
+    a table `commits`: what is in them is theirs to say.
 
     Parameters
     ----------
@@ -223,7 +223,8 @@ def score_folder(
     request
         Bands and thresholds.
     output
-        Where scores, problems and what was done go.
+        Where scores, problems and what was done go: a path that Spark writes, or
+        ``table:CATALOG.SCHEMA``.
     again
         Whether what has scores is scored anew.
     selection
@@ -234,15 +235,15 @@ def score_folder(
     BadInputError
         If the folder is no fleet, no cluster matches, or nothing can be written.
     """
-    settings = settings_of(request)
+    settings, target = settings_of(request), destination_at(spark, output)
     days, contents, clusters = None, dict[Scored, str](), list[str]()
-    if not folder.startswith(CATALOG):
-        every = contents_of(spark, folder)
+    every = contents_of(spark, folder)
+    if every or schema_of(folder) is None:
         clusters = selection.clusters(cluster for cluster, _ in every)
         contents = {k: v for k, v in every.items() if selection.takes(*k)}
         days = {moment_text(at)[:10] for _, at in contents}
         if not again:
-            days = new_days(spark, contents, output)
+            days = new_days(target, contents)
         if not days:
             latest = latest_keys(contents)
             return FleetScored(documents=[], problems=[], warnings=[], latest=latest)
@@ -258,9 +259,7 @@ def score_folder(
         kept = KeptRows(selection=selection, clusters=names, days=days)
         fleet = narrowed(whole, selection, names)
         with released(score_fleet(fleet, settings)) as found:
-            write_scores(
-                found, output, done=done, kept=None if selection.is_all else kept
-            )
+            target.write_scores(found, done=done, kept=kept)
             rows = found.of_levels(["cluster"])
             documents = cluster_documents(rows, datetime.now(UTC))
             return FleetScored(

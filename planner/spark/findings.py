@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
+from planner.fleet.contracts.schemas import PROBLEM
 from planner.snapshot.columns import ArrowTable
 from planner.snapshot.problems import Finding, printable
 
 ERROR, WARNING = "error", "warning"
 """Severities: of a snapshot that has no scores; of one that may be loaded in part."""
-PROBLEM = ("table", "place", "value", "rule", "severity")
 FOUND = pa.schema([(name, pa.string()) for name in PROBLEM[:-1]])
 """Columns of the errors that tasks find."""
 MOST_TOLD = 20

@@ -1,16 +1,19 @@
 """Raw dumps into a fleet, as a Spark job: a task reads a few dumps, or a large one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from planner.fleet.dumps.finding import Dump
 from planner.fleet.dumps.receipts import Receipt
 from planner.fleet.dumps.taking import Intake, Taken, dumps_in, take
+from planner.fleet.places import schema_of
 from planner.fleet.store import Store
 from planner.spark.dealing import SLOT, dealt, pack, slots
+from planner.spark.ingest_tables import TableIntake
 
 ROUND_BYTES = 4 * 2**30
 ROUND_DUMPS = 2_000
@@ -65,7 +68,7 @@ def ingest_dumps(
         Where the dumps are, ``CLUSTER/TIME/files``: a path that every executor sees,
         ``s3://…``, ``gs://…``, ``hdfs://…``.
     fleet
-        The fleet's folder, likewise.
+        The fleet's folder, likewise; or ``table:CATALOG.SCHEMA``.
     allow_partial
         Whether to go on where files of a dump hide something from each other.
     progress
@@ -76,14 +79,12 @@ def ingest_dumps(
     BadInputError
         If there are no dumps, or the fleet cannot be read or written.
     """
-    target = Store(fleet)
-    intake = Intake(target)
+    settler = _settler(spark, folder, fleet, allow_partial=allow_partial)
     dumps = dumps_in(Store(folder))
-    new = intake.new(dumps)
+    new = settler.new(dumps)
     settled: list[Receipt] = []
     for part in rounds(new):
-        work = _worker(folder, fleet, allow_partial=allow_partial)
-        settled += intake.settle(_taken(spark, part, work))
+        settled += settler.settle(_dealt(spark, part))
         if progress is not None:
             progress(len(settled), len(new))
     return Ingested(found=len(dumps), receipts=tuple(settled))
@@ -103,12 +104,41 @@ def rounds(dumps: Sequence[Dump]) -> Iterator[list[Dump]]:
         yield part
 
 
-def _taken(
-    spark: SparkSession,
-    dumps: Sequence[Dump],
-    work: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-) -> list[Taken]:
-    """Read dumps in the executors; a row for each comes back, never their rows."""
+class _Settler(Protocol):
+    """The one writer of a fleet."""
+
+    def new(self, dumps: Iterable[Dump]) -> list[Dump]: ...
+
+    def settle(self, dealt: DataFrame) -> list[Receipt]: ...
+
+
+def _settler(
+    spark: SparkSession, folder: str, fleet: str, *, allow_partial: bool
+) -> _Settler:
+    schema = schema_of(fleet)
+    if schema is None:
+        return _FolderSettler(folder, fleet, allow_partial=allow_partial)
+    return TableIntake(spark, folder, schema, allow_partial=allow_partial)
+
+
+class _FolderSettler:
+    """The one writer of a fleet's folder: tasks write rows, and it their markers."""
+
+    def __init__(self, folder: str, fleet: str, *, allow_partial: bool) -> None:
+        self._intake = Intake(Store(fleet))
+        self._work = _worker(folder, fleet, allow_partial=allow_partial)
+
+    def new(self, dumps: Iterable[Dump]) -> list[Dump]:
+        return self._intake.new(dumps)
+
+    def settle(self, dealt: DataFrame) -> list[Receipt]:
+        """Read dumps in the executors; a row for each comes back, never their rows."""
+        found = dealt.mapInArrow(self._work, "taken string").collect()
+        return self._intake.settle(Taken.from_text(row["taken"]) for row in found)
+
+
+def _dealt(spark: SparkSession, dumps: Sequence[Dump]) -> DataFrame:
+    """Return dumps as rows that are dealt to tasks."""
     tasks = pack([dump.size_bytes for dump in dumps], least=TASK_BYTES)
     slot = slots(spark, len(tasks))
     rows = [
@@ -117,8 +147,7 @@ def _taken(
         for place, piece in enumerate(pieces)
     ]
     table = spark.createDataFrame(rows, f"{SLOT} int, place int, dump string")
-    found = dealt(table, len(tasks)).mapInArrow(work, "taken string").collect()
-    return [Taken.from_text(row["taken"]) for row in found]
+    return dealt(table, len(tasks))
 
 
 def _worker(

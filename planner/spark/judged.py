@@ -130,7 +130,7 @@ def _of_stream(sums: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow scalar
 
 
 def telling(batches: Batches) -> Batches:
-    """Yield what parcels `REFUSED` and `WARNED` tell, as `problems.SCHEMA` has it."""
+    """Yield what parcels `REFUSED` and `WARNED` tell, as `PROBLEMS` has it."""
     for batch in batches:
         for sums in batch.column("sums"):
             yield from _of_stream(sums).to_batches()

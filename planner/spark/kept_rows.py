@@ -44,9 +44,16 @@ class KeptRows:
         """
         if table is None:
             return like.limit(0)
-        selected = condition_of(self.selection, self.clusters)
-        kept = table.where(~F.coalesce(selected, F.lit(False)))
+        kept = table.where(~self._selected())
         return conform(kept.where(self._in_days()), like.schema)
+
+    def replaced(self) -> Column:
+        """Return what holds for the other rows, of a table with a column ``date``."""
+        return self._selected() & (self._in_days() | F.col("taken_at").isNull())
+
+    def _selected(self) -> Column:
+        selected = condition_of(self.selection, self.clusters)
+        return F.coalesce(selected, F.lit(False))
 
     def _in_days(self) -> Column:
         if self.days is not None:

@@ -8,13 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.fleet.selection import day_text
+from planner.spark.destination import destination_at
 from planner.spark.files import KEY
 from planner.spark.output import (
     SCORES,
     Scored,
     cluster_documents,
     moment_text,
-    read_rows,
 )
 
 
@@ -34,7 +34,7 @@ def latest_scores(
     spark
         The session.
     output
-        Results folder of `fleet score`.
+        Results of `fleet score`: a folder, or ``table:CATALOG.SCHEMA``.
     keys
         The snapshots.
 
@@ -44,7 +44,7 @@ def latest_scores(
     `fullest_broker`, the one with the highest use of its disk; or `status`
     ``no-scores``.
     """
-    table = read_rows(spark, f"{output.rstrip('/')}/{SCORES}")
+    table = destination_at(spark, output).read(SCORES)
     if table is None or not keys:
         return [_without_scores(key) for key in keys]
     days = {day_text(micros) for _, micros in keys}

@@ -22,6 +22,12 @@ _KINDS = (
         "free some of it, or name another with --conf spark.local.dir=…, and run the "
         "command again",
     ),
+    (
+        r"DELTA_CONCURRENT_|Concurrent\w*Exception|CommitFailedException"
+        r"|Found conflicting files",
+        "another job wrote to the same table meanwhile",
+        AGAIN,
+    ),
     (r"FetchFailed", "an executor was lost with rows that were needed", AGAIN),
     (
         r"(?:stopped|because) SparkContext|SparkContext (?:was|has been) shut ?down"

@@ -9,10 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.places import CATALOG, schema_of
 from planner.fleet.tables import EPOCH, header_table, read_header, snapshot_tables
 from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, ArrowTable
 from planner.spark.files import (
@@ -29,13 +31,13 @@ from planner.spark.layout import (
     read_tables,
     read_visible,
 )
+from planner.spark.pinned import pinned_tables
+from planner.spark.times import day_of
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
 
 TABLE_NAMES = ("clusters", "brokers", "log_dirs", "topics", "partitions")
-CATALOG = "table:"
-"""What a fleet's name starts with where its tables are those of a catalog."""
 
 
 def open_fleet(
@@ -54,9 +56,10 @@ def open_fleet(
         The session.
     folder
         A folder with ``clusters/``, ``brokers/`` and so on: ``file:``, ``s3a:``,
-        ``hdfs:`` …; or ``table:SCHEMA`` for the tables ``SCHEMA.clusters`` and so on.
+        ``hdfs:`` …; or ``table:SCHEMA`` for the tables ``SCHEMA.clusters`` and so on,
+        each read at the version that it has now.
     days
-        Days to read, as ``2026-11-21``, where it is a folder; `None`: all.
+        Days to read, as ``2026-11-21``; `None`: all.
     broken
         Files that are left out where Spark reads the tables, by their paths in the
         folder, and why.
@@ -64,14 +67,12 @@ def open_fleet(
     Raises
     ------
     BadInputError
-        If it is no fleet folder, or a file of a catalog's tables is broken.
+        If it is no fleet, or a file of a catalog's tables is broken.
     """
     if folder.startswith(CATALOG):
         if broken:
             raise _broken_catalog(folder, broken)
-        schema = folder.removeprefix(CATALOG)
-        tables = {name: spark.table(f"{schema}.{name}") for name in TABLE_NAMES}
-        return _fleet_of(tables)
+        return _of_days(_fleet_of(_tables_of(spark, folder)), days)
     visible = read_visible(spark, folder.rstrip("/"))
     files = fleet_files(folder, visible, days)
     if files is not None:
@@ -80,6 +81,38 @@ def open_fleet(
     flaws = flaws_of_files(folder, visible, days, broken)
     tables = read_tables(spark, folder, visible, days, broken)
     return replace(_fleet_of(tables), flaws=flaws)
+
+
+def _tables_of(spark: SparkSession, place: str) -> Mapping[str, DataFrame]:
+    """Return the tables of a fleet in a catalog."""
+    try:
+        return pinned_tables(spark, str(schema_of(place)))
+    except AnalysisException as error:
+        reason = str(error).splitlines()[0]
+        found = InputProblem(
+            file=place,
+            place="",
+            value="",
+            rule=f"a schema with a fleet must hold its tables: {reason}",
+            remedy="write them with 'kafka-planner fleet ingest DUMPS -o table:…'",
+        )
+        msg = f"{place} is not a fleet"
+        raise BadInputError(msg, [found]) from error
+
+
+def _of_days(fleet: Fleet, days: Collection[str] | None) -> Fleet:
+    """Return the snapshots of some days, and rows without a time."""
+    if days is None:
+        return fleet
+    is_asked = F.col("taken_at").isNull() | day_of("taken_at").isin(*days)
+    return replace(
+        fleet,
+        clusters=fleet.clusters.where(is_asked),
+        brokers=fleet.brokers.where(is_asked),
+        log_dirs=fleet.log_dirs.where(is_asked),
+        topics=fleet.topics.where(is_asked),
+        partitions=fleet.partitions.where(is_asked),
+    )
 
 
 def _broken_catalog(folder: str, broken: Mapping[str, str]) -> BadInputError:

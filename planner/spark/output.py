@@ -7,19 +7,24 @@ from types import MappingProxyType
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.contracts.contract import TableContract
+from planner.fleet.contracts.results import RESULTS
+from planner.fleet.places import schema_of
 from planner.fleet.tables import EPOCH
 from planner.score.tables import SCHEMA
-from planner.snapshot.columns import ArrowTable
-from planner.spark.files import KEY, TIME
+from planner.spark.contracts import versioned
+from planner.spark.files import KEY
 from planner.spark.findings import ERROR, WARNING
 from planner.spark.fleet import conform
 from planner.spark.kept_rows import KeptRows
-from planner.spark.layout import micros_of, plain_path, read_visible
+from planner.spark.layout import micros_of, read_visible
+from planner.spark.pinned import contents_in
 from planner.spark.scoring import FleetScores, output_schema
+from planner.spark.times import day_of
 
 SCORES = "scores"
 PROBLEMS = "problems"
@@ -32,7 +37,6 @@ _REMEDIES = {
     ERROR: "take the snapshot again, or leave it out",
     WARNING: "score it again once its tables are loaded",
 }
-MICROS_PER_DAY = 86_400_000_000
 
 
 def write_scores(
@@ -69,16 +73,18 @@ def write_scores(
         _forget_problems(found.problems, root, days - with_problems)
         scores = _with_kept(found.scores, f"{root}/{SCORES}", kept)
         for name, table in ((SCORES, scores), (PROBLEMS, problems)):
-            _write_days(table, f"{root}/{name}")
+            _write_days(table, f"{root}/{name}", RESULTS[name])
         if done:
-            rows = [(*key, content) for key, content in done.items()]
-            table = spark.createDataFrame(
-                rows, "cluster_id string, n long, content string"
-            )
-            named = table.select(
-                "cluster_id", F.timestamp_micros("n").alias("taken_at"), "content"
-            )
-            _write_days(_with_kept(named, f"{root}/{DONE}", kept), f"{root}/{DONE}")
+            path, table = f"{root}/{DONE}", done_table(spark, done)
+            _write_days(_with_kept(table, path, kept), path, RESULTS[DONE])
+
+
+def done_table(spark: SparkSession, done: Mapping[Scored, str]) -> DataFrame:
+    """Return the hash of the content of each snapshot as a table."""
+    rows = [(*key, content) for key, content in done.items()]
+    table = spark.createDataFrame(rows, "cluster_id string, n long, content string")
+    moment = F.timestamp_micros("n").alias("taken_at")
+    return table.select("cluster_id", moment, "content")
 
 
 def _with_kept(table: DataFrame, path: str, kept: KeptRows | None) -> DataFrame:
@@ -147,10 +153,15 @@ def writing(folder: str) -> Iterator[None]:
 
 
 def write_rows(
-    table: DataFrame, path: str, *, replaces: bool, kept: KeptRows | None = None
+    table: DataFrame,
+    path: str,
+    contract: TableContract,
+    *,
+    replaces: bool,
+    kept: KeptRows | None = None,
 ) -> None:
     """
-    Write rows as Parquet, a folder per day of `taken_at`.
+    Write rows as Parquet, a folder per day of `taken_at` where they are by day.
 
     Parameters
     ----------
@@ -158,6 +169,8 @@ def write_rows(
         The rows; each of their tasks writes what it has.
     path
         A path that Spark writes.
+    contract
+        Columns of the table.
     replaces
         Whether they take the place of all that is there, or are added to it.
     kept
@@ -171,11 +184,13 @@ def write_rows(
     """
     with writing(path):
         if replaces and kept is not None:
-            _write_days(_with_kept(table, path, kept), path)
+            _write_days(_with_kept(table, path, kept), path, contract)
             return
-        dated = table.withColumn("date", day_of("taken_at"))
+        days, rows = [], versioned(table, contract)
+        if contract.is_by_day:
+            days, rows = ["date"], rows.withColumn("date", day_of("taken_at"))
         mode = "overwrite" if replaces else "append"
-        dated.write.mode(mode).partitionBy("date").parquet(path)
+        rows.write.mode(mode).partitionBy(*days).parquet(path)
 
 
 def read_rows(spark: SparkSession, path: str) -> DataFrame | None:
@@ -186,9 +201,10 @@ def read_rows(spark: SparkSession, path: str) -> DataFrame | None:
         return None
 
 
-def _write_days(table: DataFrame, path: str) -> None:
+def _write_days(table: DataFrame, path: str, contract: TableContract) -> None:
     (
-        table.withColumn("date", day_of("taken_at"))
+        versioned(table, contract)
+        .withColumn("date", day_of("taken_at"))
         .repartition("date")
         .sortWithinPartitions(*KEY)
         .write.mode("overwrite")
@@ -198,70 +214,20 @@ def _write_days(table: DataFrame, path: str) -> None:
     )
 
 
-def day_of(moment: str) -> Column:
-    """Return the day of a time in UTC, whatever the session's zone."""
-    days = F.floor(F.unix_micros(moment) / MICROS_PER_DAY).cast("int")
-    return F.date_add(F.lit("1970-01-01").cast("date"), days).cast("string")
-
-
-def new_days(
-    spark: SparkSession, snapshots: Mapping[Scored, str], output: str
-) -> set[str]:
-    """
-    Return the days that have a snapshot without scores, or with scores of another.
-
-    A day is scored again as a whole, so that writing it again replaces it: what was
-    killed halfway is mended, and what is there already is not computed again.
-
-    Parameters
-    ----------
-    spark
-        The session.
-    snapshots
-        Hash of the content of each.
-    output
-        Where scores are.
-    """
-    known = _done(spark, f"{output.rstrip('/')}/{DONE}")
-    return {
-        moment_text(key[1])[:10]
-        for key, content in snapshots.items()
-        if known.get(key) != content
-    }
-
-
-def _done(spark: SparkSession, path: str) -> dict[Scored, str]:
-    """Return the hash of the content of each snapshot that has scores."""
-    plain = plain_path(path)
-    if plain is not None:
-        rows = _read_plain(plain)
-    else:
-        table = read_rows(spark, path)
-        rows = None if table is None else table.select(*KEY, "content").toArrow()
-    if rows is None:
-        return {}
-    micros = rows.column("taken_at").cast(TIME).cast("int64").to_pylist()
-    ids, contents = (rows.column(name).to_pylist() for name in (KEY[0], "content"))
-    return dict(zip(zip(ids, micros, strict=True), contents, strict=True))
-
-
-def _read_plain(folder: str) -> ArrowTable | None:
-    """Read a folder of this machine: Spark would start three jobs for a few rows."""
-    from pyarrow import dataset
-
-    found = dataset.dataset(folder, format="parquet")
-    return found.to_table([*KEY, "content"]) if found.files else None
-
-
 def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
     """
-    Return the hash of the content of each snapshot of a fleet folder.
+    Return the hash of the content of each snapshot of a fleet.
+
+    None of tables of a catalog that do not list it.
 
     Raises
     ------
     BadInputError
         If it is no fleet folder.
     """
+    schema = schema_of(folder)
+    if schema is not None:
+        return contents_in(spark, schema)
     snapshots = read_visible(spark, folder.rstrip("/")).snapshots
     return {
         (cluster_id, micros_of(taken_at)): content

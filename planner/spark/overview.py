@@ -23,12 +23,12 @@ from planner.fleet.selection import ALL, SnapshotSelection
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
 from planner.spark.changes import CHANGES
+from planner.spark.destination import destination_at
 from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.fleet import Fleet
 from planner.spark.header import time_of
 from planner.spark.jobs import latest, sizes_of
 from planner.spark.opening import open_fleet
-from planner.spark.output import read_rows, writing
 from planner.spark.selecting import narrowed
 from planner.spark.trends import TRENDS
 
@@ -129,7 +129,7 @@ def overview_folder(
     folder
         The fleet.
     output
-        Where `overview/` goes.
+        Where `overview` goes: a path that Spark writes, or ``table:CATALOG.SCHEMA``.
     settings
         Bands and thresholds.
     trends, changes
@@ -144,7 +144,7 @@ def overview_folder(
     BadInputError
         If the folder is no fleet, no cluster matches, or nothing can be written.
     """
-    path = f"{output.rstrip('/')}/{OVERVIEW}"
+    target = destination_at(spark, output)
 
     def run(broken: Broken) -> None:
         fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
@@ -153,32 +153,21 @@ def overview_folder(
             (trends, TRENDS, forecasts, FORECAST),
             (changes, CHANGES, moved, MOVED),
         ):
-            table = (
-                None
-                if where is None
-                else read_rows(spark, f"{where.rstrip('/')}/{name}")
-            )
+            table = None if where is None else destination_at(spark, where).read(name)
             if table is None:
                 rows = rows.withColumns({column: F.lit(None) for column in columns})
             else:
                 rows = rows.join(figures(table), on="cluster_id", how="left")
-        with writing(output):
-            typed = rows.withColumns(_types(rows))
-            typed.write.mode("overwrite").parquet(path)
+        target.write(OVERVIEW, rows, replaces=True)
 
     around_broken(run)
+    found = target.read(OVERVIEW)
+    if found is None:
+        return []
     micros = [F.unix_micros(name).alias(name) for name in ("taken_at", MOVED[1])]
-    found = spark.read.parquet(path)
     kept = [c for c in found.columns if c not in {"taken_at", MOVED[1]}]
     rows_found = [row.asDict() for row in found.select(*kept, *micros).collect()]
     return ranked([_timed(row) for row in rows_found])
-
-
-def _types(rows: DataFrame) -> dict[str, Any]:
-    """Return the columns that may be all null, in their types."""
-    kinds = dict.fromkeys(FORECAST, "double")
-    kinds |= {MOVED[0]: "bigint", MOVED[1]: "timestamp"}
-    return {name: rows[name].cast(kind) for name, kind in kinds.items()}
 
 
 def _timed(row: dict[str, Any]) -> dict[str, Any]:

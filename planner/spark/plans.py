@@ -23,13 +23,13 @@ from planner.fleet.selection import ALL, SnapshotSelection
 from planner.plan.request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.broken import Broken, around_broken
+from planner.spark.destination import Destination, destination_at
 from planner.spark.each import Whole, on_each, row_schema
 from planner.spark.fleet import Fleet, conform
 from planner.spark.header import time_of
 from planner.spark.jobs import Job, latest, sizes_of
 from planner.spark.kept_rows import kept_beside
 from planner.spark.opening import open_fleet
-from planner.spark.output import read_rows, write_rows
 from planner.spark.selecting import narrowed
 
 PLANS = "plans"
@@ -170,7 +170,7 @@ def plan_folder(
     selection: SnapshotSelection = ALL,
 ) -> FleetPlanned:
     """
-    Answer for a fleet into a folder; what is there already is not asked again.
+    Answer for a fleet; what is there already is not asked again.
 
     Parameters
     ----------
@@ -181,7 +181,8 @@ def plan_folder(
     asked
         Requests, or scenarios.
     output, table
-        Where the table goes, and which of `SCHEMAS` it is.
+        Where the table goes, a path that Spark writes or ``table:CATALOG.SCHEMA``, and
+        which of `SCHEMAS` it is.
     history
         Whether every snapshot is asked about, not only the last of each cluster.
     again
@@ -198,8 +199,8 @@ def plan_folder(
     def run(broken: Broken) -> FleetPlanned:
         fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
         sizes = sizes_of(fleet)
-        path, schema = f"{output.rstrip('/')}/{table}", SCHEMAS[table]
-        done = set() if again else _done(spark, path, schema)
+        target = destination_at(spark, output)
+        done = set() if again else _done(target, table)
         hashes = {each.name: each.hash for each in asked}
         wanted = [
             (size, name)
@@ -213,13 +214,13 @@ def plan_folder(
         ]
         if not jobs:
             return FleetPlanned(rows=[], skipped=len(wanted))
-        made = _answered(spark, fleet, jobs, asked, schema)
+        made = _answered(spark, fleet, jobs, asked, SCHEMAS[table])
         kept = kept_beside(fleet, selection, jobs) if again else None
-        write_rows(made, path, replaces=again, kept=kept)
+        target.write(table, made, replaces=again, kept=kept)
         fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
         rows = [
             row
-            for row in _written(spark, path, schema)
+            for row in _written(target, table)
             if (row["cluster_id"], row["micros"], row["request"]) in fresh
             and row["request_hash"] == hashes[row["request"]]
         ]
@@ -228,29 +229,21 @@ def plan_folder(
     return around_broken(run)
 
 
-def _done(
-    spark: SparkSession,
-    path: str,
-    schema: Any,  # noqa: ANN401 - an Arrow schema
-) -> set[tuple[Any, ...]]:
+def _done(target: Destination, table: str) -> set[tuple[Any, ...]]:
     """Return which answers are there: cluster, time, request."""
     names = ("cluster_id", "micros", "request", "request_hash")
-    return {tuple(row[n] for n in names) for row in _written(spark, path, schema)}
+    return {tuple(row[n] for n in names) for row in _written(target, table)}
 
 
-def _written(
-    spark: SparkSession,
-    path: str,
-    schema: Any,  # noqa: ANN401 - an Arrow schema
-) -> list[dict[str, Any]]:
+def _written(target: Destination, name: str) -> list[dict[str, Any]]:
     """Return the answers that are there, without what is large."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    table = read_rows(spark, path)
+    table = target.read(name)
     if table is None:
         return []
     # Plans of older versions say less.
-    shown = conform(table, from_arrow_schema(row_schema(schema, LARGE)))
+    shown = conform(table, from_arrow_schema(row_schema(SCHEMAS[name], LARGE)))
     timed = shown.withColumn("micros", F.unix_micros("taken_at"))
     rows = timed.drop("taken_at").orderBy("cluster_id", "micros", "request").collect()
     return [row.asDict() | {"taken_at": time_of(row["micros"])} for row in rows]

@@ -20,6 +20,7 @@ from placement.score.incomplete import (
     NO_PARTITIONS,
     missing_partitions,
 )
+from planner.fleet.contracts.schemas import PROBLEM, PROBLEMS
 from planner.snapshot.broker_checks import (
     BROKER_CHECKS,
     TOPIC_CHECKS,
@@ -36,7 +37,6 @@ from planner.spark.chunk import NO_NAME, TOTALS
 from planner.spark.files import TIME
 from planner.spark.findings import (
     MOST_TOLD,
-    PROBLEM,
     WARNING,
     Row,
     more_rows,
@@ -48,14 +48,6 @@ from planner.spark.lists import place_keys
 from planner.spark.parcels import NO_TIME, Key, Unpacked
 
 Numbers = npt.NDArray[np.int64]
-SCHEMA = pa.schema(
-    [
-        ("cluster_id", pa.string()),
-        ("taken_at", TIME),
-        *((name, pa.string()) for name in PROBLEM),
-    ]
-)
-"""The columns of the table of problems."""
 
 
 def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
@@ -152,14 +144,14 @@ def _in_all(parcels: Unpacked, grounds: Grounds) -> list[Row]:
 
 
 def table_of(key: Key, rows: Sequence[Row]) -> ArrowTable:
-    """Return rows of one snapshot in the columns of `SCHEMA`."""
+    """Return rows of one snapshot in the columns of `PROBLEMS`."""
     count = len(rows)
     every = [row_of(**row) for row in rows]
     columns = [pa.array([row[name] for row in every], pa.string()) for name in PROBLEM]
     cluster_id = pa.repeat(pa.scalar(key[0], pa.string()), count)
     micros = None if key[1] == NO_TIME else key[1]
     taken_at = pa.repeat(pa.scalar(micros, pa.int64()).cast(TIME), count)
-    return pa.Table.from_arrays([cluster_id, taken_at, *columns], schema=SCHEMA)
+    return pa.Table.from_arrays([cluster_id, taken_at, *columns], schema=PROBLEMS)
 
 
 def _once_each(found: ArrowTable) -> list[Row]:

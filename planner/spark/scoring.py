@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from planner.fleet.contracts.schemas import PROBLEMS
 from planner.score.tables import LEVELS, SCHEMA
 from planner.spark.balance import ScoreSettings
 from planner.spark.dealing import shuffled_tasks
@@ -27,7 +28,6 @@ from planner.spark.judged import (
 from planner.spark.opening import open_fleet
 from planner.spark.parcels import SCHEMA as PARCELS
 from planner.spark.partial import partial_sums
-from planner.spark.problems import SCHEMA as PROBLEMS
 
 TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
 """Partitions, and snapshots, whose parcels are worth a task of their own: 0.1 s."""
@@ -51,7 +51,7 @@ class FleetScores:
     @property
     def problems(self) -> DataFrame:
         """
-        A row per thing that is wrong: `planner.spark.problems.SCHEMA`.
+        A row per thing that is wrong: `planner.fleet.contracts.schemas.PROBLEMS`.
 
         Of severity `error`: the snapshot has no scores. `warning`: it has, and may be
         loaded in part.

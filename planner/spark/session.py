@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 from planner.spark.java_stderr import without_warnings
+from planner.spark.versions import require_new_pyspark, require_new_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,6 +109,7 @@ def start_session(
 
     active = SparkSession.getActiveSession()
     if active is not None:
+        require_new_spark(active.version, what="the session's Spark")
         return active
     if is_here:
         require_new_java()
@@ -128,6 +130,7 @@ def start_session(
         rule = f"Spark does not start: {_first_line(error)}"
         remedy = "check --master and --conf"
         raise _refusal(rule, remedy, value=master or "") from error
+    require_new_spark(session.version, what="the session's Spark")
     stage("working on Spark")
     return session
 
@@ -203,6 +206,7 @@ def _require_spark(*, needs_java: bool) -> None:
         rule = "PySpark is not installed"
         remedy = "install it: python -m pip install 'kafka-planner[spark]'"
         raise _refusal(rule, remedy)
+    require_new_pyspark()
     if needs_java and _java() is None:
         rule = f"Spark needs Java {LEAST_JAVA} or newer, and no java was found"
         raise _refusal(rule, _JAVA_REMEDY)

@@ -7,16 +7,16 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
+from planner.fleet.contracts.schemas import FIGURES
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.fleet.trends import DAYS, NEEDED, SCHEMA, trend_table
+from planner.spark.destination import destination_at
 from planner.spark.header import time_of
-from planner.spark.output import SCORES, read_rows, writing
+from planner.spark.output import SCORES
 from planner.spark.selecting import rows_selected
 
 TRENDS = "trends"
 BALANCE = "balance"
-FIGURES = ("max_use", "max_deviation", "max_over_mean", "cv", "gini", "jain")
-"""Figures of a cluster of which the change is said."""
 
 
 def trends(scores: DataFrame) -> DataFrame:
@@ -79,16 +79,16 @@ def trends_folder(
     selection: SnapshotSelection = ALL,
 ) -> list[dict[str, Any]]:
     """
-    Write the trends of a folder of scores; what is there is replaced.
+    Write the trends of scores; what is there is replaced.
 
     Parameters
     ----------
     spark
         The session.
     folder
-        Results folder of `fleet score`.
+        Results of `fleet score`: a folder, or ``table:CATALOG.SCHEMA``.
     output
-        Where `trends/` and `balance/` go.
+        Where `trends` and `balance` go, likewise.
     selection
         The snapshots that count.
 
@@ -101,16 +101,15 @@ def trends_folder(
     BadInputError
         If there are no scores, no cluster matches, or nothing can be written.
     """
-    every = read_rows(spark, f"{folder.rstrip('/')}/{SCORES}")
+    every = destination_at(spark, folder).read(SCORES)
     if every is None:
         raise _no_scores(folder)
     scores = rows_selected(every, selection)
-    root = output.rstrip("/")
-    with writing(output):
-        trends(scores).write.mode("overwrite").parquet(f"{root}/{TRENDS}")
-        changed = balance_changes(scores)
-        changed.write.mode("overwrite").parquet(f"{root}/{BALANCE}")
-    return soonest(spark.read.parquet(f"{root}/{TRENDS}"))
+    target = destination_at(spark, output)
+    target.write(TRENDS, trends(scores), replaces=True)
+    target.write(BALANCE, balance_changes(scores), replaces=True)
+    found = target.read(TRENDS)
+    return [] if found is None else soonest(found)
 
 
 def _no_scores(folder: str) -> BadInputError:

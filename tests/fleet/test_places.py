@@ -46,6 +46,21 @@ def test_everything_that_is_not_there(tmp_path, capsys, never_started):
     ]
 
 
+@pytest.mark.parametrize("command", ["score", "plan", "changes", "overview", "trends"])
+@pytest.mark.parametrize("name", ["", "lake.", "lake..kafka", "lake.a b", "`lake"])
+def test_a_schema_without_a_name(tmp_path, capsys, never_started, command, name):
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "scores").mkdir()
+
+    found = run(capsys, "fleet", command, tmp_path, "-o", f"table:{name}")
+
+    assert (found.code, found.out) == (2, "")
+    assert "write table:CATALOG.SCHEMA" in found.err
+    read = run(capsys, "fleet", command, f"table:{name}", "-o", tmp_path / "out")
+    assert (read.code, read.out) == (2, "")
+    assert "must be the name of a schema of a catalog" in read.err
+
+
 @pytest.mark.parametrize(
     ("command", "said"), [("trends", "fleet score"), ("ingest", "CLUSTER/TIME/files")]
 )

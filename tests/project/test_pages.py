@@ -78,6 +78,19 @@ def test_a_page_shows_what_is_printed(name, folder, capsys):
     assert printed == text
 
 
+def test_the_page_of_tables_shows_their_contracts():
+    from planner.fleet.contracts.every import page as contracts
+
+    page = DOCS / "fleet-tables.md"
+    text = page.read_text(encoding="utf-8")
+    head = text.partition("\n## ")[0].rstrip("\n")
+    printed = f"{head}\n\n{contracts().rstrip()}\n"
+    if os.environ.get("PLANNER_WRITE_PAGES"):
+        page.write_text(printed, encoding="utf-8")
+
+    assert printed == text
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_page_of_an_operation_shows_a_screen_of_it(name):
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")

@@ -63,6 +63,16 @@ def failed(error, package="pyspark.sql"):
         pytest.param("java.lang.OutOfMemoryError: Java heap", "memory=4g", id="memory"),
         pytest.param("IOException: No space left on device", "local.dir", id="disk"),
         pytest.param(
+            "io.delta.exceptions.ConcurrentAppendException: [DELTA_CONCURRENT_APPEND]",
+            "another job wrote to the same table",
+            id="delta-conflict",
+        ),
+        pytest.param(
+            "org.apache.iceberg.exceptions.CommitFailedException: Cannot commit",
+            "another job wrote to the same table",
+            id="iceberg-conflict",
+        ),
+        pytest.param(
             "org.apache.spark.shuffle.MetadataFetchFailedException: Missing",
             "executor was lost with rows",
             id="shuffle",

@@ -19,11 +19,12 @@ import pyarrow as pa
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.append import stage
 from planner.fleet.commits import Commit
+from planner.fleet.dumps.claims import Claims, dump_refused
 from planner.fleet.dumps.finding import Dump, FoundFile, find_dumps
 from planner.fleet.dumps.reading import Reading, read_dump
 from planner.fleet.dumps.receipts import Receipt, read_receipts, write_receipts
-from planner.fleet.dumps.rejects import FOLDER, Reject, Scope, reject_table
-from planner.fleet.store import Store
+from planner.fleet.dumps.rejects import FOLDER, Reject, reject_table
+from planner.fleet.store import FileSink, Store
 from planner.snapshot.columns import ArrowTable
 
 
@@ -100,7 +101,7 @@ def _refusal(folder: str, reason: str) -> BadInputError:
 
 
 def take(
-    dump: Dump, source: Store, target: Store, *, allow_partial: bool = False
+    dump: Dump, source: Store, target: FileSink, *, allow_partial: bool = False
 ) -> Taken:
     """
     Read one dump; write its rows and its rejects. Whatever is wrong becomes a reject.
@@ -112,7 +113,7 @@ def take(
     source
         The folder of all dumps.
     target
-        The fleet.
+        The fleet's folder, or where its files are held.
     allow_partial
         Whether to go on where files hide something from each other.
     """
@@ -142,19 +143,14 @@ def _read(dump: Dump, source: Store, *, allow_partial: bool) -> tuple[Reading, b
         contents = {file.name: source.read(file.name) for file in dump.files}
     except OSError as error:
         rule = f"the files must be readable: {error.strerror or error}"
-        reject = _refused(dump.name, rule, "it is tried again by the next run")
+        reject = dump_refused(dump.name, rule, "it is tried again by the next run")
         return Reading(snapshot=None, rejects=(reject,)), False
     try:
         return read_dump(dump, contents, allow_partial=allow_partial), True
     except Exception as error:  # one dump must not stop the others
         rule = f"the dump could not be read: {type(error).__name__}: {error}"
-        reject = _refused(dump.name, rule, "see to the dump, or remove it")
+        reject = dump_refused(dump.name, rule, "see to the dump, or remove it")
         return Reading(snapshot=None, rejects=(reject,)), True
-
-
-def _refused(dump: str, rule: str, remedy: str) -> Reject:
-    problem = InputProblem(file=dump, place="", value="", rule=rule, remedy=remedy)
-    return Reject(scope=Scope.SNAPSHOT, problem=problem)
 
 
 def rejects_file(dump: str) -> str:
@@ -163,7 +159,7 @@ def rejects_file(dump: str) -> str:
 
 
 def _write_rejects(
-    target: Store,
+    target: FileSink,
     dump: str,
     rejects: Sequence[Reject],
     cluster_id: str | None,
@@ -179,7 +175,7 @@ def _write_rejects(
     _write_table(target, name, table)
 
 
-def _write_table(target: Store, name: str, table: ArrowTable) -> None:
+def _write_table(target: FileSink, name: str, table: ArrowTable) -> None:
     from pyarrow import parquet
 
     sink = pa.BufferOutputStream()
@@ -189,7 +185,7 @@ def _write_table(target: Store, name: str, table: ArrowTable) -> None:
 
 class Intake:
     """
-    The one writer of a fleet: knows what was taken in, and makes visible what is new.
+    The one writer of a fleet folder: knows what was taken in, and makes new visible.
 
     Parameters
     ----------
@@ -204,18 +200,11 @@ class Intake:
 
     def __init__(self, target: Store) -> None:
         self._target = target
-        self._receipts = read_receipts(target)
-        self._known = target.visible().snapshots
-        self._holder = {
-            receipt.key: dump
-            for dump, receipt in sorted(self._receipts.items())
-            if receipt.key is not None
-        }
+        self._claims = Claims(read_receipts(target), target.visible().snapshots)
 
     def new(self, dumps: Iterable[Dump]) -> list[Dump]:
         """Return the dumps that are new, or have changed since they were taken in."""
-        known = {name: receipt.signature for name, receipt in self._receipts.items()}
-        return [dump for dump in dumps if known.get(dump.name) != dump.signature]
+        return self._claims.new(dumps)
 
     def settle(self, taken: Iterable[Taken]) -> list[Receipt]:
         """
@@ -224,43 +213,25 @@ class Intake:
         Of two dumps that claim the same cluster and time, the one taken in first stays,
         or the first by name; the other is refused.
         """
-        settled = [
-            self._settle(each) for each in sorted(taken, key=lambda t: t.receipt.dump)
-        ]
-        if settled:
-            write_receipts(self._target, settled)
-        self._receipts |= {receipt.dump: receipt for receipt in settled}
-        return settled
+        by_dump = {each.receipt.dump: each for each in taken}
+        settled = self._claims.settle(each.receipt for each in by_dump.values())
+        for each in settled:
+            commit = by_dump[each.receipt.dump].commit
+            if each.is_new and commit is not None:
+                self._target.commit(commit)
+            if each.reject is not None:
+                self._add_reject(each.receipt, each.reject)
+        receipts = [each.receipt for each in settled]
+        if receipts:
+            write_receipts(self._target, receipts)
+        return receipts
 
-    def _settle(self, taken: Taken) -> Receipt:
-        receipt, commit = taken.receipt, taken.commit
-        if commit is None:
-            return receipt
-        ((key, content),) = commit.snapshots.items()
-        first = self._holder.setdefault(key, receipt.dump)
-        if first != receipt.dump:
-            return _doubled(receipt, self._target, first)
-        if self._known.get(key) != content:
-            self._target.commit(commit)
-            self._known[key] = content
-        return receipt
+    def _add_reject(self, receipt: Receipt, table: ArrowTable) -> None:
+        """Add to the rejects that a dump has already."""
+        from pyarrow import parquet
 
-
-def _doubled(receipt: Receipt, target: Store, first: str) -> Receipt:
-    """Refuse a dump whose cluster and time another has."""
-    from pyarrow import parquet
-
-    rule = f"another dump has this cluster and time: {first}"
-    reject = _refused(receipt.dump, rule, "remove one of both")
-    moment = datetime.fromisoformat(str(receipt.taken_at))
-    table = reject_table(
-        [reject], dump=receipt.dump, cluster_id=receipt.cluster_id, taken_at=moment
-    )
-    name = rejects_file(receipt.dump)
-    if receipt.rejects:
-        before = parquet.read_table(pa.BufferReader(target.read(name)))
-        table = pa.concat_tables([before, table])
-    _write_table(target, name, table)
-    return replace(
-        receipt, cluster_id=None, taken_at=None, content=None, rejects=len(table)
-    )
+        name = rejects_file(receipt.dump)
+        if receipt.rejects > len(table):
+            before = parquet.read_table(pa.BufferReader(self._target.read(name)))
+            table = pa.concat_tables([before, table])
+        _write_table(self._target, name, table)

@@ -1,0 +1,1 @@
+"""Contracts of the tables of fleets; imports the schemas of `planner`, never Spark."""

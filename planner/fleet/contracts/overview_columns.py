@@ -1,0 +1,85 @@
+"""Meaning, unit and nulls of the columns of an overview."""
+
+from collections.abc import Mapping
+
+from planner.fleet.contracts.snapshot_columns import KEY, Meaning
+
+_OK = "status is not ok"
+_PRICE = "no price, or not known"
+_TREND = "no trends given, or nothing grows"
+_UNKNOWN = "not known"
+OVERVIEW_COLUMNS: Mapping[str, Meaning] = {
+    **KEY,
+    "status": ("ok, refused or failed.", "", ""),
+    "reason": ("Reason why it is not ok.", "", "it is"),
+    "kafka_version": ("Version of Kafka.", "", _UNKNOWN),
+    "features": ("Finalised features and their levels.", "", _OK),
+    "brokers": ("Brokers of the cluster.", "brokers", _OK),
+    "topics": ("Topics of the cluster.", "topics", _OK),
+    "partitions": ("Partitions of the cluster.", "partitions", _OK),
+    "replicas": ("Replicas of the cluster.", "replicas", _OK),
+    "offline_partitions": ("Partitions without a leader.", "partitions", _OK),
+    "under_min_isr": ("Partitions under their minimum in sync.", "partitions", _OK),
+    "rack": ("Partitions against the rack rule.", "partitions", _OK),
+    "over_capacity": ("Pairs of broker and resource over capacity.", "pairs", _OK),
+    "num_hot_spots": ("Brokers over a band or a threshold.", "brokers", _OK),
+    "brokers_out_of_band": ("Brokers outside a band.", "brokers", _OK),
+    "brokers_over_threshold": ("Brokers over a threshold.", "brokers", _OK),
+    "min_bytes_to_balance": ("Proven least bytes to balance.", "bytes", _OK),
+    "worst_broker": ("Broker furthest from its target.", "", _UNKNOWN),
+    "worst_resource": ("Resource of that deviation.", "", _UNKNOWN),
+    "worst_deviation": ("That deviation.", "fraction", _UNKNOWN),
+    "max_disk_use": ("Highest use of a disk.", "fraction", _UNKNOWN),
+    "fullest_broker": ("Broker of that disk.", "", _UNKNOWN),
+    "headroom_n1_broker": (
+        "Free part of the scarcest resource without the largest broker.",
+        "fraction",
+        _UNKNOWN,
+    ),
+    "headroom_n1_rack": (
+        "Free part of the scarcest resource without the largest rack.",
+        "fraction",
+        _UNKNOWN,
+    ),
+    "rf1_partitions": ("Partitions of one replica.", "partitions", _OK),
+    "rf_equals_min_isr": (
+        "Partitions that stop with one replica.",
+        "partitions",
+        _OK,
+    ),
+    "unclean_enabled": ("Topics with unclean leader election.", "topics", _OK),
+    "infinite_retention": ("Topics that keep everything.", "topics", _OK),
+    "no_rack": ("Brokers without a rack.", "brokers", _OK),
+    "rf_mixed_in_topic": ("Topics of several replication factors.", "topics", _OK),
+    "tags": ("Tags that all brokers have.", "", _OK),
+    "owner": ("The tag owner.", "", "no such tag"),
+    "bytes_all_replicas": ("Size of all replicas.", "bytes", _UNKNOWN),
+    "remote_bytes": ("Bytes in remote storage.", "bytes", _UNKNOWN),
+    "bytes_by_owner": ("Size of all replicas, by owner of the topic.", "bytes", _OK),
+    "cross_rack_bytes_per_s": ("Replication between racks.", "bytes/s", _UNKNOWN),
+    "skew_in": ("Skew of bytes in among partitions.", "ratio", _UNKNOWN),
+    "data_age_s": ("Age of the snapshot when written.", "s", "no time"),
+    "rates_source": ("Source of the rates.", "", "no rates"),
+    "unknown_fraction": ("Partitions of unknown bytes in.", "fraction", _OK),
+    "estimated_fraction": ("Bytes in that were estimated.", "fraction", _UNKNOWN),
+    "plan_fingerprint": ("Fingerprint of the snapshot.", "", _OK),
+    "cost_currency": ("Currency of all costs.", "", "no prices"),
+    "cost_per": ("Span of time of all costs.", "", "no prices"),
+    "cost_brokers": ("Cost of the brokers.", "currency", _PRICE),
+    "cost_cross_rack": ("Cost of replication between racks.", "currency", _PRICE),
+    "cost_remote": ("Cost of remote storage.", "currency", _PRICE),
+    "cost_total": ("Sum of the costs that are known.", "currency", _PRICE),
+    "cost_by_owner": ("Costs by owner of the topic.", "currency", "no prices"),
+    "cost_by_tag": ("Costs by any other tag.", "currency", "no prices"),
+    "brokers_if_balanced": ("Fewest brokers, none fuller.", "brokers", _PRICE),
+    "saving_if_balanced": ("Cost of brokers above these.", "currency", _PRICE),
+    "brokers_at_least": ("Fewest brokers that survive a loss.", "brokers", _PRICE),
+    "saving_at_most": ("Cost of brokers above these.", "currency", _PRICE),
+    "growth_bytes_per_day": ("Growth of all disks.", "bytes/day", "no trends given"),
+    "days_until_full": ("Days until the first broker is full.", "days", _TREND),
+    "days_until_full_low": ("Fewest such days, at 95 %.", "days", _TREND),
+    "days_until_full_high": ("Most such days, at 95 %.", "days", _TREND),
+    "moved_bytes_since": ("Bytes copied since.", "bytes", "no changes given"),
+    "moved_since": ("Time of the snapshot before, UTC.", "", "no changes given"),
+}
+"""By column."""

@@ -1,0 +1,104 @@
+"""Tables of a catalog by name: their formats, how they are made, and widened."""
+
+from collections.abc import Iterator
+
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T  # noqa: N812
+
+from planner.fleet.contracts.contract import VERSION, TableContract
+from planner.fleet.places import name_parts
+
+ICEBERG = "iceberg"
+DELTA = "delta"
+
+
+def qualified(schema: str, table: str) -> str:
+    """
+    Return the quoted name of a table.
+
+    Examples
+    --------
+    >>> qualified("lake.kafka", "scores")
+    '`lake`.`kafka`.`scores`'
+    """
+    return ".".join(f"`{part}`" for part in (*name_parts(schema), table))
+
+
+def format_of(spark: SparkSession, schema: str) -> str:
+    """Return the format in which a catalog makes tables: Iceberg's own, else Delta."""
+    parts = name_parts(schema)
+    default = spark.conf.get("spark.sql.defaultCatalog", "spark_catalog")
+    catalog = parts[0] if len(parts) > 1 else default
+    kind = spark.conf.get(f"spark.sql.catalog.{catalog}", "")
+    return ICEBERG if ICEBERG in str(kind).lower() else DELTA
+
+
+def create_table(
+    spark: SparkSession, schema: str, contract: TableContract, columns: T.StructType
+) -> None:
+    """
+    Make an empty table, laid out as users of its format expect.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    schema
+        Schema of a catalog.
+    contract
+        The table.
+    columns
+        Its columns, with their comments.
+    """
+    name, kind = qualified(schema, contract.name), format_of(spark, schema)
+    spark.sql(
+        f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(map(_definition, columns))}) "
+        f"USING {kind} {_layout(kind, contract)} "
+        f"TBLPROPERTIES ('kafka-planner.version' = '{VERSION}')"
+    )
+    if kind == ICEBERG:
+        _order(spark, name)
+
+
+def _layout(kind: str, contract: TableContract) -> str:
+    if kind == ICEBERG:
+        return "PARTITIONED BY (days(taken_at))" if contract.is_by_day else ""
+    keys = ["taken_at", "cluster_id"] if contract.is_by_day else [contract.keys[0]]
+    return f"CLUSTER BY ({', '.join(keys)})"
+
+
+def _order(spark: SparkSession, name: str) -> None:
+    """Sort files by cluster, where the session has Iceberg's extensions of SQL."""
+    try:
+        spark.sql(f"ALTER TABLE {name} WRITE LOCALLY ORDERED BY cluster_id")
+    except ParseException:
+        return
+
+
+def widen_table(spark: SparkSession, name: str, columns: T.StructType) -> None:
+    """Add the columns, and fields of structs, that an older table lacks."""
+    missing = list(_missing(spark.table(name).schema, columns))
+    if missing:
+        spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
+
+
+def _missing(
+    have: T.StructType, wanted: T.StructType, place: str = ""
+) -> Iterator[str]:
+    known = {field.name: field.dataType for field in have}
+    for field in wanted:
+        kind = known.get(field.name)
+        if kind is None:
+            yield _definition(field, place)
+        elif isinstance(kind, T.StructType) and isinstance(
+            field.dataType, T.StructType
+        ):
+            yield from _missing(kind, field.dataType, f"{place}`{field.name}`.")
+
+
+def _definition(field: T.StructField, place: str = "") -> str:
+    comment = str((field.metadata or {}).get("comment", ""))
+    quoted = comment.replace("\\", "\\\\").replace("'", "\\'")
+    kind = field.dataType.simpleString()
+    return f"{place}`{field.name}` {kind}" + (f" COMMENT '{quoted}'" if quoted else "")

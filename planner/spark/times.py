@@ -1,0 +1,12 @@
+"""Times of tables, whatever the session's zone."""
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+
+MICROS_PER_DAY = 86_400_000_000
+
+
+def day_of(moment: str) -> Column:
+    """Return the day of a time in UTC."""
+    days = F.floor(F.unix_micros(moment) / MICROS_PER_DAY).cast("int")
+    return F.date_add(F.lit("1970-01-01").cast("date"), days).cast("string")

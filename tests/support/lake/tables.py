@@ -1,0 +1,33 @@
+"""Tables of Delta Lake and Iceberg, and their commits."""
+
+from typing import Any
+
+
+def rows_of(lake: Any, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table, in any order."""
+    return [row.asDict(recursive=True) for row in lake.table(table).collect()]
+
+
+def commits_of(lake: Any, table: str) -> list[str]:
+    """Return what wrote rows into a table, commit by commit."""
+    if table.startswith("spark_catalog"):
+        rows = lake.sql(f"DESCRIBE HISTORY {table}").orderBy("version").collect()
+        return [row["operation"] for row in rows if row["operation"] == "MERGE"]
+    rows = lake.table(f"{table}.snapshots").orderBy("committed_at").collect()
+    return [row["operation"] for row in rows]
+
+
+def layout_of(lake: Any, table: str) -> str:
+    """Return what files of a table are laid out by."""
+    if table.startswith("spark_catalog"):
+        (row,) = lake.sql(f"DESCRIBE DETAIL {table}").collect()
+        return ", ".join(row["clusteringColumns"])
+    said = lake.sql(f"DESCRIBE EXTENDED {table}").collect()
+    parts = [r["data_type"] for r in said if r["col_name"].startswith("Part ")]
+    order = lake.sql(f"SHOW TBLPROPERTIES {table}").where("key = 'sort-order'").first()
+    return ", ".join([*parts, *order["value"].split()[:1]])
+
+
+def comments_of(lake: Any, table: str) -> set[str]:
+    """Return the comments of the columns of a table."""
+    return {row["comment"] for row in lake.sql(f"DESCRIBE TABLE {table}").collect()}
