@@ -7,16 +7,14 @@ there.
 """
 
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from support.lake.parts import lake_jars, missing_prerequisite, pyspark_folder
+from support.lake.parts import PYSPARK, lake_jars, missing_prerequisite
+from support.other_spark import outcomes_on
 from support.spark import JVM
 
 INSIDE = "KAFKA_PLANNER_LAKE"
@@ -65,36 +63,8 @@ def _is_lake(item: pytest.Item) -> bool:
 
 
 def _run_inside(names: list[str], root: Path) -> dict[str, str | None]:
-    with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch) / "report.xml"
-        paths = [str(pyspark_folder()), os.environ.get("PYTHONPATH", "")]
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *names],
-            cwd=root,
-            check=False,
-            capture_output=True,
-            text=True,
-            env={
-                **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
-                INSIDE: scratch,
-                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-            },
-        )
-        if not report.exists():
-            return dict.fromkeys(names, done.stdout + done.stderr)
-        cases = ElementTree.parse(report).iter("testcase")  # noqa: S314 - pytest's own
-        return {_name_of(case): _trouble(case) for case in cases}
-
-
-def _name_of(case: ElementTree.Element) -> str:
-    """Return the id of a test as pytest has it."""
-    path = case.attrib["classname"].replace(".", "/")
-    return f"{path}.py::{case.attrib['name']}"
-
-
-def _trouble(case: ElementTree.Element) -> str | None:
-    found = [each for each in case if each.tag in {"failure", "error", "skipped"}]
-    return "\n".join(each.text or "" for each in found) if found else None
+    with tempfile.TemporaryDirectory() as warehouse:
+        return outcomes_on(PYSPARK, names, root, {INSIDE: warehouse})
 
 
 @pytest.fixture(scope="session")
