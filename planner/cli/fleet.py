@@ -78,7 +78,7 @@ def score(
 
     Example: kafka-planner fleet score fleet -o scores
     """
-    from planner.fleet.places import fleet_at
+    from planner.fleet.places import fleet_at, is_folder_here
     from planner.fleet.selection import read_selection
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
@@ -86,7 +86,10 @@ def score(
     conditions = parse_conditions(fail_on or [], absent=NOT_ON_SPARK)
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
     selection = read_selection(since, until, cluster)
-    session = session_of(master, conf, reads=[fleet_at(fleet)], writes=output)
+    is_here = is_folder_here(fleet) and is_folder_here(output)
+    session = session_of(
+        master, conf, in_python=is_here, reads=[fleet_at(fleet)], writes=output
+    )
     from planner.spark.command import score_folder
     from planner.spark.latest import latest_scores
 

@@ -166,6 +166,11 @@ def is_local(master: str | None, conf: Mapping[str, str]) -> bool:
     )
 
 
+def is_folder_here(path: str) -> bool:
+    """Tell whether a path is one of this machine's file system, and no catalog's."""
+    return _here(path) is not None
+
+
 def require(places: Iterable[Given]) -> None:
     """
     Refuse folders of this machine that are not there, or not what they should be.

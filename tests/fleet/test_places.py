@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.fleet.places import is_local
+from planner.fleet.places import is_folder_here, is_local
 from support.commands import run
 
 
@@ -90,3 +90,17 @@ def test_paths_that_are_of_this_machine(
         monkeypatch.setenv(variable, "x")
 
     assert is_local(master, conf) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "is_here"),
+    [
+        ("fleet", True),
+        ("/data/fleet", True),
+        ("file:///data/fleet", True),
+        ("s3a://bucket/fleet", False),
+        ("table:kafka", False),
+    ],
+)
+def test_which_paths_are_of_this_machine(path, is_here):
+    assert is_folder_here(path) == is_here

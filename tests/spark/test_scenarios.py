@@ -148,7 +148,11 @@ def test_scenarios_are_played_once(spark, tmp_path, file, capsys):
     # The step that another goes on from is a part of that other one.
     file.write_text(SCENARIOS.replace("count = 2", "count = 3"))
     assert play()[1] == ["and then one fewer", "two more"]
-    assert spark.read.parquet(str(out / "scenarios")).columns[:-1] == SCHEMA.names
+    assert spark.read.parquet(str(out / "scenarios")).columns == [
+        *SCHEMA.names,
+        "version",
+        "date",
+    ]
 
 
 def test_a_broken_file_is_a_row_of_each_scenario(spark, tmp_path, file):
