@@ -4,8 +4,9 @@ Tables of a catalog as they were at one moment.
 A job reads the tables of a fleet several times, and others write to them meanwhile. So
 each is read at the version that it had when the fleet was opened, where its format has
 versions. `fleet ingest` lists the snapshots that it writes in the table `commits`:
-withdrawn before a snapshot is replaced, and last once all its rows are there. If `commits` has the same version before and after the other tables are pinned,
-none of the snapshots that it lists was being written in between.
+withdrawn before a snapshot is replaced, and last once all its rows are there. If
+`commits` has the same version before and after the other tables are pinned, none of the
+snapshots that it lists was being written in between.
 """
 
 import re
