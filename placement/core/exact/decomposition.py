@@ -25,7 +25,7 @@ from placement.core.closing import closing, is_listened_to
 from placement.core.exact.bands_model import BandsModel
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
-from placement.core.exact.node_search import NodeSearch
+from placement.core.exact.node_search import PROGRAM, NodeSearch
 from placement.core.exact.separable import NodeBins
 from placement.core.exact.solver_names import highs
 from placement.core.exact.spread_rows import keep_spread
@@ -214,8 +214,9 @@ class _Node:
 
     @cached_property
     def _plain(self) -> NodeRows:
-        """The constraints without the soft caps on collections."""
-        return NodeRows(self._problem, self._bands, self._node, None)
+        """The constraints without the soft caps on collections; the same if none."""
+        plain = NodeRows(self._problem, self._bands, self._node, None)
+        return plain if len(plain.rows) < len(self._rows.rows) else self._rows
 
     def watch(self, cost: int, others: int) -> None:
         """Report from now on, with the cost of the answer and bounds of other nodes."""
@@ -252,17 +253,18 @@ class _Node:
         solution is seldom one that keeps them.
         """
         work, left = limits
-        if self.gap() > 1 + FAR:
-            self._solve(self._rows, found, limits)
-            return
-        before = found.spent
-        self._solve(self._plain, found, (work, left))
-        rest = work - (found.spent - before)
-        if self._is_open(self._spread_bound) and rest >= LEAST_WORK:
-            self._solve(self._rows, found, (rest, left))
+        end = found.spent + work
+        is_far = self.gap() > 1 + FAR
+        in_turn = [self._rows] if is_far else [self._plain, self._rows]
+        for rows in dict.fromkeys(in_turn):
+            share = (end - found.spent) * PROGRAM
+            if self._is_open(self._spread_bound) and share >= LEAST_WORK:
+                self._solve(rows, found, (share, left))
+        if self._is_open(self._spread_bound) and end - found.spent >= LEAST_WORK:
+            self.search(found, (end - found.spent, left))
 
     def _solve(self, rows: NodeRows, found: NodeSolutions, limits: Limits) -> None:
-        """Search with some rows; without soft caps the bound is one of any solution."""
+        """Solve with some rows; without soft caps the bound is one of any solution."""
         relaxed = self._relaxed if rows is self._rows else solve_relaxation(rows)
         if relaxed is None:
             return

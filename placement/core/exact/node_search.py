@@ -75,11 +75,15 @@ class NodeSearch:
             Work and time limits.
         """
         work, left = limits
-        columns, used = self.exchanged(columns, work * EXCHANGES)
+        columns, spent = self.exchanged(columns, work * EXCHANGES)
         if not self._is_open(columns, self._least):
-            return Searched(columns, 0, used)
-        solved = self.solved(columns, (work - used, left))
-        return solved._replace(spent=used + solved.spent)
+            return Searched(columns, 0, spent)
+        solved = self.solved(columns, ((work - spent) * PROGRAM, left))
+        columns, spent = solved.columns, spent + solved.spent
+        if self._is_open(columns, solved.bound) and work - spent >= LEAST_WORK:
+            columns, used = self.exchanged(columns, work - spent)
+            spent += used
+        return Searched(columns, solved.bound, spent)
 
     def exchanged(self, columns: BoolArray, work: float) -> tuple[BoolArray, float]:
         """Return the columns after exchanges of a few items, and the work spent."""
@@ -91,25 +95,20 @@ class NodeSearch:
         return columns, self._exchanges.spent - before
 
     def solved(self, columns: BoolArray, limits: Limits) -> Searched:
-        """Return what branch and cut, and exchanges after it, come to."""
+        """Return the solution and the bound of branch and cut."""
         work, left = limits
         outcome = solve_program(
             self._rows,
             self._relaxed,
             columns,
             closed=self._closed,
-            work=work * PROGRAM,
+            work=work,
             seconds=left(),
         )
-        found, spent = outcome.columns, outcome.spent
-        if found is not None and self._rows.cost_of(found) < self._rows.cost_of(
-            columns
-        ):
+        cost, found = self._rows.cost_of(columns), outcome.columns
+        if found is not None and self._rows.cost_of(found) < cost:
             columns = found
-        if self._is_open(columns, outcome.bound) and work - spent >= LEAST_WORK:
-            columns, used = self.exchanged(columns, work - spent)
-            spent += used
-        return Searched(columns, outcome.bound, spent)
+        return Searched(columns, outcome.bound, outcome.spent)
 
     def _is_open(self, columns: BoolArray, bound: float) -> bool:
         return self._rows.cost_of(columns) > bound * (1 + self._closed)
