@@ -1,8 +1,10 @@
 """Rows, relaxation and search of separable nodes, against brute force."""
 
+import itertools
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.core.arrangement import Arrangement, loads
@@ -12,13 +14,14 @@ from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import (
     bound_of,
     proof_of,
+    reduced_costs,
     solve_relaxation,
 )
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.node_search import NodeSearch
 from placement.core.exact.roles_model import roles_within
 from placement.core.exact.separable import NodeBins, separable_nodes
-from placement.core.problem import NOWHERE
+from placement.core.problem import NOWHERE, Movability
 from placement.core.solution import Bounded
 from support.every_way import legal, worst_of
 from support.problems import make_problem
@@ -180,6 +183,77 @@ def test_branch_and_cut_finds_the_least(problem, closed):
     assert found.is_best
     assert found.bound <= least
     assert rows.is_solution(found.columns)
+    assert rows.cost_of(found.columns) == least
+
+
+@st.composite
+def loose(draw):
+    """Rows of three bins that hold one or two items of each of up to four groups."""
+    count = draw(st.integers(1, 4))
+    weight = draw(st.lists(st.integers(1, 20), min_size=count, max_size=count))
+    pairs = st.permutations(range(3)).map(lambda order: order[:2])
+    problem = make_problem(
+        [draw(pairs) for _ in range(count)],
+        num_bins=3,
+        weight=weight,
+        cost=draw(st.lists(st.integers(0, 20), min_size=count, max_size=count)),
+        movability=draw(
+            st.lists(
+                st.sampled_from([Movability.MAY, Movability.MAY, Movability.NEVER]),
+                min_size=2 * count,
+                max_size=2 * count,
+            )
+        ),
+        lower=draw(st.integers(0, sum(weight) // 3)),
+        upper=2 * sum(weight),
+        target=10.0,
+    )
+    least = np.array([draw(st.integers(0, 1)) for _ in range(count)])
+    node = NodeBins((0, 1, 2), least, np.full(count, 2))
+    bands = Bands(problem.bins.lower, problem.bins.upper)
+    rows = NodeRows(problem, bands, node, None)
+    choices = itertools.product([False, True], repeat=len(rows))
+    ways = [way for way in map(np.array, choices) if rows.is_solution(way)]
+    return rows, ways
+
+
+def test_a_column_that_may_be_taken_besides_raises_the_bound_by_its_price_alone():
+    # Bin 0 has to hold 10, at a price of 1: the item in bin 1 may stay all the same.
+    problem = make_problem([[0, 1]], num_bins=2, weight=10, lower=[10, 0], target=10.0)
+    node = NodeBins((0, 1), np.array([1]), np.array([2]))
+    bands = Bands(problem.bins.lower, problem.bins.upper)
+    rows = NodeRows(problem, bands, node, None)
+
+    least, extra = reduced_costs(rows, np.array([1.0]))
+
+    assert (least, extra.tolist()) == (0.0, [0.0, 0.0])
+
+
+@settings(max_examples=100)
+@given(loose(), st.data())
+def test_no_column_of_a_solution_has_more_reduced_cost_than_the_solution(drawn, data):
+    rows, ways = drawn
+    price = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+    prices = np.array([data.draw(price) for _ in rows.rows])
+
+    least, extra = reduced_costs(rows, prices)
+
+    for way in ways:
+        assert rows.cost_of(way) >= least + extra[way].max(initial=0.0) - 1e-9
+
+
+@settings(max_examples=100)
+@given(loose(), st.data())
+def test_branch_and_cut_finds_the_least_where_counts_are_loose(drawn, data):
+    rows, ways = drawn
+    relaxed = solve_relaxation(rows)
+    assume(ways)
+    known = data.draw(st.sampled_from(ways))
+
+    found = solve_program(rows, relaxed, known, closed=0.0, work=20.0)
+
+    least = min(rows.cost_of(way) for way in ways)
+    assert found.bound <= least
     assert rows.cost_of(found.columns) == least
 
 

@@ -118,7 +118,7 @@ def scored(fleet):
         found.release()
 
 
-def told(problems):
+def rows_of(problems):
     return sorted(
         tuple(str(row[name]) for name in ("cluster_id", *PROBLEM)) for row in problems
     )
@@ -130,7 +130,7 @@ def test_frames_are_scored_and_refused_as_files(spark, tmp_path):
     of_files, files_problems = scored(as_files(spark, fleet, tmp_path))
     of_frames, problems = scored(as_frames(spark, fleet))
 
-    assert told(problems) == told(files_problems)
+    assert rows_of(problems) == rows_of(files_problems)
     refused = {row["cluster_id"] for row in problems if row["severity"] == ERROR}
     assert COUNT / 10 < len(refused) < COUNT * 9 / 10
     assert differences(of_files, of_frames) == []

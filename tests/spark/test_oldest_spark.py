@@ -1,6 +1,5 @@
 """Scores, trends and plans on the oldest Spark that is supported."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,10 @@ FILES = ("test_scores", "test_trends", "test_plans", "test_scenarios", "test_ing
 
 @pytest.mark.no_cover
 def test_scores_trends_and_plans_on_the_oldest_spark(pytestconfig):
-    if os.environ.get("KAFKA_PLANNER_SPARK") == OLDEST:
-        pytest.skip("already on it")
     files = [f"tests/spark/{name}.py" for name in FILES]
     root = Path(pytestconfig.rootpath)
 
-    outcomes = outcomes_on(OLDEST, files, root, {"KAFKA_PLANNER_SPARK": OLDEST})
+    outcomes = outcomes_on(OLDEST, files, root, {})
 
     assert len(outcomes) > 50
     assert {name: text for name, text in outcomes.items() if text is not None} == {}

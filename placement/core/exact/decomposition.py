@@ -23,6 +23,7 @@ from placement.core.arrangement import Arrangement, loads
 from placement.core.bounds import Bands
 from placement.core.closing import closing, is_listened_to
 from placement.core.exact.bands_model import BandsModel
+from placement.core.exact.node_program import solve_program
 from placement.core.exact.node_relaxation import Relaxed, bound_of, solve_relaxation
 from placement.core.exact.node_rows import NodeRows
 from placement.core.exact.node_search import PROGRAM, NodeSearch
@@ -268,16 +269,23 @@ class _Node:
         relaxed = self._relaxed if rows is self._rows else solve_relaxation(rows)
         if relaxed is None:
             return
-        search = NodeSearch(rows, relaxed, self._closed)
-        solved = search.solved(self._columns, limits)
+        work, left = limits
+        solved = solve_program(
+            rows,
+            relaxed,
+            self._columns,
+            closed=self._closed,
+            work=work,
+            seconds=left(),
+        )
         found.spent += solved.spent
         if rows is self._plain and solved.bound > self.bound:
             self.bound, found.solver = solved.bound, highs()
         if max(self.bound, solved.bound) > self._spread_bound:
             self._spread_bound, found.solver = max(self.bound, solved.bound), highs()
-        is_cheaper = self._rows.cost_of(solved.columns) < self.cost()
-        if is_cheaper and self._rows.holds(solved.columns):
-            self._columns = solved.columns
+        columns = solved.columns
+        if columns is not None and self._rows.cost_of(columns) < self.cost():
+            self._columns = columns if self._rows.holds(columns) else self._columns
 
     def gap(self) -> float:
         """Return how far the solution is from its bound, relatively."""

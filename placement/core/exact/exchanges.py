@@ -111,7 +111,7 @@ class Exchanges:
         for number, row in enumerate(rows.rows):
             self._weights[number, row.columns] = row.weights
         self._limits = np.array([row.limit for row in rows.rows], dtype=np.int64)
-        self._excess = reduced_costs(rows, self._prices)
+        _, self._excess = reduced_costs(rows, self._prices)
         shape = (rows.problem.num_groups, rows.problem.num_bins)
         self._column = np.full(shape, -1, dtype=np.int64)
         self._column[rows.groups, rows.bins] = np.arange(len(rows))

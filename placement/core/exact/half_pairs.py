@@ -79,7 +79,7 @@ def by_cost(cost: IntArray, window: Window) -> Ranges:
     cost
         ``(m,)`` of the halves, in order.
     window
-        Of the cost.
+        Range of the cost of a pair.
     """
     every = np.arange(len(cost))
     start = np.maximum(np.searchsorted(cost, window.low - cost, "left"), every)
@@ -98,7 +98,7 @@ def by_cost_and_load(
     cost, load
         ``(m,)`` of the halves, in order of cost.
     window, of_load
-        Of the cost, at most 0; and of the load.
+        Range of the cost of a pair, at most 0; and range of its load.
     """
     width = max(window.high - window.low, (int(cost[-1]) - int(cost[0])) / MOST_CELLS)
     cell = ((cost - cost[0]) / width).astype(np.int64)

@@ -1,9 +1,9 @@
 """
 Moves of single items within a node, and exchanges made of them.
 
-Of one item, moves that change cost and priced loads alike differ in their destination
-alone. They count as one move with several destinations, so that an exchange of many
-items is looked for by what it costs, and its destinations are chosen in the end.
+Two moves of an item that change the cost and the loads of priced rows alike differ only
+in their destination. They are one move with several destinations: exchanges of many
+items are searched by cost, and destinations are chosen last.
 """
 
 from collections.abc import Iterator

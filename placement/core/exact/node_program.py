@@ -124,10 +124,10 @@ def _that_can_pay(
     """
     if not rows.is_solution(known):
         return np.ones(len(rows), dtype=np.bool_), np.inf
-    cost, least = rows.cost_of(known), float(relaxed.columns @ rows.cost)
-    gap = cost - least + SAFE * cost + 1
-    can_pay: BoolArray = (reduced_costs(rows, relaxed.prices) <= gap) | known
-    return can_pay | rows.is_kept, cost
+    cost = rows.cost_of(known)
+    least, extra = reduced_costs(rows, relaxed.prices)
+    can_pay: BoolArray = extra <= cost - least + SAFE * cost + 1
+    return can_pay | known, cost
 
 
 def _num_free(rows: NodeRows, can_pay: BoolArray) -> int:

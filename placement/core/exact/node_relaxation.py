@@ -114,11 +114,13 @@ def model_of(rows: NodeRows, scale: float) -> highspy.HighsLp:
     return model
 
 
-def reduced_costs(rows: NodeRows, prices: FloatArray) -> FloatArray:
-    """
-    Return ``(n,)`` the reduced cost of each column.
+def reduced_costs(rows: NodeRows, prices: FloatArray) -> tuple[float, FloatArray]:
+    r"""
+    Return a lower bound on the cost, and how far each column raises it.
 
-    A solution that uses a column costs at least that much more than the relaxation.
+    At prices :math:`\lambda \ge 0` every group takes its cheapest columns, as many as
+    it must and those of a negative price as far as it may. A solution that uses another
+    column takes it besides, or in the place of the dearest of these.
 
     Parameters
     ----------
@@ -126,16 +128,50 @@ def reduced_costs(rows: NodeRows, prices: FloatArray) -> FloatArray:
         Constraints of the bins.
     prices
         ``(rows,)``, not negative.
+
+    Returns
+    -------
+    bound
+        The Lagrangian dual at these prices, in floats.
+    extra
+        ``(n,)`` that a solution costs more than the bound at least if it uses the
+        column; 0 for those of the bound.
     """
-    price = rows.cost.astype(np.float64)
+    price, total = rows.cost.astype(np.float64), 0.0
     for row, of_row in zip(rows.rows, prices.tolist(), strict=True):
         if of_row:
             price[row.columns] += row.weights * of_row
-    order = np.lexsort((price, rows.groups))
-    starts = np.searchsorted(rows.groups, np.arange(rows.problem.num_groups))
-    last = np.minimum(starts + np.maximum(rows.least, 1) - 1, len(rows) - 1)
-    excess: FloatArray = price - price[order][last][rows.groups]
-    return excess
+            total -= row.limit * of_row
+    dearest, taken = _dearest_taken(rows, price)
+    extra: FloatArray = np.maximum(price - dearest[rows.groups], 0.0)
+    extra[rows.is_kept] = 0.0
+    return total + float(price[rows.is_kept].sum()) + taken, extra
+
+
+def _dearest_taken(rows: NodeRows, price: FloatArray) -> tuple[FloatArray, float]:
+    """
+    Return ``(G,)`` the price above which a column is dearer than what its group takes.
+
+    The other value is what the columns that groups take come to; kept ones are apart.
+    """
+    num_groups, free = rows.problem.num_groups, np.nonzero(~rows.is_kept)[0]
+    free = free[np.lexsort((price[free], rows.groups[free]))]
+    group = rows.groups[free]
+    num_kept, num_free, num_paying = (
+        np.bincount(chosen, minlength=num_groups)
+        for chosen in (rows.groups[rows.is_kept], group, group[price[free] < 0])
+    )
+    least = np.clip(rows.least - num_kept, 0, num_free)
+    most = np.clip(rows.most - num_kept, 0, num_free)
+    count = np.clip(num_paying, least, most)
+    start = np.searchsorted(group, np.arange(num_groups))
+    rank = np.arange(len(free)) - start[group]
+    dearest = np.zeros(num_groups)
+    is_last = rank == count[group] - 1
+    dearest[group[is_last]] = price[free[is_last]]
+    # Where there is room for one more, it need not take the place of another.
+    dearest = np.where(count < most, np.maximum(dearest, 0.0), dearest)
+    return dearest, float(price[free[rank < count[group]]].sum())
 
 
 def bound_of(rows: NodeRows, prices: FloatArray) -> int:

@@ -78,8 +78,15 @@ class NodeSearch:
         columns, spent = self.exchanged(columns, work * EXCHANGES)
         if not self._is_open(columns, self._least):
             return Searched(columns, 0, spent)
-        solved = self.solved(columns, ((work - spent) * PROGRAM, left))
-        columns, spent = solved.columns, spent + solved.spent
+        solved = solve_program(
+            self._rows,
+            self._relaxed,
+            columns,
+            closed=self._closed,
+            work=(work - spent) * PROGRAM,
+            seconds=left(),
+        )
+        columns, spent = self._cheaper(columns, solved.columns), spent + solved.spent
         if self._is_open(columns, solved.bound) and work - spent >= LEAST_WORK:
             columns, used = self.exchanged(columns, work - spent)
             spent += used
@@ -94,21 +101,9 @@ class NodeSearch:
         columns = self._exchanges.improved(columns, work)
         return columns, self._exchanges.spent - before
 
-    def solved(self, columns: BoolArray, limits: Limits) -> Searched:
-        """Return the solution and the bound of branch and cut."""
-        work, left = limits
-        outcome = solve_program(
-            self._rows,
-            self._relaxed,
-            columns,
-            closed=self._closed,
-            work=work,
-            seconds=left(),
-        )
-        cost, found = self._rows.cost_of(columns), outcome.columns
-        if found is not None and self._rows.cost_of(found) < cost:
-            columns = found
-        return Searched(columns, outcome.bound, outcome.spent)
+    def _cheaper(self, known: BoolArray, found: BoolArray | None) -> BoolArray:
+        cost_of = self._rows.cost_of
+        return known if found is None or cost_of(found) >= cost_of(known) else found
 
     def _is_open(self, columns: BoolArray, bound: float) -> bool:
         return self._rows.cost_of(columns) > bound * (1 + self._closed)

@@ -192,7 +192,7 @@ RESULT_COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
             }.items()
         },
         "num_findings": ("Findings of verify.", "findings", "status is unknown"),
-        "loads": ("Loads foretold and measured, JSON.", "", "status is unknown"),
+        "loads": ("Loads predicted and measured, JSON.", "", "status is unknown"),
         "plan_fingerprint": ("Fingerprint of the planned snapshot.", "", ""),
         "reason": ("Reason why nothing is known.", "", "something is"),
     },

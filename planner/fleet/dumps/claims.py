@@ -73,8 +73,8 @@ class Claims:
         """
         Decide on dumps that were read, by their receipts.
 
-        Of two dumps that claim the same cluster and time, the one taken in first stays,
-        or the first by name; the other is refused.
+        If two dumps claim the same cluster and time, the one taken in first stays, or
+        the first by name; the other is refused.
         """
         return [self._settle(r) for r in sorted(receipts, key=lambda r: r.dump)]
 
