@@ -55,6 +55,8 @@ class Effort:
     priced_cells
         Largest number of (group, bin) pairs for which prices of load are sought that
         prove more than the bins do one by one.
+    relaxed_cells
+        The same for prices by the linear relaxation of places without roles.
     near_cells
         Largest number of (group, bin) pairs for which, where bands are not kept to, the
         relaxation of the exact model says how near to them anything can come.
@@ -92,6 +94,7 @@ class Effort:
     proof_cells: int = 0
     proves_moves: bool = False
     priced_cells: int = 0
+    relaxed_cells: int = 0
     near_cells: int = 0
     near_nodes: int = 0
     narrowings: int = 0
@@ -117,7 +120,7 @@ QUICK = Effort(
 NORMAL = Effort(
     steps_per_item=6,
     rounds=200,
-    more_rounds=6_200,
+    more_rounds=14_200,
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
@@ -126,6 +129,7 @@ NORMAL = Effort(
     flow_cells=2_000_000,
     proof_cells=20_000,
     priced_cells=4_000,
+    relaxed_cells=40_000,
     near_cells=15_000,
     near_nodes=1,
     narrowings=8,
@@ -138,6 +142,7 @@ NORMAL = Effort(
 THOROUGH = Effort(
     steps_per_item=20,
     rounds=10_000,
+    more_rounds=80_000,
     searches=2,
     gap=0.0,
     milp_cells=2000,
@@ -150,6 +155,7 @@ THOROUGH = Effort(
     proof_cells=2_000_000,
     proves_moves=True,
     priced_cells=100_000,
+    relaxed_cells=200_000,
     near_cells=50_000,
     near_nodes=50,
     narrowings=16,
@@ -174,13 +180,17 @@ EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH, "exact": EXAC
 FEW_PRICED = 1500
 """Up to so many items a price of moves asks for no more rounds of ruin."""
 MORE_FREE = 600
-"""Rounds of ruin at most where moves have no price: uncompiled each takes 10 ms."""
+"""The same of few items where moves have no price: uncompiled a round takes 10 ms."""
+HALVED_ITEMS = 10_000
+"""From so many items on half as many of these rounds are made at most."""
 LARGE_PROBLEM = 100_000
 """From so many items on a round of ruin takes a millisecond, and saves little."""
 TURN = 1000
 """Rounds of ruin that must pay before more are made."""
 LEAST_PAY = 1e-3
-"""Part of the cost that they must save for that."""
+"""Part of the cost that they must save for that where moves have a price."""
+FREE_PAY = 3e-4, 2
+"""The same where they have none, and how many times in a row they may not."""
 
 
 def scans(price_per_move: int) -> tuple[int, ...]:
@@ -196,11 +206,12 @@ def most_rounds(effort: Effort, num_items: int, price_per_move: int) -> int:
     """
     Return how many rounds of ruin a search makes at most, as long as they pay.
 
-    Where every move has a price they pay for longest. None of this depends on what is
+    Exact models take over where items are few. None of this depends on what is
     compiled, so that the answer does not either.
     """
-    if price_per_move:
-        most = effort.more_rounds if num_items > FEW_PRICED else 0
-    else:
-        most = min(effort.more_rounds, MORE_FREE) if num_items <= LARGE_PROBLEM else 0
+    most = effort.more_rounds
+    if num_items <= FEW_PRICED:
+        most = 0 if price_per_move else min(most, MORE_FREE)
+    elif not price_per_move and num_items > HALVED_ITEMS:
+        most = most // 2 if num_items <= LARGE_PROBLEM else 0
     return max(effort.rounds, most)

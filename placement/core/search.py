@@ -18,7 +18,9 @@ from placement.core.compiling import Compiling
 from placement.core.deadline import Deadline
 from placement.core.effort import (
     FEW_PRICED,
+    FREE_PAY,
     LEAST_PAY,
+    MORE_FREE,
     TURN,
     Effort,
     most_rounds,
@@ -339,31 +341,46 @@ class Searcher:
         cost = problem.cost[problem.group_of[moved]]
         return self._column(moved[np.argsort(-cost, kind="stable")])
 
-    def recreate(self, at: Arrangement, best: Value) -> tuple[Arrangement, Value]:
-        """Ruin parts of an arrangement and build them anew; keep what is better."""
+    def recreate(
+        self, at: Arrangement, best: Value, enough: int = 0
+    ) -> tuple[Arrangement, Value]:
+        """
+        Ruin parts of an arrangement and build them anew; keep what is better.
+
+        No more rounds are made once the cost is at most `enough`.
+        """
         if best.moves == 0:
             return at, best
         self._begin(at)
         self._speed_up(is_long=True)
         self._now.floats[BASE_PRICE] = 1.0 + self._mean_cost
         moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        rounds = self._effort.rounds
-        problem = self._problem
-        most = most_rounds(self._effort, problem.num_items, problem.price_per_move)
-        self._in_turns(stages.shake, (moved,), rounds, 64)
-        while rounds < most:
-            was_in_band, cost = self._is_in_band(), self._now.ints[COST]
-            turn = min(TURN, most - rounds)
-            rounds += turn
-            self._in_turns(stages.shake, (moved,), turn, 64)
-            has_paid = self._now.ints[COST] < (1 - LEAST_PAY) * cost
-            is_nearer = self._is_in_band() and not was_in_band
-            if self._deadline.is_over() or not (is_nearer or has_paid):
-                break
+        self._shake(moved, enough)
         self._tidy()
         tried = settled(self._problem, arrangement_of(self._now, self._problem))
         value = evaluate(self._problem, tried)
         return (tried, value) if value < best else (at, best)
+
+    def _shake(self, moved: Any, enough: int) -> None:  # noqa: ANN401 - see `_column`
+        """Make rounds of ruin, and more of them as long as they pay."""
+        rounds, problem = self._effort.rounds, self._problem
+        most = most_rounds(self._effort, problem.num_items, problem.price_per_move)
+        least_pay, patience = (LEAST_PAY, 1) if problem.price_per_move else FREE_PAY
+        self._in_turns(stages.shake, (moved,), rounds, 64)
+        if not (problem.price_per_move or self._is_in_band()):
+            # Ruin seldom comes nearer to bands that are out of reach.
+            most = min(most, MORE_FREE)
+        idle = 0
+        while rounds < most and idle < patience and self._now.ints[COST] > enough:
+            was_in_band, cost = self._is_in_band(), self._now.ints[COST]
+            turn = min(TURN, most - rounds)
+            rounds += turn
+            self._in_turns(stages.shake, (moved,), turn, 64)
+            has_paid = self._now.ints[COST] < (1 - least_pay) * cost
+            is_nearer = self._is_in_band() and not was_in_band
+            idle = 0 if is_nearer or has_paid else idle + 1
+            if self._deadline.is_over():
+                break
 
     def _begin(self, at: Arrangement) -> None:
         """Write an arrangement into the memory, as everything is now."""

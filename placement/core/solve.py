@@ -182,7 +182,7 @@ def _search(
     at, value = answer.at, answer.value
     is_open = not is_proven(problem, answer) and not how.deadline.is_over()
     if is_open and _may_gain(problem, answer, how):
-        better, worth = _polish(problem, at, value, how)
+        better, worth = _polish(problem, answer, how)
         clock.lap("solve")
         if worth < value:
             of, is_in_band = (distance_proof, how.effort), value.is_in_band
@@ -361,14 +361,12 @@ def _flown(
     return placed, evaluate(problem, placed)
 
 
-def _polish(
-    problem: Problem, at: Arrangement, value: Value, how: _How
-) -> tuple[Arrangement, Value]:
+def _polish(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, Value]:
     """Make an answer cheaper by ruin and recreate; a small one by exact models."""
-    effort = how.effort
+    effort, at, value = how.effort, answer.at, answer.value
     # Among very many moves, rounds that ruin a few change next to nothing.
     if 0 < value.moves <= effort.rounds * MOVES_PER_ROUND:
-        at, value = _recreate(problem, at, value, how)
+        at, value = _recreate(problem, answer, how)
     if how.deadline.is_over():
         return at, value
     if how.models.is_fitting and (value.key[0] or not effort.exact_work):
@@ -384,14 +382,17 @@ def _polish(
     return at, value
 
 
-def _recreate(
-    problem: Problem, at: Arrangement, value: Value, how: _How
-) -> tuple[Arrangement, Value]:
+def _recreate(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, Value]:
     """Ruin and recreate with several seeds at once; the best, and first, is kept."""
+    # A bound on what is copied says nothing about the price of the moves.
+    is_bound = not problem.price_per_move and answer.value.is_in_band
+    enough = int(answer.cost * (1 + how.effort.gap)) if is_bound else 0
 
     def search(number: int) -> tuple[Arrangement, Value]:
-        seed = how.seed + number * SEED_STEP
-        return Searcher(problem, how.effort, seed, how.deadline).recreate(at, value)
+        searcher = Searcher(
+            problem, how.effort, how.seed + number * SEED_STEP, how.deadline
+        )
+        return searcher.recreate(answer.at, answer.value, enough)
 
     if (searches := how.effort.searches) == 1:
         return search(0)

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from benchmarks.small import Must, planned, proven_part, row_text
 from benchmarks.small_best import Best, better, read_best
 
@@ -49,3 +51,16 @@ def test_no_best_plan_is_below_what_is_said_of_it():
     for name, best in read_best().items():
         assert best.bytes >= best.bytes_bound, name
         assert best.deviation >= best.deviation_bound - 1e-6, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "seed", "most"),
+    [("30x1000", 1, 0.03), ("30x1000", 3, 0.03), ("100x20000", 1, 0.005)],
+)
+def test_middle_sizes_are_planned_near_a_bound_that_is_checked(size, seed, most):
+    small, _ = planned(size, "c", seed, "normal")
+
+    assert small.num_findings == 0
+    assert small.deviation == 0
+    assert small.checked_gap <= most

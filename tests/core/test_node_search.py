@@ -15,6 +15,7 @@ from placement.core.exact.node_relaxation import (
     bound_of,
     proof_of,
     reduced_costs,
+    relaxed_bound,
     solve_relaxation,
 )
 from placement.core.exact.node_rows import NodeRows
@@ -23,6 +24,7 @@ from placement.core.exact.roles_model import roles_within
 from placement.core.exact.separable import NodeBins, separable_nodes
 from placement.core.problem import NOWHERE, Movability
 from placement.core.solution import Bounded
+from placement.core.verify_prices import verify_prices
 from support.every_way import legal, worst_of
 from support.problems import make_problem
 from support.racked import RACKS, all_legal, racked, within
@@ -92,6 +94,21 @@ def test_prices_of_all_racks_prove_no_more_than_the_least_cost(problem):
     bound, _ = proof_of(problem, bands, prices)
 
     assert bound <= min(value.cost for _, value in within(problem, bands))
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(racked())
+def test_the_relaxation_of_all_bins_proves_no_more_than_the_least_cost(problem):
+    at, _ = worst_of(all_legal(problem))
+    bands = reached_bands(problem, at)
+
+    bound, proof = relaxed_bound(problem, bands)
+
+    assert bound <= min(value.cost for _, value in within(problem, bands))
+    if proof is not None:
+        checked = verify_prices(problem, bands.lower, bands.upper, proof.witness)
+        assert checked == bound
 
 
 def test_an_item_that_lies_nowhere_has_to_be_copied_wherever_it_goes():

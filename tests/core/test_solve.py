@@ -20,6 +20,7 @@ from placement.core.problem import (
     Movability,
     Problem,
 )
+from placement.core.search import Searcher
 from placement.core.solution import Solution, Status
 from placement.core.solve import solve
 from placement.core.value import crossing_costs, evaluate
@@ -284,6 +285,29 @@ def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
     long = solve(problem, effort=replace(few, more_rounds=efforts.MORE_FREE))
 
     assert priced(problem, long) < priced(problem, short)
+
+
+@pytest.mark.slow
+def test_no_more_rounds_are_made_than_are_needed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(compiling, "PLAIN_ITEMS", -1)
+    monkeypatch.setattr(efforts, "FEW_PRICED", 0)
+    problem = spread_out(12, 300, least=0.9)
+    effort = replace(NORMAL, rounds=2, more_rounds=3000)
+    start, value = Searcher(problem, effort, 1).improve(
+        home_arrangement(problem), evaluate(problem, home_arrangement(problem))
+    )
+    made = []
+    turns = Searcher._in_turns
+
+    def counted(self, entry, before, limit, *more):
+        made.append(limit if entry is stages.shake else 0)
+        return turns(self, entry, before, limit, *more)
+
+    monkeypatch.setattr(Searcher, "_in_turns", counted)
+    Searcher(problem, effort, 1).recreate(start, value, enough=value.cost)
+    assert sum(made) == 2
+    Searcher(problem, effort, 1).recreate(start, value)
+    assert sum(made) > 1000
 
 
 def priced(problem: Problem, solution: Solution) -> float:

@@ -20,6 +20,7 @@ import numpy as np
 
 from placement.core.bounds import Bands
 from placement.core.exact.node_rows import NodeRows
+from placement.core.exact.separable import NodeBins
 from placement.core.exact_fit import fits_prices
 from placement.core.problem import FloatArray, IntArray, Problem
 from placement.core.relaxation import whole_prices
@@ -234,3 +235,23 @@ def proof_of(
     witness = whole_prices(problem, (both[0], both[1]), problem.least_price)
     bound = verify_prices(problem, bands.lower, bands.upper, witness)
     return bound, Proof(kind="lambda", witness=witness)
+
+
+def relaxed_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:
+    """
+    Return a lower bound on the cost, and the prices of the linear relaxation of it all.
+
+    Parameters
+    ----------
+    problem, bands
+        The problem, and the bands for which the bound holds.
+    """
+    sizes = np.diff(problem.group_start)
+    every = NodeBins(tuple(range(problem.num_bins)), sizes, sizes)
+    rows = NodeRows(problem, bands, every, None)
+    relaxed = solve_relaxation(rows)
+    if relaxed is None:
+        return 0, None
+    priced = zip(rows.rows, relaxed.prices.tolist(), strict=True)
+    prices = {row.band: price for row, price in priced if row.band and price}
+    return proof_of(problem, bands, prices)

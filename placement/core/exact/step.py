@@ -16,7 +16,7 @@ from placement.core.certify import (
 from placement.core.deadline import Deadline
 from placement.core.effort import Effort
 from placement.core.exact.separable import NodeBins, separable_nodes
-from placement.core.exact_fit import fits_bands
+from placement.core.exact_fit import fits_bands, fits_prices
 from placement.core.exact_work import ExactWork
 from placement.core.problem import Problem
 from placement.core.solution import Proof
@@ -141,7 +141,7 @@ class ExactStep:
         is_parted = not is_by_node and not self.is_whole and self._is_parted
         found = _Found(answer.at)
         if is_parted:
-            found = _Found(self._by_neighbourhoods(answer))
+            found = self._relaxed(_Found(self._by_neighbourhoods(answer)), answer)
         elif not self._fits:
             return None
         if self._fits and self.work.bands > 0 and not self.deadline.is_over():
@@ -201,6 +201,21 @@ class ExactStep:
             is_over=self.deadline.is_over,
         )
         return at
+
+    def _relaxed(self, found: _Found, answer: Answer) -> _Found:
+        """Prove more of the cost by the linear relaxation of all places."""
+        problem, value = self.problem, evaluate(self.problem, found.at)
+        is_open = value.cost > answer.cost * (1 + self.effort.gap)
+        is_small = fits_prices(problem, self.effort.relaxed_cells)
+        if not (is_open and is_small) or self._fits or problem.price_per_move:
+            return found
+        if self.deadline.is_over():
+            return found
+        from placement.core.exact.node_relaxation import relaxed_bound
+
+        bands = reached_bands(problem, found.at)
+        cost, proof = relaxed_bound(problem, bands)
+        return found._replace(cost=cost, proof=proof, is_relaxed=proof is not None)
 
     def _taken(self, answer: Answer, found: _Found) -> Answer:
         """Return the better of two answers, with all bounds that are known."""

@@ -341,7 +341,8 @@ def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
     """Send home a few moved items that share the old or the new bin of one of them."""
     seed = moved[draw(m, num_moved)]
     home, now = home_of(m, seed), bin_of(m, seed)
-    wanted = 1 + draw(m, 8)
+    # Mostly few: such rounds are quick, and as often kept.
+    wanted = 1 + draw(m, 1 + draw(m, 8))
     first = draw(m, num_moved)
     for step in range(num_moved):
         item = moved[(first + step) % num_moved]
