@@ -60,7 +60,7 @@ class Assumptions:
 
 
 def usual_assumptions() -> Assumptions:
-    """Return the defaults of interface.md, growth unknown."""
+    """Return the default bands and thresholds of plans, growth unknown."""
     return Assumptions(
         bands=dict.fromkeys(RESOURCES, DEFAULT_BAND), thresholds=DEFAULT_THRESHOLDS
     )
