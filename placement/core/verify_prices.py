@@ -13,9 +13,9 @@ and below its band, with :math:`\mu = \lambda^+ - \lambda^-`,
 is at most the cost of any arrangement within the bands: the Lagrangian dual of the
 exact model, in exact integers. :math:`S_g` are bins enough for the items of a group, at
 most :math:`\kappa_g` in each node; the cheapest by the greedy, for these sets are bases
-of a matroid (`core.verify_groups`). Rows that rounding proves (`core.verify_rounding`) have
-prices as well: what an item, or its role, has in a row adds to its price. Of the core
-this module imports the problem and what else re-checks bounds.
+of a matroid (`core.verify_groups`). Rows that rounding proves (`core.verify_rounding`)
+have prices as well: what an item, or its role, has in a row adds to its price. Of the
+core this module imports the problem and what else re-checks bounds.
 """
 
 from collections.abc import Mapping
