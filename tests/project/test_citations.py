@@ -12,7 +12,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGE = re.compile(r"(?<![\w/.{}*-])[\w-]+\.md\b")
 # Files that plans are made of, and those that tests write.
 NOT_PAGES = {"RUNBOOK.md", "gone.md", "index.md"}
-LABEL = re.compile(r"\b(?:[Tt]heory|requirements?) [A-Z]\d")
+LABEL = re.compile(r"\b(?:[Tt]heory|requirements?) [A-Z]\d| \(T\d[a-z]?\)\.")
 MODULE = re.compile(
     r"`((?:placement|assignment|planner|core|tests)/[\w/]+(?:\.py)?)/?`"
 )
