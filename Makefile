@@ -1,17 +1,19 @@
 # kafka-planner: `make demo` shows it, `make test` proves it.
 #
 # Every target sets up .venv for itself, from pyproject.toml and constraints.txt, and
-# does so once. Another Python: make PYTHON=python3.12 …
+# does so once. Another Python: make PYTHON=python3.12 … The newest versions that
+# pyproject.toml allows, instead of the pinned ones: make UNPINNED=1 …
 
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint bench bench-smoke bench-live fuzz fuzz-solved clean \
+.PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved clean \
 	env-base env-dev needs-python needs-tests wheel linted checks tests
 .NOTPARALLEL:
 
 PYTHON ?=
-export PYTHON
+UNPINNED ?=
+export PYTHON UNPINNED
 # What the user's shell adds to Python's path would hide what is tested; and without
 # compiled files every command that a test starts would compile all anew.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
@@ -53,6 +55,13 @@ linted:
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+docs: env-dev ## Build the documentation as a site, in site/; a broken link fails
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+dist: env-dev ## Build the wheel and the source archive, in dist/
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
 bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.placing --write docs/benchmarks.md
@@ -80,7 +89,7 @@ fuzz-solved: env-dev ## Hold plans of CP-SAT's on 10,000 drawn clusters to the c
 	@PYTHONPATH=tests $(BIN)/python -m fuzz.solved --seed $(SEED)
 
 clean: ## Remove everything that make made
-	rm -rf .venv .cache dist build demo-plan .hypothesis .mypy_cache .pytest_cache \
+	rm -rf .venv .cache dist build site demo-plan .hypothesis .mypy_cache .pytest_cache \
 		.ruff_cache .import_linter_cache .coverage .coverage.*
 
 # --- what the targets above are made of -------------------------------------------

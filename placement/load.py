@@ -98,7 +98,7 @@ _weighed: WeakKeyDictionary[ClusterState, Weights] = WeakKeyDictionary()
 
 def weigh(state: ClusterState) -> Weights:
     """
-    Weigh the replicas of every partition, as interface.md defines.
+    Weigh the replicas of every partition (docs/theory.md, "Load of a replica").
 
     disk: its bytes; in: what producers write, on every replica; out, on the leader:
     what consumers read and what its followers fetch; cpu as given; replicas 1; leaders

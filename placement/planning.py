@@ -76,7 +76,7 @@ def plan(
     operation
         What is to be done; see `placement.operations`.
     settings
-        Wishes; the defaults of interface.md where `None`.
+        Options of the plan; the defaults where `None`.
 
     Returns
     -------

@@ -73,7 +73,7 @@ def rack_limit(
 
 
 def share_capacities(state: ClusterState, members: Members) -> npt.NDArray[np.float64]:
-    """Return ``(B, R)`` what shares are proportional to, as interface.md defines."""
+    """Return ``(B, R)`` capacities for shares (docs/theory.md, "Fair share")."""
     brokers = state.brokers
     given = {
         Resource.DISK: _known(brokers.disk_bytes),

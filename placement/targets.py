@@ -1,7 +1,7 @@
 r"""
 The share of the load that each broker should have, and the band around it.
 
-Formulas of interface.md, "Loads, targets, bands". With :math:`W` the load on the
+Formulas of docs/theory.md, "Fair share" and "Band". With :math:`W` the load on the
 brokers that count (``A``), :math:`C_b` capacities and :math:`L_k` the most that rack
 ``k`` can hold, :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` and
 :math:`T_b = C_b \min(u, L_k / C_k)`: water poured into racks until those that are full

@@ -51,8 +51,6 @@ class Client:
     is_polling: bool = True
     silence: int = 0
     """Counts the times that it fell silent, so that old alarms are known as old."""
-    last_beat_ms: int = 0
-    last_poll_ms: int = 0
 
     def __post_init__(self) -> None:
         self.set_poll(self.timers.poll_ms, self._offset(self.timers.poll_ms))

@@ -1,4 +1,4 @@
-"""Groups that are alike: interchangeable wherever only counts matter (theory T2a)."""
+"""Classes of groups that are alike (docs/theory.md, "Interchangeable groups")."""
 
 from typing import NamedTuple
 

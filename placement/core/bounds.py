@@ -1,10 +1,10 @@
 r"""
 Proven lower bounds on the cost and the number of moves.
 
-**Cover** (theory T3, with T1 as its case of unit weights). A bin :math:`b` over its
-band by :math:`e_r` in some resources, role changes not counted, must lose items whose
-weights sum to these. For any multipliers :math:`\lambda_r \ge 0`, weak duality of the
-fractional covering problem gives
+**Cover** (docs/theory.md, "Cover bound", and "Count bound" for unit weights). A bin
+:math:`b` over its band by :math:`e_r` in some resources, role changes not counted, must
+lose items whose weights sum to these. For any multipliers :math:`\lambda_r \ge 0`,
+weak duality of the fractional covering problem gives
 
 .. math::
 

@@ -16,9 +16,8 @@ bands of :math:`T` admit, one of its bins is out by
 
     d \ge \frac{\sum_g w_g n_g(T) + f(T) - \sum_{b \in T} u_b}{\sum_{b \in T} t_b},
 
-and the same downwards with the most that :math:`T` can hold. This is the cut of the
-water-filling bound (theory T4); the set is the witness, and `core.verify_cut` puts it
-in again.
+and the same downwards with the most that :math:`T` can hold (docs/theory.md, "Cut
+bound"). The set is the witness, and `core.verify` computes its sums again.
 """
 
 from collections.abc import Iterable, Iterator

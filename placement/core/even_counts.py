@@ -7,8 +7,8 @@ order: :math:`\sum_b x_b^2` (so that no bin could hand one to another that has t
 fewer), moves, items beyond an even spread of their kind, and what the moves cost in
 coarse steps, and items moved away that lead their group. Groups supply their items; an
 arc from a group, or its node, to a bin costs nothing where the group has an item there
-already (theory of transport problems; all optima of a flow with integer capacities
-include integral ones).
+already. A flow with integer capacities has an optimum in integers (docs/theory.md,
+"Even counts").
 
 Usually every bin can have its even share, rounded down or up: then these are bounds.
 Where nodes do not allow that, each further item in a bin costs more than the one

@@ -1,7 +1,8 @@
 r"""
 Prices of load that prove a bound on cost: the Lagrangian dual of the exact model.
 
-Theory T5: any prices prove a bound, the duals of the linear relaxation the best one.
+Any prices prove a bound, the duals of the linear relaxation the best one
+(docs/theory.md, "Lagrangian bound").
 That relaxation has a column for each pair of group and bin; almost none of them matter.
 So it is solved with the columns of what moved, its duals price all others, those worth
 it come in, and so on (sifting). What the prices prove is worked out by `verify_prices`

@@ -1,4 +1,4 @@
-"""Roles at given places, handed out by a least-cost flow (theory T2b)."""
+"""Roles by a least-cost flow (docs/theory.md, "Roles at fixed places")."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
 r"""
-Counts alone, exactly: groups, nodes and bins as a transport problem (theory T2).
+Counts alone, exactly: groups, nodes and bins as a transport problem.
 
 Where every item weighs the same in a resource, only how many lie in each bin matters.
 Groups supply their items, nodes of the capped level and bins take them within caps and
@@ -11,8 +11,9 @@ bands, and staying at home costs nothing:
     0 \le f_{gb} \le 1, \quad l_b \le \sum_g f_{gb} \le u_b.
 
 Such flows are integral, so the least-cost one is the cheapest arrangement there is. Its
-potentials are prices of a place in each bin, which prove that to whoever puts them into
-`core.verify_prices`. Groups that are alike flow as one (theory T2a, `core.alike`).
+potentials are prices of a place in each bin, from which `core.verify_prices` proves
+that (docs/theory.md, "Counts as a minimum-cost flow"). Interchangeable groups flow as
+one (`core.alike`).
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 r"""
-Re-check a bound from prices of load, in exact integers (theory T5).
+Re-check a bound from prices of load (docs/theory.md, "Lagrangian bound").
 
 Whatever the prices :math:`\lambda^+_{br}, \lambda^-_{br} \ge 0` of a bin's load above
 and below its band, with :math:`\mu = \lambda^+ - \lambda^-`,
@@ -11,11 +11,11 @@ and below its band, with :math:`\mu = \lambda^+ - \lambda^-`,
     + \sum_b (\mu_b f_b - \lambda^+_b u_b + \lambda^-_b l_b)
 
 is at most the cost of any arrangement within the bands: the Lagrangian dual of the
-exact model. :math:`S_g` are bins enough for the items of a group, at most
-:math:`\kappa_g` in each node; the cheapest by the greedy, for these sets are bases of a
-matroid (`core.verify_groups`). Rows that rounding proves (`core.verify_rounding`) have
-prices as well: what an item, or its role, has in a row adds to its price. Of the core
-this module imports the problem and what else re-checks bounds.
+exact model, in exact integers. :math:`S_g` are bins enough for the items of a group, at
+most :math:`\kappa_g` in each node; the cheapest by the greedy, for these sets are bases
+of a matroid (`core.verify_groups`). Rows that rounding proves (`core.verify_rounding`)
+have prices as well: what an item, or its role, has in a row adds to its price. Of the
+core this module imports the problem and what else re-checks bounds.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
 """
-Operations: what each may move, as interface.md's table says.
+Operations: what each may move (docs/plans.md, "What each operation may move").
 
 An operation fills a draft; where things go is then up to the bands. It is data, not
 code in the search. One module each.

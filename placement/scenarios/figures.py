@@ -21,10 +21,10 @@ from placement.load import (
     known_fractions,
     weigh,
 )
-from placement.rules.draft import DEFAULT_THRESHOLDS, LEAST_KNOWN
+from placement.rules.draft import LEAST_KNOWN
 from placement.score.placed import Measured, Score, measure, score_of
 from placement.sizing.growth import Crossing, Growth, crossings
-from placement.targets import DEFAULT_BAND, Members, share_out
+from placement.targets import Members, share_out
 
 CAPPED = (
     Resource.DISK,
@@ -57,13 +57,6 @@ class Assumptions:
     thresholds: Mapping[Resource, float]
     bandwidth_bytes_per_s: float = DEFAULT_BANDWIDTH_BYTES_PER_S
     growth: Growth | None = None
-
-
-def usual_assumptions() -> Assumptions:
-    """Return the defaults of interface.md, growth unknown."""
-    return Assumptions(
-        bands=dict.fromkeys(RESOURCES, DEFAULT_BAND), thresholds=DEFAULT_THRESHOLDS
-    )
 
 
 @dataclass(frozen=True, slots=True)

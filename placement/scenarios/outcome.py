@@ -10,7 +10,6 @@ from placement.cluster import (
     ABSENT,
     UNKNOWN,
     BoolArray,
-    ClusterState,
     IndexArray,
 )
 from placement.core.solution import Status
@@ -233,8 +232,3 @@ def continued(outcome: Outcome) -> Variant:
     state = variant.state if placed is None else placed.reassignment.after()
     there = np.zeros(len(state.replicas), dtype=np.int8)
     return replace(variant, state=state, data=there)
-
-
-def final_state(outcome: Outcome) -> ClusterState:
-    """Return the cluster in the end."""
-    return outcome.figures.state

@@ -8,8 +8,7 @@ from typing import Self
 import numpy as np
 
 from placement.change import usable_after
-from placement.cluster import ClusterState, CodeArray, IndexArray
-from placement.load import WeightArray, weigh
+from placement.cluster import ClusterState, CodeArray
 from placement.scenarios.hardware import broker_rows, dir_rows, rebuilt
 
 
@@ -90,10 +89,3 @@ def held_by(state: ClusterState, broker_ids: frozenset[int]) -> int:
     """Return how many replicas lie on some brokers."""
     chosen = np.isin(state.brokers.ids, sorted(broker_ids))
     return int(chosen[state.replicas.broker_idx].sum())
-
-
-def copied_by_change(variant: Variant) -> tuple[IndexArray, WeightArray]:
-    """Return the replica rows that the change itself copies, and their bytes."""
-    rows = np.nonzero(np.equal(variant.data, Data.COPIED))[0].astype(np.int32)
-    size = weigh(variant.state).copy_bytes[variant.state.replicas.partition_idx[rows]]
-    return rows, size

@@ -21,8 +21,8 @@ class ResourceScore:
     """
     Balance of one resource over the brokers that count.
 
-    `total` is in units people read; `use` figures are loads over capacities. See
-    interface.md, "A score", for each formula.
+    `total` is in units people read; `use` figures are loads over capacities. Formulas:
+    docs/theory.md, "Measures of balance".
     """
 
     total: float

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, IndexArray, RateArray
 from placement.failures.survivors import MOST_RACKS, Pools, even_levels
-from placement.load import RESOURCES, UNIT_ROW, Resource, WeightArray, weigh
+from placement.load import RESOURCES, UNIT_ROW, Resource, weigh
 
 SIZED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 COLUMNS = [RESOURCES.index(resource) for resource in SIZED]
@@ -373,8 +373,3 @@ def fleet_of(state: ClusterState, leaving: frozenset[int] = frozenset()) -> Flee
         rack_idx=np.asarray(rack).reshape(-1).astype(np.int32),
         max_replicas=np.where(most == UNKNOWN, np.inf, most),
     )
-
-
-def total_weights(demand: Demand) -> WeightArray:
-    """Return the totals as whole numbers, for people."""
-    return np.rint(demand.total).astype(np.int64)

@@ -158,9 +158,3 @@ def _shown(task: SizingTask, growth: Growth, most: float, horizon: float) -> flo
         middle = (low + high) / 2
         low, high = (middle, high) if does(middle) else (low, middle)
     return low
-
-
-def state_on_day(state: ClusterState, growth: Growth, days: float) -> ClusterState:
-    """Return a cluster as it will be on a day."""
-    data = np.zeros(len(state.replicas), dtype=np.int8)
-    return on_day(Variant(state=state, data=data), growth, days).state

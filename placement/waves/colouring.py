@@ -281,9 +281,3 @@ def colour_shared_copies(
         np.full(count, -1, dtype=np.int64) if previous is None else previous,
     )
     return colour
-
-
-def shared_bound(source: RowArray, target: RowArray, cap: int) -> int:
-    """Return the least waves that the busiest broker needs for both directions."""
-    known = source[source >= 0]
-    return least_waves(np.concatenate([known, target]), cap)

@@ -56,7 +56,8 @@ def print_failure(
     problems
         Every problem found; the first hundred are shown, and how many there are.
     as_json
-        Whether stdout gets the document of interface.md instead of stderr the words.
+        Whether stdout gets the document `error` (docs/formats.md, "Documents") instead
+        of words on stderr.
     """
     shown = problems[:MAX_PROBLEMS_SHOWN]
     if as_json:

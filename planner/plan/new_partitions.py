@@ -76,7 +76,7 @@ class PlannedNew:
 
     @property
     def status(self) -> str:
-        """Status of interface.md; there is always something to do."""
+        """Status of the plan (docs/plans.md, "Status"), never `nothing-to-do`."""
         return str(self.plan.placed.solution.status)
 
     @property

@@ -17,7 +17,6 @@ OPTIONS = {
     "max-replicas": "--max-replicas",
 }
 """Options of rules that have another name."""
-OF_SNAPSHOT = {"max-replicas": "max_replicas in the snapshot"}
 
 
 def remedy_document(remedy: Remedy) -> dict[str, Any]:

@@ -32,7 +32,7 @@ BROKER_LISTS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """
-    The options of a plan, as given; see interface.md for each.
+    The options of a plan, as given (docs/rules.md describes each).
 
     Parameters
     ----------

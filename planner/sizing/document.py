@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from placement.cluster import ClusterState
 from placement.failures.domains import DomainKind
 from placement.scenarios.figures import CAPPED, Figures
 from placement.sizing.cheapest import needs_without_one
@@ -202,12 +201,6 @@ def lasting_document(lasting: Lasting) -> dict[str, Any]:
 
 def _days(days: float) -> float | None:
     return rounded(round(days, 3)) if np.isfinite(days) else None
-
-
-def final_state(answer: SizeAnswer) -> ClusterState | None:
-    """Return the placement that shows the answer."""
-    shown = answer.sizing.shown
-    return None if shown is None else shown.state
 
 
 class SizeAssumptionsRecord(Record):

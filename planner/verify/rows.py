@@ -58,7 +58,6 @@ class ClusterRows:
         self._log_dirs: list[int] = replicas.log_dir_idx.tolist()
         self._future_log_dirs: list[int] = replicas.future_log_dir_idx.tolist()
         self._paths: tuple[str | None, ...] = (*state.log_dirs.paths, None)
-        self._dir_states = (*state.log_dirs.state.tolist(), LogDirState.ONLINE)
         self._broker_states = dict(
             zip(state.brokers.ids.tolist(), state.brokers.state.tolist(), strict=True)
         )

@@ -47,7 +47,7 @@ DEFAULT_BANDWIDTH = "50MB/s"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfRequest:
     """
-    The options of `what-if`, as given; see interface.md for those of a plan.
+    The options of `what-if`, as given (docs/rules.md describes those of a plan).
 
     Parameters
     ----------

@@ -141,7 +141,8 @@ def counts_in_racks(seed: int) -> Problem:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_counts_are_proven_as_flows_find_them(seed: int):
-    # With unit weights the relaxation is a flow: its bound is the least there is (T2).
+    # With unit weights the relaxation is a flow, and its bound exact:
+    # docs/theory.md, "Counts as a minimum-cost flow".
     problem = counts_in_racks(seed)
     assert is_counts_alone(problem)
     at = solve_counts(problem, aimed_bands(problem), MOST_CELLS)

@@ -162,7 +162,7 @@ import sys
 from planner.cli.main import _run
 code = _run(["demo"], as_json=False)
 heavy = {"numba", "pyspark", "pulp", "highspy", "ortools", "networkx", "polars",
-         "kafka", "rich", "altair"}
+         "kafka", "rich"}
 print(code, sorted(heavy & set(sys.modules)), file=sys.stderr)
 """
 

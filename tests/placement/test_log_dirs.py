@@ -122,7 +122,7 @@ def test_nothing_is_pushed_over_the_threshold(case):
 
 
 def naive_bands(loads, sizes, heaviest, band):
-    """Ends of the bands of one broker's log dirs, by interface.md's words."""
+    """Ends of the bands of one broker's log dirs, by docs/theory.md."""
     aside = set()
     while True:
         total = sum(load for d, load in enumerate(loads) if d not in aside)

@@ -56,7 +56,7 @@ class Case:
 
     @property
     def may_receive(self) -> set[int]:
-        """The brokers that may get copies, by interface.md's words."""
+        """The brokers that may get copies, by the definitions of docs/plans.md."""
         allowed = self.live - self.emptied - self.settings.excluded_for_replicas
         if self.settings.destination_brokers is not None:
             allowed &= self.settings.destination_brokers

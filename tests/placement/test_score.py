@@ -30,7 +30,7 @@ def score_of(state, *, thresholds=DEFAULT_THRESHOLDS, bands=None):
 
 
 def naive_uses(state, score, resource):
-    """Load over capacity of brokers that count, as interface.md defines."""
+    """Load over capacity of the brokers that count."""
     brokers, r = state.brokers, R[resource]
     leads = resource in {Resource.OUT, Resource.LEADERS}
     rows = np.flatnonzero(brokers.may_lead if leads else brokers.is_live).tolist()

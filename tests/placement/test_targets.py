@@ -1,4 +1,4 @@
-"""Targets and bands against the formulas of interface.md, in exact fractions."""
+"""Targets and bands against the formulas of docs/theory.md, in exact fractions."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -93,6 +93,8 @@ def test_help_names_every_target_for_people(root):
             "test",
             "quick",
             "lint",
+            "docs",
+            "dist",
             "bench",
             "bench-live",
             "bench-smoke",
@@ -144,6 +146,30 @@ def test_an_environment_in_place_is_not_set_up_again(root, tmp_path):
     # What `make test` leaves: the wheel in place of the checkout.
     (checkout / ".venv" / ".is-editable").unlink()
     assert installs() == 1
+
+
+@pytest.mark.parametrize("unpinned", ["", "1"])
+def test_versions_are_pinned_unless_asked_otherwise(root, tmp_path, unpinned):
+    checkout, calls, python = tmp_path / "c", tmp_path / "calls", tmp_path / "python"
+    shutil.copytree(root / ".ci", checkout / ".ci")
+    for name in ("pyproject.toml", "constraints.txt", "Makefile"):
+        shutil.copy(root / name, checkout / name)
+    own = checkout / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    fake_python(own, calls)
+    (checkout / ".venv" / ".made-for").write_text(f"{checkout} {python}\n")
+
+    run(
+        [checkout / ".ci/set-up", "dev"],
+        checkout,
+        PYTHON=str(python),
+        UNPINNED=unpinned,
+    )
+
+    installs = [line for line in calls.read_text().splitlines() if "install" in line]
+    assert len(installs) == 3
+    assert all(("--constraint" in line) is not bool(unpinned) for line in installs)
+    assert all(("eager" in line) is bool(unpinned) for line in installs)
 
 
 @pytest.mark.parametrize(

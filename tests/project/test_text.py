@@ -95,8 +95,8 @@ def test_everything_asked_for_is_pinned(root):
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
         *project["project"]["optional-dependencies"]["spark"],
-        *project["project"]["optional-dependencies"]["report"],
         *project["dependency-groups"]["build"],
+        *project["dependency-groups"]["docs"],
         *(x for x in project["dependency-groups"]["dev"] if isinstance(x, str)),
     ]
     pinned = {
@@ -121,3 +121,22 @@ def test_links_of_pages_lead_somewhere(tracked_files, root):
 
     assert len(pages) >= 5
     assert not broken
+
+
+def test_the_changelog_is_at_most_a_page(root):
+    text = (root / "CHANGELOG.md").read_text()
+
+    assert len(text.splitlines()) <= 100
+
+
+def test_citation_and_changelog_have_one_date(root):
+    released = re.search(
+        r"^## \[\d.*?\] - (\S+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+    cited = re.search(
+        r"^date-released: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE
+    )
+
+    assert released
+    assert cited
+    assert cited.group(1) == released.group(1)

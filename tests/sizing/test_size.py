@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from placement.load import Resource
 from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
-from placement.scenarios.figures import usual_assumptions
 from placement.scenarios.variant import variant_of
 from placement.sizing.demand import Wanted
 from placement.sizing.growth import steady_growth
@@ -30,6 +29,7 @@ from planner.snapshot import Snapshot, read_snapshot
 from support.clusters import make_state
 from support.commands import run
 from support.plans import planned_for, skewed_document
+from support.scenarios import usual_assumptions
 
 TYPES = """
 [[types]]

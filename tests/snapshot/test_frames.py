@@ -43,15 +43,6 @@ def by_pandas_sorted(table, path):
     frame.to_parquet(path, index=True)
 
 
-def by_pandas_from_dicts(table, path):
-    frame = table.to_pandas(maps_as_pydicts="strict")
-    for name in ("configs", "tags"):
-        # Arrow has no struct without a field.
-        if name in frame and any(frame[name].dropna().map(len)):
-            frame[name] = [row or None for row in frame[name]]
-    frame.to_parquet(path)
-
-
 def by_polars(table, path):
     pl.from_arrow(table.cast(without_maps(table.schema))).write_parquet(path)
 

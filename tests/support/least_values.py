@@ -1,11 +1,10 @@
 """The best value of a tiny problem, level by level, by trying every arrangement."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from placement.core.problem import NO_LIMIT, NOWHERE
+from placement.core.problem import NOWHERE
 from support.oracles import (
     crossing_of,
     is_group_broken,
@@ -75,15 +74,6 @@ def is_countable(problem):
         if count > MOST_WAYS:
             return False
     return True
-
-
-def with_caps(problem, moves, cost):
-    """The same problem with caps on all moves."""
-    return replace(
-        problem,
-        max_moves=NO_LIMIT if moves is None else moves,
-        max_cost=NO_LIMIT if cost is None else cost,
-    )
 
 
 def _off(load, limits):

@@ -128,11 +128,6 @@ def lists_of_document(document: dict[str, Any]) -> Lists:
     }
 
 
-def elected_in(path: Path) -> set[tuple[str, int]]:
-    entries = json.loads(path.read_text(encoding="utf-8"))["partitions"]
-    return {(entry["topic"], entry["partition"]) for entry in entries}
-
-
 def moves_in(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

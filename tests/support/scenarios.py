@@ -7,13 +7,24 @@ from hypothesis import strategies as st
 
 from placement.cluster import ClusterState
 from placement.failures.decision import ElectionRules
+from placement.load import RESOURCES
+from placement.rules.draft import DEFAULT_THRESHOLDS
+from placement.scenarios.figures import Assumptions
 from placement.scenarios.filling import open_brokers
 from placement.scenarios.variant import Variant, variant_of
+from placement.targets import DEFAULT_BAND
 from planner.snapshot import Snapshot
 from planner.what_if.changer import Changer, Context
 from planner.what_if.changes import make_change
 from planner.what_if.names import NameReader
 from planner.what_if.records import ScenariosRecord, ScenarioTypeRecord
+
+
+def usual_assumptions() -> Assumptions:
+    """Return the default bands and thresholds of plans, growth unknown."""
+    return Assumptions(
+        bands=dict.fromkeys(RESOURCES, DEFAULT_BAND), thresholds=DEFAULT_THRESHOLDS
+    )
 
 
 def changed(

@@ -13,7 +13,6 @@ from placement.waves.colouring import (
     colour_copies,
     colour_shared_copies,
     least_waves,
-    shared_bound,
     stable_order,
 )
 from placement.waves.kernels import bits
@@ -29,6 +28,11 @@ CAPS = st.integers(1, 4)
 def columns(graph: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     edges = np.array(graph, dtype=np.int64).reshape(-1, 2)
     return edges[:, 0].copy(), edges[:, 1].copy()
+
+
+def shared_bound(source, target, cap):
+    """The waves that the busiest broker needs for copies in and out together."""
+    return least_waves(np.concatenate([source[source >= 0], target]), cap)
 
 
 @pytest.fixture(params=["lists", "compiled"])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from placement.cluster import UNKNOWN
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Settings
-from placement.scenarios.figures import Assumptions, figures_of, usual_assumptions
-from placement.scenarios.outcome import Afterwards, final_state, play
+from placement.scenarios.figures import Assumptions, figures_of
+from placement.scenarios.outcome import Afterwards, play
 from placement.scenarios.variant import Data, variant_of
 from planner.plan.make import check_plan, make
 from planner.plan.request import PlanRequest, read_request
@@ -19,7 +19,13 @@ from planner.snapshot import Snapshot
 from planner.what_if.make import Player, WhatIfRequest, read_wishes, what_if
 from planner.what_if.read import understand
 from support.plans import skewed_document
-from support.scenarios import change_lists, changed, scenario, snapshot_of
+from support.scenarios import (
+    change_lists,
+    changed,
+    scenario,
+    snapshot_of,
+    usual_assumptions,
+)
 from support.states import differences
 
 QUICK = Settings(effort="quick")
@@ -113,7 +119,7 @@ def test_a_scenario_goes_on_from_what_another_leads_to(then: str):
     state = snapshot.to_state()
     file = understand({"scenarios": [first]}, snapshot, state)
     player = Player(snapshot, state, file, read_wishes(QUICKLY, state))
-    between = snapshot_of(final_state(player.outcome(file.scenarios[0])))
+    between = snapshot_of(player.outcome(file.scenarios[0]).figures.state)
     alone = played_on(between, second, sweeps=[swept]).scenarios
     for mine, its in zip((row, *points), alone, strict=True):
         assert mine["after"] == "first"

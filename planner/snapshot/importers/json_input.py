@@ -22,7 +22,6 @@ Value = TypeVar("Value")
 _LOCATED = re.compile(r".* at line (?P<line>\d+) column (?P<column>\d+)", re.DOTALL)
 _BEGINNING = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 _ANEW = "take it anew, unedited"
-JSON_FORM = json_form()
 
 
 def read_documents(
