@@ -24,6 +24,9 @@ class Effort:
     more_rounds
         The most of these as long as they pay, where that is not too long to wait (see
         `most_rounds`).
+    least_pay
+        Part of the cost that as many of them as are made at once must save, where moves
+        have no price.
     searches
         How many times these are made, each with random numbers of its own, at once
         where there are cores; the best answer counts, the first of equal ones.
@@ -82,6 +85,7 @@ class Effort:
     starts: int = 4
     rounds: int
     more_rounds: int = 0
+    least_pay: float = 3e-4
     searches: int = 1
     gap: float
     milp_cells: int
@@ -143,6 +147,7 @@ THOROUGH = Effort(
     steps_per_item=20,
     rounds=10_000,
     more_rounds=80_000,
+    least_pay=3e-5,
     searches=2,
     gap=0.0,
     milp_cells=2000,
@@ -189,8 +194,8 @@ TURN = 1000
 """Rounds of ruin that must pay before more are made."""
 LEAST_PAY = 1e-3
 """Part of the cost that they must save for that where moves have a price."""
-FREE_PAY = 3e-4, 2
-"""The same where they have none, and how many times in a row they may not."""
+IDLE_TURNS = 2
+"""So many times in a row they may save less where moves have no price."""
 
 
 def scans(price_per_move: int) -> tuple[int, ...]:

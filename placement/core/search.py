@@ -18,7 +18,7 @@ from placement.core.compiling import Compiling
 from placement.core.deadline import Deadline
 from placement.core.effort import (
     FEW_PRICED,
-    FREE_PAY,
+    IDLE_TURNS,
     LEAST_PAY,
     MORE_FREE,
     TURN,
@@ -365,7 +365,9 @@ class Searcher:
         """Make rounds of ruin, and more of them as long as they pay."""
         rounds, problem = self._effort.rounds, self._problem
         most = most_rounds(self._effort, problem.num_items, problem.price_per_move)
-        least_pay, patience = (LEAST_PAY, 1) if problem.price_per_move else FREE_PAY
+        least_pay, patience = self._effort.least_pay, IDLE_TURNS
+        if problem.price_per_move:
+            least_pay, patience = LEAST_PAY, 1
         self._in_turns(stages.shake, (moved,), rounds, 64)
         if not (problem.price_per_move or self._is_in_band()):
             # Ruin seldom comes nearer to bands that are out of reach.
