@@ -66,7 +66,7 @@ def _paragraph(name: str, old: Record | None, new: Record, command: str) -> str:
 
 
 def _documents(record: Record) -> dict[str, object]:
-    """Return the exit code and the digest of each output, by what it is."""
+    """Return the exit code and the digest of each output, by the output's name."""
     names = {"code": "exit code", "json": "JSON document on stdout"}
     names |= {"out": "numbers on stdout", "err": "numbers on stderr"}
     found = {names[key]: record[key] for key in names if key in record}

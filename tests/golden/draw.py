@@ -52,7 +52,7 @@ def grown_cluster(number: int) -> dict[str, Any]:
 
 
 def _document(state: ClusterState) -> dict[str, Any]:
-    """Return a snapshot in which log dirs, where there are any, say the disk space."""
+    """Return a snapshot whose log dirs, if there are any, determine the disk space."""
     if len(state.log_dirs):
         unknown = np.full(state.num_brokers, UNKNOWN, dtype=np.int64)
         state = state.with_brokers(disk_bytes=unknown)

@@ -63,7 +63,10 @@ def key_numbers(found: Observation) -> Record:
     if not found.is_json or not found.out:
         return {}
     document = json.loads(found.out)
-    return _scalars(document) if isinstance(document, dict) else {}
+    if not isinstance(document, dict):
+        return {}
+    is_plan = {"goal", "moves", "certificate"} <= document.keys()
+    return plan_numbers(document) if is_plan else _scalars(document)
 
 
 def plan_numbers(document: Mapping[str, Any]) -> Record:
@@ -85,6 +88,6 @@ def _scalars(document: Mapping[str, Any]) -> Record:
         for key, value in document.items()
         if isinstance(value, (bool, int, float, str)) and len(str(value)) <= LONGEST
     }
-    skipped = {"format", "version", "taken_at"}
+    skipped = {"format", "version", "taken_at", "peak_memory_bytes"}
     kept = [(key, value) for key, value in short.items() if key not in skipped]
     return dict(kept[:SCALARS])

@@ -45,13 +45,13 @@ def show(case: Case) -> None:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Parse the command line, and compare, rewrite or print."""
     parser = argparse.ArgumentParser(description="Compare outputs with the corpus.")
     parser.add_argument("--write", action="store_true", help="rewrite the corpus")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--show", default="", help="print the outputs of this case")
     given = parser.parse_args()
-    # Compiled kernels give the same answers in two thirds of the time.
+    # Compiled kernels return the same results in two thirds of the time.
     compiling.PLAIN_ITEMS = -1
     every = all_cases()
     if given.show:
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def compare(cases: list[Case], is_rewritten: bool) -> int:
-    """Compare cases with the corpus, print what differs, and rewrite it if wanted."""
+    """Compare cases with the corpus, print what differs, and rewrite it on request."""
     began = time.process_time()
     expected, found = read_corpus(), records_of(cases)
     different = differences(expected, found, commands_of(cases))

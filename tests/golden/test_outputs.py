@@ -1,4 +1,4 @@
-"""Outputs of commands are those of the corpus; a change of any is reported in clear."""
+"""Comparison of outputs with the corpus, and of the report of a difference."""
 
 from pathlib import Path
 
@@ -7,12 +7,18 @@ import pytest
 from golden.all_cases import all_cases, sample
 from golden.case import Case
 from golden.corpus import REMEDY, differences, read_corpus, write_corpus
-from golden.digest import json_text, numbers_of, runbook_text, without_prose
+from golden.digest import (
+    json_text,
+    numbers_of,
+    runbook_text,
+    toml_text,
+    without_prose,
+)
 from golden.run import commands_of, records_of
 from golden.sandbox import observe
 
 
-# The commands run as users run them, but for lines that are counted: hundreds of plans.
+# Counting lines would double the processor time and reach no other lines.
 @pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("case", sample(), ids=lambda case: case.name)
@@ -102,6 +108,21 @@ def test_commands_of_a_runbook_stay_and_its_prose_may_be_reworded():
 
     assert runbook_text(old.replace("Wait", "Pause for")) == runbook_text(old)
     assert runbook_text(old.replace("--all", "--any")) != runbook_text(old)
+
+
+def test_settings_of_a_toml_file_stay_and_its_comments_may_be_reworded():
+    old = '# Copy at most 2TB.\n# max_bytes = "2TB"\n[plan]\n'
+
+    assert toml_text(old.replace("Copy at", "Move at")) == toml_text(old)
+    assert toml_text(old.replace("max_bytes", "max_moves")) != toml_text(old)
+    assert toml_text(old.replace("[plan]", "[rules]")) != toml_text(old)
+
+
+def test_the_memory_of_the_process_is_no_part_of_a_document():
+    old = '{"peak_memory_bytes": 12, "moves": 3}'
+
+    assert json_text(old.replace("12", "13")) == json_text(old)
+    assert json_text(old.replace("3}", "4}")) != json_text(old)
 
 
 def test_the_clock_and_the_folder_leave_no_trace():

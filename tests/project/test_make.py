@@ -98,6 +98,7 @@ def test_help_names_every_target_for_people(root):
             "bench-smoke",
             "fuzz",
             "fuzz-solved",
+            "golden",
             "clean",
         )
     }
