@@ -8,7 +8,7 @@ from golden.demo_cases import demo_cases
 from golden.drawn_cases import drawn_cases
 from golden.field_cases import field_cases
 
-EVERY = 8
+EVERY = 10
 """The sample has one case out of so many."""
 
 

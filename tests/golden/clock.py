@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from typing import Self
 from unittest.mock import patch
 
 import planner
@@ -21,8 +22,8 @@ class FixedDatetime(standard.datetime):
     """A `datetime` class whose present is `NOW`."""
 
     @classmethod
-    def now(cls, tz: standard.tzinfo | None = None) -> standard.datetime:
-        return NOW.astimezone(tz)
+    def now(cls, tz: standard.tzinfo | None = None) -> Self:
+        return cls.fromtimestamp(NOW.timestamp(), tz)
 
 
 @contextmanager

@@ -70,7 +70,8 @@ def _documents(record: Record) -> dict[str, object]:
     names = {"code": "exit code", "json": "JSON document on stdout"}
     names |= {"out": "numbers on stdout", "err": "numbers on stderr"}
     found = {names[key]: record[key] for key in names if key in record}
-    return found | record.get("files", {})
+    files: dict[str, object] = record.get("files", {})
+    return found | files
 
 
 def _changes(
