@@ -7,7 +7,11 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved clean \
+=======
+.PHONY: help demo test quick lint bench bench-smoke bench-live fuzz fuzz-solved golden clean \
+>>>>>>> golden-corpus
 	env-base env-dev needs-python needs-tests wheel linted checks tests
 .NOTPARALLEL:
 
@@ -33,6 +37,12 @@ CASES := 100000
 SEED := 1
 # And the effort of each plan: with `normal` CP-SAT takes part.
 EFFORT := quick
+
+# Of `make golden`: rewrite the corpus; only cases whose name contains a text; print the
+# outputs of one case.
+WRITE ?=
+ONLY ?=
+SHOW ?=
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS=$$'\t' read -r name words; do \
@@ -87,6 +97,9 @@ fuzz: env-dev ## Draw 100,000 cases of every operation under rules, and judge ea
 
 fuzz-solved: env-dev ## Hold plans of CP-SAT's on 10,000 drawn clusters to the checker
 	@PYTHONPATH=tests $(BIN)/python -m fuzz.solved --seed $(SEED)
+
+golden: env-dev ## Compare outputs of every command with the corpus; WRITE=1 rewrites it
+	@PYTHONPATH=tests $(BIN)/python -m golden.run --only "$(ONLY)" --show "$(SHOW)" $(if $(WRITE),--write)
 
 clean: ## Remove everything that make made
 	rm -rf .venv .cache dist build site demo-plan .hypothesis .mypy_cache .pytest_cache \

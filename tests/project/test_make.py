@@ -100,6 +100,7 @@ def test_help_names_every_target_for_people(root):
             "bench-smoke",
             "fuzz",
             "fuzz-solved",
+            "golden",
             "clean",
         )
     }

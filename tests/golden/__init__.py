@@ -1,0 +1,1 @@
+"""Golden outputs: digests of the results of many commands, compared run by run."""
