@@ -31,7 +31,7 @@ WORKERS := 2
 # Of `make test`: one for the tests on Kafka, which mostly wait for brokers, one for those
 # on Spark, and one for the rest, which all join in as soon as they are done.
 ALL_WORKERS := 3
-COMPILE := from placement.core import ahead, effort; ahead.search_compiled(effort.NORMAL, with_rare=True)
+COMPILE := from placement.core.model.search_budget import NORMAL; from placement.core.search.preload import search_compiled; search_compiled(NORMAL, with_rare=True)
 # Of `make fuzz`: how many cases, and from which seed on.
 CASES := 100000
 SEED := 1

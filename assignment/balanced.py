@@ -11,7 +11,7 @@ from assignment.certificate import Certificate
 from assignment.classes import classes_of
 from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
-from placement.core.solution import Bounded
+from placement.core.model.solution import Bounded
 
 DEFAULT_TOLERANCE = 0.05
 
@@ -57,10 +57,10 @@ class Balanced:
     Constraints: only subscribed topics; each partition once.
 
     Algorithm: partitions that the same members may read are one class, and only how
-    many of each class each member reads is looked for (`placement.core.counts`). Where
-    all members read the same it is known at once. With weights: members that carry
-    too much give up what fits their excess best, and what is free goes, heaviest
-    first, to the member furthest below its share.
+    many of each class each member reads is looked for
+    (`placement.core.counts.solve_counts`). Where all members read the same it is known
+    at once. With weights: members that carry too much give up what fits their excess
+    best, and what is free goes, heaviest first, to the member furthest below its share.
 
     Parameters
     ----------

@@ -7,10 +7,10 @@ from assignment.certificate import Certificate, bound_moved, busiest_value
 from assignment.classes import Classes, hand_out
 from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
-from placement.core.count_bounds import cost_bound, peak_bound
-from placement.core.count_problem import CountProblem, CountSolution
-from placement.core.counts import even_bounds, solve_evenly
-from placement.core.solution import Bounded, Proof
+from placement.core.counts.count_bounds import cost_bound, peak_bound
+from placement.core.counts.count_problem import CountProblem, CountSolution
+from placement.core.counts.solve_counts import even_bounds, solve_evenly
+from placement.core.model.solution import Bounded, Proof
 from placement.errors import ProofError
 
 

@@ -3,7 +3,8 @@ Partitions of different weights in a small group, through the core: exact, and p
 
 Partitions are groups of one item, members are bins whose bands end at what each may
 carry. CP-SAT minimizes the largest excess over that, in shares of a member, then the
-sum of all, then what changes hands (`placement.core.exact.levels`). What the rest of
+sum of all, then what changes hands
+(`placement.core.exact.improvement.objective_levels`). What the rest of
 `balanced_weights` has found is its hint, and stays where it is as good.
 """
 
@@ -14,9 +15,16 @@ import numpy as np
 
 from assignment.classes import Classes, RowArray
 from assignment.group import ABSENT, BoolArray, Group, IndexArray, RateArray
-from placement.core.arrangement import Arrangement
-from placement.core.problem import NO_LIMIT, NOWHERE, Level, Limits, Movability, Problem
-from placement.core.value import evaluate
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Level,
+    Limits,
+    Movability,
+    Problem,
+)
 
 MOST_PAIRS = 1_500
 """Pairs of a partition and a member up to which the core is asked."""
@@ -82,7 +90,7 @@ def exactly(
     before = evaluate(problem, at)
     if before.is_in_band and not before.cost:
         return Exact(member_idx, None)
-    from placement.core.exact.levels import by_levels
+    from placement.core.exact.improvement.objective_levels import by_levels
     from placement.core.exact.solver_names import cp_sat
 
     levels = by_levels(problem, at, WORK, lambda: None)

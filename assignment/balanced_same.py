@@ -18,9 +18,9 @@ from assignment.certificate import Certificate, bound_moved
 from assignment.classes import racks_count
 from assignment.group import ABSENT, BoolArray, Group, IndexArray, Rows
 from assignment.outcome import Assignment
-from placement.core.count_flow import LoadBounds
-from placement.core.kernels import deal
-from placement.core.solution import Bounded, Proof
+from placement.core.counts.count_flow import LoadBounds
+from placement.core.counts.kernels import largest_first
+from placement.core.model.solution import Bounded, Proof
 
 CountArray = npt.NDArray[np.int64]
 MAX_PAIRS = 20_000_000
@@ -193,7 +193,7 @@ def _deal_apart(
     most = -(-group.topics.num_partitions // members)
     first_pair, takers = np.arange(len(most)) * members, np.nonzero(lack)[0]
     columns = (free, topic_idx, first_pair, most, held, lack, takers, member_idx)
-    deal.run_sized(deal.deal_in_turn, size, *columns)
+    largest_first.run_sized(largest_first.deal_in_turn, size, *columns)
 
 
 def _certificate(

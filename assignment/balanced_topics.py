@@ -7,9 +7,9 @@ import numpy as np
 from assignment.classes import Classes, RowArray, classes_of, hand_out, racks_count
 from assignment.group import ABSENT, BoolArray, Group
 from assignment.outcome import Assignment
-from placement.core.count_bounds import cost_bound
-from placement.core.count_flow import LoadBounds, least_cost
-from placement.core.count_problem import CountProblem, CountSolution
+from placement.core.counts.count_bounds import cost_bound
+from placement.core.counts.count_flow import LoadBounds, least_cost
+from placement.core.counts.count_problem import CountProblem, CountSolution
 from placement.errors import ProofError
 
 MAX_EDGES = 20_000

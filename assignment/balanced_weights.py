@@ -26,11 +26,11 @@ from assignment.classes import Classes, RowArray
 from assignment.group import ABSENT, Group, IndexArray, RateArray
 from assignment.outcome import Assignment, is_moved
 from assignment.swaps import improve
-from placement.core.count_bounds import share_bound
-from placement.core.count_flow import share_evenly, shares
-from placement.core.count_problem import CountProblem
-from placement.core.kernels import deal
-from placement.core.solution import Bounded, Proof
+from placement.core.counts.count_bounds import share_bound
+from placement.core.counts.count_flow import share_evenly, shares
+from placement.core.counts.count_problem import CountProblem
+from placement.core.counts.kernels import largest_first
+from placement.core.model.solution import Bounded, Proof
 
 PARTS = float(1 << 44)
 """Parts that all weights together are split into: less than rounding tells apart."""
@@ -170,7 +170,7 @@ def _release(
     order = rows[np.lexsort((-weight[rows], member_idx[rows]))]
     start = np.searchsorted(member_idx[order], np.arange(group.num_members + 1))
     columns = (order, weight, start, load, limit, member_idx)
-    deal.run_sized(deal.release, len(weight), *columns)
+    largest_first.run_sized(largest_first.release, len(weight), *columns)
 
 
 def _deal(
@@ -190,10 +190,14 @@ def _deal(
         # A sorted line is a heap.
         who = classes.member_idx
         line = who[np.lexsort((who, full[who]))]
-        deal.run_sized(deal.deal_to_lowest, len(weight), *loads, line, member_idx)
+        largest_first.run_sized(
+            largest_first.deal_to_lowest, len(weight), *loads, line, member_idx
+        )
     else:
         edges = (classes.class_idx, classes.start, classes.member_idx)
-        deal.run_sized(deal.deal_to_readers, len(weight), *loads, *edges, member_idx)
+        largest_first.run_sized(
+            largest_first.deal_to_readers, len(weight), *loads, *edges, member_idx
+        )
 
 
 def _certificate(

@@ -6,7 +6,7 @@ import numpy as np
 
 from assignment.group import ABSENT, Group, RateArray
 from assignment.outcome import Assignment, is_moved
-from placement.core.solution import Bounded, Proof
+from placement.core.model.solution import Bounded, Proof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from placement.core.problem import Problem
+from placement.core.model.problem import Problem
 from placement.remedy import CAP_FIELDS
 
 RULE_OF = {
@@ -17,9 +17,9 @@ RULE_OF = {
 
 def is_infeasible(problem: Problem) -> bool:
     """Tell whether CP-SAT proves of a small problem that nothing keeps its rules."""
-    from placement.core.exact import reasons
+    from placement.core.feasibility import infeasible_subsystem
 
-    return reasons.is_infeasible(problem)
+    return infeasible_subsystem.is_infeasible(problem)
 
 
 def enough_rules(problem: Problem, active: Sequence[str]) -> list[str] | None:
@@ -39,7 +39,7 @@ def enough_rules(problem: Problem, active: Sequence[str]) -> list[str] | None:
     Rules in the same order; `None` if infeasibility is not proven. Replicas that must
     move because of an omitted rule still must: the caller has to verify the result.
     """
-    from placement.core.exact.reasons import infeasible_kinds
+    from placement.core.feasibility.infeasible_subsystem import infeasible_kinds
 
     kinds = infeasible_kinds(problem)
     if kinds is None:

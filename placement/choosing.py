@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from placement.choosing_many import Batches, Flat
 from placement.cluster import IndexArray
-from placement.core.problem import NO_LIMIT, Limits
+from placement.core.model.problem import NO_LIMIT, Limits
 from placement.load import (
     RESOURCES,
     WeightArray,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.problem import FloatArray, Limits
+from placement.core.model.problem import FloatArray, Limits
 from placement.load import WeightArray, first_true
 
 RowArray = npt.NDArray[np.int64]

@@ -12,8 +12,14 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray, IndexArray
-from placement.core.parts import Parts
-from placement.core.problem import NO_LIMIT, NOWHERE, IntArray, Movability, Problem
+from placement.core.model.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    IntArray,
+    Movability,
+    Problem,
+)
+from placement.core.presolve.bin_parts import Parts
 from placement.dir_tables import LOG_DIR, Tables, as_before
 from placement.load import Resource
 from placement.rules.draft import Draft

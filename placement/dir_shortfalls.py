@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from placement.cluster import ClusterState, LogDirState
-from placement.core.problem import IntArray, Movability
-from placement.core.solution import Shortfall
+from placement.core.model.problem import IntArray, Movability
+from placement.core.model.solution import Shortfall
 from placement.dir_tables import LOG_DIR, Tables
 
 FAILED_LOG_DIR = "failed-log-dir"

@@ -15,7 +15,7 @@ from placement.cluster import (
     IndexArray,
     LogDirState,
 )
-from placement.core.problem import (
+from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     FloatArray,

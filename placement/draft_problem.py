@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, IndexArray
-from placement.core.nodes import with_loads_kept
-from placement.core.problem import (
+from placement.core.model.node_limits import with_loads_kept
+from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     Movability,

@@ -14,8 +14,8 @@ import numpy as np
 
 from placement.change import Reassignment, RowArray, reassign
 from placement.cluster import BoolArray, ClusterState, IndexArray
-from placement.core.even_counts import EvenCounts, Spread, spread_evenly
-from placement.core.even_roles import even_roles
+from placement.core.flow.even_counts import EvenCounts, Spread, spread_evenly
+from placement.core.roles.even_roles import even_roles
 from placement.load import first_live_replica, weigh
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from placement.change import Reassignment, unchanged
 from placement.cluster import BoolArray
-from placement.core.problem import Problem
-from placement.core.solution import MET, Shortfall, Solution, Status
-from placement.core.value import evaluate
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import Problem
+from placement.core.model.solution import MET, Shortfall, Solution, Status
 from placement.load import RESOURCES, WeightArray, loads_of
 from placement.racks import crowding
 from placement.rules.draft import Draft

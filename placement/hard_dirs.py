@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.core.solution import Shortfall
+from placement.core.model.solution import Shortfall
 from placement.dir_tables import LOG_DIR, as_now
 from placement.load import Resource
 from placement.rules.draft import Settings

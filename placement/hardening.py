@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from placement.cluster import ClusterState
-from placement.core.solution import Shortfall, Status
+from placement.core.model.solution import Shortfall, Status
 from placement.hard_dirs import dirs_are_out_of_reach, missed_dirs
 from placement.load import (
     RESOURCES,

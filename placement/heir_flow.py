@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.even_flow import Arcs
-from placement.core.problem import BoolArray, FloatArray, IntArray
+from placement.core.flow.equitable_flow import Arcs
+from placement.core.model.problem import BoolArray, FloatArray, IntArray
 
 FIRST_WINDOW = 16
 """Counts around an even share that are told apart at first."""

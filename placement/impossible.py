@@ -4,10 +4,10 @@ Why no plan keeps every hard rule: an irreducible set of rules that cannot all b
 A deletion filter: rules are let go one after the other; one without which a plan is
 still impossible does not belong to the reason, and stays out. What is left cannot be
 kept together, and each of it is needed for that. Possible means that a plan was found,
-impossible that it is proven: by `core.impossible`, of small clusters by CP-SAT as well,
-whose assumptions name rules that are enough for that (`core.exact.reasons`). Where
-neither is known of a rule, it stays in the reason, and the reason is not called
-irreducible.
+impossible that it is proven: by `core.bounds.infeasibility`, of small clusters by
+CP-SAT as well, whose assumptions name rules that are enough for that
+(`core.feasibility.infeasible_subsystem`). Where neither is known of a rule, it stays in
+the reason, and the reason is not called irreducible.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,13 +19,13 @@ import numpy as np
 
 from placement.assumptions import enough_rules, is_infeasible
 from placement.cluster import ClusterState, LogDirState
-from placement.core.impossible import is_impossible
-from placement.core.problem import (
+from placement.core.bounds.infeasibility import is_impossible
+from placement.core.model.problem import (
     NO_LIMIT,
     Movability,
     Problem,
 )
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.dir_tables import DISK_RULE
 from placement.draft_problem import build_problem
 from placement.listing import kept_on_removed

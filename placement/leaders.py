@@ -21,7 +21,7 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray, ClusterState
-from placement.core.problem import FloatArray, IntArray
+from placement.core.model.problem import FloatArray, IntArray
 from placement.heir_flow import Asked, even_heirs
 from placement.load import first_live_replica, first_true
 from placement.rules.draft import Draft

@@ -7,16 +7,16 @@ import numpy as np
 
 from placement.change import Reassignment, reassign, unchanged
 from placement.cluster import ABSENT, BoolArray
-from placement.core.arrangement import Arrangement, home_arrangement
-from placement.core.bundles import Bundle
-from placement.core.problem import (
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS, find_shortfalls
+from placement.core.model.arrangement import Arrangement, home_arrangement
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     Movability,
     Problem,
 )
-from placement.core.shortfalls import MAX_SHORTFALLS, find_shortfalls
-from placement.core.solution import (
+from placement.core.model.solution import (
     Bounded,
     Certificate,
     Proof,
@@ -24,7 +24,7 @@ from placement.core.solution import (
     Solution,
     Status,
 )
-from placement.core.value import evaluate
+from placement.core.presolve.aggregation import Bundle
 from placement.draft_problem import decided_copies
 from placement.load import RESOURCES, first_live_replica, first_true, loads_of
 from placement.racks import rack_broken

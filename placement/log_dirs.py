@@ -24,15 +24,15 @@ from placement.cluster import (
     BoolArray,
     IndexArray,
 )
-from placement.core.bare import solve_bare
-from placement.core.deadline import Deadline
-from placement.core.effort import Effort
-from placement.core.impossible import is_impossible
-from placement.core.problem import (
+from placement.core.bounds.infeasibility import is_impossible
+from placement.core.feasibility.hard_rules import solve_bare
+from placement.core.model.deadline import Deadline
+from placement.core.model.problem import (
     FloatArray,
     IntArray,
 )
-from placement.core.solution import Bounded, Proof, Shortfall, Solution, Status
+from placement.core.model.search_budget import Effort
+from placement.core.model.solution import Bounded, Proof, Shortfall, Solution, Status
 from placement.core.solve import prove, solve
 from placement.dir_shortfalls import kept_in
 from placement.dir_tables import (

@@ -6,9 +6,9 @@ import numpy as np
 
 from placement.change import Reassignment, unchanged
 from placement.cluster import BoolArray, IndexArray
-from placement.core.deadline import Deadline
-from placement.core.effort import EFFORTS
-from placement.core.solution import Bounded, Certificate, Status
+from placement.core.model.deadline import Deadline
+from placement.core.model.search_budget import EFFORTS
+from placement.core.model.solution import Bounded, Certificate, Status
 from placement.load import loads_of
 from placement.log_dirs import plan_dirs_after
 from placement.planned import PlannedPlacement

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from placement.cluster import UNKNOWN, BoolArray, ClusterState, IndexArray
-from placement.core.problem import IntArray
+from placement.core.model.problem import IntArray
 from placement.impossible import Because, explain_impossible
 from placement.load import broker_loads, heaviest_replicas, loads_of
 from placement.new_shortfalls import with_missing

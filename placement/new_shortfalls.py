@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.solution import Shortfall, Status
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
+from placement.core.model.solution import Shortfall, Status
 from placement.load import RESOURCES, loads_of
 from placement.planned import PlannedPlacement
 from placement.racks import rack_broken

@@ -12,7 +12,7 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState, IndexArray
-from placement.core.problem import IntArray
+from placement.core.model.problem import IntArray
 from placement.dir_choice import DirChoice, DirCounts, candidates, choose_dirs
 from placement.dir_tables import Lying, as_before, as_reassigned
 from placement.load import Resource, bytes_by_place, taken_bytes

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from placement.change import Reassignment
-from placement.core.solution import Solution, Status
+from placement.core.model.solution import Solution, Status
 from placement.load import Resource, Weights, weigh
 from placement.log_dirs import PlannedDirs
 from placement.rules.draft import Draft, Note

@@ -12,10 +12,10 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ClusterState
-from placement.core.arrangement import Arrangement
-from placement.core.deadline import Deadline
-from placement.core.effort import EFFORTS
-from placement.core.solution import Bounded, Certificate, Solution, Status
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.deadline import Deadline
+from placement.core.model.search_budget import EFFORTS
+from placement.core.model.solution import Bounded, Certificate, Solution, Status
 from placement.dir_parts import DirParts
 from placement.draft_problem import (
     leading_replicas,

@@ -27,15 +27,15 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ABSENT, BoolArray
-from placement.core.arrangement import Arrangement
-from placement.core.even_flow import Arcs
-from placement.core.problem import (
+from placement.core.flow.equitable_flow import Arcs
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import (
     FloatArray,
     IntArray,
     Problem,
 )
-from placement.core.solution import Solution
-from placement.core.value import evaluate
+from placement.core.model.solution import Solution
 from placement.load import first_true
 from placement.rules.draft import Draft
 

@@ -13,8 +13,8 @@ from math import ceil, floor, log10
 import numpy as np
 
 from placement.cluster import ClusterState
-from placement.core.problem import Movability
-from placement.core.solution import MET, Shortfall
+from placement.core.model.problem import Movability
+from placement.core.model.solution import MET, Shortfall
 from placement.load import RESOURCES, UNITS, Resource
 from placement.operations import Operation, RemoveBrokers
 from placement.planned import PlannedPlacement

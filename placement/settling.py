@@ -13,20 +13,20 @@ from functools import partial
 import numpy as np
 
 from placement.change import Reassignment
-from placement.core.arrangement import Arrangement
-from placement.core.bundles import bundle_groups
-from placement.core.certify import MANY_CELLS
-from placement.core.deadline import Deadline
-from placement.core.effort import EFFORTS, Effort
-from placement.core.exact_models import ExactModels
-from placement.core.exact_work import ExactWork
-from placement.core.keeping import solve_keeping_rules
-from placement.core.moving import Moving
-from placement.core.problem import Problem
-from placement.core.solution import Solution, Status
+from placement.core.certificate import MANY_CELLS
+from placement.core.exact.milp.solved_models import ExactModels
+from placement.core.exact.work_limit import ExactWork
+from placement.core.feasibility.move_caps import solve_keeping_rules
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.deadline import Deadline
+from placement.core.model.problem import Problem
+from placement.core.model.search_budget import EFFORTS, Effort
+from placement.core.model.solution import Solution, Status
+from placement.core.presolve.aggregation import bundle_groups
+from placement.core.presolve.fix_immovable import Moving
 from placement.core.solve import prove, solve
-from placement.core.solve_order import solve_order
 from placement.core.solve_parts import solve_in_parts
+from placement.core.solve_roles import solve_order
 from placement.dir_parts import DirParts
 from placement.draft_problem import (
     build_problem,

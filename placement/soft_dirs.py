@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from placement.core.problem import IntArray
-from placement.core.solution import Status
+from placement.core.model.problem import IntArray
+from placement.core.model.solution import Status
 from placement.dir_tables import DISK_RULE, Tables
 from placement.load import Resource
 from placement.rules.draft import Draft, Note, Settings

@@ -8,7 +8,7 @@ import numpy as np
 
 from placement import racks
 from placement.cluster import BoolArray, ClusterState
-from placement.core.problem import NO_LIMIT, IntArray
+from placement.core.model.problem import NO_LIMIT, IntArray
 from placement.load import (
     RESOURCES,
     UNITS,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.core.problem import NO_LIMIT
+from placement.core.model.problem import NO_LIMIT
 from placement.hardening import GOALS_LEFT, all_missed, hard_alone
 from placement.load import RESOURCES, WeightArray
 from placement.rules.broker_sets import strays_of

@@ -151,7 +151,7 @@ def kernels(request, monkeypatch):
     and Spark, which have processes of their own: compiling takes each half a minute.
     """
     if needs_no_jvm(request.node):
-        monkeypatch.setattr("placement.core.compiling.PLAIN_ITEMS", -1)
+        monkeypatch.setattr("placement.core.search.compilation.PLAIN_ITEMS", -1)
 
 
 @pytest.fixture(scope="session")

@@ -12,38 +12,41 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.bounds import Bands, aimed_bands, reached_bands
-from placement.core.certify import (
+from placement.core.bounds.cover_bounds import Bands, aimed_bands, reached_bands
+from placement.core.certificate import (
     NOTHING_SAID,
     Answer,
     conclude,
     copied_cost,
     proven_answer,
 )
-from placement.core.closing import closing
-from placement.core.deadline import Deadline
-from placement.core.effort import NORMAL, Effort
-from placement.core.exact.step import ExactStep, is_proven
-from placement.core.exact_fit import fits_prices
-from placement.core.exact_models import ExactModels
-from placement.core.exact_work import ExactWork
-from placement.core.moving import Moving
-from placement.core.narrowing import Narrower
-from placement.core.problem import Movability, Problem
-from placement.core.role_flow import solve_roles
-from placement.core.search import MUCH_NEARER, Searcher
-from placement.core.solution import Proof, Solution
-from placement.core.stopwatch import Stopwatch
-from placement.core.sub_problems import fits_sub_problems, improve_by_parts
-from placement.core.transport import is_counts_alone, solve_counts
-from placement.core.value import (
+from placement.core.exact.improvement.exact_step import ExactStep, is_proven
+from placement.core.exact.milp.large_neighbourhood import (
+    fits_sub_problems,
+    improve_by_parts,
+)
+from placement.core.exact.milp.solved_models import ExactModels
+from placement.core.exact.model_scaling import fits_prices
+from placement.core.exact.work_limit import ExactWork
+from placement.core.flow.transport import is_counts_alone, solve_counts
+from placement.core.model.arrangement import Arrangement, home_arrangement, settled
+from placement.core.model.deadline import Deadline
+from placement.core.model.gap_report import closing
+from placement.core.model.objective import (
     Value,
     evaluate,
     keeps_caps,
     misplaced_roles,
     refills,
 )
+from placement.core.model.problem import Movability, Problem
+from placement.core.model.search_budget import NORMAL, Effort
+from placement.core.model.solution import Proof, Solution
+from placement.core.model.stopwatch import Stopwatch
+from placement.core.presolve.fix_immovable import Moving
+from placement.core.roles.role_flow import solve_roles
+from placement.core.search.local_search import MUCH_NEARER, Searcher
+from placement.core.search.minimax import Narrower
 
 SEED_STEP = 1_000_003
 """Between the seeds of searches that run at once: far from those people choose."""
@@ -96,7 +99,7 @@ def solve(
         made again: what is sought is how near to its bands it can come.
     work
         What exact models may take, where this is one of several problems of a plan;
-        it gets less. `None`: what `effort` has.
+        it gets less. `None`: what `search_budget` has.
     start
         Where the search starts; `None`: where everything is.
 
@@ -308,7 +311,7 @@ def _nearest(
         return at, value, None
     if not fits_prices(problem, effort.near_cells):
         return at, value, None
-    from placement.core.nearest import nearest
+    from placement.core.exact.linear.lp_rounding import nearest
 
     def repaired(rounded: Arrangement) -> tuple[Arrangement, float]:
         near, worth = searcher.narrow(rounded, evaluate(problem, rounded))

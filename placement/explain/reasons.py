@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.cluster import BoolArray, BrokerState, IndexArray, RateArray
-from placement.core.problem import NO_LIMIT
+from placement.core.model.problem import NO_LIMIT
 from placement.explain.moves import Moves
 from placement.explain.racks import RackCounts
 from placement.load import RESOURCES, Resource, WeightArray

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from placement.change import Reassignment, led_by
 from placement.choosing import Options, choose, limits_of
 from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
-from placement.core.solution import Shortfall
+from placement.core.model.solution import Shortfall
 from placement.load import (
     RESOURCES,
     WeightArray,

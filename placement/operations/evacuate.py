@@ -3,7 +3,7 @@
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.rules.draft import Draft
 

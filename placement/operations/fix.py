@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, BoolArray, BrokerState, ClusterState, sum_rows
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.operations.evacuate import in_failed_dirs
 from placement.operations.rack_movers import rack_movers

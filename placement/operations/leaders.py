@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.load import Resource
 from placement.rules.draft import Draft
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.core.problem import Movability
-from placement.core.solution import Shortfall
+from placement.core.model.problem import Movability
+from placement.core.model.solution import Shortfall
 from placement.rules.draft import Draft
 
 MOST_LISTED = 1000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BrokerState
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.operations.evacuate import evacuate
 from placement.rules.draft import Draft
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from placement.change import reassign
 from placement.cluster import ABSENT, BoolArray, IndexArray
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.load import first_live_replica, first_true
 from placement.operations.replacing import Replacing, RowArray
 from placement.rules.draft import Draft

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, BoolArray, IndexArray
-from placement.core.problem import NO_LIMIT, Movability
-from placement.core.solution import Shortfall
+from placement.core.model.problem import NO_LIMIT, Movability
+from placement.core.model.solution import Shortfall
 from placement.crossing import source_racks
 from placement.load import (
     RESOURCES,

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from placement.change import Reassignment, unchanged
 from placement.choosing import Options, choose, limits_of
 from placement.cluster import ABSENT, BoolArray, IndexArray, sum_rows
-from placement.core.problem import Limits
-from placement.core.solution import Shortfall
+from placement.core.model.problem import Limits
+from placement.core.model.solution import Shortfall
 from placement.load import (
     Weights,
     broker_loads,

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from placement.change import Reassignment
 from placement.cluster import ClusterState
-from placement.core.problem import Movability
-from placement.core.solution import Shortfall
+from placement.core.model.problem import Movability
+from placement.core.model.solution import Shortfall
 from placement.operations.resizing import resize
 from placement.rules.draft import Draft, Note
 from placement.rules.keep import keep_still

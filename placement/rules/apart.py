@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import BoolArray, ClusterState, IndexArray
-from placement.core.problem import NO_LIMIT, NOWHERE, Movability
-from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.sides import Places, Room, Shared, choose_sides
-from placement.core.solution import Shortfall
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
+from placement.core.exact.milp.bin_labelling import Places, Room, Shared, choose_sides
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability
+from placement.core.model.solution import Shortfall
 from placement.load import RESOURCES, Resource
 from placement.racks import broker_ranges
 from placement.rules.draft import Draft, Note
@@ -35,8 +35,9 @@ class TopicsApart:
     as large a part of the brokers as its part of the load. *Constraints*: what may not
     move pins its broker; every partition has its places, in racks as the rack rule
     wants them; disks and other capacities hold what the side weighs. *Algorithm*: an
-    exact model of brokers and sides (`core.sides`), before the search; what lies on a
-    broker of another side must then leave it, and nothing else comes there.
+    exact model of brokers and sides (`core.exact.milp.bin_labelling`), before the
+    search; what lies on a broker of another side must then leave it, and nothing else
+    comes there.
 
     Where the rule is soft and gives way, as few brokers as can be are shared by all
     sides, chosen by the same model: first how few, then which, by the fewest bytes.

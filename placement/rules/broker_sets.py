@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import BoolArray, ClusterState
-from placement.core.problem import NO_LIMIT, Movability
+from placement.core.model.problem import NO_LIMIT, Movability
 from placement.rules.draft import Draft, Note
 from placement.rules.easing import Eased
 from placement.rules.tables import Eligibility, SoftColumn

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import ClusterState
-from placement.core.problem import NO_LIMIT, FloatArray, IntArray
+from placement.core.model.problem import NO_LIMIT, FloatArray, IntArray
 from placement.load import RESOURCES, UNITS, Resource
 from placement.rules.draft import Draft
 from placement.rules.tables import SoftColumn

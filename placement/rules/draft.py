@@ -13,9 +13,9 @@ from placement.cluster import (
     IndexArray,
     LogDirState,
 )
-from placement.core.bundles import Bundle
-from placement.core.problem import Movability
-from placement.core.solution import Shortfall
+from placement.core.model.problem import Movability
+from placement.core.model.solution import Shortfall
+from placement.core.presolve.aggregation import Bundle
 from placement.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
 from placement.rules.settings import DEFAULT_THRESHOLDS, Note, Settings
 from placement.rules.tables import Eligibility, SoftColumn

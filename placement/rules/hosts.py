@@ -3,7 +3,7 @@
 import numpy as np
 
 from placement.cluster import BoolArray
-from placement.core.problem import (
+from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     Level,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BoolArray, LogDirState, Storage
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.load import first_true
 from placement.rules.draft import Draft, Note
 

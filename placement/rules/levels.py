@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from placement.cluster import Brokers, RateArray
-from placement.core.problem import (
+from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     Level,

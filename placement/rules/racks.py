@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import ABSENT, BoolArray, ClusterState
-from placement.core.problem import IntArray, Movability
-from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.solution import Shortfall
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
+from placement.core.model.problem import IntArray, Movability
+from placement.core.model.solution import Shortfall
 from placement.load import first_true
 from placement.racks import rack_broken
 from placement.rules.draft import Draft, Note

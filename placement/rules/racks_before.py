@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BoolArray, ClusterState
-from placement.core.problem import IntArray, Movability
+from placement.core.model.problem import IntArray, Movability
 from placement.racks import Crowding, crowding, replicas_in_racks
 from placement.rules.draft import Draft
 from placement.rules.tables import MOST_CELLS, Eligibility

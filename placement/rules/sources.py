@@ -12,9 +12,9 @@ from placement.cluster import (
     ClusterState,
     LogDirState,
 )
-from placement.core.problem import Movability
-from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.solution import Shortfall
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
+from placement.core.model.problem import Movability
+from placement.core.model.solution import Shortfall
 from placement.load import first_true
 from placement.rules.draft import Draft, Note
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import BoolArray, ClusterState, IndexArray
-from placement.core.bundles import Bundle
-from placement.core.problem import NO_LIMIT, Movability
-from placement.core.shortfalls import MAX_SHORTFALLS
-from placement.core.solution import Shortfall
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
+from placement.core.model.problem import NO_LIMIT, Movability
+from placement.core.model.solution import Shortfall
+from placement.core.presolve.aggregation import Bundle
 from placement.rules.draft import Draft, Note
 
 TOGETHER = "topics-together"
@@ -22,9 +22,9 @@ class TopicsTogether:
 
     *Goals*: the fewest bytes to bring together what lies apart. *Constraints*: what may
     not move stays, and what goes with it comes there. *Algorithm*: the partitions of
-    one number become a bundle, one group of the core's problem (`core.bundles`). Where
-    they lie apart, the bundle starts from the list of that one of them to which the
-    others come by the fewest bytes.
+    one number become a bundle, one group of the core's problem
+    (`core.presolve.aggregation`). Where they lie apart, the bundle starts from the list
+    of that one of them to which the others come by the fewest bytes.
 
     Where the rule is soft and gives way, those that cannot be together, or that no plan
     could place so, go their own ways; the rest of them lie together all the same.

@@ -6,7 +6,7 @@ import numpy as np
 
 from placement.change import Reassignment
 from placement.cluster import ClusterState, IndexArray
-from placement.core.problem import IntArray
+from placement.core.model.problem import IntArray
 from placement.load import RESOURCES, Resource, preferred_leaders
 from placement.rules.draft import Draft, Note
 from placement.targets import Targets

@@ -12,7 +12,7 @@ from placement.cluster import (
     BoolArray,
     IndexArray,
 )
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import weigh
 from placement.operations import Operation, Rebalance, RemoveBrokers
 from placement.planned import PlannedPlacement

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.cluster import ClusterState
-from placement.core.problem import Movability
+from placement.core.model.problem import Movability
 from placement.load import (
     RESOURCES,
     WeightArray,

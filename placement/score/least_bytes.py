@@ -1,10 +1,10 @@
 r"""
 The least that must be moved to bring every broker into its bands.
 
-The cover bound of `placement.core.bounds`, for bytes and before any plan: a broker
-over its band by :math:`e` in some resource must lose replicas that weigh :math:`e`
-together, and one under its band must get such. By weak duality of the fractional
-knapsack, with any :math:`\lambda \ge 0`, these have at least
+The cover bound of `placement.core.bounds.cover_bounds`, for bytes and before any plan:
+a broker over its band by :math:`e` in some resource must lose replicas that weigh
+:math:`e` together, and one under its band must get such. By weak duality of the
+fractional knapsack, with any :math:`\lambda \ge 0`, these have at least
 
 .. math::
 
@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.problem import Limits, Movability
+from placement.core.model.problem import Limits, Movability
 from placement.load import RESOURCES, Resource, WeightArray, first_live_replica
 from placement.rules.draft import Draft
 from placement.rules.levels import broker_limits

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.kernels.jit import compiled
+from placement.core.search.kernels.jit import compiled
 from placement.waves.kernels.bits import BITS
 from placement.waves.kernels.colour import colour_edges, colour_shared
 

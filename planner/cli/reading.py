@@ -49,7 +49,7 @@ def load_search_for(path: Path) -> None:
         # Reading it says what is wrong.
         return
     if is_large:
-        from placement.core.ahead import load_ahead
+        from placement.core.search.preload import load_ahead
 
         load_ahead(_load_numba_alone)
 

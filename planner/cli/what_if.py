@@ -166,7 +166,7 @@ def read_effort(text: str) -> str:
     BadInputError
         If it is none of the three.
     """
-    from placement.core.effort import EFFORTS
+    from placement.core.model.search_budget import EFFORTS
 
     if text not in EFFORTS:
         refuse_option("--effort", text, f"must be one of {', '.join(EFFORTS)}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assignment.check import Finding
     from assignment.group import Group
     from assignment.outcome import Assignment
-    from placement.core.solution import Bounded
+    from placement.core.model.solution import Bounded
 
 _REASONS = {
     "share": "its members share partitions, so that no assignment limits them",

@@ -15,7 +15,7 @@ from placement.cluster import (
     ClusterState,
     RateArray,
 )
-from placement.core.problem import IntArray
+from placement.core.model.problem import IntArray
 from placement.new_partitions import (
     Expected,
     Grown,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
-from placement.core.overfull import BIN
-from placement.core.solution import Bounded, Shortfall, Status
+from placement.core.bounds.overfull_sets import BIN
+from placement.core.model.solution import Bounded, Shortfall, Status
 from placement.crossing import crossing_copies
 from placement.dir_shortfalls import FAILED_LOG_DIR
 from placement.dir_tables import LOG_DIR

@@ -7,8 +7,8 @@ import numpy as np
 
 from placement.check import Finding
 from placement.cluster import BrokerState, ClusterState
-from placement.core.problem import NO_LIMIT
-from placement.core.solution import Shortfall
+from placement.core.model.problem import NO_LIMIT
+from placement.core.model.solution import Shortfall
 from placement.existing import worse_racks
 from placement.load import RESOURCES, UNITS, Resource
 from placement.racks import IntArray, rack_broken

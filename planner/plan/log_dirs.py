@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.core.solution import Shortfall
+from placement.core.model.solution import Shortfall
 from placement.log_dirs import PlannedDirs
 from placement.planned import PlannedPlacement
 from planner.errors import BadInputError, InputProblem

@@ -8,9 +8,9 @@ import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
 from placement.cluster import ABSENT, BrokerState, ClusterState
-from placement.core.closing import listening
-from placement.core.compiling import needs_compiling
-from placement.core.effort import EFFORTS
+from placement.core.model.gap_report import listening
+from placement.core.model.search_budget import EFFORTS
+from placement.core.search.compilation import needs_compiling
 from placement.impossible import explain_impossible
 from placement.load import Resource
 from placement.operations import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from placement.core.solution import Proof
+from placement.core.model.solution import Proof
 from placement.planned import PlannedPlacement
 
 

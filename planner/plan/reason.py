@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.overfull import BIN, OPEN
-from placement.core.solution import Shortfall
+from placement.core.bounds.overfull_sets import BIN, OPEN
+from placement.core.model.solution import Shortfall
 from placement.dir_tables import LOG_DIR
 from placement.impossible import Because
 from placement.load import RESOURCES, UNITS, Resource

@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.check.checker import RULE_NAMES
 from placement.cluster import BoolArray, BrokerState, ClusterState
-from placement.core.solution import CLOSED, Bounded
+from placement.core.model.solution import CLOSED, Bounded
 from placement.load import RESOURCES, Resource
 from placement.rules.draft import Note
 from placement.score import Score

@@ -16,7 +16,7 @@ from assignment.classes import classes_of
 from assignment.group import ABSENT
 from assignment.making import MemberSpec, TopicSpec, make_group
 from assignment.outcome import Assignment, is_moved
-from placement.core.kernels import deal
+from placement.core.counts.kernels import largest_first
 from support.groups import checked, group_of, groups, named
 
 OURS = Balanced()
@@ -382,7 +382,7 @@ def test_compiled_kernels_answer_the_same(group):
     plain = OURS.assign(group)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deal, "MIN_ITEMS_COMPILED", 0)
+        patch.setattr(largest_first, "MIN_ITEMS_COMPILED", 0)
         compiled = OURS.assign(group)
 
     assert compiled.member_idx.tolist() == plain.member_idx.tolist()
@@ -503,7 +503,7 @@ def test_compiled_or_not_the_same_partitions_are_dealt(group):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(balanced_same, "MAX_EDGES_SAME", 0)
         plain, solved = checked(OURS, group), OURS.solve(group)
-        patch.setattr(deal, "MIN_ITEMS_COMPILED", 0)
+        patch.setattr(largest_first, "MIN_ITEMS_COMPILED", 0)
         compiled = checked(OURS, group)
 
     assert plain.member_idx.tolist() == compiled.member_idx.tolist()

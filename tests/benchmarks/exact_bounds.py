@@ -16,10 +16,10 @@ import highspy
 import numpy as np
 
 from benchmarks.placing_cases import PLACINGS, Placing
-from placement.core import milp
-from placement.core.bounds import Bands
-from placement.core.exact_fit import scale_of
-from placement.core.problem import NO_LIMIT, Problem
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.milp import small_model
+from placement.core.exact.model_scaling import scale_of
+from placement.core.model.problem import NO_LIMIT, Problem
 from placement.draft_problem import build_problem
 from placement.load import RESOURCES
 from placement.planning import plan
@@ -57,8 +57,10 @@ def find(row: Placing, seed: int, seconds: float) -> dict[str, Any]:
     problem = build_problem(placed.draft, placed.targets, placed.balanced)
     limits = problem.bins
     upper = np.where(limits.target > 0, limits.upper, NO_LIMIT)
-    model = milp._Model(problem, Bands(limits.lower, upper), "cost")
-    solver = milp._Limited(msg=False, threads=1, timeLimit=seconds, random_seed=1)
+    model = small_model._Model(problem, Bands(limits.lower, upper), "cost")
+    solver = small_model._Limited(
+        msg=False, threads=1, timeLimit=seconds, random_seed=1
+    )
     model.model.solve(solver)
     dual = float(model.model.solverModel.getInfo().mip_dual_bound)
     return {

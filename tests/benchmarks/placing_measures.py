@@ -12,9 +12,9 @@ from typing import Any
 from benchmarks.exact_bounds import bound_of
 from benchmarks.placing_cases import Placing
 from benchmarks.run import cpu_s, status_bytes
-from placement.core.ahead import search_compiled
-from placement.core.compiling import FEW_ITEMS
-from placement.core.effort import NORMAL, QUICK
+from placement.core.model.search_budget import NORMAL, QUICK
+from placement.core.search.compilation import FEW_ITEMS
+from placement.core.search.preload import search_compiled
 from placement.load import RESOURCES, broker_loads, weigh
 from placement.operations import Leaders, Operation, RemoveBrokers
 from placement.planned import PlannedPlacement

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from placement.core.solution import CLOSED, Bounded, Certificate
+from placement.core.model.solution import CLOSED, Bounded, Certificate
 
 DATA = Path(__file__).parents[1] / "data" / "small-best.json"
 SAME = 1e-9

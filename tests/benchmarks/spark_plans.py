@@ -8,8 +8,8 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.processes import cpu_s
-from placement.core.ahead import search_compiled
-from placement.core.effort import EFFORTS
+from placement.core.model.search_budget import EFFORTS
+from placement.core.search.preload import search_compiled
 from placement.synthetic import SIZES, make_instance
 from planner.fleet.append import append
 from planner.fleet.plans import NamedRequest, plan_row

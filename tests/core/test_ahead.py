@@ -1,12 +1,12 @@
 import pytest
 
-from placement.core import ahead
-from placement.core.ahead import load_ahead
-from placement.core.compiling import STAGES
-from placement.core.effort import NORMAL, QUICK
-from placement.core.kernels import stages
-from placement.core.kernels.jit import is_at_hand
-from placement.core.search import Searcher
+from placement.core.model.search_budget import NORMAL, QUICK
+from placement.core.search import preload
+from placement.core.search.compilation import STAGES
+from placement.core.search.kernels import stages
+from placement.core.search.kernels.jit import is_at_hand
+from placement.core.search.local_search import Searcher
+from placement.core.search.preload import load_ahead
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ def test_the_tiny_problem_needs_every_stage(monkeypatch, effort, spared):
 
     monkeypatch.setattr(Searcher, "_call", noted)
 
-    ahead.search_compiled(effort)
+    preload.search_compiled(effort)
 
     assert called >= {*STAGES, stages.place} - spared
 
 
 def test_what_few_searches_need_is_compiled_where_asked_for():
-    ahead.search_compiled(QUICK, with_rare=True)
+    preload.search_compiled(QUICK, with_rare=True)
 
     assert is_at_hand((stages.trade_roles,))
 
@@ -46,8 +46,8 @@ def test_what_goes_wrong_ahead_is_left_to_the_search_itself(monkeypatch, fails):
         if fails:
             raise OSError
 
-    monkeypatch.setattr(ahead, "is_at_hand", lambda _stages: True)
-    monkeypatch.setattr(ahead, "search_compiled", lambda _effort: load())
+    monkeypatch.setattr(preload, "is_at_hand", lambda _stages: True)
+    monkeypatch.setattr(preload, "search_compiled", lambda _effort: load())
 
     load_ahead().join()
 
@@ -55,7 +55,7 @@ def test_what_goes_wrong_ahead_is_left_to_the_search_itself(monkeypatch, fails):
 
 
 def test_what_is_not_compiled_yet_is_not_compiled_ahead(monkeypatch):
-    monkeypatch.setattr(ahead, "is_at_hand", lambda _stages: False)
-    monkeypatch.setattr(ahead, "search_compiled", lambda _: pytest.fail("compiles"))
+    monkeypatch.setattr(preload, "is_at_hand", lambda _stages: False)
+    monkeypatch.setattr(preload, "search_compiled", lambda _: pytest.fail("compiles"))
 
     load_ahead().join()

@@ -8,15 +8,20 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core import bounds
-from placement.core.arrangement import Arrangement, loads
-from placement.core.bounds import Bands, cost_bound, moves_bound, reached_bands
-from placement.core.problem import (
+from placement.core.bounds import cover_bounds
+from placement.core.bounds.cover_bounds import (
+    Bands,
+    cost_bound,
+    moves_bound,
+    reached_bands,
+)
+from placement.core.model.arrangement import Arrangement, loads
+from placement.core.model.problem import (
     NO_LIMIT,
     Movability,
     Problem,
 )
-from placement.core.verify import verify_cover
+from placement.core.verify.bound import verify_cover
 from support.oracles import Everything, everything, usable_capacity
 from support.problems import make_problem, problems
 
@@ -99,10 +104,10 @@ def test_no_side_that_is_passed_over_would_prove_more(
     )
     bands = aimed_bands(problem)
 
-    value, _ = bounds._bound(problem, bands, problem.cost, None)
+    value, _ = cover_bounds._bound(problem, bands, problem.cost, None)
 
-    leaving, _ = bounds._leaving(problem, bands, problem.cost, (0, 0))
-    arriving, _ = bounds._arriving(problem, bands, problem.cost)
+    leaving, _ = cover_bounds._leaving(problem, bands, problem.cost, (0, 0))
+    arriving, _ = cover_bounds._arriving(problem, bands, problem.cost)
     assert value == max(leaving, arriving)
 
 

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from placement.core import branching
-from placement.core.bounds import Bands, aimed_bands
-from placement.core.branching import branched_cost, branched_distance
-from placement.core.exact_fit import fits_prices
-from placement.core.problem import NO_LIMIT, Problem
-from placement.core.verify_tree import verify_distance_tree, verify_tree
+from placement.core.bounds.cover_bounds import Bands, aimed_bands
+from placement.core.exact.linear import branch_and_bound
+from placement.core.exact.linear.branch_and_bound import (
+    branched_cost,
+    branched_distance,
+)
+from placement.core.exact.model_scaling import fits_prices
+from placement.core.model.problem import NO_LIMIT, Problem
+from placement.core.verify.search_tree import verify_distance_tree, verify_tree
 from support.oracles import everything
 from support.problems import make_problem, problems
 
@@ -89,7 +92,7 @@ def packed_problem() -> Problem:
 
 
 def test_cases_prove_what_no_prices_alone_do(monkeypatch):
-    monkeypatch.setattr(branching, "ROUNDS", 0)
+    monkeypatch.setattr(branch_and_bound, "ROUNDS", 0)
     problem = packed_problem()
     bands = aimed_bands(problem)
     least = least_cost(problem, bands)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from placement.core.arrangement import home_arrangement
-from placement.core.certify import Answer, ProofContradictionError, conclude
-from placement.core.effort import QUICK
-from placement.core.exact_models import ExactModels
-from placement.core.problem import Problem
-from placement.core.value import Value, evaluate
+from placement.core.certificate import Answer, ProofContradictionError, conclude
+from placement.core.exact.milp.solved_models import ExactModels
+from placement.core.model.arrangement import home_arrangement
+from placement.core.model.objective import Value, evaluate
+from placement.core.model.problem import Problem
+from placement.core.model.search_budget import QUICK
 from support.problems import make_problem
 
 # One item that fills its band three times over, wherever it lies.

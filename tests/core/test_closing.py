@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from placement.core.closing import listening
-from placement.core.effort import EXACT, NORMAL
+from placement.core.model.gap_report import listening
+from placement.core.model.search_budget import EXACT, NORMAL
 from placement.core.solve import solve
 from support.racked import skewed
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core import count_network
-from placement.core.count_bounds import cost_bound, peak_bound, share_bound
-from placement.core.count_flow import share_evenly, shares
-from placement.core.count_problem import CountProblem, sum_by
-from placement.core.counts import solve_evenly
+from placement.core.counts import count_network
+from placement.core.counts.count_bounds import cost_bound, peak_bound, share_bound
+from placement.core.counts.count_flow import share_evenly, shares
+from placement.core.counts.count_problem import CountProblem, sum_by
+from placement.core.counts.solve_counts import solve_evenly
 
 
 def problem_of(classes, num_bins, homes=None, prices=None, shares=None):

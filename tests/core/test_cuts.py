@@ -7,17 +7,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement
-from placement.core.cuts import deviation_bound
-from placement.core.problem import (
+from placement.core.bounds.set_bounds import deviation_bound
+from placement.core.model.arrangement import home_arrangement
+from placement.core.model.objective import distances
+from placement.core.model.problem import (
     NO_LIMIT,
     Movability,
     Problem,
 )
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.core.solve import solve
-from placement.core.value import distances
-from placement.core.verify import verify_cut
+from placement.core.verify.bound import verify_cut
 from support.oracles import everything, usable_capacity
 from support.problems import make_problem, problems
 

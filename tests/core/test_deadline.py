@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement
-from placement.core.deadline import Deadline
-from placement.core.problem import Problem
-from placement.core.solution import Status
+from placement.core.model.arrangement import home_arrangement
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import Problem
+from placement.core.model.solution import Status
 from placement.core.solve import solve
-from placement.core.value import evaluate
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems
 

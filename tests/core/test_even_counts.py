@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core import even_counts, even_flow
-from placement.core.even_counts import (
+from placement.core.flow import equitable_flow, even_counts
+from placement.core.flow.even_counts import (
     COST_STEPS,
     EvenCounts,
     node_bounds,
     spread_evenly,
 )
-from placement.core.even_roles import even_roles
+from placement.core.roles.even_roles import even_roles
 
 
 def problem_of(
@@ -404,7 +404,7 @@ def test_where_costs_would_grow_too_large_only_ties_suffer(problem):
     moves_alone = (int(problem.sizes.sum()) + 2) ** 2
     with pytest.MonkeyPatch.context() as patch:
         # Enough for moves, far too little for kinds and costs besides.
-        patch.setattr(even_flow, "MAX_COST", 400 * moves_alone)
+        patch.setattr(equitable_flow, "MAX_COST", 400 * moves_alone)
         spread = spread_evenly(problem)
 
     rows = rows_of(problem, spread.bin_of)
@@ -422,6 +422,6 @@ def test_a_problem_whose_costs_cannot_be_told_apart_is_refused():
     problem = problem_of([[0], [0]], open_bins=[0, 1], nodes=[0, 1])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(even_flow, "MAX_COST", 1)
+        patch.setattr(equitable_flow, "MAX_COST", 1)
         with pytest.raises(ValueError, match="too large"):
             spread_evenly(problem)

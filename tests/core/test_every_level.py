@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.deadline import Deadline
-from placement.core.effort import EXACT
-from placement.core.keeping import solve_keeping_rules
-from placement.core.problem import NO_LIMIT, Limits, Movability
-from placement.core.solution import Status
-from placement.core.value import evaluate, keeps_caps
+from placement.core.feasibility.move_caps import solve_keeping_rules
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import evaluate, keeps_caps
+from placement.core.model.problem import NO_LIMIT, Limits, Movability
+from placement.core.model.search_budget import EXACT
+from placement.core.model.solution import Status
 from support.least_values import best_key, is_countable
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems, zoned

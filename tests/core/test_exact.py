@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.bounds import reached_bands
-from placement.core.effort import NORMAL, QUICK
-from placement.core.exact.improve import improve
-from placement.core.exact.neighbourhoods import improve_by_neighbourhoods
-from placement.core.exact.roles_model import fewer_role_changes
-from placement.core.exact_fit import fits_bands
+from placement.core.bounds.cover_bounds import reached_bands
+from placement.core.exact.cp_sat.roles_model import fewer_role_changes
+from placement.core.exact.improvement.improve import improve
+from placement.core.exact.improvement.neighbourhood_search import (
+    improve_by_neighbourhoods,
+)
+from placement.core.exact.milp.large_neighbourhood import fits_sub_problems
+from placement.core.exact.milp.spread_check import crowds
+from placement.core.exact.model_scaling import fits_bands
+from placement.core.model.objective import evaluate
+from placement.core.model.search_budget import NORMAL, QUICK
 from placement.core.solve import solve
-from placement.core.spread import crowds
-from placement.core.sub_problems import fits_sub_problems
-from placement.core.value import evaluate
 from support.every_way import is_enumerable, legal, worst_of
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems

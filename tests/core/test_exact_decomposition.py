@@ -7,21 +7,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement, loads
-from placement.core.bounds import aimed_bands, reached_bands
-from placement.core.certify import proven_answer
-from placement.core.deadline import Deadline
-from placement.core.effort import NORMAL, QUICK
-from placement.core.exact import neighbourhoods
-from placement.core.exact.decomposition import Decomposition, nearest_by_node
-from placement.core.exact.fixed_roles import FixedRoles
-from placement.core.exact.improve import improve
-from placement.core.exact.separable import separable_nodes
-from placement.core.exact.step import ExactStep
-from placement.core.exact_work import ExactWork
-from placement.core.solution import Bounded, Status
+from placement.core.bounds.cover_bounds import aimed_bands, reached_bands
+from placement.core.certificate import proven_answer
+from placement.core.exact.decomposition.fixed_role_search import FixedRoles
+from placement.core.exact.decomposition.node_decomposition import (
+    Decomposition,
+    nearest_by_node,
+)
+from placement.core.exact.improvement import neighbourhood_search
+from placement.core.exact.improvement.exact_step import ExactStep
+from placement.core.exact.improvement.improve import improve
+from placement.core.exact.separable_levels import separable_nodes
+from placement.core.exact.work_limit import ExactWork
+from placement.core.model.arrangement import home_arrangement, loads
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import evaluate, misplaced_roles
+from placement.core.model.search_budget import NORMAL, QUICK
+from placement.core.model.solution import Bounded, Status
 from placement.core.solve import solve
-from placement.core.value import evaluate, misplaced_roles
 from support.every_way import worst_of
 from support.oracles import illegal_moves
 from support.problems import make_problem
@@ -169,7 +172,7 @@ def test_racks_too_large_for_a_model_are_solved_in_parts(monkeypatch):
         sought.append(problem.num_bins)
         return at, evaluate(problem, at)
 
-    monkeypatch.setattr(neighbourhoods, "improve_by_neighbourhoods", improved)
+    monkeypatch.setattr(neighbourhood_search, "improve_by_neighbourhoods", improved)
     problem = skewed([0, 1] * 3)
     effort = replace(NORMAL, exact_cells=1)
     at = solve(problem, effort=QUICK).best

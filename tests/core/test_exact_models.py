@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from placement.cluster import BrokerState
-from placement.core import milp
-from placement.core.bounds import Bands
-from placement.core.effort import NORMAL, QUICK
-from placement.core.exact_models import ExactModels
-from placement.core.exact_work import ExactWork
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.milp import small_model
+from placement.core.exact.milp.solved_models import ExactModels
+from placement.core.exact.work_limit import ExactWork
+from placement.core.model.search_budget import NORMAL, QUICK
 from placement.core.solve import solve
 from placement.draft_problem import build_problem
 from placement.operations import AddBrokers, Rebalance
@@ -27,13 +27,13 @@ def skewed_problem():
 
 def test_no_model_is_solved_twice(monkeypatch):
     problem = skewed_problem()
-    asked, plainly = [], milp.solve_model
+    asked, plainly = [], small_model.solve_model
 
     def counted(problem, bands, objective, *more, **named):
         asked.append((objective, bands.lower.tobytes(), bands.upper.tobytes()))
         return plainly(problem, bands, objective, *more, **named)
 
-    monkeypatch.setattr(milp, "solve_model", counted)
+    monkeypatch.setattr(small_model, "solve_model", counted)
     solution = solve(problem, effort=replace(NORMAL, milp_nodes=20, exact_work=0))
 
     assert solution.certificate.cost.proof.kind == "milp-dual"

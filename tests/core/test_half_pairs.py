@@ -5,8 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.core.exact.half_pairs import Window, by_cost, by_cost_and_load
-from placement.core.exact.item_moves import sets_of_moves
+from placement.core.exact.decomposition.half_pairs import (
+    Window,
+    by_cost,
+    by_cost_and_load,
+)
+from placement.core.exact.decomposition.item_moves import sets_of_moves
 
 LOADS = (
     st.integers(-(10**12), 10**12) | st.integers(-(2**60), 2**60) | st.integers(-20, 20)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.cuts import least_load
-from placement.core.impossible import beyond_caps, prove_impossible
-from placement.core.occupancy import Occupancy
-from placement.core.problem import NO_LIMIT, NOWHERE, Movability
-from placement.core.verify_missing import verify_missing
+from placement.core.bounds.infeasibility import beyond_caps, prove_impossible
+from placement.core.bounds.occupancy import Occupancy
+from placement.core.bounds.set_bounds import least_load
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability
+from placement.core.verify.shortfalls import verify_missing
 from support.oracles import everything, least_crossing, usable_capacity
 from support.problems import make_problem, problems, zoned
 

@@ -4,8 +4,8 @@ from typing import Any
 import numba
 import pytest
 
-from placement.core.kernels import jit
-from placement.core.kernels.jit import compiled, is_at_hand
+from placement.core.search.kernels import jit
+from placement.core.search.kernels.jit import compiled, is_at_hand
 
 
 def double(value: int) -> int:

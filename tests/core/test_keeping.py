@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.bare import without_bands
-from placement.core.deadline import Deadline
-from placement.core.effort import NORMAL, QUICK
-from placement.core.exact.least_spent import least_spent
-from placement.core.exact_fit import fits_rules
-from placement.core.exact_work import ExactWork
-from placement.core.keeping import solve_keeping_rules
-from placement.core.least_excess import RULE_CELLS
-from placement.core.moving import Moving
-from placement.core.problem import NO_LIMIT, Movability, Problem
-from placement.core.solution import MET, Status
-from placement.core.value import evaluate, keeps_caps
+from placement.core.exact.model_scaling import fits_rules
+from placement.core.exact.work_limit import ExactWork
+from placement.core.feasibility.hard_rules import without_bands
+from placement.core.feasibility.least_cost import least_spent
+from placement.core.feasibility.least_excess import RULE_CELLS
+from placement.core.feasibility.move_caps import solve_keeping_rules
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import evaluate, keeps_caps
+from placement.core.model.problem import NO_LIMIT, Movability, Problem
+from placement.core.model.search_budget import NORMAL, QUICK
+from placement.core.model.solution import MET, Status
+from placement.core.presolve.fix_immovable import Moving
 from support.oracles import everything, usable_capacity
 from support.problems import make_problem, problems
 

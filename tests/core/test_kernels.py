@@ -7,32 +7,35 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement, home_arrangement
-from placement.core.kernels import (
-    access,
-    changes,
-    filling,
-    layout,
-    legal,
-    penalty,
-    relief,
-    stages,
-    trimming,
+from placement.core.model.arrangement import Arrangement, home_arrangement
+from placement.core.model.objective import move_costs
+from placement.core.model.problem import (
+    NOWHERE,
+    Movability,
+    Problem,
 )
-from placement.core.kernels.memory import (
+from placement.core.search.kernels import (
+    access,
+    bulk_fill,
+    changes,
+    layout,
+    legality,
+    penalty,
+    relocate,
+    stages,
+    trim,
+)
+from placement.core.search.kernels.state import (
     Memory,
     arrangement_of,
     as_lists,
     lay_again,
     lay_out,
 )
-from placement.core.kernels.spread import num_collection_cells, num_role_cells
-from placement.core.problem import (
-    NOWHERE,
-    Movability,
-    Problem,
+from placement.core.search.tables.collection_counts import (
+    num_collection_cells,
+    num_role_cells,
 )
-from placement.core.value import move_costs
 from support.oracles import (
     illegal_moves,
     is_crowded,
@@ -145,7 +148,7 @@ def naive_worst(problem: Problem, memory: Memory) -> int:
     totals = [
         0.0
         if memory.ints[memory.ints[layout.STUCK] + place]
-        else relief.penalty_over_levels(memory, place)
+        else relocate.penalty_over_levels(memory, place)
         for place in range(problem.num_bins)
     ]
     most = max(totals, default=0.0)
@@ -159,14 +162,14 @@ def test_the_worst_bin_is_known_after_any_steps(problem: Problem, data):
     memory = laid_out(problem, home_arrangement(problem))
     for _ in range(data.draw(st.integers(1, 8))):
         random_step(data, problem, memory)
-        place = relief.worst_bin(memory)
+        place = relocate.worst_bin(memory)
         assert place == naive_worst(problem, memory)
         if place >= 0 and data.draw(st.booleans()):
-            relief.give_up(memory, place)
-            assert relief.worst_bin(memory) == naive_worst(problem, memory)
+            relocate.give_up(memory, place)
+            assert relocate.worst_bin(memory) == naive_worst(problem, memory)
 
-    relief.unstick(memory)
-    assert relief.worst_bin(memory) == naive_worst(problem, memory)
+    relocate.unstick(memory)
+    assert relocate.worst_bin(memory) == naive_worst(problem, memory)
 
 
 @settings(max_examples=120)
@@ -191,13 +194,13 @@ def test_legal_moves_are_legal(problem: Problem, data):
         target = data.draw(st.integers(0, problem.num_bins - 1))
         group = int(problem.group_of[item])
         crowded = num_crowded(problem, arrangement_of(memory, problem), group)
-        if legal.may_move(memory, item, target):
+        if legality.may_move(memory, item, target):
             changes.apply_move(memory, item, target)
             after = arrangement_of(memory, problem)
             assert may_go(problem, item, target)
             assert num_crowded(problem, after, group) <= crowded
             assert_room(problem, after, target, item)
-        if legal.may_take_role(memory, group, item):
+        if legality.may_take_role(memory, group, item):
             changes.apply_role(memory, group, item)
 
     at = arrangement_of(memory, problem)
@@ -273,7 +276,7 @@ def test_a_chain_that_is_not_worth_it_leaves_no_trace(problem: Problem):
     memory = laid_out(problem, home_arrangement(problem))
     for place in range(problem.num_bins):
         before = arrangement_of(memory, problem)
-        if not relief.relieve_by_chain(memory, place, 16):
+        if not relocate.relieve_by_chain(memory, place, 16):
             after = arrangement_of(memory, problem)
             assert after.bin_of.tolist() == before.bin_of.tolist()
             assert after.role_of.tolist() == before.role_of.tolist()
@@ -338,7 +341,7 @@ def test_a_replacement_is_cheaper_and_no_worse(problem: Problem, data):
         random_step(data, problem, memory)
     for item in range(problem.num_items):
         outside, cost = total_penalty(memory), memory.ints[layout.COST]
-        if trimming.replace_by_cheaper(memory, item, 16):
+        if trim.replace_by_cheaper(memory, item, 16):
             assert total_penalty(memory) <= outside * (1 + 1e-9) + 1e-12
             assert memory.ints[layout.COST] < cost
         else:
@@ -389,10 +392,10 @@ def test_donors_with_more_above_their_shares_are_preferred():
     memory = laid_out(problem, home_arrangement(problem))
     for place in (0, 1):
         first = memory.ints[layout.EXCESS]
-        memory.floats[first + place] = filling.excess_of(memory, place)
+        memory.floats[first + place] = bulk_fill.excess_of(memory, place)
         memory.ints[memory.ints[layout.FAT] + place] = place
 
-    drawn = [filling.draw_donor(memory, 2) for _ in range(64)]
+    drawn = [bulk_fill.draw_donor(memory, 2) for _ in range(64)]
 
     assert drawn.count(0) > drawn.count(1) > 0
 

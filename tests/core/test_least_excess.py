@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement, home_loads
-from placement.core.deadline import Deadline
-from placement.core.effort import NORMAL, QUICK
-from placement.core.exact_fit import Found, fits_rules
-from placement.core.exact_rules import RulesModel
-from placement.core.exact_work import ExactWork
-from placement.core.keeping import solve_keeping_rules
-from placement.core.least_excess import standing
-from placement.core.problem import NO_LIMIT
-from placement.core.solution import MET, Status
-from placement.core.value import evaluate
+from placement.core.exact.cp_sat.hard_rules_model import RulesModel
+from placement.core.exact.model_scaling import Found, fits_rules
+from placement.core.exact.work_limit import ExactWork
+from placement.core.feasibility.least_excess import standing
+from placement.core.feasibility.move_caps import solve_keeping_rules
+from placement.core.model.arrangement import home_arrangement, home_loads
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import NO_LIMIT
+from placement.core.model.search_budget import NORMAL, QUICK
+from placement.core.model.solution import MET, Status
 from support.oracles import everything, illegal_moves, usable_capacity
 from support.problems import make_problem, problems
 
@@ -153,8 +153,8 @@ def test_the_search_alone_makes_no_excess_larger(problem):
     before = standing(problem, home_arrangement(problem))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("placement.core.least_excess.RULE_CELLS", 0)
-        patch.setattr("placement.core.keeping.RULE_CELLS", 0)
+        patch.setattr("placement.core.feasibility.least_excess.RULE_CELLS", 0)
+        patch.setattr("placement.core.feasibility.move_caps.RULE_CELLS", 0)
         found = solved(problem, NORMAL)
 
     assert standing(problem, found.best)[:3] <= before[:3]

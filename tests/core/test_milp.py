@@ -7,15 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.bounds import Bands
-from placement.core.exact_fit import fits_model, scale_of
-from placement.core.exact_work import ExactWork
-from placement.core.milp import solve_model
-from placement.core.problem import (
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.milp.small_model import solve_model
+from placement.core.exact.model_scaling import fits_model, scale_of
+from placement.core.exact.work_limit import ExactWork
+from placement.core.model.objective import keeps_caps
+from placement.core.model.problem import (
     NO_LIMIT,
     Problem,
 )
-from placement.core.value import keeps_caps
 from support.oracles import (
     Everything,
     everything,

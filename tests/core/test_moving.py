@@ -5,14 +5,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement, loads
-from placement.core.effort import QUICK
-from placement.core.kernels.spread import count_collection_roles, count_collections
-from placement.core.moving import Moving
-from placement.core.nodes import node_loads
-from placement.core.problem import Movability, Problem
+from placement.core.model.arrangement import Arrangement, loads
+from placement.core.model.node_limits import node_loads
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import Movability, Problem
+from placement.core.model.search_budget import QUICK
+from placement.core.presolve.fix_immovable import Moving
+from placement.core.search.tables.collection_counts import (
+    count_collection_roles,
+    count_collections,
+)
 from placement.core.solve import solve
-from placement.core.value import evaluate
 from support.problems import make_problem, problems, zoned
 
 CASES = problems(max_bins=5, max_groups=8, has_loaded_racks=True, has_collections=True)
@@ -22,7 +25,7 @@ CASES = problems(max_bins=5, max_groups=8, has_loaded_racks=True, has_collection
 @pytest.fixture(autouse=True)
 def eager(monkeypatch):
     """Leave out whatever can be left out."""
-    monkeypatch.setattr("placement.core.moving.WORTH_IT", 0.99)
+    monkeypatch.setattr("placement.core.presolve.fix_immovable.WORTH_IT", 0.99)
 
 
 def drawn_arrangement(data, part: Moving) -> Arrangement:
@@ -84,7 +87,7 @@ def test_what_stays_stays_and_the_answer_is_as_good(whole: Problem):
 
     found = solve(whole, effort=QUICK)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("placement.core.moving.WORTH_IT", -1.0)
+        patch.setattr("placement.core.presolve.fix_immovable.WORTH_IT", -1.0)
         full = solve(whole, effort=QUICK)
 
     left_out = np.ones(whole.num_items, dtype=np.bool_)
@@ -95,7 +98,7 @@ def test_what_stays_stays_and_the_answer_is_as_good(whole: Problem):
 
 
 def test_a_problem_of_which_most_may_move_is_taken_whole(monkeypatch):
-    monkeypatch.setattr("placement.core.moving.WORTH_IT", 0.5)
+    monkeypatch.setattr("placement.core.presolve.fix_immovable.WORTH_IT", 0.5)
     problem = make_problem([[0, 1], [1, 2]], num_bins=3)
 
     assert Moving.of(problem).problem is problem

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 
-from placement.core.arrangement import Arrangement, home_arrangement
-from placement.core.deadline import Deadline
-from placement.core.effort import NORMAL, QUICK, Effort
-from placement.core.narrowing import Narrower
-from placement.core.problem import Problem
-from placement.core.value import Value, evaluate
+from placement.core.model.arrangement import Arrangement, home_arrangement
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import Value, evaluate
+from placement.core.model.problem import Problem
+from placement.core.model.search_budget import NORMAL, QUICK, Effort
+from placement.core.search.minimax import Narrower
 from placement.operations import Rebalance
 from placement.planning import plan
 from placement.rules.draft import Settings

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement, home_arrangement, loads
-from placement.core.exact_fit import fits_prices
-from placement.core.nearest import nearest
-from placement.core.problem import Problem
-from placement.core.value import distances, evaluate, misplaced_roles, refills
-from placement.core.verify_prices import verify_distance
+from placement.core.exact.linear.lp_rounding import nearest
+from placement.core.exact.model_scaling import fits_prices
+from placement.core.model.arrangement import Arrangement, home_arrangement, loads
+from placement.core.model.objective import distances, evaluate, misplaced_roles, refills
+from placement.core.model.problem import Problem
+from placement.core.verify.load_prices import verify_distance
 from placement.synthetic import SIZES, make_instance
 from planner.plan.make import Planned, make
 from planner.plan.request import PlanRequest

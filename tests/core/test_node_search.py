@@ -7,24 +7,24 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement, loads
-from placement.core.bounds import Bands, reached_bands
-from placement.core.exact.exchanges import Exchanges
-from placement.core.exact.node_program import solve_program
-from placement.core.exact.node_relaxation import (
+from placement.core.bounds.cover_bounds import Bands, reached_bands
+from placement.core.exact.cp_sat.roles_model import roles_within
+from placement.core.exact.decomposition.item_exchanges import Exchanges
+from placement.core.exact.decomposition.node_program import solve_program
+from placement.core.exact.decomposition.node_relaxation import (
     bound_of,
     proof_of,
     reduced_costs,
     relaxed_bound,
     solve_relaxation,
 )
-from placement.core.exact.node_rows import NodeRows
-from placement.core.exact.node_search import NodeSearch
-from placement.core.exact.roles_model import roles_within
-from placement.core.exact.separable import NodeBins, separable_nodes
-from placement.core.problem import NOWHERE, Movability
-from placement.core.solution import Bounded
-from placement.core.verify_prices import verify_prices
+from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.decomposition.node_search import NodeSearch
+from placement.core.exact.separable_levels import NodeBins, separable_nodes
+from placement.core.model.arrangement import Arrangement, loads
+from placement.core.model.problem import NOWHERE, Movability
+from placement.core.model.solution import Bounded
+from placement.core.verify.load_prices import verify_prices
 from support.every_way import legal, worst_of
 from support.problems import make_problem
 from support.racked import RACKS, all_legal, racked, within

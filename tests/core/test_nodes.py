@@ -6,19 +6,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement
-from placement.core.effort import QUICK
-from placement.core.impossible import prove_impossible
-from placement.core.nodes import node_loads
-from placement.core.problem import (
+from placement.core.bounds.infeasibility import prove_impossible
+from placement.core.model.arrangement import home_arrangement
+from placement.core.model.node_limits import node_loads
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import (
     NO_LIMIT,
     Level,
     Limits,
     Problem,
 )
-from placement.core.solution import Status
+from placement.core.model.search_budget import QUICK
+from placement.core.model.solution import Status
 from placement.core.solve import solve
-from placement.core.value import evaluate
 from support.oracles import (
     everything,
     naive_over_in_nodes,

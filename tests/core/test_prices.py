@@ -7,18 +7,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core import prices as prices_module
-from placement.core import verify_witness
-from placement.core.arrangement import Arrangement, home_arrangement
-from placement.core.bounds import Bands
-from placement.core.effort import QUICK, THOROUGH, Effort
-from placement.core.exact_fit import fits_prices
-from placement.core.prices import priced_bound
-from placement.core.problem import NO_LIMIT, Problem
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.linear import lagrangian as prices_module
+from placement.core.exact.linear.lagrangian import priced_bound
+from placement.core.exact.model_scaling import fits_prices
+from placement.core.flow.transport import is_counts_alone, solve_counts
+from placement.core.model.arrangement import Arrangement, home_arrangement
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import NO_LIMIT, Problem
+from placement.core.model.search_budget import QUICK, THOROUGH, Effort
 from placement.core.solve import solve
-from placement.core.transport import is_counts_alone, solve_counts
-from placement.core.value import evaluate
-from placement.core.verify_prices import verify_prices
+from placement.core.verify import price_witness
+from placement.core.verify.load_prices import verify_prices
 from support.oracles import everything, usable_capacity
 from support.problems import make_problem, problems
 
@@ -80,7 +80,7 @@ def test_groups_cost_what_their_cheapest_bins_do(drawn: Problem, data, is_wide):
 
     with pytest.MonkeyPatch.context() as patched:
         if is_wide:
-            patched.setattr(verify_witness, "SAFE", 0)
+            patched.setattr(price_witness, "SAFE", 0)
         proven = verify_prices(problem, bins.lower, bins.upper, witness)
 
     every = everything(problem)

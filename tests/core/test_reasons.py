@@ -6,10 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.exact.reasons import Kind, infeasible_kinds, is_infeasible
-from placement.core.exact_fit import fits_rules
-from placement.core.moving import Moving
-from placement.core.problem import NO_LIMIT, Movability
+from placement.core.exact.model_scaling import fits_rules
+from placement.core.feasibility.infeasible_subsystem import (
+    Kind,
+    infeasible_kinds,
+    is_infeasible,
+)
+from placement.core.model.problem import NO_LIMIT, Movability
+from placement.core.presolve.fix_immovable import Moving
 from support.least_values import best_key, is_countable
 from support.problems import make_problem, problems
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core import role_counts, role_loads
-from placement.core.arrangement import Arrangement, loads
-from placement.core.deadline import Deadline
-from placement.core.role_bounds import distance_bound
-from placement.core.role_counts import RoleTables, even_roles
-from placement.core.role_loads import RoleBalancer
-from placement.core.solve_order import count_column, solve_order
-from placement.core.value import evaluate
-from placement.core.verify_roles import (
+from placement.core.model.arrangement import Arrangement, loads
+from placement.core.model.deadline import Deadline
+from placement.core.model.objective import evaluate
+from placement.core.roles import role_counts, role_loads
+from placement.core.roles.role_bounds import distance_bound
+from placement.core.roles.role_counts import RoleTables, even_roles
+from placement.core.roles.role_loads import RoleBalancer
+from placement.core.solve_roles import count_column, solve_order
+from placement.core.verify.role_claims import (
     may_take_role,
     proven_distance,
     proves_even_roles,

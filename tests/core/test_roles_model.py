@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement, home_arrangement, loads
-from placement.core.bounds import Bands
-from placement.core.exact.roles_model import roles_within
-from placement.core.spread import crowds
-from placement.core.value import evaluate
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.cp_sat.roles_model import roles_within
+from placement.core.exact.milp.spread_check import crowds
+from placement.core.model.arrangement import Arrangement, home_arrangement, loads
+from placement.core.model.objective import evaluate
 from support.problems import make_problem
 
 NUM_BINS = 3

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.bounds import aimed_bands
-from placement.core.branching import _told
-from placement.core.problem import NO_LIMIT, Problem
-from placement.core.relaxation import Rows, Tables
-from placement.core.rounding import separated
-from placement.core.verify_rounding import RoundedRow, rounded_rows
+from placement.core.bounds.cover_bounds import aimed_bands
+from placement.core.exact.linear.branch_and_bound import _told
+from placement.core.exact.linear.lp_columns import Rows, Tables
+from placement.core.exact.linear.mir_cuts import separated
+from placement.core.model.problem import NO_LIMIT, Problem
+from placement.core.verify.mir_cuts import RoundedRow, rounded_rows
 from support.problems import make_problem, problems
 
 NOTHING, ITEM, ROLE = range(3)

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core import compiling, search
-from placement.core import effort as efforts
-from placement.core.arrangement import home_arrangement, loads
-from placement.core.bounds import reached_bands
-from placement.core.effort import NORMAL, QUICK, Effort
-from placement.core.kernels import stages, touching
-from placement.core.problem import (
+from placement.core.bounds.cover_bounds import reached_bands
+from placement.core.model import search_budget as efforts
+from placement.core.model.arrangement import home_arrangement, loads
+from placement.core.model.objective import crossing_costs, evaluate
+from placement.core.model.problem import (
     NO_LIMIT,
     Movability,
     Problem,
 )
-from placement.core.search import Searcher
-from placement.core.solution import Solution, Status
+from placement.core.model.search_budget import NORMAL, QUICK, Effort
+from placement.core.model.solution import Solution, Status
+from placement.core.search import compilation, local_search
+from placement.core.search.kernels import prefetch, stages
+from placement.core.search.local_search import Searcher
 from placement.core.solve import solve
-from placement.core.value import crossing_costs, evaluate
 from support.oracles import (
     Everything,
     crossing_of,
@@ -181,7 +181,7 @@ HASHED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from core.test_solve import spread_out
-from placement.core.effort import QUICK
+from placement.core.model.search_budget import QUICK
 from placement.core.solve import solve
 solution = solve(spread_out(9, 60), effort=QUICK)
 print(solution.best.bin_of.tolist(), solution.best.role_of.tolist())
@@ -214,12 +214,12 @@ def test_compiled_kernels_answer_as_plain_ones_do(
     plain = [solve(problem, effort=QUICK) for problem in cases]
 
     if steps_before is None:
-        monkeypatch.setattr(compiling, "PLAIN_ITEMS", -1)
+        monkeypatch.setattr(compilation, "PLAIN_ITEMS", -1)
     else:
         # Starts plain, and changes over in the middle.
-        monkeypatch.setattr(compiling, "FEW_ITEMS", -1)
-        monkeypatch.setattr(compiling, "PLAIN_STEPS", steps_before)
-        monkeypatch.setattr(compiling, "is_running", lambda _: False)
+        monkeypatch.setattr(compilation, "FEW_ITEMS", -1)
+        monkeypatch.setattr(compilation, "PLAIN_STEPS", steps_before)
+        monkeypatch.setattr(compilation, "is_running", lambda _: False)
     compiled = [solve(problem, effort=QUICK) for problem in cases]
 
     for one, other in zip(plain, compiled, strict=True):
@@ -233,14 +233,16 @@ def test_small_searches_of_one_process_load_kernels_together(
     monkeypatch: pytest.MonkeyPatch,
 ):
     called = []
-    monkeypatch.setattr(search, "compiled", lambda entry: called.append(1) or entry)
-    monkeypatch.setattr(compiling, "is_running", lambda _: bool(called))
+    monkeypatch.setattr(
+        local_search, "compiled", lambda entry: called.append(1) or entry
+    )
+    monkeypatch.setattr(compilation, "is_running", lambda _: bool(called))
     # Quick effort makes no rounds of ruin, and waits for no kernel of theirs.
     monkeypatch.setattr(
-        compiling, "is_at_hand", lambda needed: stages.shake not in needed
+        compilation, "is_at_hand", lambda needed: stages.shake not in needed
     )
-    monkeypatch.setattr(compiling, "LOADING_STEPS", 40)
-    monkeypatch.setattr(compiling, "_plain", compiling.PlainSteps())
+    monkeypatch.setattr(compilation, "LOADING_STEPS", 40)
+    monkeypatch.setattr(compilation, "_plain", compilation.PlainSteps())
     problem = spread_out(9, 60)
 
     found, loaded = [], []
@@ -260,12 +262,12 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
     problem = replace(spread_out(20, 150, least=0.8), price_per_move=100_000)
     few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
     monkeypatch.setattr(efforts, "FEW_PRICED", 0)
-    monkeypatch.setattr(search, "FEW_PRICED", 0)
-    monkeypatch.setattr(search, "TURN", 60)
+    monkeypatch.setattr(local_search, "FEW_PRICED", 0)
+    monkeypatch.setattr(local_search, "TURN", 60)
 
     found = {}
     for most in (10**6, -1):
-        monkeypatch.setattr(compiling, "PLAIN_ITEMS", most)
+        monkeypatch.setattr(compilation, "PLAIN_ITEMS", most)
         found[most] = solve(problem, effort=replace(few, more_rounds=500))
     short = solve(problem, effort=few)
 
@@ -277,7 +279,7 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
 
 @pytest.mark.slow
 def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compiling, "PLAIN_ITEMS", -1)
+    monkeypatch.setattr(compilation, "PLAIN_ITEMS", -1)
     problem = spread_out(12, 300, least=0.9)
     few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
 
@@ -289,7 +291,7 @@ def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.slow
 def test_no_more_rounds_are_made_than_are_needed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compiling, "PLAIN_ITEMS", -1)
+    monkeypatch.setattr(compilation, "PLAIN_ITEMS", -1)
     monkeypatch.setattr(efforts, "FEW_PRICED", 0)
     problem = spread_out(12, 300, least=0.9)
     effort = replace(NORMAL, rounds=2, more_rounds=3000)
@@ -498,8 +500,8 @@ def test_rows_read_ahead_change_no_answer(
     problem = spread_out(num_bins=12, num_groups=80, least=0.8)
     plain = solve(problem, effort=replace(effort, rounds=min(effort.rounds, 5)))
 
-    monkeypatch.setattr(touching, "MANY_ITEMS", 0)
-    monkeypatch.setattr(touching, "AT_ONCE", 5)
+    monkeypatch.setattr(prefetch, "MANY_ITEMS", 0)
+    monkeypatch.setattr(prefetch, "AT_ONCE", 5)
     touched = solve(problem, effort=replace(effort, rounds=min(effort.rounds, 5)))
 
     assert touched.best.bin_of.tolist() == plain.best.bin_of.tolist()

@@ -5,12 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import Arrangement, home_arrangement, settled
-from placement.core.effort import QUICK
-from placement.core.problem import Movability, Problem
+from placement.core.exact.milp.large_neighbourhood import (
+    fits_sub_problems,
+    improve_by_parts,
+)
+from placement.core.model.arrangement import Arrangement, home_arrangement, settled
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import Movability, Problem
+from placement.core.model.search_budget import QUICK
 from placement.core.solve import solve
-from placement.core.sub_problems import fits_sub_problems, improve_by_parts
-from placement.core.value import evaluate
 from support.oracles import illegal_moves, naive_value
 from support.problems import make_problem, problems
 

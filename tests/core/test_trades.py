@@ -13,11 +13,11 @@ from core.test_kernels import (
     laid_out,
     total_penalty,
 )
-from placement.core.arrangement import Arrangement, home_arrangement
-from placement.core.kernels import access, layout, relief, stages, trades
-from placement.core.kernels.memory import arrangement_of
-from placement.core.problem import Problem
-from placement.core.value import evaluate, misplaced_roles
+from placement.core.model.arrangement import Arrangement, home_arrangement
+from placement.core.model.objective import evaluate, misplaced_roles
+from placement.core.model.problem import Problem
+from placement.core.search.kernels import access, layout, relocate, role_swaps, stages
+from placement.core.search.kernels.state import arrangement_of
 from placement.load import RESOURCES
 from placement.operations import Rebalance
 from placement.planning import plan
@@ -68,12 +68,12 @@ def capacities(problem: Problem, memory) -> np.ndarray:
 def test_the_best_trade_of_a_bin_is_made(problem: Problem):
     memory = laid_out(problem, home_arrangement(problem))
     memory.ints[layout.MINDS_SPREAD] = 0
-    relief.unstick(memory)
-    place = relief.worst_bin(memory)
+    relocate.unstick(memory)
+    place = relocate.worst_bin(memory)
     assume(place >= 0)
     at, before = arrangement_of(memory, problem), total_penalty(memory)
     was, most = filled(problem, memory), capacities(problem, memory)
-    best = trades.LEAST_GAIN * access.penalty_of(memory, place)
+    best = role_swaps.LEAST_GAIN * access.penalty_of(memory, place)
     is_any = False
     for pair in naive_trades(problem, at, place):
         after = laid_out(problem, traded(problem, at, pair))
@@ -81,7 +81,7 @@ def test_the_best_trade_of_a_bin_is_made(problem: Problem):
         if not ((load > most) & (load > was)).any() and gain > best + 1e-12 * before:
             best, is_any = gain, True
 
-    is_made = trades.trade_roles_of(memory, place, problem.num_items)
+    is_made = role_swaps.trade_roles_of(memory, place, problem.num_items)
 
     assert_consistent(problem, memory)
     assert (arrangement_of(memory, problem).bin_of == at.bin_of).all()

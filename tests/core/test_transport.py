@@ -8,16 +8,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.arrangement import home_arrangement
-from placement.core.bounds import Bands, aimed_bands
-from placement.core.effort import NORMAL
-from placement.core.problem import NO_LIMIT, NOWHERE, Movability, Problem
-from placement.core.role_flow import solve_roles
-from placement.core.solution import Status
+from placement.core.bounds.cover_bounds import Bands, aimed_bands
+from placement.core.flow.transport import flow_proof, is_counts_alone, solve_counts
+from placement.core.model.arrangement import home_arrangement
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability, Problem
+from placement.core.model.search_budget import NORMAL
+from placement.core.model.solution import Status
+from placement.core.roles.role_flow import solve_roles
 from placement.core.solve import solve
-from placement.core.transport import flow_proof, is_counts_alone, solve_counts
-from placement.core.value import evaluate
-from placement.core.verify_prices import verify_prices
+from placement.core.verify.load_prices import verify_prices
 from support.oracles import everything, illegal_moves, naive_value, usable_capacity
 from support.problems import make_problem, problems
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.core import arrangement as arrangement_module
-from placement.core import value as value_module
-from placement.core.arrangement import Arrangement, home_loads, loads
-from placement.core.problem import NOWHERE, Movability, Problem
-from placement.core.value import Value, evaluate, misplaced_roles, refills
+from placement.core.model import arrangement as arrangement_module
+from placement.core.model import objective as value_module
+from placement.core.model.arrangement import Arrangement, home_loads, loads
+from placement.core.model.objective import Value, evaluate, misplaced_roles, refills
+from placement.core.model.problem import NOWHERE, Movability, Problem
 from support.oracles import items_of, naive_loads, naive_value
 from support.problems import problems
 

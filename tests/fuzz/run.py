@@ -25,7 +25,7 @@ from ortools.sat.python import cp_model
 
 from fuzz.drawn import GOALS, Drawn, drawn
 from fuzz.judging import judge
-from placement.core import compiling
+from placement.core.search import compilation
 
 FAILED = "rounds that failed"
 ASKED = "cases in which CP-SAT was asked"
@@ -132,7 +132,7 @@ def main() -> int:
     goals = tuple(given_.goal or GOALS)
     if given_.alone:
         # Compiled first, which takes a third off the time of hundreds of plans.
-        compiling.PLAIN_ITEMS = -1
+        compilation.PLAIN_ITEMS = -1
         told = look(given_.cases, given_.seed, goals, effort=given_.effort)
         for name, times in sorted(told.items()):
             print(f"{times:8,}  {name}")  # noqa: T201 - output

@@ -30,8 +30,8 @@ from fuzz.judging import (
     newly_wrong,
 )
 from fuzz.run import PROCESSES, ROUND, solves_counted
-from placement.core import compiling
-from placement.core.effort import EFFORTS, NORMAL, QUICK
+from placement.core.model.search_budget import EFFORTS, NORMAL, QUICK
+from placement.core.search import compilation
 from placement.operations import AddBrokers, RemoveBrokers
 from placement.synthetic import FAMILIES, Instance, Size, make_instance
 from planner.plan.make import make
@@ -142,7 +142,7 @@ def main() -> int:
         running = [subprocess.Popen(c) for c in _commands(asked.cases, asked.seed)]
         return max(abs(process.wait()) for process in running)
     # Compiled first, which takes a third off the time of hundreds of plans.
-    compiling.PLAIN_ITEMS = -1
+    compilation.PLAIN_ITEMS = -1
     told = look(asked.cases, asked.seed)
     for name, times in sorted(told.items()):
         print(f"{times:8,}  {name}")  # noqa: T201 - output

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, check
 from placement.cluster import BrokerState, ClusterState
-from placement.core import even_counts
+from placement.core.flow import even_counts
 from placement.even_spread import spread_topics
 from placement.placers.brokers import PlacerBrokers
 from planner.errors import BadInputError

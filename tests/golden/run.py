@@ -16,7 +16,7 @@ from golden.case import Case
 from golden.corpus import REMEDY, differences, read_corpus, write_corpus
 from golden.record import Record, to_record
 from golden.sandbox import observe
-from placement.core import compiling
+from placement.core.search import compilation
 
 
 def records_of(cases: Iterable[Case]) -> dict[str, Record]:
@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("--show", default="", help="print the outputs of this case")
     given = parser.parse_args()
     # Compiled kernels return the same results in two thirds of the time.
-    compiling.PLAIN_ITEMS = -1
+    compilation.PLAIN_ITEMS = -1
     every = all_cases()
     if given.show:
         for case in every:

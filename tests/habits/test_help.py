@@ -96,7 +96,7 @@ def test_quiet_in_the_environment_is_taken(wish, monkeypatch, capsys, tmp_path):
 
 def test_verbose_says_what_is_done(capsys, tmp_path, monkeypatch):
     # As users search so small a cluster: nothing has to be compiled first.
-    monkeypatch.setattr("placement.core.compiling.PLAIN_ITEMS", 4000)
+    monkeypatch.setattr("placement.core.search.compilation.PLAIN_ITEMS", 4000)
 
     outcome = run(capsys, "demo", "--verbose", "-o", tmp_path / "plan")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from placement.core import compiling
-from placement.core.compiling import PLAIN_ITEMS
+from placement.core.search import compilation
+from placement.core.search.compilation import PLAIN_ITEMS
 from planner.cli.config import _write_new
 from planner.cli.progress_line import ProgressLine, is_wanted, progress_line
 from planner.demo import SNAPSHOT_FILE
@@ -162,18 +162,18 @@ def test_the_line_is_wiped_before_anything_else_is_written(terminal, monkeypatch
     ],
 )
 def test_who_has_to_wait_for_the_compiler(monkeypatch, num_items, is_at_hand, expected):
-    monkeypatch.setattr(compiling, "PLAIN_ITEMS", PLAIN_ITEMS)
-    monkeypatch.setattr(compiling, "is_at_hand", lambda _: is_at_hand)
+    monkeypatch.setattr(compilation, "PLAIN_ITEMS", PLAIN_ITEMS)
+    monkeypatch.setattr(compilation, "is_at_hand", lambda _: is_at_hand)
 
-    assert compiling.needs_compiling(num_items) == expected
+    assert compilation.needs_compiling(num_items) == expected
 
 
 @pytest.mark.parametrize("is_priced", [True, False])
 def test_a_price_of_moves_is_worth_compiling_for(monkeypatch, is_priced):
-    monkeypatch.setattr(compiling, "PLAIN_ITEMS", PLAIN_ITEMS)
-    monkeypatch.setattr(compiling, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(compilation, "PLAIN_ITEMS", PLAIN_ITEMS)
+    monkeypatch.setattr(compilation, "is_at_hand", lambda _: False)
 
-    is_waiting = compiling.needs_compiling(PLAIN_ITEMS, is_priced=is_priced)
+    is_waiting = compilation.needs_compiling(PLAIN_ITEMS, is_priced=is_priced)
 
     assert is_waiting == is_priced
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import BrokerState, ClusterState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.operations import Demote
 from placement.rules.draft import Settings
 from planner.plan.document import elections, make_plan

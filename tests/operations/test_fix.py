@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import BrokerState, ClusterState, LogDirState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.impossible import explain_impossible
 from placement.operations import Defect, Fix
 from placement.operations.fix import usual_factors

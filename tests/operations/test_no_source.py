@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from placement.check import Target, check
 from placement.cluster import BrokerState, ClusterState, LogDirState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.operations import (
     Demote,
     Fix,

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import BrokerState, ClusterState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource
 from placement.operations import ReplaceBroker
 from placement.rules.broker_sets import BrokerSets

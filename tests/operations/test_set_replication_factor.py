@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fuzz.grown import grown
 from placement.check import CheckSettings
 from placement.cluster import BrokerState, ClusterState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import RESOURCES, Resource, loads_of
 from placement.operations import SetReplicationFactor
 from placement.planning import plan

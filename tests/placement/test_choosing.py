@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from placement.choosing import FEW, LEAST_GAIN, OVER, Options, choose
 from placement.choosing_many import Batches, Flat
-from placement.core.problem import NO_LIMIT, Limits
+from placement.core.model.problem import NO_LIMIT, Limits
 
 
 def make_limits(lower, upper, capacity=None) -> Limits:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, check, is_ok
 from placement.cluster import ABSENT
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.impossible import explain_impossible
 from placement.load import Resource
 from placement.operations import RemoveBrokers

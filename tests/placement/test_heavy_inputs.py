@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource
 from placement.operations import AddBrokers, Rebalance
 from placement.rules.draft import Settings

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import LogDirState, Storage
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.impossible import HARD_RULES, explain_impossible, is_active
 from placement.load import Resource
 from placement.operations import (

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.core.bounds import Bands, cost_bound
-from placement.core.problem import NO_LIMIT
+from placement.core.bounds.cover_bounds import Bands, cost_bound
+from placement.core.model.problem import NO_LIMIT
 from placement.draft_problem import build_problem, leading_replicas
 from placement.load import RESOURCES, broker_loads, heaviest_replicas
 from placement.operations import Rebalance

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check, is_ok
 from placement.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource
 from placement.operations import (
     Fix,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings
 from placement.cluster import ABSENT, BrokerState, ClusterState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource
 from placement.new_partitions import (
     Expected,

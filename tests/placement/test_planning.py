@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
 from placement.cluster import BrokerState, ClusterState, Storage
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource, loads_of
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
 from placement.planned import PlannedPlacement

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from placement.cluster import BrokerState, ClusterState, LogDirState, Storage
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
 from placement.planned import PlannedPlacement

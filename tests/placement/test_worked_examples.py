@@ -1,7 +1,7 @@
 """Worked examples that must come out exactly, each under its own name."""
 
 from placement.cluster import ClusterState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.load import Resource
 from placement.operations import AddBrokers, Rebalance, RemoveBrokers
 from placement.planned import PlannedPlacement

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import BrokerState
-from placement.core.overfull import BIN
-from placement.core.problem import NO_LIMIT
-from placement.core.solution import MET, Shortfall, Status
+from placement.core.bounds.overfull_sets import BIN
+from placement.core.model.problem import NO_LIMIT
+from placement.core.model.solution import MET, Shortfall, Status
 from placement.impossible import HARD_RULES, _bare_problem, explain_impossible
 from placement.load import Resource, loads_of
 from placement.operations import Fix, Rebalance, RemoveBrokers

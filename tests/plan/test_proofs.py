@@ -1,6 +1,6 @@
 """Proofs as plans have them: brokers, resources and partitions by name."""
 
-from placement.core import branching
+from placement.core.exact.linear import branch_and_bound
 from placement.synthetic import Size, make_instance
 from planner.plan.document import to_document
 from planner.plan.make import make
@@ -38,7 +38,7 @@ def test_rounded_rows_name_partitions_and_brokers():
 
 
 def test_cases_name_partitions_and_brokers(monkeypatch):
-    monkeypatch.setattr(branching, "ROUNDS", 0)
+    monkeypatch.setattr(branch_and_bound, "ROUNDS", 0)
     proof = packed()
 
     nodes = proof["proof"]["nodes"]

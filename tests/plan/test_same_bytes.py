@@ -136,7 +136,7 @@ def test_whether_compiled_or_not(
     settings, goal, document, expected, tmp_path, monkeypatch
 ):
     for name, value in settings.items():
-        monkeypatch.setattr(f"placement.core.compiling.{name}", value)
+        monkeypatch.setattr(f"placement.core.search.compilation.{name}", value)
 
     write_plan(planned_for(document, goal, **GOALS[goal]).plan, tmp_path / "p")
 

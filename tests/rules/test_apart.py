@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fuzz.grown import grown
 from placement.check import Target
 from placement.check.topic_groups import topics_apart
-from placement.core.sides import Places, Room, choose_sides
+from placement.core.exact.milp.bin_labelling import Places, Room, choose_sides
 from placement.explain.planned import explain_planned
 from placement.explain.reasons import REASONS
 from planner.errors import BadInputError

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.cluster import BrokerState
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.hardening import missed_goals
 from placement.load import RESOURCES, Resource
 from placement.operations import Rebalance

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings
-from placement.core.problem import NO_LIMIT
+from placement.core.model.problem import NO_LIMIT
 from placement.load import RESOURCES, Resource, broker_loads, preferred_leaders, weigh
 from placement.operations import Leaders, Rebalance, RemoveBrokers, ReplaceBroker
 from placement.planning import make_draft, plan

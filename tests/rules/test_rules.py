@@ -20,7 +20,7 @@ from placement.check.chosen_rules import (
 from placement.check.goals import _uneven
 from placement.check.move_caps import move_caps
 from placement.check.settings import HardGoals
-from placement.core.solution import Status
+from placement.core.model.solution import Status
 from placement.impossible import explain_impossible
 from placement.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
 from placement.operations import Rebalance, RemoveBrokers

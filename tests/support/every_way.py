@@ -5,8 +5,8 @@ from math import prod
 
 import numpy as np
 
-from placement.core.arrangement import Arrangement
-from placement.core.problem import NOWHERE
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.problem import NOWHERE
 from support.oracles import illegal_moves, items_of, naive_value
 
 MOST_WAYS = 20_000

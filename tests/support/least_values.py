@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from placement.core.problem import NOWHERE
+from placement.core.model.problem import NOWHERE
 from support.oracles import (
     crossing_of,
     is_group_broken,

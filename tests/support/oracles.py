@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.arrangement import Arrangement
-from placement.core.problem import (
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.problem import (
     NOWHERE,
     Level,
     Movability,

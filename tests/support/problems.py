@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from placement.core.problem import (
+from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     Level,

@@ -7,7 +7,7 @@ free. Waves are many and the free ones few, so that most are passed over by the 
 
 from typing import Any
 
-from placement.core.kernels.jit import inner
+from placement.core.search.kernels.jit import inner
 
 Table = Any
 NONE = -1

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from placement.core.kernels.jit import inner
+from placement.core.search.kernels.jit import inner
 from placement.waves.kernels.bits import give, next_common, next_free, take
 
 Table = Any

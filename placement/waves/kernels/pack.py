@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from placement.core.kernels.jit import inner
+from placement.core.search.kernels.jit import inner
 
 Table = Any
 NONE = -1

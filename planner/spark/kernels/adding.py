@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from placement.core.kernels import jit
+from placement.core.search.kernels import jit
 from planner.spark.kernels import judging, weighing
 from planner.spark.kernels.judging import (
     factor_of,

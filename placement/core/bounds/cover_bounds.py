@@ -1,0 +1,280 @@
+r"""
+Proven lower bounds on the cost and the number of moves.
+
+**Cover** (docs/theory.md, "Cover bound", and "Count bound" for unit weights). A bin
+:math:`b` over its band by :math:`e_r` in some resources, role changes not counted, must
+lose items whose weights sum to these. For any multipliers :math:`\lambda_r \ge 0`,
+weak duality of the fractional covering problem gives
+
+.. math::
+
+    \sum_{i \text{ leaves } b} c_i \ge
+    \sum_r \lambda_r e_r - \sum_{i \in b} \max(0, \sum_r \lambda_r w_{ir} - c_i).
+
+Items leave one bin each, so the bounds of all bins add up; the same holds for the bins
+under their band and the items that arrive. The larger side is the bound. Items that
+must move count in full. The witness is :math:`\lambda` per bin as fractions, which
+`core.verify.bound` puts in again with integers.
+"""
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from placement.core.bounds.knapsack_multipliers import Pool, cover
+from placement.core.model.arrangement import (
+    Arrangement,
+    home_loads,
+    loads,
+    sum_into,
+    sum_rows_into,
+)
+from placement.core.model.objective import usable_capacity
+from placement.core.model.problem import (
+    NO_LIMIT,
+    IntArray,
+    Movability,
+    Problem,
+)
+from placement.core.model.solution import Proof
+
+Entry = tuple[int, ...]
+"""A bin, the denominator of its multipliers, then resource and numerator by turns."""
+
+
+ROUNDING = 1e-9
+"""More than sums of floats are off."""
+NEARLY = 0.9999
+"""Part of a known answer's cost at which a bound is as good as the answer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bands:
+    """``(N, R)`` lower and upper ends of the bands for which a bound holds."""
+
+    lower: IntArray
+    upper: IntArray
+
+
+def aimed_bands(problem: Problem) -> Bands:
+    """Return the bands that are wanted; none where a resource has no target."""
+    bins = problem.bins
+    has_band = bins.target > 0
+    return Bands(
+        np.where(has_band, bins.lower, 0), np.where(has_band, bins.upper, NO_LIMIT)
+    )
+
+
+def reached_bands(problem: Problem, at: Arrangement) -> Bands:
+    """
+    Widen each band to what an arrangement reached.
+
+    A bin whose load is further from its target than its band allows gets a band of
+    just that width, to both sides: the bounds hold for these. No band goes beyond a
+    capacity that the arrangement keeps to.
+    """
+    bins = problem.bins
+    load = loads(problem, at)
+    has_band = bins.target > 0
+    off = np.abs(load - bins.target)
+    lower = np.minimum(bins.lower, np.floor(bins.target - off).astype(np.int64))
+    upper = np.maximum(bins.upper, np.ceil(bins.target + off).astype(np.int64))
+    outside = has_band & ((load < bins.lower) | (load > bins.upper))
+    most = np.where(outside, upper, bins.upper)
+    capacity = usable_capacity(problem)
+    most = np.where(has_band, most, NO_LIMIT)
+    return Bands(
+        np.where(has_band, np.where(outside, lower, bins.lower), 0),
+        np.where(load <= capacity, np.minimum(most, capacity), most),
+    )
+
+
+def cost_bound(
+    problem: Problem, bands: Bands, enough: int | None = None
+) -> tuple[int, Proof | None]:
+    """
+    Return a lower bound on the cost of moving, and its proof.
+
+    A bound that all but reaches `enough`, the cost of a known answer, is not bettered.
+    """
+    return _bound(problem, bands, problem.cost * problem.least_price, enough)
+
+
+def moves_bound(
+    problem: Problem, bands: Bands, enough: int | None = None
+) -> tuple[int, Proof | None]:
+    """Return a lower bound on the number of moves, and its proof."""
+    return _bound(problem, bands, np.ones_like(problem.cost), enough)
+
+
+def _bound(
+    problem: Problem, bands: Bands, cost: IntArray, enough: int | None
+) -> tuple[int, Proof | None]:
+    must = np.equal(problem.movability, Movability.MUST)
+    forced = int(cost[problem.group_of[must]].sum())
+    if enough is not None and 0 < enough <= forced:
+        return _proven(forced, [], "leave")
+    value, entries = _arriving(problem, bands, cost)
+    if enough is not None and value >= NEARLY * enough:
+        return _proven(value, entries, "arrive")
+    leaving, leaving_entries = _leaving(problem, bands, cost, (forced, value))
+    if leaving >= value:
+        return _proven(leaving, leaving_entries, "leave")
+    return _proven(value, entries, "arrive")
+
+
+def _proven(value: int, entries: list[Entry], side: str) -> tuple[int, Proof | None]:
+    if value <= 0:
+        return 0, None
+    return value, Proof(
+        kind="cover" if entries else "forced",
+        witness={"side": side, "bins": [list(entry) for entry in entries]},
+    )
+
+
+def _leaving(
+    problem: Problem, bands: Bands, cost: IntArray, known: tuple[int, int]
+) -> tuple[int, list[Entry]]:
+    """
+    Bound what leaves the bins over their band, forced moves in full.
+
+    `known`: the cost of forced moves, and what is proven already. Where no multipliers
+    could prove more than that, forced moves are all that is returned.
+    """
+    value, proven = known
+    entries: list[Entry] = []
+    excess = home_loads(problem) - role_loads(problem) - forced_loads(problem)
+    excess = excess - bands.upper
+    over = np.nonzero((excess > 0).any(axis=1))[0]
+    may = np.equal(problem.movability, Movability.MAY) & (problem.home >= 0)
+    items = np.nonzero(may)[0]
+    if not len(over) or value + _most_to_leave(problem, items, excess, cost) < proven:
+        return value, entries
+    items = items[np.argsort(problem.home[items], kind="stable")]
+    first = np.searchsorted(problem.home[items], np.arange(problem.num_bins + 1))
+    for b in over:
+        rows = items[first[b] : first[b + 1]]
+        covered = cover(
+            excess[b], item_weights(problem, rows), cost[problem.group_of[rows]]
+        )
+        if covered.value > 0:
+            value += covered.value
+            entries.append(covered.entry(int(b)))
+    return value, entries
+
+
+def _most_to_leave(
+    problem: Problem, items: IntArray, excess: IntArray, cost: IntArray
+) -> float:
+    """
+    Return what covering every excess costs at most, so that no bound is above it.
+
+    The same part of every item of a bin covers its excess, if that part is the largest
+    that any resource asks for; and each bin's bound is rounded up. Infinite where not
+    even all items of a bin do.
+    """
+    home, group = problem.home[items], problem.group_of[items]
+    part = np.zeros(problem.num_bins)
+    for r in np.nonzero((excess > 0).any(axis=0))[0]:
+        weight = problem.weight[group, r]
+        if len(problem.extra):
+            weight = weight + problem.extra[items, r]
+        held = np.bincount(home, weights=weight, minlength=problem.num_bins)
+        asked = np.full(problem.num_bins, np.inf)
+        np.divide(excess[:, r], held, out=asked, where=held > 0)
+        part = np.maximum(part, np.where(excess[:, r] > 0, asked, 0.0))
+    if (part > 1).any():
+        return float("inf")
+    costs = np.bincount(home, weights=cost[group], minlength=problem.num_bins)
+    return float((part * costs).sum() * (1 + ROUNDING) + (part > 0).sum())
+
+
+def _arriving(
+    problem: Problem, bands: Bands, cost: IntArray
+) -> tuple[int, list[Entry]]:
+    """Bound what arrives in the bins under their band."""
+    missing = bands.lower - home_loads(problem) + forced_loads(problem)
+    missing[~problem.may_receive] = 0
+    if not (missing > 0).any():
+        return 0, []
+    missing -= role_gains(problem)
+    missing[~problem.may_receive] = 0
+    count = arrivals(problem)
+    pools = {
+        r: Pool(
+            problem.weight[:, r] + problem.role_weight[:, r],
+            cost,
+            count,
+            enough=int(missing[:, r].max()),
+        )
+        for r in np.nonzero((missing > 0).any(axis=0))[0]
+    }
+    value, entries = 0, []
+    for b in np.nonzero((missing > 0).any(axis=1))[0]:
+        covers = [
+            pools[r].cover(int(r), int(missing[b, r]))
+            for r in np.nonzero(missing[b] > 0)[0]
+        ]
+        best = max(covers, key=lambda covered: covered.value)
+        if best.value > 0:
+            value += best.value
+            entries.append(best.entry(int(b)))
+    return value, entries
+
+
+def role_loads(problem: Problem) -> IntArray:
+    """Return ``(N, R)`` what role holders add: the most that role changes relieve."""
+    held = np.nonzero(problem.role_home >= 0)[0]
+    place = problem.home[problem.role_home[held]]
+    return sum_rows_into(place, problem.role_weight[held], problem.num_bins)
+
+
+_role_gains: WeakKeyDictionary[Problem, IntArray] = WeakKeyDictionary()
+
+
+def role_gains(problem: Problem) -> IntArray:
+    """
+    Return ``(N, R)`` what a bin's items would add if each took its group's role.
+
+    Worked out once for each problem; not to be written to.
+    """
+    if problem not in _role_gains:
+        _role_gains[problem] = _sum_role_gains(problem)
+    return _role_gains[problem]
+
+
+def _sum_role_gains(problem: Problem) -> IntArray:
+    # What all items of groups with a holder would add, less what the holders do.
+    gains = -role_loads(problem)
+    is_held = problem.role_home >= 0
+    for r in np.nonzero(problem.role_weight.any(axis=0))[0]:
+        weight = np.where(is_held, problem.role_weight[:, r], 0)
+        gains[:, r] += sum_into(
+            problem.home, weight[problem.group_of], problem.num_bins
+        )
+    return gains
+
+
+def forced_loads(problem: Problem) -> IntArray:
+    """Return ``(N, R)`` what items that must leave take with them, roles apart."""
+    must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
+    rows = np.nonzero(must)[0]
+    weight = item_weights(problem, rows)
+    return sum_rows_into(problem.home[rows], weight, problem.num_bins)
+
+
+def item_weights(problem: Problem, rows: IntArray) -> IntArray:
+    """Return ``(rows, R)`` weights of items in their home bin."""
+    weight = problem.weight[problem.group_of[rows]]
+    if len(problem.extra):
+        weight = weight + problem.extra[rows]
+    return weight
+
+
+def arrivals(problem: Problem) -> IntArray:
+    """Return ``(G,)`` how many items of a group may arrive in one bin."""
+    may = np.not_equal(problem.movability, Movability.NEVER)
+    movable = np.bincount(problem.group_of[may], minlength=problem.num_groups)
+    cap = problem.levels[0].group_cap
+    return movable if cap is None else np.minimum(movable, cap)

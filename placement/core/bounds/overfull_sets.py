@@ -1,0 +1,315 @@
+"""
+Sets of bins that must hold more than they may, and proofs of that.
+
+*Load.* What the set must hold (`core.bounds.occupancy`) weighs more than its
+capacities: "rack c must hold 5 TB, and may hold 4.5". Bins of a node that has
+capacities of its own hold together no more than these; a bin that takes nothing holds
+no more than it does.
+*Count.* Of items from some weight on, each bin of the set takes no more than the
+lightest of them that fit together: five of 50 GB do not go into four bins of 80 GB.
+
+Tried are all bins, those that are open to a class of groups, and each node of a level,
+whole and its open bins alone. Small levels are tried in all unions of nodes.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from placement.core.bounds.occupancy import Occupancy
+from placement.core.bounds.set_bounds import least_load
+from placement.core.model.arrangement import home_loads
+from placement.core.model.node_limits import limited_levels, set_capacity
+from placement.core.model.objective import usable_capacity
+from placement.core.model.problem import (
+    NO_LIMIT,
+    BoolArray,
+    IntArray,
+    Level,
+    Movability,
+    Problem,
+)
+from placement.core.model.solution import Proof, Shortfall
+from placement.core.verify.shortfalls import Verifier
+
+OPEN = "open"
+"""Stands for a level where a set is those bins that may take some of the groups."""
+UNION = "union"
+"""Stands for a level where a set is several of its nodes together."""
+BIN = "bin"
+"""Stands for a level where a set is one bin."""
+MOST_NODES = 64
+"""Nodes of a level that are looked at, the fullest first."""
+FEW_NODES = 5
+"""Nodes of a level up to which all unions of them are tried."""
+MOST_WEIGHTS = 24
+"""Weights from which on items are counted, the heaviest first."""
+
+
+class _Set(NamedTuple):
+    """A set of bins: the level it is of, its node (-1: none), and ``(N,)`` bins."""
+
+    level: str
+    node: int
+    bins: BoolArray
+
+
+def overfull_sets(
+    problem: Problem, *, counts_pieces: bool = True
+) -> Iterator[Shortfall]:
+    """
+    Yield sets of bins that must hold more than they may.
+
+    `counts_pieces`: where no load is too much, also sets with too many large items.
+    """
+    capacity = np.minimum(usable_capacity(problem), _most_held(problem))
+    found = np.zeros(problem.num_resources, dtype=np.bool_)
+    verifier, has_load = Verifier(problem), False
+    occupancy = Occupancy(problem)
+    chosen = list(_different(_sets(problem, capacity)))
+    in_nodes = found.copy()
+    for one in chosen:
+        # What is known of smaller sets, or of all bins, is more than sets of these say.
+        known = found | in_nodes if one.level in {OPEN, UNION, BIN} else found
+        if known.all():
+            continue
+        items = occupancy.least(one.bins)
+        for shortfall in _overfull(problem, verifier, one, items, (capacity, known)):
+            r = problem.resources.index(shortfall.resource)
+            (found if one.node < 0 else in_nodes)[r] = True
+            has_load = True
+            yield shortfall
+    if counts_pieces and not has_load:
+        yield from _crowded_sets(problem, verifier, capacity, (chosen, occupancy))
+
+
+def _overfull(
+    problem: Problem,
+    verifier: Verifier,
+    one: _Set,
+    items: IntArray,
+    limits: tuple[IntArray, BoolArray],
+) -> Iterator[Shortfall]:
+    """
+    Yield what one set lacks.
+
+    `items`: the fewest of each group that it holds. `limits` are capacities, and the
+    resources of which all bins are known to have too little together: of which is no
+    news then.
+    """
+    capacity, known = limits
+    least = np.maximum(
+        least_load(problem, one.bins, items),
+        _least_while_copying(problem, one.bins, items),
+    )
+    most = set_capacity(problem, capacity, one.bins)
+    for r in np.nonzero(~known)[0].tolist():
+        if int(least[r]) <= most[r]:
+            continue
+        witness = {"resource": r, "bins": np.nonzero(one.bins)[0].tolist()}
+        proof = Proof(kind="load", witness=witness)
+        have, need = verifier.amounts(proof.kind, witness)
+        if need > have:
+            yield _shortfall(problem, one, r, (have, need), proof)
+
+
+def _shortfall(
+    problem: Problem, one: _Set, r: int, amounts: tuple[int, int], proof: Proof
+) -> Shortfall:
+    have, need = amounts
+    return Shortfall(
+        what="capacity",
+        have=have,
+        need=need,
+        node=one.node,
+        level=one.level,
+        resource=problem.resources[r],
+        is_proven=True,
+        proof=proof,
+    )
+
+
+def _least_while_copying(
+    problem: Problem, inside: BoolArray, least: IntArray
+) -> IntArray:
+    """Return ``(R,)`` load of a set while what leaves still fills it; 0 elsewhere."""
+    if not problem.is_transient.any():
+        return np.zeros(problem.num_resources, dtype=np.int64)
+    items = np.nonzero((problem.home >= 0) & inside[problem.home])[0]
+    held = np.bincount(problem.group_of[items], minlength=problem.num_groups)
+    arriving = np.maximum(least - held, 0)
+    weight = problem.weight[problem.group_of[items]]
+    if len(problem.extra):
+        weight = weight + problem.extra[items]
+    load = problem.bins.fixed[inside].sum(axis=0) + weight.sum(axis=0)
+    load = load + (problem.weight * arriving[:, None]).sum(axis=0)
+    return np.where(problem.is_transient, load, 0)
+
+
+def _most_held(problem: Problem) -> IntArray:
+    """Return ``(N, R)`` the most that bins which take nothing can hold in the end."""
+    stays = (problem.home >= 0) & np.not_equal(problem.movability, Movability.MUST)
+    items = np.nonzero(stays)[0]
+    group = problem.group_of[items]
+    weight = problem.weight[group]
+    if len(problem.extra):
+        weight = weight + np.maximum(problem.extra[items], 0)
+    has_role = (problem.role_home[group] >= 0)[:, None]
+    weight = weight + np.where(has_role, np.maximum(problem.role_weight[group], 0), 0)
+    most = problem.bins.fixed.copy()
+    np.add.at(most, problem.home[items], weight)
+    takes = problem.may_receive[:, None] | problem.is_transient[None, :]
+    return np.where(takes, NO_LIMIT, most)
+
+
+def _different(sets: Iterator[_Set]) -> Iterator[_Set]:
+    """Yield each set of bins once."""
+    seen: set[bytes] = set()
+    for one in sets:
+        key = one.bins.tobytes()
+        if key not in seen and one.bins.any():
+            seen.add(key)
+            yield one
+
+
+def _sets(problem: Problem, capacity: IntArray) -> Iterator[_Set]:
+    """Yield the sets that are tried."""
+    limited: BoolArray = np.less(capacity.min(axis=1), NO_LIMIT)
+    for other, limits in limited_levels(problem):
+        inside = other.node_of_bin >= 0
+        has_limit = np.less(limits.capacity.min(axis=1), NO_LIMIT)
+        limited[inside] |= has_limit[other.node_of_bin[inside]]
+    yield _Set(problem.levels[0].name, -1, limited)
+    classes = [
+        limited & is_eligible[problem.bin_class] & problem.may_receive
+        for is_eligible in problem.is_eligible
+    ]
+    for open_to in classes:
+        yield _Set(OPEN, -1, open_to)
+    for level in problem.levels[1:]:
+        if level.num_nodes > 1:
+            yield from _of_nodes(problem, level, limited, classes)
+    yield from _single(problem, limited)
+
+
+def _of_nodes(
+    problem: Problem, level: Level, limited: BoolArray, classes: list[BoolArray]
+) -> Iterator[_Set]:
+    nodes = _fullest(problem, level)[:MOST_NODES]
+    for node in nodes:
+        yield _Set(level.name, node, limited & np.equal(level.node_of_bin, node))
+    for node in nodes:
+        for open_to in classes:
+            yield _Set(level.name, node, open_to & np.equal(level.node_of_bin, node))
+    if level.num_nodes <= FEW_NODES:
+        for count in range(2, level.num_nodes):
+            for some in combinations(range(level.num_nodes), count):
+                yield _Set(UNION, -1, limited & np.isin(level.node_of_bin, some))
+
+
+def _single(problem: Problem, limited: BoolArray) -> Iterator[_Set]:
+    """Yield single bins, where there are few."""
+    rows = np.nonzero(limited)[0]
+    for b in rows[:MOST_NODES].tolist():
+        yield _Set(BIN, b, np.arange(problem.num_bins) == b)
+
+
+def _fullest(problem: Problem, level: Level) -> list[int]:
+    """Return nodes by their fill, the fullest first."""
+    inside = level.node_of_bin >= 0
+    held = np.zeros((level.num_nodes, problem.num_resources))
+    room = np.zeros((level.num_nodes, problem.num_resources))
+    capacity = np.minimum(problem.bins.capacity, 2.0**60)
+    np.add.at(held, level.node_of_bin[inside], home_loads(problem)[inside])
+    np.add.at(room, level.node_of_bin[inside], capacity[inside])
+    if level.limits is not None:
+        room = np.minimum(room, level.limits.capacity)
+    fill = (held / np.maximum(room, 1.0)).max(axis=1)
+    return [int(node) for node in np.argsort(-fill, kind="stable") if room[node].any()]
+
+
+def _crowded_sets(
+    problem: Problem,
+    verifier: Verifier,
+    capacity: IntArray,
+    tried: tuple[list[_Set], Occupancy],
+) -> Iterator[Shortfall]:
+    """Yield sets that must take more items of some weight on than fit one by one."""
+    free = capacity - _least_of_stuck(problem)
+    sets, occupancy = tried
+    for one in sets:
+        need = occupancy.least(one.bins) - occupancy.stuck(one.bins)
+        # Items without a bin at all lack places, not room.
+        need = np.minimum(need, int((one.bins & problem.may_receive).sum()))
+        for r in np.nonzero(~problem.is_transient)[0].tolist():
+            groups = _most_crowded(problem, free[:, r], need, one.bins, r)
+            if groups is None:
+                continue
+            witness = {
+                "resource": r,
+                "bins": np.nonzero(one.bins)[0].tolist(),
+                "groups": groups.tolist(),
+            }
+            have, items = verifier.amounts("count", witness)
+            if items > have:
+                heaviest = int(groups[np.argmin(problem.weight[groups, r])])
+                short = _shortfall(
+                    problem, one, r, (have, items), Proof(kind="count", witness=witness)
+                )
+                yield _counted(problem, short, heaviest)
+                return
+
+
+def _counted(problem: Problem, short: Shortfall, group: int) -> Shortfall:
+    """Return the shortfall of a set as one of places for items of some weight."""
+    return Shortfall(
+        what="pieces",
+        have=short.have,
+        need=short.need,
+        group=group,
+        node=short.node,
+        level=short.level,
+        resource=short.resource,
+        is_proven=True,
+        proof=short.proof,
+    )
+
+
+def _least_of_stuck(problem: Problem) -> IntArray:
+    """Return ``(N, R)`` the least that what never leaves its bin weighs there."""
+    never = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
+    items = np.nonzero(never)[0]
+    weight = problem.weight[problem.group_of[items]]
+    if len(problem.extra):
+        weight = weight + problem.extra[items]
+    load = problem.bins.fixed.copy()
+    np.add.at(load, problem.home[items], weight)
+    return load
+
+
+def _most_crowded(
+    problem: Problem, free: IntArray, need: IntArray, inside: BoolArray, r: int
+) -> IntArray | None:
+    """Return ``(k,)`` groups from a weight on of which too many must be in a set."""
+    if (problem.role_weight[:, r] < 0).any() or (free[inside] >= NO_LIMIT // 2).any():
+        return None
+    weight = problem.weight[:, r].copy()
+    if len(problem.extra):
+        less = np.zeros(problem.num_groups, dtype=np.int64)
+        np.minimum.at(less, problem.group_of, problem.extra[:, r])
+        weight = np.maximum(weight + less, 0)
+    asked = np.nonzero((need > 0) & (weight > 0))[0]
+    if not len(asked):
+        return None
+    order = asked[np.argsort(weight[asked], kind="stable")]
+    values = np.unique(weight[order])[::-1][:MOST_WEIGHTS]
+    for value in values.tolist():
+        groups = order[weight[order] >= value]
+        items = np.repeat(weight[groups], need[groups])
+        filled = np.cumsum(items)
+        room = np.maximum(free[inside], 0)
+        if int(np.searchsorted(filled, room, side="right").sum()) < len(items):
+            return np.sort(groups)
+    return None

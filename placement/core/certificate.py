@@ -1,0 +1,298 @@
+"""What is proven of an answer; each bound is worked out again from its witness."""
+
+from typing import Any, NamedTuple
+
+from placement.core.bounds.cover_bounds import (
+    Bands,
+    cost_bound,
+    moves_bound,
+    reached_bands,
+)
+from placement.core.bounds.set_bounds import deviation_bound
+from placement.core.bounds.shortfalls import find_shortfalls
+from placement.core.exact.milp.solved_models import ExactModels
+from placement.core.exact.model_scaling import fits_prices
+from placement.core.flow.transport import flow_bound
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.objective import Value
+from placement.core.model.problem import Problem
+from placement.core.model.search_budget import Effort
+from placement.core.model.solution import Bounded, Certificate, Proof, Solution, Status
+from placement.core.verify.bound import verify_cover, verify_cut
+from placement.core.verify.load_prices import verify_distance, verify_prices
+from placement.core.verify.search_tree import verify_distance_tree, verify_tree
+
+MANY_CELLS = 100_000
+"""Pairs of group and bin, those that stay too, up to which cases are told apart."""
+CLOSE = 1e-9
+"""Distances that differ by less are the same: they are sums of floats."""
+
+
+class ProofContradictionError(Exception):
+    """An answer lies below its own bound: one of the two is wrong."""
+
+
+class Said(NamedTuple):
+    """
+    What a solver says that nothing here can check again.
+
+    Parameters
+    ----------
+    cost
+        What is copied at least, for the bands reached; `None`: nothing.
+    deviation
+        The largest distance outside the bands at least; `None`: nothing.
+    solver
+        Name and version of the solver that states the distance.
+    is_spread
+        Whether the bound on the cost holds only for answers that keep the soft caps
+        on collections.
+    cost_solver
+        Name and version of the solver that states the bound on the cost.
+    """
+
+    cost: int | None = None
+    deviation: float | None = None
+    solver: str | None = None
+    is_spread: bool = False
+    cost_solver: str | None = None
+
+    def at_best(self, other: "Said", *, is_in_band: bool) -> "Said":
+        """
+        Return the more that two say.
+
+        What the other says of the cost counts if its answer was in band: else it was
+        said of bands that may be narrower somewhere.
+        """
+        more = other if is_in_band and (other.cost or 0) > (self.cost or 0) else self
+        return Said(
+            more.cost,
+            _more(self.deviation, other.deviation),
+            self.solver or other.solver,
+            more.is_spread,
+            more.cost_solver,
+        )
+
+
+def _more(one: Any, other: Any) -> Any:  # noqa: ANN401 - a number, or none
+    known = [bound for bound in (one, other) if bound is not None]
+    return max(known) if known else None
+
+
+NOTHING_SAID = Said()
+
+
+class Answer(NamedTuple):
+    """
+    What a search found, and what was proven on the way.
+
+    Parameters
+    ----------
+    at, value
+        The arrangement and what it is worth.
+    cost, cost_proof
+        A bound on what is copied, for the bands reached, and why it holds.
+    distance_proof
+        Prices that prove a distance outside the bands, if any were found.
+    said
+        What a solver says of the cost and of the distance, where it was asked.
+    is_relaxed
+        Whether `cost` is at least the optimum of a linear relaxation in which no role
+        constraint was needed, so that prices of load prove hardly more.
+    """
+
+    at: Arrangement
+    value: Value
+    cost: int
+    cost_proof: Proof | None
+    distance_proof: Proof | None
+    said: Said = NOTHING_SAID
+    is_relaxed: bool = False
+
+
+def copied_cost(problem: Problem, value: Value) -> int:
+    """Return the cost of an answer without the price of a move."""
+    return value.cost - problem.price_per_move * value.moves
+
+
+def proven_answer(
+    problem: Problem,
+    at: Arrangement,
+    value: Value,
+    known: tuple[Proof | None, Effort],
+) -> Answer:
+    """
+    Return an answer with a bound on its cost for the bands it reached.
+
+    `known`: a proof of a distance outside the bands, and how much work to do.
+    """
+    distance_proof, effort = known
+    bands, copied = reached_bands(problem, at), copied_cost(problem, value)
+    cost, proof = cost_bound(problem, bands, copied)
+    if cost < copied and not value.key[0]:
+        cost, proof = flow_bound(problem, bands, effort, (cost, proof))
+    return Answer(at, value, cost, proof, distance_proof)
+
+
+def conclude(
+    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+) -> Solution:
+    """
+    Return an answer with its certificate, and what is missing.
+
+    Parameters
+    ----------
+    problem, answer
+        All of it, and where everything is.
+    effort
+        How much work proofs may take.
+    models
+        Of what may move.
+
+    Raises
+    ------
+    ProofContradictionError
+        If a proven bound is above the value found.
+    """
+    at, value = answer.at, answer.value
+    certificate = _certify(problem, answer, effort, models)
+    shortfalls = find_shortfalls(problem, at)
+    is_met = value.key[0] == 0
+    status = Status.FEASIBLE
+    if not is_met:
+        is_proven = any(shortfall.is_proven for shortfall in shortfalls)
+        status = Status.INFEASIBLE if is_proven else Status.PARTIAL
+    elif certificate.cost.is_least:
+        status = Status.OPTIMAL
+    return Solution(
+        status=status, best=at, certificate=certificate, shortfalls=shortfalls
+    )
+
+
+def _certify(
+    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+) -> Certificate:
+    at, value, cost, proof, _, said, is_relaxed = answer
+    bands = reached_bands(problem, at)
+    copied = copied_cost(problem, value)
+    is_met = value.key[0] == 0
+    # Prices of load take long where they can prove little more.
+    is_priced = is_relaxed or copied <= cost * (1 + effort.gap)
+    if is_met and cost < copied and (models.is_fitting or not is_priced):
+        more = _more_cost(problem, (at, bands), copied, (effort, models))
+        cost, proof = max((cost, proof), more, key=_first)
+    moves, moves_proof = moves_bound(problem, bands, value.moves)
+    if is_met and moves < value.moves:
+        known = (moves, moves_proof)
+        moves, moves_proof = flow_bound(
+            problem, bands, effort, known, counts_moves=True
+        )
+    checked = _checked(problem, bands, copied, cost, proof, (False, is_met))
+    return Certificate(
+        cost=checked.with_solver(
+            said.cost if is_met else None, said.cost_solver, is_spread=said.is_spread
+        ),
+        moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
+        deviation=_deviation(problem, answer, effort, models),
+    )
+
+
+def _more_cost(
+    problem: Problem,
+    reached: tuple[Arrangement, Bands],
+    copied: int,
+    work: tuple[Effort, ExactModels],
+) -> tuple[int, Proof | None]:
+    """Prove more of small problems by cases, else by prices of load."""
+    effort, models = work
+    if not models.is_fitting:
+        return _priced(problem, *reached, (copied, effort))
+    if not (effort.leaves and fits_prices(problem, MANY_CELLS)):
+        return 0, None
+    from placement.core.exact.linear.branch_and_bound import branched_cost
+
+    return branched_cost(problem, reached[1], copied, effort.leaves)
+
+
+def _first(bound: tuple[float, Proof | None]) -> float:
+    return bound[0]
+
+
+def _priced(
+    problem: Problem, at: Arrangement, bands: Bands, known: tuple[int, Effort]
+) -> tuple[int, Proof | None]:
+    """Prove more by prices of load, where effort and size allow."""
+    copied, effort = known
+    if not fits_prices(problem, effort.priced_cells):
+        return 0, None
+    from placement.core.exact.linear.lagrangian import priced_bound
+
+    return priced_bound(problem, at, bands, copied)
+
+
+def _deviation(
+    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+) -> Bounded:
+    """Bound the distance outside the bands, where there is one and the rules hold."""
+    reached = answer.value.deviation
+    if not answer.value.is_outside or answer.value.key[0]:
+        return Bounded(value=reached, lower_bound=0.0)
+    bound, proof = _proven_distance(problem, answer)
+    is_small = models.is_fitting and fits_prices(problem, MANY_CELLS)
+    if bound < reached and is_small and effort.leaves:
+        from placement.core.exact.linear.branch_and_bound import branched_distance
+
+        _, tree = branched_distance(problem, reached, effort.leaves)
+        proven = _by_tree(problem, tree)
+        bound, proof = max((bound, proof), (proven, tree), key=_first)
+    if reached < bound - CLOSE:
+        msg = f"a distance of {reached} is below its proven bound {bound} ({proof})"
+        raise ProofContradictionError(msg)
+    bound = min(bound, reached)
+    least = Bounded(
+        value=reached, lower_bound=bound, proof=proof if bound > 0 else None
+    )
+    return least.with_solver(answer.said.deviation, answer.said.solver)
+
+
+def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | None]:
+    """Return the better of what a set of bins and what prices prove."""
+    _, cut = deviation_bound(problem, answer.at)
+    prices = answer.distance_proof
+    by_cut = 0.0 if cut is None else verify_cut(problem, cut.witness)
+    by_prices = 0.0 if prices is None else verify_distance(problem, prices.witness)
+    return (by_prices, prices) if by_prices > by_cut else (by_cut, cut)
+
+
+def _by_tree(problem: Problem, proof: Proof | None) -> float:
+    """Return what a tree of cases proves of the distance, or prices of load alone."""
+    if proof is None:
+        return 0.0
+    if "nodes" in proof.witness:
+        return verify_distance_tree(problem, proof.witness)
+    return verify_distance(problem, proof.witness)
+
+
+def _checked(
+    problem: Problem,
+    bands: Bands,
+    value: int,
+    bound: int,
+    proof: Proof | None,
+    kind: tuple[bool, bool],
+) -> Bounded:
+    """Re-check a bound from its witness, and that no answer lies below it."""
+    counts_moves, is_met = kind
+    if proof is not None and "side" in proof.witness:
+        bound = verify_cover(
+            problem, bands.lower, bands.upper, proof.witness, counts_moves=counts_moves
+        )
+    if proof is not None and "nodes" in proof.witness:
+        bound = verify_tree(problem, bands.lower, bands.upper, proof.witness)
+    if proof is not None and "denominator" in proof.witness:
+        lower, upper, witness = bands.lower, bands.upper, proof.witness
+        bound = verify_prices(problem, lower, upper, witness, counts_moves=counts_moves)
+    if is_met and value < bound:
+        msg = f"an answer of {value} is below its proven bound {bound} ({proof})"
+        raise ProofContradictionError(msg)
+    return Bounded(value=value, lower_bound=min(bound, value), proof=proof)

@@ -1,0 +1,307 @@
+r"""
+The core's problem as an integer program (OR-Tools CP-SAT): hard rules and bands.
+
+Coefficients are kept small: CP-SAT 9.15 adds up multiples of rows before it searches,
+and with coefficients of some :math:`2^{37}` in two of them it has called answers
+optimal that were not. So loads and costs are counted in units, rounded such that no
+arrangement is lost: what is proven of the model holds for the problem, and whether an
+answer keeps everything is seen when it is evaluated, in whole numbers.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.cp_sat.hard_rules_model import BITS, RulesModel
+from placement.core.exact.cp_sat.placement_variables import Pair, with_roles_kept
+from placement.core.exact.separable_levels import NodeBins
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.objective import Value, usable_capacity
+from placement.core.model.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+
+COST_BITS, FINE_BITS = 20, 27
+"""Bits of what one item's move costs; and where moves are not counted beside it."""
+FINENESS = 2.0**20
+"""Parts of a target that distances are measured in."""
+MOST_PARTS = 2.0**22
+"""Upper limit of a distance in parts; the part is enlarged for longer distances."""
+
+
+class Outcome(NamedTuple):
+    """
+    What CP-SAT says of one objective.
+
+    Parameters
+    ----------
+    at
+        The best arrangement found, if any.
+    bound
+        No arrangement has less of the objective; `None` where nothing was found out.
+    is_best
+        Whether the arrangement is proven to have least.
+    """
+
+    at: Arrangement | None
+    bound: int | None
+    is_best: bool
+
+
+NOTHING = Outcome(None, None, is_best=False)
+
+
+class BandsModel(RulesModel):
+    """
+    Hard rules, and bands that every load keeps to.
+
+    Parameters
+    ----------
+    problem
+        What to arrange; `fits_bands` must hold.
+    bands
+        What loads keep to; `None`: they are measured by `distance` instead.
+    inside
+        Subset of the bins, a relaxation of the whole problem; `None`: all bins.
+    has_roles
+        Whether the model has variables of roles. Without, a group adds the role's load
+        wherever that helps: a relaxation as well.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        bands: Bands | None,
+        inside: NodeBins | None = None,
+        *,
+        has_roles: bool = True,
+    ) -> None:
+        capacity = None if bands is None else _of_copies(problem)
+        super().__init__(problem, capacity, inside=inside, has_roles=has_roles)
+        self.spent, self.fineness = 0.0, FINENESS
+        self.steps = problem.num_items + 1
+        self._pairs = [pair for pair in self.at if pair not in self.home]
+        self._moves = [self.at[pair] for pair in self._pairs]
+        costs = problem.cost * problem.price_across + problem.price_per_move
+        self._costs = [int(costs[group]) for group, _ in self._pairs]
+        bits = COST_BITS if inside is None else FINE_BITS
+        self.unit = max(int(costs.max(initial=0)) >> bits, 1)
+        if bands is not None:
+            self._add_bands(bands)
+
+    def _add_bands(self, bands: Bands) -> None:
+        for b, r in product(self.bins, range(self.problem.num_resources)):
+            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
+            terms, weights = self._load_terms(b, r)
+            fixed = int(self.problem.bins.fixed[b, r])
+            if upper < NO_LIMIT:
+                self.add_at_most(terms, weights, upper - fixed)
+            if lower > fixed:
+                terms, weights = self._load_terms(b, r, is_lower=True)
+                self._add_at_least(terms, weights, lower - fixed)
+
+    def _add_at_least(
+        self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], least: int
+    ) -> None:
+        unit = max(max(weights, default=0) >> BITS, 1)
+        total = cp_model.LinearExpr.weighted_sum(
+            terms, [-(-w // unit) for w in weights]
+        )
+        self.model.add(total >= -(-least // unit))
+
+    def tighten(self, over: IntArray, bands: Bands) -> None:
+        """
+        Let nothing in that is outside of some bands, even if something within is lost.
+
+        Parameters
+        ----------
+        over
+            ``(n, 2)`` bins and resources.
+        bands
+            What loads keep to.
+        """
+        for b, r in over.tolist():
+            terms, weights = self._load_terms(b, r)
+            fixed = int(self.problem.bins.fixed[b, r])
+            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
+            unit = max(max(weights, default=0) >> BITS, 1)
+            if upper < NO_LIMIT:
+                most = [-(-w // unit) for w in weights]
+                total = cp_model.LinearExpr.weighted_sum(terms, most)
+                self.model.add(total <= (upper - fixed) // unit)
+            if lower > fixed:
+                least = [w // unit for w in weights]
+                total = cp_model.LinearExpr.weighted_sum(terms, least)
+                self.model.add(total >= -(-(lower - fixed) // unit))
+
+    def distance(self, most: float, least: float = 0.0) -> cp_model.LinearExprT:
+        """
+        Return the largest distance outside the bands, in parts of `fineness`.
+
+        Parameters
+        ----------
+        most
+            Distance, in targets, that no load is to exceed.
+        least
+            A distance that is as good as any that is less.
+        """
+        bins = self.problem.bins
+        self.fineness = min(FINENESS, MOST_PARTS / max(most, 1.0))
+        highest = math.ceil(most * self.fineness) + 1
+        lowest = min(math.floor(least * self.fineness), highest)
+        peak = self.model.new_int_var(lowest, highest, "")
+        for b, r in np.argwhere(bins.target > 0).tolist():
+            if b not in self.bins:
+                continue
+            part = self.fineness / float(bins.target[b, r])
+            terms, weights = self._load_terms(b, r)
+            fixed = int(bins.fixed[b, r])
+            down = [math.floor(w * part) for w in weights]
+            up = [math.ceil(w * part) for w in weights]
+            if bins.upper[b, r] < NO_LIMIT:
+                upper = math.ceil((int(bins.upper[b, r]) - fixed) * part)
+                load = cp_model.LinearExpr.weighted_sum(terms, down)
+                self.model.add(load - upper <= peak)
+            lower = math.floor((int(bins.lower[b, r]) - fixed) * part)
+            if lower > 0:
+                load = cp_model.LinearExpr.weighted_sum(terms, up)
+                self.model.add(lower - load <= peak)
+        return 1 * peak
+
+    def moves_cost(self) -> cp_model.LinearExprT:
+        """
+        Return the cost of all moves in whole units, times `steps`, and their number.
+
+        All moves together are less than one step.
+        """
+        prices = [cost // self.unit * self.steps + 1 for cost in self._costs]
+        return cp_model.LinearExpr.weighted_sum(self._moves, prices)
+
+    def whole_cost(self) -> cp_model.LinearExprT:
+        """Return the cost of all moves in whole units of each."""
+        whole = [cost // self.unit for cost in self._costs]
+        return cp_model.LinearExpr.weighted_sum(self._moves, whole)
+
+    def cost_of(self, places: set[Pair]) -> int:
+        """Return the cost of the moves to pairs of group and bin."""
+        pairs = zip(self._pairs, self._costs, strict=True)
+        return sum(cost for pair, cost in pairs if pair in places)
+
+    def rest_of_cost(self, units: int, most: int) -> cp_model.LinearExprT:
+        """
+        Return the cost beyond some whole units, times `steps`, and the moves.
+
+        Parameters
+        ----------
+        units
+            What moves cost at least, in whole units of each.
+        most
+            So many units more are allowed.
+        """
+        whole = [cost // self.unit for cost in self._costs]
+        over = self.model.new_int_var(0, most, "")
+        self.model.add(
+            cp_model.LinearExpr.weighted_sum(self._moves, whole) == units + over
+        )
+        rest = [cost % self.unit * self.steps + 1 for cost in self._costs]
+        total = cp_model.LinearExpr.weighted_sum(self._moves, rest)
+        return total + over * (self.unit * self.steps)
+
+    def role_changes(self) -> cp_model.LinearExprT:
+        """Return in how many groups another item holds the role in the end."""
+        problem, changes = self.problem, []
+        for group in np.nonzero(problem.role_home != NOWHERE)[0].tolist():
+            home = int(problem.home[problem.role_home[group]])
+            leads = {b: var for (g, b), var in self.role.items() if g == group}
+            # An item that moves may take its role along to where none of them was.
+            taken = [v for b, v in leads.items() if (group, b) not in self.home]
+            others = [
+                v for b, v in leads.items() if b != home and (group, b) in self.home
+            ]
+            is_changed = self.model.new_bool_var("")
+            self.model.add(cp_model.LinearExpr.sum(others) <= is_changed)
+            if (stays := self.at.get((group, home))) is not None:
+                moved_on = cp_model.LinearExpr.sum(taken)
+                self.model.add(moved_on + stays - 1 <= is_changed)
+            changes.append(is_changed)
+        return cp_model.LinearExpr.sum(changes)
+
+    def add_least_cost(self, bins: Sequence[int], least: int) -> None:
+        """Add a lower bound on the cost of moves into some bins."""
+        inside = [
+            (self.at[pair], cost // self.unit)
+            for pair, cost in zip(self._pairs, self._costs, strict=True)
+            if pair[1] in bins
+        ]
+        total = cp_model.LinearExpr.weighted_sum(
+            [here for here, _ in inside], [cost for _, cost in inside]
+        )
+        # Each move is rounded down by less than a unit.
+        self.model.add(total >= least // self.unit - len(inside))
+
+    def keep_moves(self, known: Value) -> None:
+        """Let moves cost no more than in a known answer, and be no more."""
+        whole = [cost // self.unit for cost in self._costs]
+        rest = [cost % self.unit for cost in self._costs]
+        units = self.model.new_int_var(0, known.cost // self.unit, "")
+        total = cp_model.LinearExpr.weighted_sum(self._moves, whole)
+        self.model.add(total == units)
+        below = cp_model.LinearExpr.weighted_sum(self._moves, rest)
+        least = known.cost // self.unit - units
+        self.model.add(below - known.cost % self.unit <= least * self.unit)
+        self.model.add(cp_model.LinearExpr.sum(self._moves) <= known.moves)
+
+    def fix_places(self, places: set[Pair]) -> None:
+        """Fix the placement variables to pairs of group and bin."""
+        for pair, here in self.at.items():
+            self.model.add(here == int(pair in places))
+
+    def least(
+        self, objective: cp_model.LinearExprT, work: float, seconds: float | None
+    ) -> Outcome:
+        """
+        Make an objective as small as can be.
+
+        Parameters
+        ----------
+        objective
+            A sum of variables, in integers.
+        work
+            Deterministic seconds that it may take.
+        seconds
+            The same in seconds, where somebody waits; `None`: any.
+        """
+        solved = self.least_value(objective, work, seconds)
+        if solved is None:
+            return NOTHING
+        at = with_roles_kept(self.problem, self._arrangement(self.solver))
+        return Outcome(at, *solved)
+
+    def least_value(
+        self, objective: cp_model.LinearExprT, work: float, seconds: float | None
+    ) -> tuple[int, bool] | None:
+        """Return the lower bound and whether it is attained; `None` if unsolved."""
+        self.model.clear_objective()  # type: ignore[no-untyped-call]
+        self.model.minimize(objective)
+        status = self.run(work, seconds)
+        self.spent += self.solver.response_proto.deterministic_time
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return None
+        is_best = status == cp_model.OPTIMAL
+        value = int(self.solver.value(objective))
+        bound = _whole(self.solver.best_objective_bound)
+        return value if is_best else min(value, bound), is_best
+
+
+def _of_copies(problem: Problem) -> IntArray:
+    """Return the capacities that bands do not contain: what holds while copying."""
+    capacity = usable_capacity(problem)
+    return np.where(problem.is_transient, capacity, NO_LIMIT)
+
+
+def _whole(bound: float) -> int:
+    """Return a bound that CP-SAT tells as a float, rounded down."""
+    return math.floor(np.nextafter(bound, -np.inf)) if bound > 0 else 0

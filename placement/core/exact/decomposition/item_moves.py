@@ -1,0 +1,203 @@
+"""
+Moves of single items within a node, and exchanges made of them.
+
+Two moves of an item that change the cost and the loads of priced rows alike differ only
+in their destination. They are one move with several destinations: exchanges of many
+items are searched by cost, and destinations are chosen last.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from placement.core.model.problem import BoolArray, IntArray
+
+
+@dataclass(frozen=True)
+class ItemMoves:
+    """
+    Moves of single items; the last one stands for none, and changes nothing.
+
+    Parameters
+    ----------
+    out
+        ``(k,)`` columns that they leave.
+    into
+        ``(k, d)`` columns of their destinations; past `num_into` the first one again.
+    num_into
+        ``(k + 1,)`` destinations of each.
+    group
+        ``(k + 1,)`` row of the group; -1: none.
+    cost
+        ``(k + 1,)`` that they add.
+    change
+        ``(rows, k + 1, d)`` that they add to each row, by destination.
+    """
+
+    out: IntArray
+    into: IntArray
+    num_into: IntArray
+    group: IntArray
+    cost: IntArray
+    change: IntArray
+
+    def __len__(self) -> int:
+        return len(self.out)
+
+    @classmethod
+    def of(
+        cls,
+        out: IntArray,
+        into: IntArray,
+        weights: IntArray,
+        group: IntArray,
+        cost: IntArray,
+        is_priced: BoolArray,
+    ) -> "ItemMoves":
+        """
+        Return moves of single items, those that differ in their destination as one.
+
+        Parameters
+        ----------
+        out, into
+            ``(m,)`` columns that each leaves and takes.
+        weights
+            ``(rows, n)`` of the columns.
+        group, cost
+            ``(n,)`` of the columns.
+        is_priced
+            ``(rows,)`` whether the row has a price.
+        """
+        added = weights[:, into] - weights[:, out]
+        extra = cost[into] - cost[out]
+        key = np.stack([out, extra, *added[is_priced]], axis=1)
+        _, first, move = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        move = move.ravel()
+        order = np.argsort(move, kind="stable")
+        count = np.bincount(move, minlength=len(first))
+        place = np.arange(len(out)) - np.repeat(np.cumsum(count) - count, count)
+        num_moves, most = len(first), int(count.max(initial=1))
+        columns = np.repeat(into[first, None], most, axis=1)
+        columns[move[order], place] = into[order]
+        change = np.zeros((len(weights), num_moves + 1, most), dtype=np.int64)
+        change[:, :-1] = weights[:, columns] - weights[:, out[first], None]
+        return cls(
+            out=out[first],
+            into=columns,
+            num_into=np.append(count, 1),
+            group=np.append(group[out[first]], -1),
+            cost=np.append(extra[first], 0),
+            change=change,
+        )
+
+    def chosen(self, numbers: IntArray) -> "ItemMoves":
+        """Return some of them."""
+        with_none = np.append(numbers, len(self))
+        return ItemMoves(
+            out=self.out[numbers],
+            into=self.into[numbers],
+            num_into=self.num_into[with_none],
+            group=self.group[with_none],
+            cost=self.cost[with_none],
+            change=self.change[:, with_none],
+        )
+
+    def are_apart(self, exchanges: IntArray) -> BoolArray:
+        """Return ``(m,)`` whether the moves of each row are of different groups."""
+        is_apart = np.ones(len(exchanges), dtype=np.bool_)
+        for one, other in combinations(range(exchanges.shape[1]), 2):
+            first, second = (
+                self.group[exchanges[:, one]],
+                self.group[exchanges[:, other]],
+            )
+            is_apart &= (first != second) | (first < 0)
+        return is_apart
+
+    @cached_property
+    def is_settled(self) -> BoolArray:
+        """``(rows,)`` whether destinations make no difference to the row."""
+        is_same: BoolArray = (self.change == self.change[:, :, :1]).all(axis=(1, 2))
+        return is_same
+
+    def rows_at_risk(self, slack: IntArray, most_moves: int) -> list[int]:
+        """Return the rows that so many moves may break, those of least slack first."""
+        heaviest = self.change.max(axis=(1, 2), initial=0)
+        order = np.argsort(slack / np.maximum(heaviest, 1), kind="stable")
+        may_break = heaviest * most_moves > slack
+        return [row for row in order.tolist() if may_break[row]]
+
+    def destinations(
+        self, exchanges: IntArray, most: int, rng: np.random.Generator
+    ) -> tuple[IntArray, IntArray]:
+        """
+        Return all choices of destinations, or some at random where there are many.
+
+        Parameters
+        ----------
+        exchanges
+            ``(m, w)`` numbers of moves.
+        most
+            Choices of each exchange.
+        rng
+            Draws them.
+
+        Returns
+        -------
+        exchange
+            ``(c,)`` row of `exchanges`, in order.
+        number
+            ``(c, w)`` number of the destination of each move.
+        """
+        radix = self.num_into[exchanges]
+        total = radix.prod(axis=1)
+        count = np.minimum(total, most)
+        exchange = np.repeat(np.arange(len(exchanges)), count)
+        left = np.arange(len(exchange)) - np.repeat(np.cumsum(count) - count, count)
+        is_drawn = (total > most)[exchange]
+        left[is_drawn] = rng.integers(0, total[exchange[is_drawn]])
+        number = np.empty((len(exchange), exchanges.shape[1]), dtype=np.int64)
+        for slot in range(exchanges.shape[1]):
+            left, number[:, slot] = np.divmod(left, radix[exchange, slot])
+        return exchange, number
+
+
+def sets_of_moves(
+    num_moves: int, size: int, most: int, rng: np.random.Generator
+) -> Iterator[IntArray]:
+    """
+    Yield ``(m, size)`` all sets of one to so many moves, or some at random.
+
+    Parameters
+    ----------
+    num_moves
+        Moves; places of a row that are not used have this number.
+    size
+        Moves of a set at most.
+    most
+        Sets of each size at most.
+    rng
+        Draws them.
+    """
+    sets = np.arange(num_moves)[:, None]
+    for width in range(1, size + 1):
+        if width > 1:
+            count = num_moves - 1 - sets[:, -1]
+            if count.sum() > most:
+                yield rng.integers(0, num_moves, (most, size))
+                return
+            begins = np.repeat(np.cumsum(count) - count, count)
+            sets = np.repeat(sets, count, axis=0)
+            added = np.arange(len(sets)) - begins + sets[:, -1] + 1
+            sets = np.column_stack([sets, added])
+        yield np.pad(sets, ((0, 0), (0, size - width)), constant_values=num_moves)
+
+
+def summed(values: IntArray, sets: IntArray) -> IntArray:
+    """Return ``(m,)`` the sums of values of moves over the moves of each set."""
+    total: IntArray = values[sets[:, 0]]
+    for slot in range(1, sets.shape[1]):
+        total = total + values[sets[:, slot]]
+    return total

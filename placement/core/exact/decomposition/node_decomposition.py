@@ -1,0 +1,423 @@
+r"""
+Decomposition by node: one integer program per node (rack) of a separable level.
+
+A level is separable if each of its nodes holds a fixed number of items of each group,
+as three racks do at replication factor 3. Only the roles then link the nodes. With
+these links relaxed each node is an independent problem. The sum of the optimal costs
+:math:`c_n` of the nodes is a lower bound on the cost, and an optimal solution of each
+node is optimal for all nodes together if the roles can be assigned within the bands.
+A single model needs a proof for every combination of solutions of its nodes.
+
+For each node, the linear relaxation is solved, exchanges of a few items follow, and an
+integer program closes the remaining gap (`core.exact.decomposition.node_search`).
+CP-SAT solves small nodes, those with roles, and the last digits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.cp_sat.bands_model import BandsModel
+from placement.core.exact.cp_sat.placement_variables import Pair, Watch, places_in
+from placement.core.exact.cp_sat.spread_rows import keep_spread
+from placement.core.exact.decomposition.node_program import solve_program
+from placement.core.exact.decomposition.node_relaxation import (
+    Relaxed,
+    bound_of,
+    solve_relaxation,
+)
+from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.decomposition.node_search import PROGRAM, NodeSearch
+from placement.core.exact.separable_levels import NodeBins
+from placement.core.exact.solver_names import highs
+from placement.core.exact.time_limits import LEAST_WORK, Limits
+from placement.core.model.arrangement import Arrangement, loads
+from placement.core.model.gap_report import closing, is_listened_to
+from placement.core.model.objective import distances, evaluate
+from placement.core.model.problem import FloatArray, Problem
+
+FEW_COLUMNS = 400
+"""Pairs of group and bin of a node up to which CP-SAT needs no search ahead."""
+BRANCH = 0.3
+"""Part of the work for branch and cut of small nodes ahead of CP-SAT."""
+AT_ONCE = 0.2
+"""Part of the work for proofs of small nodes ahead of the search."""
+FAR = 0.01
+"""Gap above which soft caps on collections are part of branch and cut."""
+PART = 0.5
+"""Part of the remaining work available to the distance problem of one node."""
+
+
+@dataclass(slots=True)
+class NodeSolutions:
+    """
+    Incumbent and lower bounds of all nodes together.
+
+    Parameters
+    ----------
+    places
+        Pairs of group and bin that hold an item in the incumbent.
+    known
+        Cost of the first incumbent.
+    spent
+        Deterministic seconds of all solves.
+    costs, spread_costs
+        Lower bound on the cost of the moves into the bins of each node, in units of
+        `Problem.cost`; and on that of solutions that keep the soft caps on collections.
+    deviation
+        Lower bound on the largest distance outside the bands, in targets.
+    prices
+        Duals of the bands by side (0: upper, 1: lower), bin and resource.
+    solver
+        Name and version of the solver that states the bounds, if not CP-SAT.
+    """
+
+    places: set[Pair]
+    known: int
+    spent: float = 0.0
+    costs: dict[tuple[int, ...], int] = field(default_factory=dict)
+    spread_costs: dict[tuple[int, ...], int] = field(default_factory=dict)
+    deviation: float = 0.0
+    prices: dict[tuple[int, int, int], float] = field(default_factory=dict)
+    solver: str | None = None
+
+    def take_prices(self, rows: NodeRows, prices: FloatArray) -> None:
+        """Keep the prices of the bands of a node."""
+        for row, price in zip(rows.rows, prices.tolist(), strict=True):
+            if row.band is not None and price > 0:
+                self.prices[row.band] = price
+
+    def take_places(self, node: NodeBins, places: set[Pair]) -> None:
+        """Replace the incumbent of a node."""
+        inside = set(node.bins)
+        others = {pair for pair in self.places if pair[1] not in inside}
+        self.places = others | places
+
+
+class Decomposition:
+    """
+    Minimizes the cost of each node within the bands.
+
+    Solutions keep the soft caps on collections, as far as `spread_from` does.
+
+    Parameters
+    ----------
+    problem, nodes
+        The problem and its separable nodes, from `separable_nodes`.
+    known
+        Feasible solution within the bands: the first incumbent; and an arrangement
+        whose counts of a collection per bin, or the soft caps if larger, are upper
+        bounds.
+    bands
+        Bounds of the loads.
+    closed
+        Relative gap at which a node counts as optimal.
+    has_roles
+        Whether each node gets the roles that it needs from its own items. Without,
+        roles are left out, which is much faster, and may leave none for the bands.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        nodes: Sequence[NodeBins],
+        known: tuple[Arrangement, Arrangement],
+        bands: Bands,
+        closed: float = 0.0,
+        *,
+        has_roles: bool = False,
+    ) -> None:
+        at, _ = known
+        self._closed, self._has_roles = closed, has_roles
+        self._found = NodeSolutions(places_in(problem, at), evaluate(problem, at).cost)
+        self._parts = [
+            _Node(problem, node, known, bands, closed, has_roles=has_roles)
+            for node in nodes
+        ]
+        for part in self._parts:
+            part.relax(self._found)
+
+    def searched(self, limits: Limits) -> NodeSolutions:
+        """Search for cheaper solutions; small nodes are solved at once."""
+        if self._has_roles:
+            return self._given()
+        if self.are_small:
+            self._in_turn(_Node.prove, (limits[0] * AT_ONCE, limits[1]))
+        self._in_turn(_Node.search, limits)
+        return self._given()
+
+    def proven(self, limits: Limits) -> NodeSolutions:
+        """Raise the bounds, and find what is cheaper on the way."""
+        self._found.spent = 0.0
+        self._parts.sort(key=_Node.gap, reverse=True)
+        work, left = limits
+        if not self._has_roles:
+            share = work * BRANCH if self.are_small else work
+            self._in_turn(_Node.branch, (share, left))
+        if self._has_roles or self.are_small or not self._closed:
+            self._in_turn(_Node.prove, limits)
+        return self._given()
+
+    @property
+    def are_small(self) -> bool:
+        """Whether CP-SAT needs no better solution of any node to start from."""
+        return all(part.is_small for part in self._parts)
+
+    def _given(self) -> NodeSolutions:
+        found = self._found
+        found.costs, found.spread_costs = {}, {}
+        for part in self._parts:
+            part.give(found)
+        return found
+
+    def _in_turn(
+        self, step: Callable[["_Node", NodeSolutions, Limits], None], limits: Limits
+    ) -> None:
+        """Take a step with each node; what one leaves of its work others have."""
+        work, left = limits
+        parts = [part for part in self._parts if part.is_open()]
+        for number, part in enumerate(parts):
+            share = (work - self._found.spent) / (len(parts) - number)
+            if share < LEAST_WORK or self._is_closed():
+                break
+            others = sum(one.bound for one in self._parts if one is not part)
+            part.watch(self._found.known, others)
+            step(part, self._found, (share, left))
+            part.report()
+
+    def _is_closed(self) -> bool:
+        """Tell whether the solutions of all nodes together are optimal."""
+        cost = sum(part.cost() for part in self._parts)
+        bound = sum(part.bound for part in self._parts)
+        return cost - bound <= bound * self._closed
+
+
+class _Node:
+    """The places of one node: its linear relaxation, a search, and a proof."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        node: NodeBins,
+        known: tuple[Arrangement, Arrangement],
+        bands: Bands,
+        closed: float,
+        *,
+        has_roles: bool,
+    ) -> None:
+        self._problem, self._node, self._bands = problem, node, bands
+        at, self._spread_from = known
+        self._closed, self._has_roles = closed, has_roles
+        self._rows = NodeRows(problem, bands, node, self._spread_from)
+        self._columns = self._rows.columns_of(at)
+        self._relaxed: Relaxed | None = None
+        self.bound = self._spread_bound = 0
+        self._report: Watch = lambda _: None
+
+    @cached_property
+    def _plain(self) -> NodeRows:
+        """The constraints without the soft caps on collections; the same if none."""
+        plain = NodeRows(self._problem, self._bands, self._node, None)
+        return plain if len(plain.rows) < len(self._rows.rows) else self._rows
+
+    def watch(self, cost: int, others: int) -> None:
+        """Report from now on, with the cost of the answer and bounds of other nodes."""
+        self._report = lambda bound: closing(cost, min(cost, others + bound))
+
+    def report(self) -> None:
+        """Report the bound."""
+        self._report(self.bound)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether CP-SAT needs no better solution to start from."""
+        return len(self._rows) <= FEW_COLUMNS
+
+    def relax(self, found: NodeSolutions) -> None:
+        """Solve the linear relaxation."""
+        self._relaxed = solve_relaxation(self._rows)
+        if self._relaxed is not None:
+            self.bound = self._spread_bound = self._proven(self._relaxed, found)
+
+    def search(self, found: NodeSolutions, limits: Limits) -> None:
+        """Exchange a few items at once."""
+        if self._relaxed is None:
+            return
+        search = NodeSearch(self._rows, self._relaxed, self._closed)
+        self._columns, spent = search.exchanged(self._columns, limits[0])
+        found.spent += spent
+
+    def branch(self, found: NodeSolutions, limits: Limits) -> None:
+        """
+        Close the gap by branch and cut.
+
+        Without the soft caps on collections its bound says more. Far from the bound its
+        solution is seldom one that keeps them.
+        """
+        work, left = limits
+        end = found.spent + work
+        is_far = self.gap() > 1 + FAR
+        in_turn = [self._rows] if is_far else [self._plain, self._rows]
+        for rows in dict.fromkeys(in_turn):
+            share = (end - found.spent) * PROGRAM
+            if self._is_open(self._spread_bound) and share >= LEAST_WORK:
+                self._solve(rows, found, (share, left))
+        if self._is_open(self._spread_bound) and end - found.spent >= LEAST_WORK:
+            self.search(found, (end - found.spent, left))
+
+    def _solve(self, rows: NodeRows, found: NodeSolutions, limits: Limits) -> None:
+        """Solve with some rows; without soft caps the bound is one of any solution."""
+        relaxed = self._relaxed if rows is self._rows else solve_relaxation(rows)
+        if relaxed is None:
+            return
+        work, left = limits
+        solved = solve_program(
+            rows,
+            relaxed,
+            self._columns,
+            closed=self._closed,
+            work=work,
+            seconds=left(),
+        )
+        found.spent += solved.spent
+        if rows is self._plain and solved.bound > self.bound:
+            self.bound, found.solver = solved.bound, highs()
+        if max(self.bound, solved.bound) > self._spread_bound:
+            self._spread_bound, found.solver = max(self.bound, solved.bound), highs()
+        columns = solved.columns
+        if columns is not None and self._rows.cost_of(columns) < self.cost():
+            self._columns = columns if self._rows.holds(columns) else self._columns
+
+    def gap(self) -> float:
+        """Return how far the solution is from its bound, relatively."""
+        return self.cost() / self.bound if self.bound else float(self.cost())
+
+    def give(self, found: NodeSolutions) -> None:
+        """Add solution and bounds to those of all nodes."""
+        found.take_places(self._node, self._rows.pairs(self._columns))
+        found.costs[self._node.bins] = self.bound
+        found.spread_costs[self._node.bins] = self._spread_bound
+
+    def _proven(self, relaxed: Relaxed, found: NodeSolutions) -> int:
+        """Return the cost that prices prove, whether collections stay spread or not."""
+        rows = self._rows
+        is_soft = np.array([row.band is None for row in rows.rows], dtype=np.bool_)
+        if (relaxed.prices[is_soft] > 0).any():
+            # Without soft caps other prices prove more.
+            without = solve_relaxation(self._plain)
+            if without is not None:
+                rows, relaxed = self._plain, without
+        found.take_prices(rows, relaxed.prices)
+        return bound_of(rows, relaxed.prices)
+
+    def prove(self, found: NodeSolutions, limits: Limits) -> None:
+        """Close the gap by CP-SAT, first without the soft caps on collections."""
+        work, left = limits
+        model = BandsModel(
+            self._problem, self._bands, self._node, has_roles=self._has_roles
+        )
+        model.gap = self._closed
+        if is_listened_to():
+            model.watch = lambda units: self._report(units * model.unit)
+        self.bound, is_best = self._by_cp_sat(model, self.bound, limits)
+        self._spread_bound = max(self.bound, self._spread_bound)
+        if is_best and self._is_open(self._spread_bound):
+            # The soft caps on collections make solutions dearer, and bounds too.
+            model.watch = None
+            keep_spread(model, self._problem, self._spread_from)
+            rest = (work - model.spent, left)
+            self._spread_bound, _ = self._by_cp_sat(model, self._spread_bound, rest)
+        found.spent += model.spent
+
+    def is_open(self) -> bool:
+        """Tell whether the gap exceeds that at which a node counts as optimal."""
+        return self._is_open(self.bound)
+
+    def _is_open(self, bound: int) -> bool:
+        return self.cost() - bound > bound * self._closed
+
+    def cost(self) -> int:
+        """Return what the solution costs."""
+        return self._rows.cost_of(self._columns)
+
+    def _by_cp_sat(
+        self, model: BandsModel, bound: int, limits: Limits
+    ) -> tuple[int, bool]:
+        """Return a lower bound on the cost, and whether the model was solved."""
+        work, left = limits
+        model.add_least_cost(self._node.bins, bound)
+        model.suggest_places(self._rows.pairs(self._columns))
+        before = model.spent
+        solved = model.least_value(model.whole_cost(), max(work, LEAST_WORK), left())
+        if solved is None:
+            return bound, False
+        self._take(model)
+        units, is_best = solved
+        bound = max(bound, units * model.unit)
+        if not is_best or model.unit == 1 or not self._is_open(bound):
+            return bound, is_best
+        # Among solutions of as many units, those of the least rest of each.
+        model.watch = None
+        most = self.cost() // model.unit - units
+        model.suggest_places(self._rows.pairs(self._columns))
+        work = max(work - (model.spent - before), LEAST_WORK)
+        rest = model.least_value(model.rest_of_cost(units, most), work, left())
+        if rest is None:
+            return bound, False
+        self._take(model)
+        return max(bound, units * model.unit + rest[0] // model.steps), rest[1]
+
+    def _take(self, model: BandsModel) -> None:
+        """Take the places of a model if they are cheaper, and keep every row."""
+        columns = self._rows.columns_at(model.places(model.solver))
+        is_cheaper = self._rows.cost_of(columns) < self.cost()
+        if is_cheaper and self._rows.holds(columns):
+            self._columns = columns
+
+
+def nearest_by_node(
+    problem: Problem, nodes: Sequence[NodeBins], at: Arrangement, limits: Limits
+) -> NodeSolutions:
+    """
+    Minimize the distance of each node from its bands, in order of decreasing distance.
+
+    The distance of a node is not reduced below the largest one of the nodes before it.
+
+    Parameters
+    ----------
+    problem, nodes
+        The problem and its separable nodes, from `separable_nodes`.
+    at
+        Current arrangement: the first incumbent.
+    limits
+        Work and time limits of all nodes together.
+    """
+    known = evaluate(problem, at).cost
+    found, reached = NodeSolutions(places_in(problem, at), known), 0.0
+    off = distances(problem, loads(problem, at)).max(axis=1)
+    far = [float(off[list(inside.bins)].max(initial=0.0)) for inside in nodes]
+    for node in sorted(range(len(nodes)), key=lambda node: -far[node]):
+        # The largest distance of any node counts, so the rest cannot reduce it.
+        if far[node] <= reached:
+            break
+        work = max((limits[0] - found.spent) * PART, LEAST_WORK)
+        model = BandsModel(problem, None, nodes[node])
+        model.suggest(at)
+        objective = model.distance(far[node], reached)
+        solved = model.least_value(objective, work, limits[1]())
+        found.spent += model.spent
+        if solved is None:
+            reached = far[node]
+            continue
+        found.take_places(nodes[node], model.places(model.solver))
+        least, value = (
+            solved[0] / model.fineness,
+            model.solver.objective_value / model.fineness,
+        )
+        if least > reached:
+            found.deviation = max(found.deviation, least)
+        reached = max(reached, value)
+    return found

@@ -1,0 +1,358 @@
+"""
+Better an answer by CP-SAT, and say how good it can be at best.
+
+First the distance from the bands, then the cost within the bands that are reached, then
+moves, then role changes. What CP-SAT proves is its own word: nothing here can check it
+again, so it stands beside the bounds that are checked and never in their place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from placement.core.bounds.cover_bounds import reached_bands
+from placement.core.exact.improvement.improved_answer import Improved, better
+from placement.core.exact.milp.spread_check import crowds
+from placement.core.exact.separable_levels import NodeBins, separable_nodes
+from placement.core.exact.solver_names import cp_sat
+from placement.core.exact.time_limits import LEAST_WORK, Left, no_deadline
+from placement.core.model.arrangement import Arrangement, home_arrangement, loads
+from placement.core.model.gap_report import closing, is_listened_to
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import IntArray, Problem
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import LinearExprT
+
+    from placement.core.exact.cp_sat.bands_model import BandsModel, Outcome
+    from placement.core.exact.cp_sat.placement_variables import Watch
+    from placement.core.exact.decomposition.node_decomposition import (
+        Decomposition,
+        NodeSolutions,
+    )
+
+FIRST = 0.9
+"""Part of the work that a question may take where others follow."""
+SEARCH = 0.4
+"""Part of the work for the search of the nodes one by one."""
+NODES = 0.65
+"""Part of the remaining work for the bounds of the nodes one by one."""
+PLACED = 0.5
+"""Part of the remaining work for assigning roles at the places of all nodes."""
+TURNS = 0.8
+"""Part of the remaining work for places and roles in turns."""
+ROLES = 0.2
+"""Part of the remaining work for minimizing role changes."""
+
+
+def improve(
+    problem: Problem,
+    at: Arrangement,
+    *,
+    known: int,
+    work: float,
+    left: Left = no_deadline,
+    closed: float = 0.0,
+    nodes: Sequence[NodeBins] | None = None,
+) -> Improved:
+    """
+    Better an answer that keeps the hard rules.
+
+    Parameters
+    ----------
+    problem
+        `exact_fit.fits_bands` must hold.
+    at
+        The answer: where the solver starts.
+    known
+        What moves cost at least, for the bands that it reaches.
+    work
+        Deterministic seconds that all of it may take.
+    left
+        Returns the seconds that are left, where somebody waits; `None`: any.
+    closed
+        Relative gap at which an answer counts as optimal.
+    nodes
+        Separable nodes of the problem; `None`: they are looked for.
+    """
+    before = home_arrangement(problem)
+    # What has had to crowd a bin may go on doing so.
+    spread_from = at if crowds(problem, before, at) else before
+    found = Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
+    nodes = separable_nodes(problem) if nodes is None else nodes
+    if found.value.is_outside:
+        from placement.core.exact.improvement.band_distance import nearer
+
+        found, spent = nearer(problem, found, (work / 2, left), nodes)
+        known, left_over = 0, work - spent
+    else:
+        left_over = work
+    cheaper = _Cheaper(problem, found, known, (left_over, left, closed), nodes)
+    return replace(cheaper.improved(), spent=work - cheaper.work)
+
+
+class _Cheaper:
+    """
+    Lowers the cost within the bands that an answer reaches, then moves, then roles.
+
+    Parameters
+    ----------
+    problem, known
+        The problem, and the answer.
+    least
+        What moves cost at least.
+    limits
+        Deterministic seconds, the seconds that are left where somebody waits, and the
+        relative gap at which an answer counts as optimal.
+    nodes
+        Separable nodes, if any.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        known: Improved,
+        least: int,
+        limits: tuple[float, Left, float],
+        nodes: Sequence[NodeBins],
+    ) -> None:
+        self._problem, self._found, self._least = problem, known, least
+        self._enough = least
+        self.work, self._left, self._closed = limits
+        self._bands = reached_bands(problem, known.at)
+        self._nodes = nodes
+        self._is_spread, self._by_nodes = False, cp_sat()
+        self._before = home_arrangement(problem)
+
+    def improved(self) -> Improved:
+        """Return the answer after all that the work allows."""
+        from placement.core.exact.cp_sat.bands_model import BandsModel
+
+        if self.work < LEAST_WORK:
+            return self._found
+        solutions = self._by_node()
+        self._prove(self._least)
+        if self._is_closed(self._enough):
+            self._is_spread = self._enough > self._least
+            self._prove(self._enough)
+            if not self._closed:
+                self._fewer_roles(is_free=True)
+            return self._found
+        if solutions is not None and self._closed and self._has_taken(solutions):
+            # The whole of them is no easier than node by node.
+            self._is_spread = self._enough > self._least
+            self._prove(self._enough)
+            return self._found
+        model = BandsModel(self._problem, self._bands)
+        model.gap = self._closed
+        model.watch = self._watch(model) if is_listened_to() else None
+        if solutions is not None:
+            for bins, least in solutions.costs.items():
+                model.add_least_cost(bins, least)
+        self._of_the_whole(model)
+        return self._found
+
+    @property
+    def _of_nodes(self) -> set[int]:
+        """Bounds that the nodes add up to."""
+        return {self._least, self._enough}
+
+    def _watch(self, model: "BandsModel") -> "Watch":
+        """Return what reports the bound of a model of all bins."""
+
+        def watch(bound: float) -> None:
+            known, least = self._found.value.cost, bound // model.steps * model.unit
+            closing(known, max(self._least, min(least, known)))
+
+        return watch
+
+    def _is_closed(self, bound: int) -> bool:
+        """Tell whether a lower bound shows the answer to be optimal."""
+        return self._found.value.cost - bound <= bound * self._closed
+
+    def _has_taken(self, solutions: "NodeSolutions") -> bool:
+        """Tell whether the answer has the places that the nodes have."""
+        from placement.core.exact.cp_sat.placement_variables import places_in
+
+        return places_in(self._problem, self._found.at) == solutions.places
+
+    def _of_the_whole(self, model: "BandsModel") -> None:
+        """Minimize the cost with one model of all bins."""
+        from placement.core.exact.cp_sat.spread_rows import keep_spread
+
+        cost = model.moves_cost()
+        outcome = self._asked(model, cost, FIRST)
+        if outcome.bound is None:
+            return
+        # All moves together are less than one step: what is left are units of cost.
+        units = outcome.bound // model.steps
+        self._prove(units * model.unit)
+        if self._is_crowded(outcome.at):
+            # That is no answer: the least cost of those that are may be more.
+            model.watch = None
+            keep_spread(model, self._problem, self._before)
+            self._is_spread = True
+            outcome = self._asked(model, cost, FIRST)
+            units = max(units, (outcome.bound or 0) // model.steps)
+            self._prove(units * model.unit)
+        if outcome.is_best and model.unit == 1:
+            self._prove(self._found.value.cost)
+        elif outcome.is_best and not self._is_closed(units * model.unit):
+            outcome = self._last_digits(model, units)
+        self._fewer_roles(is_free=outcome.is_best)
+
+    def _by_node(self) -> "NodeSolutions | None":
+        """Minimize the cost node by node if a level is separable."""
+        if not self._nodes:
+            return None
+        parts = self._decomposed(has_roles=False)
+        solutions = self._taken(parts.searched((self.work * SEARCH, self._left)))
+        self._found = replace(self._found, prices=dict(solutions.prices))
+        if self._assign_roles(solutions):
+            if self._is_closed(self._enough):
+                return solutions
+            places = set(solutions.places)
+            solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+            if solutions.places == places or self._assign_roles(solutions):
+                return solutions
+        # No roles were found for these places: each node has to have what it needs.
+        self._found = replace(self._found, needs_roles=True)
+        if not parts.are_small:
+            self._in_turns()
+            if not self._is_closed(self._enough):
+                self._taken(parts.proven((self.work * NODES, self._left)))
+        parts = self._decomposed(has_roles=True)
+        solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+        self._assign_roles(solutions)
+        return solutions
+
+    def _in_turns(self) -> None:
+        """Search places and roles in turns."""
+        from placement.core.exact.decomposition.fixed_role_search import FixedRoles
+
+        spread_from = self._found.spread_from
+        search = FixedRoles(
+            self._problem, self._nodes, self._bands, spread_from, self._closed
+        )
+        at = search.improved(self._found.at, (self.work * TURNS, self._left))
+        self.work -= search.spent
+        if not len(self._outside(at)):
+            self._found = better(self._problem, self._found, at)
+        self._report()
+
+    def _decomposed(self, *, has_roles: bool) -> "Decomposition":
+        """Return the nodes, from the answer on."""
+        from placement.core.exact.decomposition.node_decomposition import Decomposition
+
+        return Decomposition(
+            self._problem,
+            self._nodes,
+            (self._found.at, self._found.spread_from),
+            self._bands,
+            self._closed,
+            has_roles=has_roles,
+        )
+
+    def _taken(self, solutions: "NodeSolutions") -> "NodeSolutions":
+        """Take the bounds of the nodes."""
+        self.work -= solutions.spent
+        self._by_nodes = solutions.solver or self._by_nodes
+        self._least = max(self._least, sum(solutions.costs.values()))
+        self._enough = max(self._least, sum(solutions.spread_costs.values()))
+        self._report()
+        return solutions
+
+    def _assign_roles(self, solutions: "NodeSolutions") -> bool:
+        """Assign the roles at the places of the nodes; tell whether there is a way."""
+        from placement.core.exact.cp_sat.placement_variables import arranged
+        from placement.core.exact.cp_sat.roles_model import roles_within
+
+        work = max(self.work * PLACED, LEAST_WORK)
+        placed = arranged(self._problem, solutions.places, set())
+        spread_from = self._found.spread_from
+        found, spent = roles_within(
+            self._problem, placed, self._bands, spread_from, work
+        )
+        self.work -= spent
+        if found is None or len(self._outside(found)):
+            return False
+        self._found = better(self._problem, self._found, found)
+        return True
+
+    def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
+        """Find the least cost to the last digit, where its units are known."""
+        model.watch = None
+        beyond = (self._found.value.cost - 1) // model.unit - units
+        rest = model.rest_of_cost(units, max(beyond, 0))
+        outcome = self._asked(model, rest, FIRST)
+        if outcome.bound is not None:
+            self._prove(units * model.unit + outcome.bound // model.steps)
+        return outcome
+
+    def _fewer_roles(self, *, is_free: bool) -> None:
+        """Change as few roles as can be, moves staying as many or as they are."""
+        from placement.core.exact.cp_sat.bands_model import BandsModel
+        from placement.core.exact.cp_sat.placement_variables import places_in
+
+        model = BandsModel(self._problem, self._bands)
+        if is_free:
+            model.keep_moves(self._found.value)
+        else:
+            model.fix_places(places_in(self._problem, self._found.at))
+        self._asked(model, model.role_changes(), ROLES)
+
+    def _asked(
+        self, model: "BandsModel", objective: "LinearExprT", part: float
+    ) -> "Outcome":
+        """Ask for the least of something, and keep a better answer."""
+        outcome = self._solved(model, objective, part)
+        over = self._outside(outcome.at)
+        if len(over):
+            # Rows let in what is outside by less than their units.
+            model.tighten(over, self._bands)
+            tight = self._solved(model, objective, part)
+            outcome = outcome._replace(at=tight.at, is_best=False)
+        self._found = better(self._problem, self._found, outcome.at)
+        self._report()
+        return outcome
+
+    def _report(self) -> None:
+        closing(self._found.value.cost, max(self._least, self._found.cost_bound or 0))
+
+    def _outside(self, at: Arrangement | None) -> IntArray:
+        """Return bins and resources of loads that are outside of the bands."""
+        if at is None:
+            return np.zeros((0, 2), dtype=np.int64)
+        load = loads(self._problem, at)
+        return np.argwhere((load < self._bands.lower) | (load > self._bands.upper))
+
+    def _solved(
+        self, model: "BandsModel", objective: "LinearExprT", part: float
+    ) -> "Outcome":
+        model.suggest(self._found.at)
+        before = model.spent
+        outcome = model.least(
+            objective, max(self.work * part, LEAST_WORK), self._left()
+        )
+        self.work -= model.spent - before
+        return outcome
+
+    def _is_crowded(self, at: Arrangement | None) -> bool:
+        """Tell whether an answer brings a bin too much of a collection."""
+        return at is not None and crowds(self._problem, self._before, at)
+
+    def _prove(self, cost: int) -> None:
+        """Record a lower bound on the cost, of all answers or of spread ones."""
+        found, bound = self._found, max(cost, self._least)
+        if self._is_spread and crowds(self._problem, self._before, found.at):
+            # The bound does not apply to an answer that is not spread.
+            return
+        if (found.cost_bound or -1) < bound <= found.value.cost:
+            self._found = replace(
+                found,
+                cost_bound=bound,
+                is_spread=self._is_spread,
+                solver=self._by_nodes if bound in self._of_nodes else cp_sat(),
+            )

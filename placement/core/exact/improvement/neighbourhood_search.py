@@ -1,0 +1,146 @@
+"""
+Large-neighbourhood search: a few bins and groups at a time, solved by CP-SAT.
+
+What no single step of the local search does, the exchange of several items of full bins
+at once, an integer program of some hundred variables finds in a few hundredths of a
+second. Bins of one node (a rack) and some bins of every node take turns; groups that
+have moved are among those that may move, and others are drawn.
+
+References
+----------
+Shaw, P. (1998), Using constraint programming and local search methods to solve vehicle
+routing problems, CP 1998. https://doi.org/10.1007/3-540-49481-2_30
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from placement.core.bounds.cover_bounds import Bands, reached_bands
+from placement.core.exact.cp_sat.bands_model import BandsModel
+from placement.core.exact.cp_sat.spread_rows import keep_spread
+from placement.core.exact.milp.spread_check import crowds, is_free_to_spread
+from placement.core.exact.milp.subproblem import Part
+from placement.core.model.arrangement import Arrangement, loads, settled
+from placement.core.model.objective import Value, evaluate, misplaced_roles, refills
+from placement.core.model.problem import NOWHERE, IntArray, Movability, Problem
+
+MOST_BINS = 6
+"""Bins of one sub-problem."""
+MOST_GROUPS = 60
+"""Groups that may move in one sub-problem."""
+PART_WORK = 0.05
+"""Deterministic seconds that one sub-problem may take."""
+OVERHEAD = 0.01
+"""What making one takes, in the same unit."""
+STALLED = 40
+"""So many sub-problems without a gain end the search."""
+
+
+def improve_by_neighbourhoods(
+    problem: Problem,
+    at: Arrangement,
+    *,
+    enough: int,
+    work: float,
+    seed: int = 1,
+    is_over: Callable[[], bool] = lambda: False,
+) -> tuple[Arrangement, Value]:
+    """
+    Lower the cost of an answer within the bands that it reaches.
+
+    Parameters
+    ----------
+    problem
+        `sub_problems.fits_sub_problems` must hold.
+    at
+        The answer; hard rules hold.
+    enough
+        A cost that nothing is below.
+    work
+        Deterministic seconds that all sub-problems may take.
+    seed
+        Of what is drawn.
+    is_over
+        Whether to end now.
+    """
+    rng = np.random.default_rng(seed)
+    bands, value = reached_bands(problem, at), evaluate(problem, at)
+    turn = idle = 0
+    while work > 0 and idle < STALLED and value.cost > enough and not is_over():
+        bins = _bins(problem, turn, rng)
+        groups = _groups(problem, at, bins, rng)
+        turn, idle = turn + 1, idle + 1
+        found, spent = _solved(problem, at, (bins, groups), bands)
+        work -= spent + OVERHEAD
+        if found is not None and (worth := evaluate(problem, found)) < value:
+            at, value, idle = found, worth, 0
+    return at, value
+
+
+def _bins(problem: Problem, turn: int, rng: np.random.Generator) -> IntArray:
+    """Return the bins of one node, or some of each node, by turns."""
+    capped = [level for level in problem.levels[1:] if level.group_cap is not None]
+    node_of = capped[0].node_of_bin if capped else np.zeros(problem.num_bins, np.int32)
+    nodes = np.unique(node_of)
+    if turn % 2 and len(nodes) > 1:
+        each = max(MOST_BINS // len(nodes), 1)
+        chosen = rng.permutation(nodes)[:MOST_BINS]
+        drawn = [rng.permutation(np.nonzero(node_of == n)[0])[:each] for n in chosen]
+        return np.sort(np.concatenate(drawn))
+    inside = np.nonzero(node_of == nodes[turn // 2 % len(nodes)])[0]
+    return np.sort(rng.permutation(inside)[:MOST_BINS])
+
+
+def _groups(
+    problem: Problem, at: Arrangement, bins: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return the groups that may move: what has moved, and others at random."""
+    inside = np.isin(at.bin_of, bins) & np.equal(problem.movability, Movability.MAY)
+    stays = np.isin(at.bin_of, bins) & ~inside
+    away = inside & np.not_equal(at.bin_of, problem.home)
+    kept = np.unique(problem.group_of[stays])
+    moved = np.setdiff1d(problem.group_of[away], kept)
+    rest = np.setdiff1d(problem.group_of[inside], np.concatenate([kept, moved]))
+    drawn = np.concatenate([rng.permutation(moved), rng.permutation(rest)])
+    groups = np.sort(drawn[:MOST_GROUPS]).astype(np.int64)
+    return groups[is_free_to_spread(problem, at, groups, bins)]
+
+
+def _solved(
+    problem: Problem,
+    at: Arrangement,
+    chosen: tuple[IntArray, IntArray],
+    bands: Bands,
+) -> tuple[Arrangement | None, float]:
+    """Solve one sub-problem; return the whole arrangement, and the work it took."""
+    bins, groups = chosen
+    if len(bins) < 2 or not len(groups):
+        return None, 0.0
+    part = Part.of(problem, at, bins, groups)
+    model = BandsModel(part.problem, Bands(bands.lower[bins], bands.upper[bins]))
+    keep_spread(model, problem, at, part)
+    model.suggest(_own(part))
+    found = model.least(model.moves_cost(), PART_WORK, None).at
+    if found is None:
+        return None, model.spent
+    whole = settled(problem, part.whole_with(found))
+    load = loads(problem, whole)[bins]
+    # Rows let in what is outside by less than their units.
+    is_out = (load < bands.lower[bins]).any() or (load > bands.upper[bins]).any()
+    is_wrong = misplaced_roles(problem, whole).any() or refills(problem, whole).any()
+    if is_out or is_wrong or crowds(problem, at, whole):
+        return None, model.spent
+    return whole, model.spent
+
+
+def _own(part: Part) -> Arrangement:
+    """Return where everything of a part is, as an arrangement of its own problem."""
+    bin_of = np.searchsorted(part.bins, part.at.bin_of[part.items]).astype(np.int32)
+    role_of = part.problem.role_home.copy()
+    held = np.nonzero(role_of != NOWHERE)[0]
+    holder = part.at.role_of[part.groups[held]]
+    place = np.minimum(np.searchsorted(part.items, holder), len(part.items) - 1)
+    is_inside = np.equal(part.items[place], holder)
+    role_of[held[is_inside]] = place[is_inside]
+    return Arrangement(bin_of, role_of)

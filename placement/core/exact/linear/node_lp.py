@@ -1,0 +1,189 @@
+"""
+The linear relaxation of every case of a tree: set up once, solved anew from the last.
+
+A case differs from another by what a few pairs of group and bin may do, so by bounds of
+columns and rows alone. The dual simplex method goes on from the basis of the case
+before, in a few steps, where setting everything up takes ten times as long.
+"""
+
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.exact.linear.lp_columns import Rows
+from placement.core.exact.linear.mir_cuts import Row
+from placement.core.model.problem import BoolArray, FloatArray, IntArray
+from placement.core.verify.price_witness import Fixing
+
+INFINITE = highspy.kHighsInf
+
+
+class Vertex(NamedTuple):
+    """
+    The best vertex of one case.
+
+    Parameters
+    ----------
+    columns
+        ``(columns,)`` of `Rows`, by how much each is used.
+    outside
+        How far outside the bands it is, in units of load.
+    marginals, of_cuts
+        ``(rows,)`` of `Rows.banded`, and of cuts in the order in which they were added:
+        what the objective gains by one more of the limit.
+    """
+
+    columns: FloatArray
+    outside: float
+    marginals: FloatArray
+    of_cuts: FloatArray
+
+
+class LeafProgram:
+    """
+    Minimise what is copied, or the largest distance, in any case.
+
+    Parameters
+    ----------
+    rows, bands, unit
+        Columns and rows, the bands, and ``(N, R)`` the unit of each load.
+    costs
+        ``(columns,)`` of each column in the objective.
+    force
+        Of one unit of load outside a band: a last column takes every load into its own.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        bands: Bands,
+        unit: FloatArray,
+        costs: FloatArray,
+        force: float,
+    ) -> None:
+        self._rows = rows
+        loads, limits, self.place = rows.banded(bands, unit)
+        self._unit = unit
+        table, lower, upper = self._table(loads, limits)
+        columns = np.vstack([rows.bounds(), [0.0, INFINITE]])
+        self._columns, self._pair_bounds = columns, (lower, upper)
+        self._solver = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("random_seed", 1),
+        ):
+            self._solver.setOptionValue(option, value)
+        self._solver.passModel(
+            _program(table, (lower, upper), columns, np.append(costs, force))
+        )
+
+    def _table(
+        self,
+        loads: Any,  # noqa: ANN401 - a sparse table
+        limits: FloatArray,
+    ) -> tuple[Any, FloatArray, FloatArray]:
+        """Return all rows with the least and the most of each, those of loads last."""
+        from scipy import sparse
+
+        rows = self._rows
+        sizes, counts = rows.equal()
+        caps, most = rows.at_most()
+        pairs, self._first_of_pair = rows.pairs()
+        self._first_pair = len(counts) + len(most)
+        self._first_load = self._first_pair + len(self._first_of_pair)
+        free = [np.full(len(most) + len(self._first_of_pair) + len(limits), -INFINITE)]
+        lower = np.concatenate([counts, *free])
+        upper = np.concatenate(
+            [counts, most, np.ones(len(self._first_of_pair)), limits]
+        )
+        without = sparse.vstack([sizes, caps, pairs])
+        without = sparse.hstack([without, sparse.csr_array((without.shape[0], 1))])
+        forced = sparse.hstack([loads, np.full((len(limits), 1), -1.0)])
+        return sparse.vstack([without, forced]).tocsr(), lower, upper
+
+    def add(self, cut: Row) -> None:
+        """Add a row that holds in every case."""
+        unit = float(self._unit[cut.cut.bin, cut.cut.resource])
+        columns = np.append(cut.columns, len(self._rows)).astype(np.int32)
+        weights = np.append(cut.weights / unit, -1.0)
+        limit = cut.limit / unit
+        self._solver.addRow(-INFINITE, limit, len(columns), columns, weights)
+
+    def keep(self, kept: BoolArray) -> None:
+        """Drop cuts: `kept`, one for each that was added, says which stay."""
+        first = self._first_load + len(self.place)
+        gone = (first + np.nonzero(~kept)[0]).astype(np.int32)
+        self._solver.deleteRows(len(gone), gone)
+
+    def solved(self, fixings: tuple[Fixing, ...]) -> Vertex | None:
+        """Return the best vertex of a case; `None` where it has none."""
+        columns, lower = self._columns.copy(), self._pair_bounds[0].copy()
+        for fixing in fixings:
+            self._fix(fixing, columns, lower)
+        if (columns[:, 0] > columns[:, 1]).any():
+            return None
+        every = np.arange(len(columns), dtype=np.int32)
+        self._solver.changeColsBounds(
+            len(every), every, columns[:, 0].copy(), columns[:, 1].copy()
+        )
+        some = np.arange(self._first_pair, self._first_load, dtype=np.int32)
+        for row in some.tolist():
+            self._solver.changeRowBounds(row, lower[row], self._pair_bounds[1][row])
+        self._solver.run()
+        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        found = self._solver.getSolution()
+        columns, marginals = np.array(found.col_value), np.array(found.row_dual)
+        marginals = marginals[self._first_load :]
+        loads = len(self.place)
+        return Vertex(
+            columns[:-1], float(columns[-1]), marginals[:loads], marginals[loads:]
+        )
+
+    def _fix(self, fixing: Fixing, columns: FloatArray, lower: FloatArray) -> None:
+        """Say by bounds what a case says of a pair of group and bin."""
+        group, b, is_role, is_there = fixing
+        rows = self._rows
+        of_group, here = np.equal(rows.groups, group), np.equal(rows.bins, b)
+        is_pair: BoolArray = of_group & here
+        closed = is_pair & rows.leads
+        if is_role and is_there:
+            closed = of_group & np.where(here, ~rows.leads, rows.leads)
+        elif not is_role:
+            closed = is_pair & (not is_there)
+        columns[:-1][closed, 1] = 0.0
+        if is_role or not is_there:
+            return
+        both = self._rows_of_pair(is_pair)
+        if len(both):
+            lower[self._first_pair + both] = 1.0
+        else:
+            columns[:-1][is_pair, 0] = 1.0
+
+    def _rows_of_pair(self, is_pair: BoolArray) -> IntArray:
+        """Return the row for the two columns of a pair; none where it has but one."""
+        found: IntArray = np.nonzero(is_pair[self._first_of_pair])[0]
+        return found
+
+
+def _program(
+    table: Any,  # noqa: ANN401 - a sparse table
+    limits: tuple[FloatArray, FloatArray],
+    columns: FloatArray,
+    costs: FloatArray,
+) -> highspy.HighsLp:
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = table.shape
+    program.col_cost_ = costs
+    program.col_lower_, program.col_upper_ = columns.T.copy()
+    program.row_lower_, program.row_upper_ = limits
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.num_row_, program.a_matrix_.num_col_ = table.shape
+    program.a_matrix_.start_ = table.indptr
+    program.a_matrix_.index_ = table.indices
+    program.a_matrix_.value_ = table.data
+    return program

@@ -1,0 +1,178 @@
+r"""
+Counts alone, exactly: groups, nodes and bins as a transport problem.
+
+Where every item weighs the same in a resource, only how many lie in each bin matters.
+Groups supply their items, nodes of the capped level and bins take them within caps and
+bands, and staying at home costs nothing:
+
+.. math::
+
+    g \to (g, \text{node}) \to b \to \text{sink}, \quad
+    0 \le f_{gb} \le 1, \quad l_b \le \sum_g f_{gb} \le u_b.
+
+Such flows are integral, so the least-cost one is the cheapest arrangement there is. Its
+potentials are prices of a place in each bin, from which `core.verify.load_prices`
+proves that (docs/theory.md, "Counts as a minimum-cost flow"). Interchangeable groups
+flow as one (`core.presolve.symmetry`).
+"""
+
+import numpy as np
+
+from placement.core.bounds.cover_bounds import Bands
+from placement.core.flow.transport_network import Network
+from placement.core.model.arrangement import Arrangement
+from placement.core.model.problem import IntArray, Problem
+from placement.core.model.search_budget import Effort
+from placement.core.model.solution import Proof
+from placement.core.verify.load_prices import verify_prices
+
+MAX_PAIRS = 50_000_000
+"""Of group and bin, for which there are tables of bits."""
+
+
+def counted_resource(problem: Problem) -> int | None:
+    """Return the first resource with a band in which all items weigh the same."""
+    for r in np.nonzero((problem.bins.target > 0).any(axis=0))[0].tolist():
+        weight, role = problem.weight[:, r], problem.role_weight[:, r]
+        is_same = bool((weight == weight.max(initial=0)).all()) and weight.any()
+        if is_same and not role.any() and not problem.extra[:, r].any():
+            return int(r)
+    return None
+
+
+def is_transport(problem: Problem) -> bool:
+    """Tell whether a flow of counts is a relaxation of a problem, and small enough."""
+    cap = problem.levels[0].group_cap
+    return (
+        0 < problem.num_groups * problem.num_bins <= MAX_PAIRS
+        and counted_resource(problem) is not None
+        and cap is not None
+        and bool((cap == 1).all())
+        and sum(level.group_cap is not None for level in problem.levels[1:]) <= 1
+        and all(level.price == problem.price_across for level in problem.levels)
+        and bool((problem.home >= 0).all())
+    )
+
+
+def is_counts_alone(problem: Problem) -> bool:
+    """Tell whether nothing is to be balanced but counts of items, and of roles."""
+    if not is_transport(problem):
+        return False
+    counted = counted_resource(problem)
+    for r in np.nonzero((problem.bins.target > 0).any(axis=0))[0].tolist():
+        weight, role = problem.weight[:, r], problem.role_weight[:, r]
+        is_role = not weight.any() and bool((role == role[0]).all())
+        if r != counted and not is_role:
+            return False
+    return True
+
+
+def solve_counts(problem: Problem, bands: Bands, most_cells: int) -> Arrangement | None:
+    """
+    Place the items by the least-cost flow.
+
+    Parameters
+    ----------
+    problem
+        For which `is_transport` holds. Roles stay with their items; capacities of
+        other resources are not looked at. No bin gets more of a collection than its cap
+        leaves beside what lies there, if it can be.
+    bands
+        To be kept to by the counted resource.
+    most_cells
+        Choices of classes up to which it is tried.
+
+    Returns
+    -------
+    The arrangement of least cost, of these one with few moves; `None` where none is
+    within the bands, or the network is too large.
+    """
+    price = problem.cost * problem.price_across + problem.price_per_move
+    # How collections are spread gives way before bands do.
+    for minds_spread in {len(problem.collection_cap) > 0: None, False: None}:
+        solved = _solved(problem, bands, price, (most_cells, minds_spread))
+        if solved is not None:
+            return solved[0].arrangement(solved[1])
+    return None
+
+
+def flow_proof(
+    problem: Problem, bands: Bands, cost: IntArray, most_cells: int
+) -> Proof | None:
+    """
+    Return prices that prove the cost of the cheapest flow: see `verify.load_prices`.
+
+    Parameters
+    ----------
+    problem, bands, most_cells
+        As for `solve_counts`.
+    cost
+        ``(G,)`` of a move: ones, to bound their number.
+    """
+    solved = _solved(problem, bands, cost, (most_cells, False))
+    if solved is None:
+        return None
+    return Proof(kind="flow-dual", witness=solved[0].prices(solved[1]))
+
+
+def flow_bound(
+    problem: Problem,
+    bands: Bands,
+    effort: Effort,
+    known: tuple[int, Proof | None],
+    *,
+    counts_moves: bool = False,
+) -> tuple[int, Proof | None]:
+    """
+    Return a bound and its proof, by a flow over all bins where that proves more.
+
+    Parameters
+    ----------
+    problem, bands
+        As for `solve_counts`, but any problem.
+    effort
+        How large a flow may be.
+    known
+        A bound that is known, and its proof.
+    counts_moves
+        Whether it is on the number of moves, or on their cost.
+    """
+    cells = effort.flow_cells
+    if not is_counts_alone(problem):
+        is_wanted = effort.proves_moves or problem.price_per_move > 0
+        cells = effort.proof_cells if counts_moves and is_wanted else 0
+    if not cells or not is_transport(problem):
+        return known
+    price = problem.cost * problem.price_across
+    cost = np.ones_like(price) if counts_moves else price
+    proof = flow_proof(problem, bands, cost, cells)
+    if proof is None:
+        return known
+    lower, upper, witness = bands.lower, bands.upper, proof.witness
+    value = verify_prices(problem, lower, upper, witness, counts_moves=counts_moves)
+    return (value, proof) if value > known[0] else known
+
+
+def _solved(
+    problem: Problem, bands: Bands, cost: IntArray, how: tuple[int, bool]
+) -> tuple[Network, IntArray] | None:
+    """Return a network and its flow; `how`: how large, and whether it minds spread."""
+    most_cells, minds_spread = how
+    resource = counted_resource(problem)
+    if resource is None:
+        msg = "no resource in which all items weigh the same"
+        raise ValueError(msg)
+    # What is full takes nothing in a cheap arrangement, unless there is no other.
+    for takes_all in (False, True):
+        network = Network(
+            problem,
+            resource,
+            bands,
+            cost,
+            takes_all=takes_all,
+            minds_spread=minds_spread,
+        )
+        flow = network.solved(most_cells)
+        if flow is not None:
+            return network, flow
+    return None

@@ -1,1 +1,0 @@
-"""Inner loops of the search: plain arrays in and out, compiled for large problems."""

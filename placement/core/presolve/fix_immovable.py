@@ -1,0 +1,165 @@
+"""
+The part of a problem in which anything may move.
+
+Where a few bins are emptied and all else stays, most groups have nothing to decide.
+What lies there is a fixed load, and counts towards the caps on collections; the search
+goes over the others alone.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from placement.core.model.arrangement import Arrangement, home_loads, sum_rows_into
+from placement.core.model.problem import (
+    NOWHERE,
+    BoolArray,
+    IndexArray,
+    IntArray,
+    Level,
+    Movability,
+    Problem,
+)
+
+WORTH_IT = 0.5
+"""Part of the groups up to which leaving the others out pays."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moving:
+    """
+    A problem without the groups of which nothing may move.
+
+    Parameters
+    ----------
+    whole
+        All of it.
+    items, groups
+        ``(k,)``, ``(g,)`` rows of `whole` that are left.
+    problem
+        The same as a problem of its own; `whole` itself where little would be left out.
+    """
+
+    whole: Problem
+    items: IntArray
+    groups: IntArray
+    problem: Problem
+
+    @classmethod
+    def of(cls, whole: Problem) -> Self:
+        """Return the part of a problem in which anything may move."""
+        is_left = _is_moving(whole)
+        groups = np.nonzero(is_left)[0]
+        if len(groups) > WORTH_IT * whole.num_groups:
+            return cls(whole, np.zeros(0, np.int64), groups, whole)
+        items = np.nonzero(is_left[whole.group_of])[0]
+        return cls(whole, items, groups, _without_others(whole, items, groups))
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing was left out."""
+        return self.problem is self.whole
+
+    def part_of(self, at: Arrangement) -> Arrangement:
+        """Return where what may move lies, of an arrangement of everything."""
+        if self.is_all:
+            return at
+        row_of = _rows_of(self.whole, self.items)
+        return Arrangement(at.bin_of[self.items], row_of[at.role_of[self.groups]])
+
+    def arranged(self, at: Arrangement) -> Arrangement:
+        """Return where everything is, once what may move is arranged so."""
+        if self.is_all:
+            return at
+        bin_of, role_of = self.whole.home.copy(), self.whole.role_home.copy()
+        bin_of[self.items] = at.bin_of
+        has_role = np.not_equal(at.role_of, NOWHERE)
+        role_of[self.groups] = np.where(has_role, self.items[at.role_of], NOWHERE)
+        return Arrangement(bin_of, role_of)
+
+
+def _is_moving(problem: Problem) -> BoolArray:
+    """Return ``(G,)`` true for groups with an item or a role that may go elsewhere."""
+    may = np.not_equal(problem.movability, Movability.NEVER) | (problem.home < 0)
+    found = problem.is_role_movable.copy()
+    found[problem.group_of[np.nonzero(may)[0]]] = True
+    return found
+
+
+def _rows_of(whole: Problem, items: IntArray) -> IntArray:
+    """Return the row of each item among some, `NOWHERE` for others and for no item."""
+    row_of = np.full(whole.num_items + 1, NOWHERE, dtype=np.int64)
+    row_of[items] = np.arange(len(items))
+    return row_of
+
+
+def _without_others(whole: Problem, items: IntArray, groups: IntArray) -> Problem:
+    row_of = _rows_of(whole, items)
+    sizes = np.diff(whole.group_start)[groups]
+    part = replace(
+        whole,
+        group_start=np.concatenate(([0], np.cumsum(sizes))),
+        group_class=whole.group_class[groups],
+        weight=whole.weight[groups],
+        role_weight=whole.role_weight[groups],
+        cost=whole.cost[groups],
+        home=whole.home[items],
+        extra=whole.extra[items] if len(whole.extra) else whole.extra,
+        movability=whole.movability[items],
+        role_home=row_of[whole.role_home[groups]],
+        is_role_movable=whole.is_role_movable[groups],
+        levels=tuple(_with_caps(level, groups) for level in whole.levels),
+        collection_of=whole.collection_of[groups]
+        if len(whole.collection_cap)
+        else whole.collection_of,
+        source_zone=whole.source_zone[groups] if whole.has_zones else whole.source_zone,
+    )
+    stays = home_loads(whole) - home_loads(part)
+    fixed_items, fixed_roles = _fixed_collections(whole, items, groups)
+    return replace(
+        part,
+        levels=tuple(_with_fixed(level, stays) for level in part.levels),
+        collection_fixed=fixed_items,
+        collection_fixed_roles=fixed_roles,
+    )
+
+
+def _with_caps(level: Level, groups: IntArray) -> Level:
+    """Return a level with the caps of some groups."""
+    cap = level.group_cap
+    return replace(level, group_cap=None if cap is None else cap[groups])
+
+
+def _with_fixed(level: Level, load: IntArray) -> Level:
+    """Return a level with ``(N, R)`` more load that no item brings."""
+    limits = level.limits
+    if limits is None:
+        return level
+    inside = np.nonzero(level.node_of_bin >= 0)[0]
+    nodes = level.node_of_bin[inside]
+    brought = sum_rows_into(nodes, load[inside], level.num_nodes)
+    return replace(level, limits=replace(limits, fixed=limits.fixed + brought))
+
+
+def _fixed_collections(
+    whole: Problem, items: IntArray, groups: IntArray
+) -> tuple[IndexArray, IndexArray]:
+    """Return items and roles left out that count towards caps of collections."""
+    if not len(whole.collection_cap):
+        return whole.collection_fixed, whole.collection_fixed_roles
+    is_left_out = np.ones(whole.num_items, dtype=np.bool_)
+    is_left_out[items] = False
+    others = np.ones(whole.num_groups, dtype=np.bool_)
+    others[groups] = False
+    roles = whole.role_home[others]
+    return (
+        _collected(whole, np.nonzero(is_left_out)[0]),
+        _collected(whole, roles[roles >= 0]),
+    )
+
+
+def _collected(whole: Problem, items: IntArray) -> IndexArray:
+    """Return ``(2, n)`` the collection and the bin of each item."""
+    of = whole.collection_of[whole.group_of[items]]
+    return np.stack([of, whole.home[items]])

@@ -1,0 +1,140 @@
+"""
+How near to their bands any choice of roles could bring the bins.
+
+Items stay, so what a set of bins carries is bounded from both sides: roles of groups
+with no item elsewhere are in it, and roles of groups with no item in it are not. Of
+all sets, that of a minimum cut is the worst: the bound is that of roles cut into
+parts, found by as many maximum flows as the set changes (Newton's method on the cut
+[1]_); each set is a witness that `core.verify.role_claims` puts in again.
+
+References
+----------
+.. [1] Radzik, T. (1992). Newton's Method for Fractional Combinatorial Optimization.
+       *FOCS 1992*: 659-669. https://doi.org/10.1109/SFCS.1992.267784
+"""
+
+import numpy as np
+
+from placement.core.model.arrangement import home_loads
+from placement.core.model.problem import (
+    NO_LIMIT,
+    BoolArray,
+    IntArray,
+    Problem,
+)
+from placement.core.model.solution import Bounded, Proof
+from placement.core.verify.role_claims import may_take_role, proven_distance
+
+MOST_ARCS = 300_000
+"""Of a maximum flow; of larger problems single bins alone are looked at."""
+MOST_CUTS = 20
+LEAST_STEP = 1e-9
+
+
+def distance_bound(problem: Problem, value: float) -> Bounded:
+    """Return a distance outside the bands, and the proven least there must be."""
+    if value <= 0:
+        return Bounded(value=value, lower_bound=0.0)
+    found = [
+        _worst_set(problem, column, is_upper=is_upper)
+        for column in range(problem.num_resources)
+        if (problem.bins.target[:, column] > 0).any()
+        for is_upper in (True, False)
+    ]
+    bound, proof = max(found, key=lambda one: one[0], default=(0.0, None))
+    return Bounded(value=value, lower_bound=min(bound, value), proof=proof)
+
+
+def _worst_set(
+    problem: Problem, column: int, *, is_upper: bool
+) -> tuple[float, Proof | None]:
+    """Return the largest distance that a set of bins proves, with the set."""
+    bins = np.nonzero(problem.bins.target[:, column] > 0)[0]
+    distance, chosen = 0.0, None
+    for b in bins:
+        alone = proven_distance(problem, column, np.array([b]), is_upper=is_upper)
+        if alone > distance:
+            distance, chosen = alone, np.array([b])
+    for _ in range(MOST_CUTS):
+        cut = _cut(problem, column, distance, is_upper=is_upper)
+        if cut is None or not len(cut):
+            break
+        found = proven_distance(problem, column, cut, is_upper=is_upper)
+        if found <= distance + LEAST_STEP:
+            break
+        distance, chosen = found, cut
+    if chosen is None:
+        return 0.0, None
+    witness = {
+        "side": "over" if is_upper else "under",
+        "column": column,
+        "set": chosen.tolist(),
+    }
+    return distance, Proof(kind="flow-dual", witness=witness)
+
+
+def _cut(
+    problem: Problem, column: int, distance: float, *, is_upper: bool
+) -> IntArray | None:
+    """Return the bins of a minimum cut that shows a distance to be too small."""
+    from ortools.graph.python import max_flow
+
+    may = may_take_role(problem)
+    items = np.nonzero(may)[0]
+    if len(items) > MOST_ARCS:
+        return None
+    room = _room(problem, column, distance, is_upper=is_upper, may=may)
+    groups, tails = np.unique(problem.group_of[items], return_inverse=True)
+    weight = problem.role_weight[groups, column]
+    count, width = len(groups), problem.num_bins
+    source, sink = count + width, count + width + 1
+    solver = max_flow.SimpleMaxFlow()
+    arcs: list[tuple[IntArray, IntArray, IntArray]] = [
+        (np.full(count, source), np.arange(count), weight),
+        (
+            tails.ravel(),
+            count + problem.home[items].astype(np.int64),
+            weight[tails.ravel()],
+        ),
+        (count + np.arange(width), np.full(width, sink), room),
+    ]
+    for tail, head, capacity in arcs:
+        solver.add_arcs_with_capacity(
+            tail.astype(np.int32), head.astype(np.int32), capacity.astype(np.int64)
+        )
+    if solver.solve(source, sink) != solver.OPTIMAL:
+        return None
+    reached = np.zeros(count + width + 2, dtype=np.bool_)
+    reached[solver.get_source_side_min_cut()] = True
+    # Too much: bins that the source reaches are full. Too little: those it cannot.
+    side = reached if is_upper else ~reached
+    has_target = problem.bins.target[:, column] > 0
+    return np.nonzero(side[count : count + width] & has_target)[0]
+
+
+def _room(
+    problem: Problem, column: int, distance: float, *, is_upper: bool, may: BoolArray
+) -> IntArray:
+    """Return ``(N,)`` what each bin may, or must, take of the roles that are open."""
+    bins = problem.bins
+    target = bins.target[:, column]
+    fixed = _fixed(problem, column, may)
+    if is_upper:
+        upper = np.minimum(bins.upper[:, column], NO_LIMIT // 4)
+        room = np.floor(upper + distance * target) - fixed
+        room = np.where(target > 0, room, float(NO_LIMIT // 4))
+    else:
+        room = np.ceil(bins.lower[:, column] - distance * target) - fixed
+        room = np.where(target > 0, room, 0.0)
+    clipped: IntArray = np.clip(room, 0, NO_LIMIT // 4).astype(np.int64)
+    return clipped
+
+
+def _fixed(problem: Problem, column: int, may: BoolArray) -> IntArray:
+    """Return ``(N,)`` what each bin carries whoever has the roles that are open."""
+    load = home_loads(problem)[:, column].copy()
+    asked = np.bincount(problem.group_of[may], minlength=problem.num_groups) > 0
+    held = np.nonzero((problem.role_home >= 0) & asked)[0]
+    place = problem.home[problem.role_home[held]]
+    np.subtract.at(load, place, problem.role_weight[held, column])
+    return load

@@ -1,0 +1,378 @@
+"""
+The stages of the search, each an entry point for the compiler.
+
+`place` puts items that must move, `respread` repairs group caps, `fill` fills empty
+bins, `level_roles`, `balance` and `trade_roles` bring nodes into their bands, `trim`
+makes the answer cheaper, `shake` ruins parts of it and keeps what comes out better.
+"""
+
+from placement.core.search.kernels.access import (
+    MUST,
+    bin_of,
+    draw,
+    holder_of,
+    home_of,
+    is_receiving,
+    kind_of,
+    num_items_in,
+)
+from placement.core.search.kernels.bulk_fill import (
+    GIFTS,
+    draw_donor,
+    excess_of,
+    give_some,
+    mean_fill,
+)
+from placement.core.search.kernels.changes import (
+    apply_move,
+    apply_role,
+    start_log,
+    take_back,
+)
+from placement.core.search.kernels.jit import inner
+from placement.core.search.kernels.layout import (
+    BASE_PRICE,
+    BIN_RELEASES,
+    BIN_WIDTH,
+    BINS,
+    COST,
+    EXCESS,
+    FAT,
+    HUNGRY,
+    IS_LOGGING,
+    LOG,
+    LOG_SIZE,
+    LOG_WHAT,
+    LOG_WIDTH,
+    LOGGED,
+    NUM_BINS,
+    NUM_CAP_LEVELS,
+    NUM_GROUPS,
+    NUM_ITEMS,
+)
+from placement.core.search.kernels.legality import may_move, may_take_role
+from placement.core.search.kernels.penalty import (
+    refresh_all,
+    role_change,
+    total_penalty,
+)
+from placement.core.search.kernels.placing import heir_of, put, respread_group
+from placement.core.search.kernels.prefetch import touch_listed
+from placement.core.search.kernels.relocate import (
+    give_up,
+    relieve,
+    relieve_at_any_price,
+    split_bins,
+    unstick,
+    worst_bin,
+)
+from placement.core.search.kernels.role_changes import (
+    improve_role,
+    improve_roles_of,
+    wants_roles,
+)
+from placement.core.search.kernels.role_swaps import trade_roles_of
+from placement.core.search.kernels.state import Memory
+from placement.core.search.kernels.trim import go_home, replace_by_cheaper
+
+FEWER = 8
+"""How many times fewer roles a sweep changes than the first one, to be the last."""
+FEW = 32
+"""How many times fewer bins gain in a round than are tried, to count as none."""
+TRIM_SWEEPS = 3
+"""How often all that has moved is looked at again: what one frees may free another."""
+
+
+def place(m: Memory, order: list[int]) -> int:
+    """
+    Put items that must leave their bin, or have none, in the order given.
+
+    Returns how many found no legal bin; they stay where they are.
+    """
+    refresh_all(m)
+    stuck = 0
+    # Twice: a role may find its next holder once that item has been placed itself.
+    for _ in range(2):
+        stuck = 0
+        for item in order:
+            now = bin_of(m, item)
+            must = kind_of(m, item) == MUST and now == home_of(m, item)
+            if (must or now < 0) and not put(m, item):
+                stuck += 1
+        if stuck == 0:
+            break
+    return stuck
+
+
+def release(m: Memory) -> int:
+    """
+    Hand on the roles held in bins that must release them.
+
+    Returns the number of roles that found no other holder.
+    """
+    refresh_all(m)
+    stuck = 0
+    for group in range(m.ints[NUM_GROUPS]):
+        holder = holder_of(m, group)
+        if holder < 0 or bin_of(m, holder) < 0:
+            continue
+        if (
+            m.ints[m.ints[BINS] + bin_of(m, holder) * m.ints[BIN_WIDTH] + BIN_RELEASES]
+            == 0
+        ):
+            continue
+        heir = heir_of(m, group)
+        if heir < 0:
+            stuck += 1
+        else:
+            apply_role(m, group, heir)
+    return stuck
+
+
+def respread(m: Memory, groups: list[int]) -> int:
+    """
+    Move items of groups that break a cap, or lie unevenly, until they do not.
+
+    Returns the number of the given groups that stay broken.
+    """
+    refresh_all(m)
+    broken = 0
+    for level in range(m.ints[NUM_CAP_LEVELS]):
+        for group in groups:
+            if not respread_group(m, level, group):
+                broken += 1
+    return broken
+
+
+def fill(m: Memory) -> int:
+    """
+    Fill bins that hold less than half of their goal, from those above their shares.
+
+    Returns the number of items moved.
+    """
+    refresh_all(m)
+    num_empty, num_donors, moved = 0, 0, 0
+    for now in range(m.ints[NUM_BINS]):
+        m.floats[m.ints[EXCESS] + now] = 0.0
+        if is_receiving(m, now) and 0.0 <= mean_fill(m, now) < 0.5:
+            m.ints[m.ints[HUNGRY] + num_empty] = now
+            num_empty += 1
+        elif num_items_in(m, now) > 0 and excess_of(m, now) > 0.0:
+            m.ints[m.ints[FAT] + num_donors] = now
+            m.floats[m.ints[EXCESS] + now] = excess_of(m, now)
+            num_donors += 1
+    if num_donors == 0:
+        return 0
+    turn = 0
+    while num_empty > 0:
+        donor = draw_donor(m, num_donors)
+        given, num_empty = give_some(m, donor, num_empty, turn)
+        moved += given
+        turn += GIFTS
+    return moved
+
+
+def level_roles(m: Memory, sweeps: int) -> int:
+    """
+    Hand on roles wherever that brings nodes nearer to their bands.
+
+    A sweep that changes far less than the first one is the last: balancing looks at
+    the roles of a few bins in less time than a sweep at all. Returns the number of
+    role changes.
+    """
+    refresh_all(m)
+    changed, at_first = 0, 0
+    for sweep in range(sweeps):
+        before = changed
+        for group in range(m.ints[NUM_GROUPS]):
+            if improve_role(m, group):
+                changed += 1
+        if sweep == 0:
+            at_first = changed
+        if (changed - before) * FEWER <= at_first:
+            break
+    return changed
+
+
+@inner
+def balance(
+    m: Memory, max_steps: int, scan: int, is_thorough: int, patience: int
+) -> int:
+    """
+    Bring nodes into their bands, the worst first, each by its best move.
+
+    Role changes go first, for they copy nothing; then moves out or in by gain per
+    price; then pairs of moves. A bin without any is left until something has changed;
+    `patience` rounds over all bins with next to none are the end: of very many bins
+    some one always gains, and all others would be tried again for it. Every step lowers
+    the total penalty. Returns the steps taken.
+    """
+    steps, tried, gained, fruitless = 0, 0, 0, 0
+    unstick(m)
+    num_hungry, num_fat = split_bins(m)
+    while steps < max_steps and m.ints[LOGGED] <= LOG_SIZE // 8:
+        now = worst_bin(m)
+        if now < 0:
+            # Targets are drawn, where there are many: other draws may find one.
+            fruitless = 0 if gained * FEW > tried else fruitless + 1
+            if fruitless >= patience:
+                break
+            tried, gained = 0, 0
+            unstick(m)
+            num_hungry, num_fat = split_bins(m)
+            continue
+        steps, tried = steps + 1, tried + 1
+        # Looking at all bins must not take more than the steps between.
+        if steps % max(64, m.ints[NUM_BINS] // 16) == 0:
+            num_hungry, num_fat = split_bins(m)
+        if (
+            improve_roles_of(m, now, min(scan // 4, 16))
+            or relieve(m, now, num_hungry, num_fat, scan)
+            or (is_thorough == 1 and relieve_at_any_price(m, now, num_hungry, scan))
+        ):
+            gained += 1
+        else:
+            give_up(m, now)
+    return steps
+
+
+def balance_all(
+    m: Memory, max_steps: int, scan: int, is_thorough: int, patience: int
+) -> int:
+    """Compute all penalties afresh and balance; see `balance`."""
+    refresh_all(m)
+    return balance(m, max_steps, scan, is_thorough, patience)
+
+
+def trade_roles(m: Memory, max_steps: int, scan: int) -> int:
+    """
+    Trade roles between bins, the worst first, until none gains by it.
+
+    Returns the number of trades; no more than `max_steps`.
+    """
+    refresh_all(m)
+    unstick(m)
+    steps, gained = 0, 0
+    while steps < max_steps:
+        now = worst_bin(m)
+        if now < 0:
+            if gained == 0:
+                break
+            gained = 0
+            unstick(m)
+        elif wants_roles(m, now) and trade_roles_of(m, now, scan):
+            steps, gained = steps + 1, gained + 1
+        else:
+            give_up(m, now)
+    return steps
+
+
+def trim(m: Memory, order: list[int], scan: int) -> int:
+    """
+    Send home what need not have moved; replace what could be cheaper.
+
+    Parameters are the tables, the state, the items to try in order, dearest first, and
+    how many others are looked at to replace one. Returns how many went home.
+    """
+    refresh_all(m)
+    sent = 0
+    for _ in range(TRIM_SWEEPS):
+        before = sent
+        for at in range(len(order)):
+            touch_listed(m, order, at)
+            item = order[at]
+            if bin_of(m, item) == home_of(m, item) or kind_of(m, item) == MUST:
+                continue
+            if go_home(m, item) or (scan > 0 and replace_by_cheaper(m, item, scan)):
+                sent += 1
+        if sent == before:
+            break
+        scan = 0
+    return sent
+
+
+def return_roles(m: Memory, role_home: list[int]) -> int:
+    """Hand roles back to those who held them where no node gets worse."""
+    refresh_all(m)
+    returned = 0
+    for group in range(m.ints[NUM_GROUPS]):
+        item = role_home[group]
+        if item < 0 or holder_of(m, group) == item or holder_of(m, group) < 0:
+            continue
+        if may_take_role(m, group, item) and role_change(m, group, item) <= 0.0:
+            apply_role(m, group, item)
+            returned += 1
+    return returned
+
+
+def shake(
+    m: Memory,
+    moved: list[int],
+    rounds: int,
+    scan: int,
+) -> int:
+    """
+    Ruin parts of an answer, repair them, and keep what comes out better.
+
+    Each round sends home some of the moved items that share a bin, balances what that
+    put out of band with another price of a move, and trims the changes. What is no
+    better is taken back. Returns the rounds that were kept.
+    """
+    refresh_all(m)
+    kept, num_moved, usual = 0, 0, m.floats[BASE_PRICE]
+    for turn in range(rounds):
+        if turn % 64 == 0:
+            num_moved = 0
+            for item in range(m.ints[NUM_ITEMS]):
+                now, home = bin_of(m, item), home_of(m, item)
+                if now != home and home >= 0 and kind_of(m, item) != MUST:
+                    moved[num_moved] = item
+                    num_moved += 1
+            if num_moved == 0:
+                break
+        before, cost = total_penalty(m), m.ints[COST]
+        start_log(m)
+        ruin(m, moved, num_moved)
+        # The price of a move is varied from a tenth to ten times the usual.
+        m.floats[BASE_PRICE] = usual * (0.1, 0.3, 1.0, 3.0, 10.0)[draw(m, 5)]
+        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0, 1)
+        trim_logged(m, scan)
+        after = total_penalty(m)
+        is_kept = after <= before and (m.ints[COST] < cost or after < before)
+        if m.ints[LOGGED] >= LOG_SIZE or not is_kept:
+            take_back(m)
+        else:
+            kept += 1
+    m.ints[IS_LOGGING] = 0
+    m.ints[LOGGED] = 0
+    m.floats[BASE_PRICE] = usual
+    return kept
+
+
+@inner
+def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
+    """Send home a few moved items that share the old or the new bin of one of them."""
+    seed = moved[draw(m, num_moved)]
+    home, now = home_of(m, seed), bin_of(m, seed)
+    # Mostly few: such rounds are quick, and as often kept.
+    wanted = 1 + draw(m, 1 + draw(m, 8))
+    first = draw(m, num_moved)
+    for step in range(num_moved):
+        item = moved[(first + step) % num_moved]
+        place, origin = bin_of(m, item), home_of(m, item)
+        is_near = place in (now, home) or origin in (now, home)
+        if is_near and place != origin and may_move(m, item, origin):
+            apply_move(m, item, origin)
+            wanted -= 1
+            if wanted == 0:
+                break
+
+
+@inner
+def trim_logged(m: Memory, scan: int) -> None:
+    """Trim the items that the log says have moved."""
+    for entry in range(min(m.ints[LOGGED], LOG_SIZE // 8)):
+        item = m.ints[m.ints[LOG] + entry * LOG_WIDTH + LOG_WHAT]
+        is_away = item >= 0 and bin_of(m, item) != home_of(m, item)
+        if is_away and kind_of(m, item) != MUST and not go_home(m, item):
+            replace_by_cheaper(m, item, scan)
