@@ -14,7 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.errors import InvalidGroupError
-from placement.columns import ABSENT, BoolArray, IndexArray, OffsetArray, RateArray
+from placement.model.columns import (
+    ABSENT,
+    BoolArray,
+    IndexArray,
+    OffsetArray,
+    RateArray,
+)
 
 __all__ = [
     "ABSENT",

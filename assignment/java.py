@@ -2,8 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from placement import java_maps
-from placement.java_maps import SMALLEST_TABLE, bucket, compare_key, table_size
+from placement.kafka_java import java_maps
+from placement.kafka_java.java_maps import (
+    SMALLEST_TABLE,
+    bucket,
+    compare_key,
+    table_size,
+)
 
 
 def string_hash(text: str) -> int:

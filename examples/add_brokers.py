@@ -10,10 +10,10 @@ Prints::
 
 import numpy as np
 
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.load import Resource
 from placement.operations import AddBrokers
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from planner.snapshot.document import Snapshot
 
 cluster = Snapshot.from_document(

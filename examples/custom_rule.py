@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import planner
 from placement.check import Finding, Target, Where
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.demo import SNAPSHOT_FILE
 
 

@@ -1,1 +1,6 @@
-"""The cluster as columns, the optimisation core, and replica placement on it."""
+"""
+Replica placement for Kafka on clusters that are held as columns.
+
+`errors` and `synthetic` clusters are for all; each folder says what belongs there.
+Imports no files, screens, sockets or JVMs.
+"""

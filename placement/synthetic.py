@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BrokerState, ClusterState, Storage
-from placement.columns import (
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, Storage
+from placement.model.columns import (
     UNKNOWN,
     Brokers,
     IndexArray,
@@ -26,10 +27,9 @@ from placement.columns import (
     Replicas,
     Topics,
 )
-from placement.load import RESOURCES
+from placement.model.load import RESOURCES
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 
 REPLICATION_FACTOR = 3
 MEAN_BYTES = 5e9

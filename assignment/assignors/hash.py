@@ -14,7 +14,7 @@ from assignment.assignors.roundrobin import deal_singly
 from assignment.group import Group
 from assignment.java import string_hash
 from assignment.outcome import Assignment
-from placement.java_maps import compare_key
+from placement.kafka_java.java_maps import compare_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.group import Group
-from placement.java_maps import compare_key
+from placement.kafka_java.java_maps import compare_key
 
 RowArray = npt.NDArray[np.int64]
 

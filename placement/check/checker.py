@@ -3,15 +3,22 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from placement.check.capacity_rules import capacity, max_replicas
-from placement.check.case import Case, look_up
-from placement.check.finding import Finding
-from placement.check.goals import hard_goals
-from placement.check.log_dir_capacity import log_dir_capacity
-from placement.check.placement_rules import dead_broker, excluded, log_dir, min_isr
-from placement.check.rack_rule import rack
-from placement.check.settings import CheckSettings, CustomRule
-from placement.check.shape_rules import (
+from placement.check.case.check_settings import CheckSettings, CustomRule
+from placement.check.case.finding import Finding
+from placement.check.case.plan_case import Case, look_up
+from placement.check.case.target_placement import Target
+from placement.check.goals.hard_goals import hard_goals
+from placement.check.rules.capacity_rules import capacity, max_replicas
+from placement.check.rules.fetch_sources import no_source
+from placement.check.rules.log_dir_capacity import log_dir_capacity
+from placement.check.rules.placement_rules import (
+    dead_broker,
+    excluded,
+    log_dir,
+    min_isr,
+)
+from placement.check.rules.rack_rule import rack
+from placement.check.rules.shape_rules import (
     duplicate_broker,
     duplicate_partition,
     empty_replicas,
@@ -21,9 +28,7 @@ from placement.check.shape_rules import (
     unknown_partition,
     unknown_topic,
 )
-from placement.check.sources import no_source
-from placement.check.target import Target
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     unknown_broker,

@@ -1,13 +1,13 @@
 """Why each move of a reassignment is made, and what would be worse without it."""
 
-from placement.explain.moves import Moves, list_moves
-from placement.explain.reasons import (
+from placement.explain.move_reasons import (
     Explained,
     Reason,
     Standing,
     Undone,
     explain_moves,
 )
+from placement.explain.move_table import Moves, list_moves
 
 __all__ = [
     "Explained",

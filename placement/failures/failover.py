@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
-from placement.failures.decision import is_usable
-from placement.failures.domains import Domains
-from placement.failures.serving import OUT, leading_rows
-from placement.load import RESOURCES, Resource, first_true
+from placement.failures.controller_decision import is_usable
+from placement.failures.failure_domains import Domains
+from placement.failures.serving_loads import OUT, leading_rows
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.load import RESOURCES, Resource, first_true
 
 RowArray = npt.NDArray[np.int64]
 LED = (Resource.OUT, Resource.CPU, Resource.LEADERS)

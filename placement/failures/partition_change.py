@@ -3,8 +3,8 @@ What Kafka's controller makes of one partition when its replicas come and go.
 
 The decision of the KRaft controller for a single partition: whether a reassignment is
 complete, who is eligible to lead, who leads, and what becomes of the ISR and of the
-eligible leader replicas (KIP-966). `placement.failures.controller` decides the same for
-all partitions at once, and is held against this.
+eligible leader replicas (KIP-966). `placement.failures.controller_events` decides the
+same for all partitions at once, and is held against this.
 """
 
 from collections.abc import Collection, Iterable

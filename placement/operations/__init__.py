@@ -1,8 +1,8 @@
 """
-Operations: what each may move (docs/plans.md, "What each operation may move").
+Operations: one module each, with what it may move and what it decides by itself.
 
-An operation fills a draft; where things go is then up to the bands. It is data, not
-code in the search. One module each.
+An operation is data: it fills a draft. Imports `model`, `draft`, `rules` and
+`operations.steps`.
 """
 
 from placement.operations.add_brokers import AddBrokers

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.rules.draft import Draft
+from placement.draft.draft import Draft
 
 
 @dataclass(frozen=True, slots=True)

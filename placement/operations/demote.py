@@ -5,19 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.change import Reassignment, led_by
-from placement.choosing import Options, choose, limits_of
-from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
 from placement.core.model.solution import Shortfall
-from placement.load import (
+from placement.draft.draft import Draft
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.load import (
     RESOURCES,
     WeightArray,
     broker_loads,
     first_live_replica,
     first_true,
 )
-from placement.rules.draft import Draft
-from placement.rules.left_alone import is_excluded, is_untouchable
+from placement.model.reassignment import Reassignment, led_by
+from placement.operations.steps.multiple_choice import Options, choose, limits_of
+from placement.rules.frozen_partitions import is_excluded, is_untouchable
 
 RowArray = npt.NDArray[np.int64]
 

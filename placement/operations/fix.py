@@ -6,17 +6,23 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, BrokerState, ClusterState, sum_rows
 from placement.core.model.problem import Movability
-from placement.load import first_live_replica, first_true
-from placement.operations.evacuate import in_failed_dirs
-from placement.operations.rack_movers import rack_movers
-from placement.operations.resizing import resize
-from placement.rules.draft import Draft, Note
-from placement.rules.keep import topics_kept
-from placement.rules.left_alone import UsableLogDirs, is_untouchable
-from placement.rules.racks import crowded, may_leave_racks
-from placement.rules.sources import report_no_source
+from placement.draft.draft import Draft, Note
+from placement.model.cluster import (
+    ABSENT,
+    BoolArray,
+    BrokerState,
+    ClusterState,
+    sum_rows,
+)
+from placement.model.load import first_live_replica, first_true
+from placement.operations.steps.evacuate import in_failed_dirs
+from placement.operations.steps.factor_changes import resize
+from placement.operations.steps.rack_movers import rack_movers
+from placement.rules.fetch_sources import report_no_source
+from placement.rules.frozen_partitions import UsableLogDirs, is_untouchable
+from placement.rules.pinning import topics_kept
+from placement.rules.rack_rules import crowded, may_leave_racks
 
 RowArray = npt.NDArray[np.int64]
 LEFT_OFFLINE = "left-offline"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.core.model.problem import Movability
-from placement.load import Resource
-from placement.rules.draft import Draft
+from placement.draft.draft import Draft
+from placement.model.load import Resource
 
 LED = (Resource.OUT, Resource.CPU, Resource.LEADERS)
 """Resources that depend on who leads."""

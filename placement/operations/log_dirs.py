@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import ABSENT, LogDirState
 from placement.core.model.problem import Movability
-from placement.rules.draft import Draft
+from placement.draft.draft import Draft
+from placement.model.cluster import ABSENT, LogDirState
 
 
 @dataclass(frozen=True, slots=True)

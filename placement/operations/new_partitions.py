@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from placement.cluster import BoolArray
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
-from placement.rules.draft import Draft
+from placement.draft.draft import Draft
+from placement.model.cluster import BoolArray
 
 MOST_LISTED = 1000
 """Partitions that are looked at: those of a topic are much alike."""

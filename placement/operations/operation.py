@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from placement.rules.draft import Draft
+from placement.draft.draft import Draft
 
 
 class Operation(Protocol):

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import BrokerState
 from placement.core.model.problem import Movability
-from placement.operations.evacuate import evacuate
-from placement.rules.draft import Draft
+from placement.draft.draft import Draft
+from placement.model.cluster import BrokerState
+from placement.operations.steps.evacuate import evacuate
 
 
 @dataclass(frozen=True, slots=True)

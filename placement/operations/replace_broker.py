@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.change import reassign
-from placement.cluster import ABSENT, BoolArray, IndexArray
 from placement.core.model.problem import Movability
-from placement.load import first_live_replica, first_true
-from placement.operations.replacing import Replacing, RowArray
-from placement.rules.draft import Draft
-from placement.rules.keep import kept_leaders
-from placement.rules.left_alone import UsableLogDirs, is_untouchable
-from placement.rules.sources import report_no_source
+from placement.draft.draft import Draft
+from placement.model.cluster import ABSENT, BoolArray, IndexArray
+from placement.model.load import first_live_replica, first_true
+from placement.model.reassignment import reassign
+from placement.operations.steps.broker_successors import Replacing, RowArray
+from placement.rules.fetch_sources import report_no_source
+from placement.rules.frozen_partitions import UsableLogDirs, is_untouchable
+from placement.rules.pinning import kept_leaders
 
 
 @dataclass(frozen=True, slots=True)

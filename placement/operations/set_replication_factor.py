@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from placement.change import Reassignment
-from placement.cluster import ClusterState
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
-from placement.operations.resizing import resize
-from placement.rules.draft import Draft, Note
-from placement.rules.keep import keep_still
-from placement.rules.left_alone import UsableLogDirs, is_excluded, is_untouchable
-from placement.rules.sources import report_no_source
-from placement.rules.tables import MOST_CELLS, Eligibility
+from placement.draft.draft import Draft, Note
+from placement.draft.rule_tables import MOST_CELLS, Eligibility
+from placement.model.cluster import ClusterState
+from placement.model.reassignment import Reassignment
+from placement.operations.steps.factor_changes import resize
+from placement.rules.fetch_sources import report_no_source
+from placement.rules.frozen_partitions import UsableLogDirs, is_excluded, is_untouchable
+from placement.rules.pinning import keep_still
 
 RowArray = npt.NDArray[np.int64]
 

@@ -1,5 +1,7 @@
 """
-Kafka's own placers, bit for bit: `classic` (up to 4.0), `striped` (KRaft), `manual`.
+Placement of new partitions: Kafka's placers bit for bit, and placers by load.
 
-They place new partitions and know nothing of what brokers hold already.
+`classic_placer` (up to 4.0), `striped_placer` (KRaft) and `manual_placement` know
+nothing of what brokers hold already. Imports `model`, `draft`, `rules` and
+`kafka_java`.
 """

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from placement.cluster import BoolArray
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
     Level,
     Limits,
 )
-from placement.load import RESOURCES, WeightArray, fixed_disk_bytes
-from placement.rules.draft import Draft
-from placement.rules.levels import capacity_units
-from placement.targets import TOLERANCE
+from placement.draft.draft import Draft
+from placement.model.cluster import BoolArray
+from placement.model.load import RESOURCES, WeightArray, fixed_disk_bytes
+from placement.model.targets import TOLERANCE
+from placement.rules.hard_levels import capacity_units
 
 
 def host_capacities(draft: Draft) -> WeightArray:

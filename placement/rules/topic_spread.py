@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.change import Reassignment
-from placement.cluster import ClusterState, IndexArray
 from placement.core.model.problem import IntArray
-from placement.load import RESOURCES, Resource, preferred_leaders
-from placement.rules.draft import Draft, Note
-from placement.targets import Targets
+from placement.draft.draft import Draft, Note
+from placement.model.cluster import ClusterState, IndexArray
+from placement.model.load import RESOURCES, Resource, preferred_leaders
+from placement.model.reassignment import Reassignment
+from placement.model.targets import Targets
 
 REPLICAS = RESOURCES.index(Resource.REPLICAS)
 LEADERS = RESOURCES.index(Resource.LEADERS)

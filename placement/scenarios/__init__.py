@@ -1,1 +1,5 @@
-"""What if: a cluster changed as a scenario says, planned, and weighed against today."""
+"""
+Outcomes of scenarios: a changed cluster planned and compared with the present one.
+
+Imports `scenarios.changes`, `planning`, `failures`, `score` and `sizing.demand`.
+"""

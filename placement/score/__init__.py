@@ -3,14 +3,15 @@ How balanced a placement is, and which rules it breaks.
 
 `score_placement` says what a placement decides, and stands in every plan.
 `score_cluster` adds what an operator asks of a cluster: racks, log dirs, topics, what
-is hot and why, and the least that must move. Formulas: `placement.score.statistics`.
+is hot and why, and the least that must move. Formulas:
+`placement.score.balance_statistics`.
 """
 
-from placement.racks import rack_broken
-from placement.score.cluster import ClusterScore, score_cluster
-from placement.score.placed import Score, score_placement
-from placement.score.statistics import ResourceScore
-from placement.score.violations import VIOLATIONS
+from placement.model.rack_violations import rack_broken
+from placement.score.balance_statistics import ResourceScore
+from placement.score.cluster_score import ClusterScore, score_cluster
+from placement.score.placement_score import Score, score_placement
+from placement.score.rule_violations import VIOLATIONS
 
 __all__ = [
     "VIOLATIONS",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import BoolArray, ClusterState, RateArray
-from placement.load import (
+from placement.model.cluster import BoolArray, ClusterState, RateArray
+from placement.model.load import (
     RESOURCES,
     Resource,
     WeightArray,
@@ -15,8 +15,8 @@ from placement.load import (
     as_units,
     fixed_disk_bytes,
 )
-from placement.score.placed import Measured
-from placement.targets import TOLERANCE
+from placement.model.targets import TOLERANCE
+from placement.score.placement_score import Measured
 
 MOST_SPOTS = 20
 MOST_TOPICS = 3

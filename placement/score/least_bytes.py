@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.core.model.problem import Limits, Movability
-from placement.load import RESOURCES, Resource, WeightArray, first_live_replica
-from placement.rules.draft import Draft
-from placement.rules.levels import broker_limits
-from placement.targets import Targets
+from placement.draft.draft import Draft
+from placement.model.load import RESOURCES, Resource, WeightArray, first_live_replica
+from placement.model.targets import Targets
+from placement.rules.hard_levels import broker_limits
 
 _ROUNDING = 1e-12
 """Relative: what floats may add to a bound is taken off again."""

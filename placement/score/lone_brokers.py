@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ClusterState
-from placement.rules.draft import Note
+from placement.draft.draft import Note
+from placement.model.cluster import ClusterState
 
 Sizes = npt.NDArray[np.int64]
 WHAT = "alone-in-rack"

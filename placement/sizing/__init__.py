@@ -1,1 +1,5 @@
-"""How many brokers a load needs, and how long those there are will do."""
+"""
+Cluster size: how many brokers a load needs, and how long the present ones last.
+
+Imports `sizing.demand`, `scenarios`, `planning` and `failures`.
+"""

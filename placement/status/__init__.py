@@ -1,8 +1,8 @@
 """Trouble of a cluster now: what is offline, leaderless, behind, or stuck."""
 
-from placement.status.impossible import Impossible, find_impossible
-from placement.status.leaderless import Leaderless, Rescue, find_leaderless
-from placement.status.moves import Moves, Obstacle, find_moves
+from placement.status.impossible_facts import Impossible, find_impossible
+from placement.status.leaderless_partitions import Leaderless, Rescue, find_leaderless
+from placement.status.running_moves import Moves, Obstacle, find_moves
 from placement.status.troubles import TopicTroubles, Troubles, find_troubles
 
 __all__ = [

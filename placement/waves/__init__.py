@@ -1,1 +1,5 @@
-"""Reassignments cut into waves, every state in between safe (see `cut`)."""
+"""
+Waves of a reassignment, every state in between safe: see `wave_cut`.
+
+Imports `model`, `log_dirs` and the compiler of the core.
+"""

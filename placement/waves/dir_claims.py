@@ -1,17 +1,22 @@
 """
 Room in log dirs for copies that name none, while waves run.
 
-A broker puts them where the fewest partitions are (`placement.dir_choice`). Each log
-dir that it may choose keeps room for the largest copies that may come, in whatever
-order they are created and ties are broken.
+A broker puts them where the fewest partitions are (`placement.log_dirs.dir_choice`).
+Each log dir that it may choose keeps room for the largest copies that may come, in
+whatever order they are created and ties are broken.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from placement.change import Reassignment
-from placement.cluster import (
+from placement.log_dirs.dir_choice import (
+    DirCounts,
+    candidates,
+    choose_dirs,
+    most_arrivals,
+)
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     BoolArray,
@@ -19,11 +24,11 @@ from placement.cluster import (
     IndexArray,
     LogDirState,
 )
-from placement.dir_choice import DirCounts, candidates, choose_dirs, most_arrivals
-from placement.waves.colouring import RowArray
-from placement.waves.copies import Copies
-from placement.waves.packing import Claims
-from placement.waves.space import NO_LIMIT, peaks
+from placement.model.copies import Copies
+from placement.model.reassignment import Reassignment
+from placement.waves.disk_space import NO_LIMIT, peaks
+from placement.waves.edge_colouring import RowArray
+from placement.waves.wave_packing import Claims
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT
-from placement.waves.colouring import least_waves
+from placement.model.cluster import ABSENT
+from placement.waves.edge_colouring import least_waves
 
 RowArray = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from placement.check import CheckSettings, CustomRule, Finding, check, is_ok
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.api.result import PlanResult
 from planner.plan.check_new import GOALS, check_new_plan
 from planner.plan.document import to_document

@@ -10,14 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from placement.cluster import ABSENT, ClusterState
-from placement.failures.damage import KINDS
-from placement.failures.domains import DomainKind
 from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
-from placement.failures.outlook import Outlook
-from placement.failures.survivors import HELD_COLUMNS
-from placement.failures.table import Failures
-from placement.load import RESOURCES, UNIT_ROW, Resource
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import Outlook
+from placement.failures.failure_table import Failures
+from placement.failures.partition_damage import KINDS
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
 from planner.api.table import Table
 from planner.failures.everything import (

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from placement.check import Finding
-from placement.cluster import RateArray
-from placement.load import RESOURCES
-from placement.score.known import known_loads
+from placement.model.cluster import RateArray
+from placement.model.load import RESOURCES
+from placement.score.known_loads import known_loads
 from planner.api.table import Table
 from planner.plan.document import to_document
 from planner.plan.folder import file_text, target_lists, write_plan

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from placement.scenarios.variant import Variant
+from placement.scenarios.changes.variant import Variant
 from planner.api.errors import named_as_arguments
 from planner.api.failures import without_command
 from planner.api.result import PlanResult

@@ -16,7 +16,7 @@ from planner.units import parse_fraction
 
 if TYPE_CHECKING:
     from placement.check import Finding
-    from placement.cluster import ClusterState
+    from placement.model.cluster import ClusterState
 
 MAX_FINDINGS_SHOWN = 50
 
@@ -114,7 +114,7 @@ def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
     BadInputError
         With every option that names no resource or no fraction in (0, 1].
     """
-    from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
+    from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
 
     thresholds, problems = {}, []
     for option in options:

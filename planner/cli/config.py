@@ -107,8 +107,8 @@ def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _default(name: str, declared: object) -> object:
     """Return what holds where nothing is given, also where no option declares it."""
-    from placement.rules.draft import DEFAULT_THRESHOLDS
-    from placement.targets import DEFAULT_BAND
+    from placement.draft.draft import DEFAULT_THRESHOLDS
+    from placement.model.targets import DEFAULT_BAND
 
     if name == "rack_rule":
         return "distribution"

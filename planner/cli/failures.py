@@ -19,7 +19,7 @@ from planner.cli.options import (
 from planner.cli.output import print_json
 
 if TYPE_CHECKING:
-    from placement.cluster import ClusterState
+    from placement.model.cluster import ClusterState
     from planner.failures.request import FailuresWishes
     from planner.snapshot import Snapshot
 
@@ -149,7 +149,7 @@ class _Given:
         self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
     ) -> bool:
         """Print all failures; tell whether any one broker and any one rack may go."""
-        from placement.failures.domains import DomainKind
+        from placement.failures.failure_domains import DomainKind
         from planner.failures.everything import to_document, try_everything
         from planner.failures.screen import everything_screen
 

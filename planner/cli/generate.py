@@ -23,7 +23,7 @@ from planner.errors import BadInputError, InputProblem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from placement.cluster import ClusterState
+    from placement.model.cluster import ClusterState
     from planner.generate import Proposal
 
 MAX_FINDINGS_SHOWN = 50

@@ -23,7 +23,7 @@ from planner.cli.plan_options import (
 from planner.cli.request_options import plan_request
 
 if TYPE_CHECKING:
-    from placement.cluster import ClusterState
+    from placement.model.cluster import ClusterState
     from planner.plan.make import Planned
     from planner.plan.request import PlanRequest
     from planner.plan.trade_off import TradeOff

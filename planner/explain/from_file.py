@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.change import Reassignment
-from placement.cluster import ClusterState
-from placement.explain.planned import explain_reassignment
+from placement.draft.draft import Settings
+from placement.explain.planned_moves import explain_reassignment
+from placement.model.cluster import ClusterState
+from placement.model.reassignment import Reassignment
 from placement.operations import Rebalance
-from placement.planning import draft_shares, make_draft
-from placement.rules.draft import Settings
+from placement.planning.plan import draft_shares, make_draft
 from planner.errors import BadInputError, InputProblem
 from planner.plan.moves_file import MoveRow, move_rows
 from planner.plan.reassignment_file import ReassignmentFile

@@ -5,15 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ABSENT, BoolArray, ClusterState, RateArray
 from placement.failures.failover import (
     CARRIED_COLUMNS,
     LED,
     LED_COLUMNS,
     ON_RETURN,
 )
-from placement.failures.outlook import Outlook, carried_loads
-from placement.load import RESOURCES, UNIT_ROW, Resource, WeightArray, broker_loads
+from placement.failures.failure_outlook import Outlook, carried_loads
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, RateArray
+from placement.model.load import (
+    RESOURCES,
+    UNIT_ROW,
+    Resource,
+    WeightArray,
+    broker_loads,
+)
 from planner.failures.everything import knows
 from planner.plan.numbers import rounded
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.snapshot.document import Snapshot
 
 

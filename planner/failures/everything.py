@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ABSENT, ClusterState
-from placement.failures.damage import KINDS
-from placement.failures.domains import DomainKind
 from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
-from placement.failures.health import health_of
-from placement.failures.outlook import Outlook, outlook
-from placement.failures.pairs import DEFAULT_SAMPLE, MOST_DOMAINS, pair_failures
-from placement.failures.singles import single_failures
-from placement.failures.survivors import HELD_COLUMNS
-from placement.failures.table import Failures
-from placement.load import RESOURCES, UNIT_ROW, Resource, known_fractions
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import Outlook, outlook
+from placement.failures.failure_table import Failures
+from placement.failures.pair_failures import DEFAULT_SAMPLE, MOST_DOMAINS, pair_failures
+from placement.failures.partition_damage import KINDS
+from placement.failures.partition_health import health_of
+from placement.failures.single_failures import single_failures
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
 from planner.age import age_s
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ClusterState
-from placement.failures.controller import Loss
-from placement.failures.health import health_of
-from placement.load import Resource
+from placement.failures.controller_events import Loss
+from placement.failures.partition_health import health_of
+from placement.model.cluster import ClusterState
+from placement.model.load import Resource
 from planner.failures.carried import binding, busiest, on_return
 from planner.failures.scenario import (
     Scenario,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import ABSENT, BoolArray, ClusterState, IndexArray
-from placement.failures.automatic import DEFAULT_PERCENTAGE
-from placement.failures.controller import Loss
-from placement.failures.decision import ElectionRules
-from placement.load import Resource
-from placement.rules.draft import DEFAULT_THRESHOLDS
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.failures.automatic_election import DEFAULT_PERCENTAGE
+from placement.failures.controller_decision import ElectionRules
+from placement.failures.controller_events import Loss
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
 from planner.near import near
 from planner.plan.option_reader import parse_broker_list

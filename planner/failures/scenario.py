@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState
-from placement.failures.automatic import AutomaticElection, next_election
-from placement.failures.controller import Loss, bring_back, elect, lose
-from placement.failures.decision import is_usable
+from placement.failures.automatic_election import AutomaticElection, next_election
+from placement.failures.controller_decision import is_usable
+from placement.failures.controller_events import Loss, bring_back, elect, lose
 from placement.failures.failover import ON_RETURN
-from placement.failures.health import Health, UncleanLosses, health_of, unclean_losses
-from placement.failures.levels import levels_after
-from placement.failures.outlook import Outlook, outlook
+from placement.failures.failure_outlook import Outlook, outlook
 from placement.failures.partition_change import Election
-from placement.failures.survivors import HELD_COLUMNS
-from placement.load import Resource
+from placement.failures.partition_health import (
+    Health,
+    UncleanLosses,
+    health_of,
+    unclean_losses,
+)
+from placement.failures.rebuilt_use import levels_after
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
+from placement.model.load import Resource
 from planner.age import age_s
 from planner.failures.carried import binding, busiest, count_over, on_return
 from planner.failures.controllers import keeps_majority, voters_of

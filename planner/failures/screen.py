@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.cluster import ABSENT, ClusterState
-from placement.failures.domains import DomainKind
 from placement.failures.failover import LED, ON_RETURN
-from placement.failures.health import health_of
-from placement.failures.survivors import HELD_COLUMNS
-from placement.failures.table import Failures
-from placement.load import RESOURCES, UNIT_ROW, Resource
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_table import Failures
+from placement.failures.partition_health import health_of
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.age import age_text
 from planner.failures.everything import (
     EveryFailure,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.plan.words import ids_text, labelled, plural
 
 MOST_SHOWN = 5

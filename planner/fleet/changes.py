@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import BoolArray
+from placement.model.cluster import BoolArray
 from planner.errors import BadInputError
 from planner.snapshot.columns import ArrowTable
 from planner.snapshot.rows import Rows

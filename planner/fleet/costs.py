@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import ClusterState, RateArray
-from placement.load import RESOURCES, Resource
-from placement.rules.draft import Settings
-from placement.scenarios.between_racks import cross_rack_rate, knows_racks
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState, RateArray
+from placement.model.load import RESOURCES, Resource
+from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.score import ClusterScore
-from placement.score.known import known_figures
-from placement.sizing.demand import SIZED, Wanted, demand_of, fleet_of
-from placement.sizing.least import MOST_BROKERS, least_brokers
+from placement.score.known_loads import known_figures
+from placement.sizing.demand.broker_demand import SIZED, Wanted, demand_of, fleet_of
+from placement.sizing.fewest_brokers import MOST_BROKERS, least_brokers
 from planner.fleet.crossing import crossing_bytes_per_s
 from planner.fleet.prices import FleetPrices
 from planner.snapshot.columns import ArrowTable

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from placement.cluster import ABSENT, ClusterState
-from placement.load import WeightArray
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import WeightArray
 
 
 def crossing_bytes_per_s(state: ClusterState) -> WeightArray:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import ClusterState, RateArray
-from placement.load import RESOURCES, Resource
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState, RateArray
+from placement.model.load import RESOURCES, Resource
 from placement.score import ClusterScore, score_cluster
-from placement.score.known import has_capacities, known_figures, known_loads
+from placement.score.known_loads import has_capacities, known_figures, known_loads
 from planner.errors import BadInputError
 from planner.fleet.costs import COST_FIELDS, OWNER, cost_columns
 from planner.fleet.crossing import crossing_bytes_per_s

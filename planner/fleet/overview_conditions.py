@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from placement.load import RESOURCES
+from placement.model.load import RESOURCES
 from planner.fleet.costs import COST_FIELDS
 from planner.fleet.overview import FORECAST, MOVED, SCHEMA
 from planner.score.fail_on import NAMES, Condition, parse_conditions

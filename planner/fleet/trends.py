@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import RateArray
-from placement.rules.draft import DEFAULT_THRESHOLDS
-from placement.score.trend import days_until, growth_of
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.model.cluster import RateArray
+from placement.score.load_trend import days_until, growth_of
 from planner.snapshot.columns import ArrowTable
 
 PLACE = ("level", "rack", "broker", "log_dir", "topic", "resource")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.check import CheckSettings, Finding, check
-from placement.cluster import BrokerState, ClusterState
-from placement.even_spread import spread_topics
-from placement.java_random import JavaRandom
-from placement.load import weigh
-from placement.placers.from_scratch import propose_from_scratch, proposed_factors
+from placement.kafka_java.java_random import JavaRandom
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import weigh
+from placement.placers.even_spread import spread_topics
+from placement.placers.generate_proposal import propose_from_scratch, proposed_factors
 from planner.errors import BadInputError, InputProblem
 from planner.generate.refusals import Refusal, find_refusals
 from planner.generate.request import (

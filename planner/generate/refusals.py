@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from placement.cluster import ClusterState
 from placement.errors import (
     AdminCommandFailedError,
     AdminOperationError,
     KafkaRefusalError,
     UnknownTopicOrPartitionError,
 )
-from placement.java_maps import hash_order, map_order
-from placement.placers.from_scratch import proposed_factors
-from placement.placers.striped import check_replication_factor
+from placement.kafka_java.java_maps import hash_order, map_order
+from placement.model.cluster import ClusterState
+from placement.placers.generate_proposal import proposed_factors
+from placement.placers.striped_placer import check_replication_factor
 from planner.generate.request import GenerateRequest, current_lists, placer_brokers
 
 Value = TypeVar("Value", int, str)

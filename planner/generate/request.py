@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import BoolArray, ClusterState
-from placement.placers.brokers import PlacerBrokers
+from placement.model.cluster import BoolArray, ClusterState
+from placement.placers.usable_brokers import PlacerBrokers
 
 RowArray = npt.NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from planner.group.records import TopicRecord
 from planner.snapshot.problems import problem
 
 if TYPE_CHECKING:
-    from placement.cluster import ClusterState
+    from placement.model.cluster import ClusterState
 
 
 _FILE = "the group"

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from placement.rules.broker_sets import BrokerSets, home_sets, set_of_broker
-from placement.rules.left_alone import Say
+from placement.rules.frozen_partitions import Say
 from planner.plan.option_reader import OptionReader
 
 NO_SET = ""

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from placement.check import CheckSettings, Finding, Where, check
-from placement.cluster import (
+from placement.core.model.problem import IntArray
+from placement.model.cluster import (
     UNKNOWN,
     BoolArray,
     BytesArray,
     ClusterState,
     RateArray,
 )
-from placement.core.model.problem import IntArray
-from placement.new_partitions import (
+from placement.planning.new_partitions.plan_new_partitions import (
     Expected,
     Grown,
     lying_by_hand,

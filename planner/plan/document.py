@@ -9,21 +9,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
 from placement.core.bounds.overfull_sets import BIN
 from placement.core.model.solution import Bounded, Shortfall, Status
-from placement.crossing import crossing_copies
-from placement.dir_shortfalls import FAILED_LOG_DIR
-from placement.dir_tables import LOG_DIR
-from placement.impossible import Because
-from placement.load import RESOURCES, UNITS, Resource
+from placement.draft.draft import Note
+from placement.log_dirs.dir_problem import LOG_DIR
+from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
+from placement.model.cross_rack import crossing_copies
+from placement.model.load import RESOURCES, UNITS, Resource
 from placement.operations.fix import LEFT_OFFLINE
-from placement.planned import PlannedPlacement
-from placement.rules.draft import Note
-from placement.rules.keep import topics_led_on
-from placement.rules.sources import NO_SOURCE
+from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.result import PlannedPlacement
+from placement.rules.fetch_sources import NO_SOURCE
+from placement.rules.pinning import topics_led_on
 from placement.score import Score, score_placement
-from placement.score.known import has_capacities, known_figures, known_loads
+from placement.score.known_loads import has_capacities, known_figures, known_loads
 from planner.plan.fingerprint import fingerprint
 from planner.plan.log_dirs import counted, dirs_document, log_dir_place
 from planner.plan.numbers import rounded, rounded_all

@@ -6,16 +6,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from placement.check import Finding
-from placement.cluster import BrokerState, ClusterState
 from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Shortfall
-from placement.existing import worse_racks
-from placement.load import RESOURCES, UNITS, Resource
-from placement.racks import IntArray, rack_broken
-from placement.rules.draft import Note
-from placement.rules.left_alone import is_untouchable
-from placement.rules.levels import ruled_capacities
-from placement.rules.sources import source_remedy
+from placement.draft.draft import Note
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import RESOURCES, UNITS, Resource
+from placement.model.rack_violations import IntArray, rack_broken
+from placement.planning.prior_violations import worse_racks
+from placement.rules.fetch_sources import source_remedy
+from placement.rules.frozen_partitions import is_untouchable
+from placement.rules.hard_levels import ruled_capacities
 from planner.plan.document import Plan
 from planner.plan.reason import amount_text
 from planner.plan.words import plural

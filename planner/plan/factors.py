@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState
-from placement.rules.draft import Note
+from placement.draft.draft import Note
+from placement.model.cluster import BoolArray, ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.plan.reassignment_file import read_json
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, ClusterState, sum_rows
-from placement.load import broker_loads, weigh
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, sum_rows
+from placement.model.load import broker_loads, weigh
 from planner.plan.document import Plan
 
 DEFAULT_RATE_BYTES_PER_S = 50_000_000

@@ -10,8 +10,8 @@ file have now, ``follower.replication.throttled.replicas`` every one that comes,
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState
-from placement.waves.lists import Lists
+from placement.model.cluster import ABSENT, ClusterState
+from placement.waves.broker_lists import Lists
 
 MOST_PARTITIONS_PER_FILE = 5000
 """A controller request holds 10,000 records; files for Kafka's tool stay below."""

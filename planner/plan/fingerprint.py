@@ -4,7 +4,7 @@ import hashlib
 from threading import Thread
 from weakref import WeakKeyDictionary
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.texts import lists_joined, numerals, picked, side_by_side, whole
 
 MANY_REPLICAS = 100_000

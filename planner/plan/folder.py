@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ClusterState, sum_rows
-from placement.waves.lists import lists_of_change
+from placement.model.cluster import ClusterState, sum_rows
+from placement.waves.broker_lists import lists_of_change
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.json_text import json_text

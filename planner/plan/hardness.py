@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from placement.rules.easing import ALWAYS_HARD, HARD, SOFT, goals_named, rules_named
+from placement.draft.soft_rules import ALWAYS_HARD, HARD, SOFT, goals_named, rules_named
 from planner.plan.option_reader import OptionReader
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from placement.check import CheckSettings, HardGoals
-from placement.check.chosen_rules import (
+from placement.check.case.check_settings import CustomRule
+from placement.check.rules.chosen_rules import (
     broker_sets,
     kept_leaders,
     kept_topics,
@@ -15,11 +16,10 @@ from placement.check.chosen_rules import (
     strict_racks,
     within_rack,
 )
-from placement.check.move_caps import move_caps
-from placement.check.positions import even_positions
-from placement.check.settings import CustomRule
-from placement.check.topic_groups import topics_apart, topics_together
-from placement.cluster import ClusterState
+from placement.check.rules.list_positions import even_positions
+from placement.check.rules.move_caps import move_caps
+from placement.check.rules.topic_groups import topics_apart, topics_together
+from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.plan.log_dirs import read_dirs
 from planner.plan.new_brokers import ids_to_come

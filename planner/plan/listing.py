@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.check.target import Target
-from placement.cluster import ABSENT, ClusterState
+from placement.check.case.target_placement import Target
+from placement.model.cluster import ABSENT, ClusterState
 from planner.plan.reassignment_file import ANY, LogDirs, ReassignmentFile
 from planner.texts import (
     Column,

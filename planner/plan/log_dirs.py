@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.core.model.solution import Shortfall
-from placement.log_dirs import PlannedDirs
-from placement.planned import PlannedPlacement
+from placement.log_dirs.dir_plan import PlannedDirs
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+from placement.planning.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.numbers import rounded
 from planner.plan.option_reader import parse_broker_list

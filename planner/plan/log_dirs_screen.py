@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from placement.cluster import UNKNOWN
+from placement.model.cluster import UNKNOWN
 from planner.plan.document import Plan
 from planner.plan.words import bytes_text, labelled, percent_text, plural
 

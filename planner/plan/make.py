@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.check import CheckSettings, Finding, check, is_ok
-from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.core.model.gap_report import listening
 from placement.core.model.search_budget import EFFORTS
 from placement.core.search.compilation import needs_compiling
-from placement.impossible import explain_impossible
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, BrokerState, ClusterState
+from placement.model.load import Resource
 from placement.operations import (
     AddBrokers,
     Demote,
@@ -26,9 +26,9 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.operations.leaders import LED
-from placement.planned import PlannedPlacement
-from placement.planning import plan as plan_placement
-from placement.rules.draft import Settings
+from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.plan import plan as plan_placement
+from placement.planning.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan, make_plan
 from planner.plan.factors import topic_factors

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from placement.cluster import ClusterState
-from placement.mixed_factors import MixedFactors, mixed_factors
-from placement.rules.draft import Note
+from placement.draft.draft import Note
+from placement.model.cluster import ClusterState
+from placement.model.mixed_factors import MixedFactors, mixed_factors
 from planner.plan.words import ids_text
 
 FIX_FACTORS = "plan fix --only replication-factor"

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import UNKNOWN, ClusterState
-from placement.explain.moves import Moves
-from placement.explain.planned import explain_planned
-from placement.explain.reasons import REASONS, Explained, Undone
-from placement.load import RESOURCES
+from placement.explain.move_reasons import REASONS, Explained, Undone
+from placement.explain.move_table import Moves
+from placement.explain.planned_moves import explain_planned
+from placement.model.cluster import UNKNOWN, ClusterState
+from placement.model.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
 from planner.plan.document import Plan
 from planner.plan.numbers import rounded_all

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from placement.check import Finding, is_ok
-from placement.cluster import BoolArray, ClusterState
-from placement.new_partitions import (
+from placement.model.cluster import BoolArray, ClusterState
+from placement.planning.new_partitions.plan_new_partitions import (
     explain_new,
     place_by_hand,
     place_new,
 )
-from placement.planned import PlannedPlacement
+from placement.planning.result import PlannedPlacement
 from placement.score import score_placement
 from planner.errors import BadInputError, InputProblem
 from planner.plan.check_new import check_new

@@ -8,29 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import UNKNOWN, ClusterState
 from placement.errors import (
     AdminOperationError,
     InvalidPartitionsError,
     KafkaRefusalError,
 )
-from placement.new_partitions import (
-    Expected,
-    Grown,
-    with_more_partitions,
-    with_new_topic,
-)
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.manual import (
+from placement.model.cluster import UNKNOWN, ClusterState
+from placement.model.copies import INTERNAL
+from placement.placers.manual_placement import (
     ManualAssignment,
     check_added_partitions,
     check_new_topic,
     growth_refusal,
     read_replica_assignment,
 )
-from placement.placers.striped import check_replication_factor
-from placement.scenarios.filling import open_brokers
-from placement.waves.copies import INTERNAL
+from placement.placers.striped_placer import check_replication_factor
+from placement.placers.usable_brokers import PlacerBrokers
+from placement.planning.new_partitions.plan_new_partitions import (
+    Expected,
+    Grown,
+    with_more_partitions,
+    with_new_topic,
+)
+from placement.scenarios.changes.replica_filling import open_brokers
 from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.option_reader import OptionReader
 from planner.plan.request import PlanRequest

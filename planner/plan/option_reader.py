@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from placement.cluster import ClusterState
-from placement.load import RESOURCES, Resource
-from placement.rules.draft import DEFAULT_THRESHOLDS
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES, Resource
 from planner.errors import BadInputError, InputProblem
 from planner.units import parse_bytes, parse_fraction, parse_rate
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.load import RESOURCES, Resource, loads_of
+from placement.draft.draft import Note, Settings
+from placement.model.load import RESOURCES, Resource, loads_of
 from placement.operations.leaders import USUAL, Leaders
-from placement.planned import PlannedPlacement
-from placement.planning import plan as plan_placement
-from placement.rules.draft import Note, Settings
+from placement.planning.plan import plan as plan_placement
+from placement.planning.result import PlannedPlacement
 from planner.plan.document import Plan
 from planner.plan.existing import existing_notes
 from planner.plan.figures import counted_out

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from placement.cluster import ABSENT
+from placement.model.cluster import ABSENT
 from placement.operations import Defect
 from planner.errors import BadInputError
 from planner.plan.factors import MOST_REPLICAS, Rules, read_factor, read_factors

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from placement.check import CheckSettings, Target
-from placement.check.settings import DEFAULT_CAPACITY_THRESHOLDS
-from placement.cluster import ClusterState
+from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
+from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.plan.held_rules import with_chosen_rules
 from planner.plan.new_brokers import ids_to_come

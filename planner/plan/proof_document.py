@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from placement.core.model.solution import Proof
-from placement.planned import PlannedPlacement
+from placement.planning.result import PlannedPlacement
 
 
 def proof_document(

@@ -7,13 +7,13 @@ import numpy as np
 
 from placement.core.bounds.overfull_sets import BIN, OPEN
 from placement.core.model.solution import Shortfall
-from placement.dir_tables import LOG_DIR
-from placement.impossible import Because
-from placement.load import RESOURCES, UNITS, Resource
-from placement.planned import PlannedPlacement
-from placement.rules.apart import TopicsApart
-from placement.rules.draft import Draft, Settings
-from placement.rules.easing import HARD
+from placement.draft.draft import Draft, Settings
+from placement.draft.soft_rules import HARD
+from placement.log_dirs.dir_problem import LOG_DIR
+from placement.model.load import RESOURCES, UNITS, Resource
+from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.result import PlannedPlacement
+from placement.rules.anti_affinity import TopicsApart
 from planner.plan.log_dirs import log_dir_text
 from planner.plan.remedy_text import remedy_document, with_suggestions
 from planner.plan.words import BYTE_UNITS, bytes_text, ids_text, plural

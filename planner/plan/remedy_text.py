@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from placement.impossible import Because
-from placement.load import Resource
-from placement.planned import PlannedPlacement
-from placement.remedy import Remedy
+from placement.model.load import Resource
+from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.infeasibility.remedy import Remedy
+from placement.planning.result import PlannedPlacement
 from planner.plan.words import bytes_text, ids_text
 
 OPTIONS = {

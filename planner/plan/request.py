@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ClusterState
-from placement.load import RESOURCES, Resource
-from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
-from placement.targets import DEFAULT_BAND
-from placement.waves.settings import Order, WaveSettings
+from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES, Resource
+from placement.model.targets import DEFAULT_BAND
+from placement.waves.wave_settings import Order, WaveSettings
 from planner.plan.new_brokers import NewBroker, read_new_brokers, with_new_brokers
 from planner.plan.option_reader import OptionReader
 from planner.plan.own_options import OwnOptions, OwnWishes, read_own
@@ -133,7 +133,7 @@ class Wishes:
     broker_ids
         Of ``--broker-list``; `None` where not given.
     settings
-        For `placement.planning`.
+        For `placement.planning.plan`.
     document
         What plan.json says under `settings`.
     request

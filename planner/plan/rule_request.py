@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.draft.rule import Rule
+from placement.model.cluster import BoolArray, ClusterState
+from placement.model.load import Resource
+from placement.model.targets import MARGIN
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.columns import (
+from placement.rules.cruise_control import CruiseControlLimits
+from placement.rules.frozen_partitions import Say
+from placement.rules.goal_columns import (
     LeaderIn,
     PotentialOut,
     uneven_topics,
 )
-from placement.rules.draft import Settings
-from placement.rules.its_limits import CruiseControlLimits
-from placement.rules.keep import (
+from placement.rules.list_positions import EvenPositions
+from placement.rules.pinning import (
     KeepLeaders,
     KeepTopics,
     OnlyOverThreshold,
     OnlyTrades,
 )
-from placement.rules.left_alone import Say
-from placement.rules.positions import EvenPositions
-from placement.rules.racks import WithinRack
-from placement.rules.rule import Rule
-from placement.targets import MARGIN
+from placement.rules.rack_rules import WithinRack
 from planner.plan.broker_sets import (
     are_sets_kept,
     kept_as_they_are,

@@ -6,7 +6,7 @@ The same plan gives the same bytes: no clocks, and no paths but those of the fol
 
 from collections.abc import Iterator, Sequence
 
-from placement.cluster import BrokerState
+from placement.model.cluster import BrokerState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.plan.document import Plan, elections, lists_not_in_rollback, unknown_bytes
 from planner.plan.runbook_steps import Files, Run, runs_of

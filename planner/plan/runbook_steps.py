@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState
-from placement.waves.steps import Step
+from placement.model.cluster import ABSENT, ClusterState
+from placement.waves.wave_files import Step
 from planner.kafka_commands import ALL_BROKERS, KafkaCommands, topic_entity
 from planner.plan.document import Plan
 from planner.plan.figures import DEFAULT_RATE_BYTES_PER_S

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from placement.check.checker import RULE_NAMES
-from placement.cluster import BoolArray, BrokerState, ClusterState
 from placement.core.model.solution import CLOSED, Bounded
-from placement.load import RESOURCES, Resource
-from placement.rules.draft import Note
+from placement.draft.draft import Note
+from placement.model.cluster import BoolArray, BrokerState, ClusterState
+from placement.model.load import RESOURCES, Resource
 from placement.score import Score
 from planner.plan.document import (
     Plan,

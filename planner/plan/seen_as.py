@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState, RateArray
 from planner.plan.option_reader import OptionReader
 
 LEADER_IN, LEADER_OUT, FOLLOWER_IN = "leader_in", "leader_out", "follower_in"

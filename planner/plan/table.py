@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import BoolArray, BrokerState, ClusterState, RateArray
-from placement.load import RESOURCES, Resource
+from placement.model.cluster import BoolArray, BrokerState, ClusterState, RateArray
+from placement.model.load import RESOURCES, Resource
 from placement.score import Score
-from placement.score.known import given_capacities
+from placement.score.known_loads import given_capacities
 from planner.plan.document import Plan
 from planner.plan.words import (
     LABEL_WIDTH,

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from placement.cluster import ClusterState
-from placement.rules.columns import MinTopicLeaders, SpreadTopics
-from placement.rules.rule import Rule
+from placement.draft.rule import Rule
+from placement.model.cluster import ClusterState
+from placement.rules.goal_columns import MinTopicLeaders, SpreadTopics
 from planner.plan.option_reader import OptionReader
 
 if TYPE_CHECKING:

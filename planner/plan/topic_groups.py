@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from placement.rules.apart import TopicsApart
-from placement.rules.together import TopicsTogether
+from placement.rules.anti_affinity import TopicsApart
+from placement.rules.colocation import TopicsTogether
 from planner.plan.option_reader import OptionReader
 
 APART = "--topics-apart"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.plan.figures import counted_out
 from planner.plan.make import Planned, make
 from planner.plan.numbers import rounded

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, ClusterState
-from placement.load import Resource, disk_loads
-from placement.rules.draft import Note
-from placement.waves.hops import Hop, Stuck
+from placement.draft.draft import Note
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import Resource, disk_loads
+from placement.waves.copy_timeline import schedule_bound, schedule_copies
 from placement.waves.stage_bound import StageBound
-from placement.waves.steps import Step
-from placement.waves.timeline import schedule_bound, schedule_copies
+from placement.waves.temporary_hops import Hop, Stuck
+from placement.waves.wave_files import Step
 from planner.plan.numbers import rounded
 from planner.plan.wave_throttles import least_throttle
 from planner.plan.waves import (

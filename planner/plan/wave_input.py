@@ -7,10 +7,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from placement.check import Finding
-from placement.check.wave_limits import WaveDirs, WaveLimits
-from placement.check.wave_told import WaveTold
-from placement.check.waves import check_waves
-from placement.cluster import ClusterState
+from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.wave_checker import check_waves
+from placement.check.waves.wave_limits import WaveDirs, WaveLimits
+from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.plan.reassignment_file import (
     ReassignmentFile,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT
-from placement.waves.steps import Step
+from placement.model.cluster import ABSENT
+from placement.waves.wave_files import Step
 from planner.plan.waves import PlannedWaves
 
 RowArray = npt.NDArray[np.int64]

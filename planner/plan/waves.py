@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.change import Reassignment
 from placement.check import Finding
-from placement.check.wave_limits import WaveDirs, WaveLimits
-from placement.check.wave_told import WaveTold
-from placement.check.waves import check_waves
-from placement.cluster import ABSENT, ClusterState
-from placement.load import Resource, Weights
-from placement.waves.cut import Cut, cut
-from placement.waves.lists import Lists, changed_lists
-from placement.waves.settings import WaveSettings
-from placement.waves.steps import Step, steps_of
+from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.wave_checker import check_waves
+from placement.check.waves.wave_limits import WaveDirs, WaveLimits
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import Resource, Weights
+from placement.model.reassignment import Reassignment
+from placement.waves.broker_lists import Lists, changed_lists
+from placement.waves.wave_cut import Cut, cut
+from placement.waves.wave_files import Step, steps_of
+from placement.waves.wave_settings import WaveSettings
 from planner.plan.file_parts import (
     file_order,
     long_topics,

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ClusterState, RateArray
-from placement.load import RESOURCES
-from placement.rules.draft import Note
-from placement.score.cluster import ClusterScore
+from placement.draft.draft import Note
+from placement.model.cluster import ClusterState, RateArray
+from placement.model.load import RESOURCES
+from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
-from placement.score.known import known_dir_loads, known_rack_loads, known_spread
+from placement.score.known_loads import known_dir_loads, known_rack_loads, known_spread
 from planner.plan.document import score_document as placement_document
 from planner.plan.numbers import rounded
 from planner.score.make import Scored

@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 
-from placement.load import RESOURCES
+from placement.model.load import RESOURCES
 from placement.score import VIOLATIONS, ResourceScore
 from planner.errors import BadInputError, InputProblem
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
 from placement.score import ClusterScore, score_cluster
 from planner.age import age_s
 from planner.plan.broker_sets import OFF

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.cluster import BoolArray, RateArray
-from placement.load import RESOURCES, Resource
-from placement.score.cluster import ClusterScore
+from placement.model.cluster import BoolArray, RateArray
+from placement.model.load import RESOURCES, Resource
+from placement.model.targets import COUNTS
+from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
-from placement.targets import COUNTS
 from planner.plan.table import given_capacity
 from planner.plan.words import (
     LABEL_WIDTH,

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import IndexArray, RateArray
-from placement.load import RESOURCES
+from placement.model.cluster import IndexArray, RateArray
+from placement.model.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
-from placement.score.known import (
+from placement.score.known_loads import (
     has_capacities,
     known_dir_loads,
     known_figures,
@@ -31,7 +31,7 @@ from placement.score.known import (
     known_rack_loads,
     known_spread,
 )
-from placement.score.levels import TopicLevel
+from placement.score.level_loads import TopicLevel
 from planner.errors import BadInputError, InputProblem
 from planner.interrupts import interrupts_wait
 from planner.score.document import rack_brokers, score_document

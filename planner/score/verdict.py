@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.cluster import BrokerState
-from placement.load import RESOURCES, as_units
-from placement.score.cluster import ClusterScore
-from placement.targets import COUNTS
+from placement.model.cluster import BrokerState
+from placement.model.load import RESOURCES, as_units
+from placement.model.targets import COUNTS
+from placement.score.cluster_score import ClusterScore
 from planner.plan.words import percent_text, use_text
 from planner.score.make import Scored
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from placement.failures.domains import DomainKind
-from placement.scenarios.figures import CAPPED, Figures
-from placement.sizing.cheapest import needs_without_one
-from placement.sizing.demand import SIZED, Need
-from placement.sizing.lasting import Lasting
-from placement.sizing.least import MOST_BROKERS, BrokerBound
-from placement.sizing.size import Sizing, headroom
+from placement.failures.failure_domains import DomainKind
+from placement.scenarios.scenario_figures import CAPPED, Figures
+from placement.sizing.capacity_horizon import Lasting
+from placement.sizing.cheapest_mix import needs_without_one
+from placement.sizing.cluster_size import Sizing, headroom
+from placement.sizing.demand.broker_demand import SIZED, Need
+from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
 from planner.age import age_s
 from planner.plan.documents import Int32, Record
 from planner.plan.numbers import rounded

@@ -7,21 +7,21 @@ from pathlib import Path
 import numpy as np
 
 from placement.check import CheckSettings, check, is_ok
-from placement.cluster import ABSENT, ClusterState
-from placement.scenarios.brokers import usual_broker
-from placement.scenarios.figures import Assumptions
-from placement.scenarios.variant import Variant, variant_of
-from placement.sizing.cheapest import cheapest_of
-from placement.sizing.demand import Wanted
-from placement.sizing.growth import DAYS_PER_MONTH
-from placement.sizing.kinds import BrokerKind
-from placement.sizing.lasting import Lasting, lasting_of, on_day
-from placement.sizing.size import (
+from placement.model.cluster import ABSENT, ClusterState
+from placement.scenarios.changes.broker_changes import usual_broker
+from placement.scenarios.changes.variant import Variant, variant_of
+from placement.scenarios.scenario_figures import Assumptions
+from placement.sizing.broker_kinds import BrokerKind
+from placement.sizing.capacity_horizon import Lasting, lasting_of, on_day
+from placement.sizing.cheapest_mix import cheapest_of
+from placement.sizing.cluster_size import (
     Shown,
     Sizing,
     SizingTask,
     fewest_like,
 )
+from placement.sizing.demand.broker_demand import Wanted
+from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.request import election_rules
 from planner.near import near

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.failures.domains import DomainKind
-from placement.scenarios.figures import CAPPED
-from placement.sizing.cheapest import needs_without_one
-from placement.sizing.demand import SIZED, Need
-from placement.sizing.lasting import Lasting
-from placement.sizing.least import MOST_BROKERS
-from placement.sizing.size import headroom
+from placement.failures.failure_domains import DomainKind
+from placement.scenarios.scenario_figures import CAPPED
+from placement.sizing.capacity_horizon import Lasting
+from placement.sizing.cheapest_mix import needs_without_one
+from placement.sizing.cluster_size import headroom
+from placement.sizing.demand.broker_demand import SIZED, Need
+from placement.sizing.fewest_brokers import MOST_BROKERS
 from planner.age import age_text
 from planner.plan.words import (
     bytes_text,

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, ValidationError
 
-from placement.sizing.demand import capacity_of
-from placement.sizing.kinds import BrokerKind
+from placement.sizing.broker_kinds import BrokerKind
+from placement.sizing.demand.broker_demand import capacity_of
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.problems import problem
 from planner.toml_records import read_toml, shape_problems

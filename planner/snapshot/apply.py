@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.change import usable_after
-from placement.cluster import ClusterState, sum_rows
+from placement.model.cluster import ClusterState, sum_rows
+from placement.model.reassignment import usable_after
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.chosen_dirs import Dirs, with_chosen_dirs
 from planner.snapshot.columns import LOG_DIRS, PARTITIONS, ArrowTable

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from placement.cluster import ABSENT, ClusterState
-from placement.dir_choice import DirCounts, candidates, choose_dirs
+from placement.log_dirs.dir_choice import DirCounts, candidates, choose_dirs
+from placement.model.cluster import ABSENT, ClusterState
 
 Key = tuple[str, int]
 Dirs = Sequence[str | None] | None

@@ -23,7 +23,7 @@ from planner.snapshot.rows import as_array
 from planner.snapshot.tables import cast_tables
 
 if TYPE_CHECKING:
-    from placement.cluster import ClusterState
+    from placement.model.cluster import ClusterState
 
 _ORDER = {
     "brokers": ("id",),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import BoolArray
+from placement.model.cluster import BoolArray
 from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import Rows, as_array
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     BoolArray,
     Brokers,

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     BoolArray,
     Brokers,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     BoolArray,

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import ABSENT, BoolArray, twice_on_a_broker
+from placement.model.cluster import ABSENT, BoolArray, twice_on_a_broker
 from planner.snapshot.broker_checks import too_much, total_of
 from planner.snapshot.columns import MAX_INT32, ArrowArray
 from planner.snapshot.facts import Facts, again, codes_of

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.cluster import ABSENT, BoolArray, OffsetArray
+from placement.model.cluster import ABSENT, BoolArray, OffsetArray
 from planner.snapshot.columns import ArrowArray
 
 _FEW = 8

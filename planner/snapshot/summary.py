@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from placement.cluster import BrokerState, ClusterState, sum_rows
-from placement.mixed_factors import mixed_factors
-from placement.score.incomplete import incomplete_notes, is_complete
+from placement.model.cluster import BrokerState, ClusterState, sum_rows
+from placement.model.mixed_factors import mixed_factors
+from placement.score.incomplete_tables import incomplete_notes, is_complete
 from planner.snapshot.columns import BROKER_STATES
 from planner.snapshot.document import Snapshot
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from placement.load import RESOURCES
+from placement.model.load import RESOURCES
 from planner.spark.kernels.tally import BLOCK, COUNTED, FIRSTS, HELD, LED
 
 Ints = npt.NDArray[Any]

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import ABSENT, ClusterState, IndexArray
-from placement.load import (
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.model.cluster import ABSENT, ClusterState, IndexArray
+from placement.model.load import (
     LEADING,
     RESOURCES,
     Resource,
@@ -24,17 +25,7 @@ from placement.load import (
     unexplained_bytes,
     weigh,
 )
-from placement.rules.draft import DEFAULT_THRESHOLDS
-from placement.score import VIOLATIONS
-from placement.score.cluster import ClusterScore
-from placement.score.hot_spots import Heat, heat_of
-from placement.score.levels import (
-    TopicLevel,
-    level_of_log_dirs,
-    rack_level,
-)
-from placement.score.placed import Measured, Score, score_of, threshold_limits
-from placement.targets import (
+from placement.model.targets import (
     DEFAULT_BAND,
     Members,
     Shares,
@@ -42,6 +33,15 @@ from placement.targets import (
     rack_limit,
     share_capacities,
 )
+from placement.score import VIOLATIONS
+from placement.score.cluster_score import ClusterScore
+from placement.score.hot_spots import Heat, heat_of
+from placement.score.level_loads import (
+    TopicLevel,
+    level_of_log_dirs,
+    rack_level,
+)
+from placement.score.placement_score import Measured, Score, score_of, threshold_limits
 from planner.score.tables import LEVELS, SCHEMA, level_rows, topic_rows
 from planner.snapshot.columns import ArrowTable
 from planner.spark.arrays import HEAVIEST, LOADS

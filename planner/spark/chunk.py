@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import UNKNOWN, ClusterState, LogDirState
-from placement.targets import rack_limit
+from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
+from placement.model.targets import rack_limit
 from planner.snapshot.broker_checks import total_of
 from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
 from planner.snapshot.rows import Rows, as_array

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from placement.load import RESOURCES
+from placement.model.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.places import schema_of
 from planner.fleet.selection import ALL, SnapshotSelection

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from placement.load import RESOURCES, Resource, weigh
+from placement.model.load import RESOURCES, Resource, weigh
 from placement.score.hot_spots import Heat, spots_at
 from planner.plan.numbers import rounded
 from planner.score.document import hot_spot_document

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.snapshot.rows import Rows, as_array
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
 from planner.age import age_s
 from planner.fleet.overview import (
     FAILED,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.snapshot.columns import ArrowArray, ArrowTable
 from planner.spark.arrays import HEAVIEST, LOADS, Ints, empty_places
 from planner.spark.kernels.tally import HELD, LED

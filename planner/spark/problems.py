@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.load import MOST_LOAD
-from placement.score.incomplete import (
+from placement.model.load import MOST_LOAD
+from placement.score.incomplete_tables import (
     GAPS,
     NO_PARTITION,
     NO_PARTITIONS,

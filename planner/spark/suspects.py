@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from placement.cluster import ABSENT, UNKNOWN
+from placement.model.cluster import ABSENT, UNKNOWN
 from planner.snapshot.checks import findings
 from planner.snapshot.columns import ArrowTable
 from planner.snapshot.facts import Facts

@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.load import UNITS, Resource
+from placement.model.load import UNITS, Resource
 from placement.score import VIOLATIONS
-from placement.score.levels import TopicLevel
-from placement.score.statistics import Spread
+from placement.score.balance_statistics import Spread
+from placement.score.level_loads import TopicLevel
 from planner.snapshot.columns import ArrowTable
 from planner.spark.arrays import LOADS
 from planner.spark.kernels.tally import COUNTED

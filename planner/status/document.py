@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from placement.cluster import ABSENT
+from placement.model.cluster import ABSENT
 from placement.status import Leaderless, TopicTroubles
 from planner.age import age_s
 from planner.plan.reassignment_file import format_reassignment

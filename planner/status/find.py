@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState
+from placement.model.cluster import BoolArray, ClusterState
 from placement.status import Troubles, find_troubles
 from planner.snapshot.document import Snapshot
 from planner.snapshot.rows import as_array

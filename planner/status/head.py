@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.plan.words import labelled, plural
 from planner.snapshot.document import Snapshot
 from planner.status.find import Status, status_of

@@ -5,8 +5,8 @@ from itertools import groupby
 
 import numpy as np
 
-from placement.cluster import ABSENT, ClusterState
-from placement.load import Resource
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import Resource
 from placement.status import Impossible
 from planner.plan.words import bytes_text, ids_text
 

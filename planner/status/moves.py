@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ABSENT, UNKNOWN
+from placement.model.cluster import ABSENT, UNKNOWN
 from placement.status import Moves, Obstacle
 from planner.kafka_commands import KafkaCommands
 from planner.plan.reassignment_file import ReassignmentFile

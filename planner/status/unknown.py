@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.plan.words import ids_text, plural
 from planner.snapshot.columns import ArrowTable
 from planner.snapshot.document import Snapshot

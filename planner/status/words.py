@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.cluster import Brokers, BrokerState, ClusterState
+from placement.model.cluster import Brokers, BrokerState, ClusterState
 from placement.status import Leaderless, Rescue
 from planner.kafka_commands import ANY_SERVER
 from planner.plan.words import bytes_text, ids_text, plural

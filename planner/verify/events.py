@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from placement.cluster import ABSENT
+from placement.model.cluster import ABSENT
 from planner.verify.findings import Event
 from planner.verify.obstacles import Obstacle, obstacles
 from planner.verify.rows import Brokers, ClusterRows, Entry, Key, listed

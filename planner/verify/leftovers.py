@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from placement.check import Where
-from placement.cluster import ABSENT, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 from planner.plan.words import ids_text
 from planner.throttles import LOG_DIR_RATE, Throttle
 from planner.verify.findings import MAX_EXAMPLES, VerifyFinding

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from placement.check.loads import broker_loads
-from placement.check.placed import placed_before
-from placement.cluster import ABSENT, UNKNOWN, ClusterState
+from placement.check.case.broker_loads import broker_loads
+from placement.check.case.placed_replicas import placed_before
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from planner.plan.words import bytes_text
 
 LEAST_KNOWN_FRACTION = 0.95

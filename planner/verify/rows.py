@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from planner.plan.reassignment_file import LogDirs, ReassignmentFile
 
 Key = tuple[str, int]

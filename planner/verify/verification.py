@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.plan.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle

@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from placement.cluster import ClusterState
-from placement.scenarios import brokers as broker_changes
-from placement.scenarios import log_dirs as dir_changes
-from placement.scenarios.brokers import Capacities, next_ids, usual_broker
-from placement.scenarios.loss import lose_parts
-from placement.scenarios.variant import Variant
+from placement.model.cluster import ClusterState
+from placement.scenarios.changes import broker_changes
+from placement.scenarios.changes import log_dir_changes as dir_changes
+from placement.scenarios.changes.broker_changes import (
+    Capacities,
+    next_ids,
+    usual_broker,
+)
+from placement.scenarios.changes.broker_loss import lose_parts
+from placement.scenarios.changes.variant import Variant
 from planner.what_if import records as r
 from planner.what_if.changer import Changer, Maker
 

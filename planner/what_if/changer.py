@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from placement.cluster import ClusterState
-from placement.failures.decision import ElectionRules
-from placement.scenarios.variant import Variant, variant_of
-from placement.sizing.growth import Growth
+from placement.failures.controller_decision import ElectionRules
+from placement.model.cluster import ClusterState
+from placement.scenarios.changes.variant import Variant, variant_of
+from placement.sizing.demand.topic_growth import Growth
 from planner.near import near
 from planner.what_if import records as r
 from planner.what_if.names import NameReader

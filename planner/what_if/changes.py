@@ -1,6 +1,6 @@
 """What each change of a scenario does."""
 
-from placement.scenarios.variant import Variant
+from placement.scenarios.changes.variant import Variant
 from planner.what_if import records as r
 from planner.what_if.broker_changes import BROKER_CHANGES
 from planner.what_if.changer import Changer

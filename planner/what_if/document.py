@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from placement.failures.domains import DomainKind
-from placement.load import RESOURCES, Resource
-from placement.planned import PlannedPlacement
-from placement.rules.draft import LEAST_KNOWN
-from placement.scenarios.between_racks import cross_rack_rate, knows_racks
-from placement.scenarios.figures import CAPPED, Figures, Use, Verdict
-from placement.scenarios.outcome import Outcome
+from placement.draft.draft import LEAST_KNOWN
+from placement.failures.failure_domains import DomainKind
+from placement.model.load import RESOURCES, Resource
+from placement.planning.result import PlannedPlacement
+from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
+from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
+from placement.scenarios.scenario_outcome import Outcome
 from planner.failures.controllers import Voter, keeps_majority, over_all
 from planner.plan.document import shortfall_document
 from planner.plan.numbers import rounded

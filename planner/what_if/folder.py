@@ -17,7 +17,7 @@ def folder_name(scenario: Scenario) -> str:
 
     Examples
     --------
-    >>> from placement.scenarios.outcome import Afterwards
+    >>> from placement.scenarios.scenario_outcome import Afterwards
     >>> after = Afterwards.REBALANCE
     >>> folder_name(Scenario(name="lose b, 2.5 x", then=after, changes=(), place=""))
     'lose-b-2.5-x'

@@ -6,8 +6,8 @@ from math import log1p
 
 import numpy as np
 
-from placement.cluster import BoolArray, ClusterState
-from placement.sizing.growth import DAYS_PER_MONTH, growth_of_trends
+from placement.model.cluster import BoolArray, ClusterState
+from placement.sizing.demand.topic_growth import DAYS_PER_MONTH, growth_of_trends
 from planner.what_if.names import NameReader
 from planner.what_if.records import GrowthRecord
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from placement.check import Finding, is_ok
-from placement.cluster import ClusterState
-from placement.load import RESOURCES
-from placement.planned import PlannedPlacement
-from placement.rules.draft import Settings
-from placement.scenarios.figures import Assumptions
-from placement.scenarios.outcome import (
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES
+from placement.planning.result import PlannedPlacement
+from placement.scenarios.changes.variant import Variant
+from placement.scenarios.scenario_figures import Assumptions
+from placement.scenarios.scenario_outcome import (
     Afterwards,
     Outcome,
     continued,
@@ -22,7 +23,6 @@ from placement.scenarios.outcome import (
     play,
     weighed,
 )
-from placement.scenarios.variant import Variant
 from planner.errors import BadInputError
 from planner.failures.controllers import Voter, voters_of
 from planner.plan.broker_sets import OFF

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from placement.cluster import ABSENT, BoolArray, ClusterState
-from placement.scenarios.log_dirs import Place
+from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.scenarios.changes.log_dir_changes import Place
 from planner.errors import InputProblem
 from planner.near import near
 from planner.plan.option_reader import parse_broker_list

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import ClusterState
-from placement.scenarios.between_racks import cross_rack_rate, remote_bytes
-from placement.scenarios.outcome import Outcome
+from placement.model.cluster import ClusterState
+from placement.scenarios.cross_rack_load import cross_rack_rate, remote_bytes
+from placement.scenarios.scenario_outcome import Outcome
 from planner.plan.numbers import rounded
 from planner.what_if.names import NameReader
 from planner.what_if.records import PricesRecord, ScenarioTypeRecord

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from placement.cluster import ClusterState
-from placement.scenarios.variant import Variant
+from placement.model.cluster import ClusterState
+from placement.scenarios.changes.variant import Variant
 from planner.errors import BadInputError, InputProblem
 from planner.failures.request import election_rules
 from planner.group.problems import place_text

@@ -7,11 +7,11 @@ from itertools import product
 
 import numpy as np
 
-from placement.load import RESOURCES
-from placement.scenarios.brokers import with_count
-from placement.scenarios.loads import TRAFFIC, grow
-from placement.scenarios.outcome import Afterwards
-from placement.scenarios.variant import Variant
+from placement.model.load import RESOURCES
+from placement.scenarios.changes.broker_changes import with_count
+from placement.scenarios.changes.load_changes import TRAFFIC, grow
+from placement.scenarios.changes.variant import Variant
+from placement.scenarios.scenario_outcome import Afterwards
 from planner.near import near
 from planner.plan.option_reader import parse_broker_list
 from planner.what_if.changer import Changer, Context

@@ -4,16 +4,24 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from placement.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
-from placement.load import Resource
-from placement.scenarios.filling import open_brokers
-from placement.scenarios.loads import EVERYTHING, TRAFFIC, consume, grow
-from placement.scenarios.partitions import set_partitions
-from placement.scenarios.replicas import set_replication_factor
-from placement.scenarios.retention import keep, retention_of, tier_down_to
-from placement.scenarios.topics import NewTopic, add_topics, remove_topics
-from placement.scenarios.variant import Variant
-from placement.sizing.growth import DAYS_PER_MONTH
+from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
+from placement.model.load import Resource
+from placement.scenarios.changes.factor_changes import set_replication_factor
+from placement.scenarios.changes.load_changes import EVERYTHING, TRAFFIC, consume, grow
+from placement.scenarios.changes.partition_changes import set_partitions
+from placement.scenarios.changes.replica_filling import open_brokers
+from placement.scenarios.changes.retention_changes import (
+    keep,
+    retention_of,
+    tier_down_to,
+)
+from placement.scenarios.changes.topic_changes import (
+    NewTopic,
+    add_topics,
+    remove_topics,
+)
+from placement.scenarios.changes.variant import Variant
+from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.snapshot.facts import MIN_ISR
 from planner.what_if import records as r
 from planner.what_if.changer import Changer, Maker

@@ -6,7 +6,7 @@ from assignment.java import (
     string_hash,
     topic_partition_hash,
 )
-from placement.java_maps import bucket, compare_key, table_size
+from placement.kafka_java.java_maps import bucket, compare_key, table_size
 from support.golden import golden_lines
 
 

@@ -19,11 +19,11 @@ from benchmarks.sizing_cases import (
     run_sweep_alone,
     snapshot_of,
 )
-from placement.cluster import ClusterState
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState
+from placement.model.load import Resource
 from placement.operations import Leaders
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from placement.score import score_cluster
 from placement.synthetic import Size, make_instance
 from planner.snapshot import read_snapshot, write_snapshot

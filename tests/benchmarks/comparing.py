@@ -18,9 +18,9 @@ from benchmarks import cruise_control
 from benchmarks.placing_cases import Placing
 from benchmarks.placing_measures import Placed, measure_plan, out_of_band, warm_up
 from benchmarks.run import replace_between_markers, where_measured
-from placement.cluster import BrokerState, ClusterState
-from placement.load import RESOURCES, broker_loads, heaviest_replicas, weigh
-from placement.targets import Members, find_targets, share_out
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import RESOURCES, broker_loads, heaviest_replicas, weigh
+from placement.model.targets import Members, find_targets, share_out
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RuleRequest

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     Brokers,

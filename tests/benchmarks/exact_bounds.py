@@ -20,10 +20,10 @@ from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.milp import small_model
 from placement.core.exact.model_scaling import scale_of
 from placement.core.model.problem import NO_LIMIT, Problem
-from placement.draft_problem import build_problem
-from placement.load import RESOURCES
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
+from placement.model.load import RESOURCES
+from placement.planning.encode import build_problem
+from placement.planning.plan import plan
 from placement.synthetic import SIZES, make_instance
 
 DATA = Path(__file__).parents[1] / "data" / "exact-bounds.json"

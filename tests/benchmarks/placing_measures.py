@@ -15,13 +15,13 @@ from benchmarks.run import cpu_s, status_bytes
 from placement.core.model.search_budget import NORMAL, QUICK
 from placement.core.search.compilation import FEW_ITEMS
 from placement.core.search.preload import search_compiled
-from placement.load import RESOURCES, broker_loads, weigh
+from placement.draft.draft import Settings
+from placement.model.load import RESOURCES, broker_loads, weigh
+from placement.model.targets import Targets
 from placement.operations import Leaders, Operation, RemoveBrokers
-from placement.planned import PlannedPlacement
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
 from placement.synthetic import SIZES, Size, make_instance
-from placement.targets import Targets
 from planner.plan.document import make_plan
 from planner.plan.make import OPERATIONS, check_plan
 from planner.plan.request import PlanRequest, read_request

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from placement.cluster import UNKNOWN, ClusterState, LogDirs
-from placement.failures.outlook import outlook
-from placement.failures.pairs import pair_failures
+from placement.failures.failure_outlook import outlook
+from placement.failures.pair_failures import pair_failures
+from placement.model.cluster import UNKNOWN, ClusterState, LogDirs
 from placement.synthetic import SIZES, Size, make_instance
 from planner.failures.everything import PAIRED, try_everything
 from planner.failures.request import FailuresRequest, read_failures_request

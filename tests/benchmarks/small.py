@@ -20,10 +20,10 @@ from statistics import median
 
 from benchmarks.run import cpu_s, replace_between_markers, where_measured
 from benchmarks.small_best import Best, better, read_best, write_best
-from placement.load import RESOURCES
-from placement.planned import PlannedPlacement
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
+from placement.model.load import RESOURCES
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
 from placement.synthetic import FAMILIES, Size, make_instance
 from planner.plan.document import make_plan
 from planner.plan.make import check_plan

@@ -120,7 +120,7 @@ def test_their_plans_do_what_was_published(name):
 
 def _deviation(state, resource):
     """Return the largest deviation from the mean, in percent."""
-    from placement.load import broker_loads, weigh
+    from placement.model.load import broker_loads, weigh
 
     load = broker_loads(state, weigh(state), state.partitions.leader_idx)[:, resource]
     return 100 * float(np.abs(load / load.mean() - 1).max())

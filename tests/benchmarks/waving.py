@@ -22,18 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.run import cpu_s, replace_between_markers, where_measured
-from placement.change import Reassignment
-from placement.check.wave_told import WaveTold
-from placement.check.waves import check_waves
-from placement.cluster import ClusterState
-from placement.load import Resource, weigh
-from placement.rules.draft import DEFAULT_THRESHOLDS
+from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.wave_checker import check_waves
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.model.cluster import ClusterState
+from placement.model.load import Resource, weigh
+from placement.model.reassignment import Reassignment
 from placement.synthetic import SIZES, Size, make_instance
-from placement.waves.cut import Cut, cut
-from placement.waves.lists import changed_lists
-from placement.waves.settings import WaveSettings
-from placement.waves.steps import Step, steps_of
-from placement.waves.timeline import schedule_bound, schedule_copies
+from placement.waves.broker_lists import changed_lists
+from placement.waves.copy_timeline import schedule_bound, schedule_copies
+from placement.waves.wave_cut import Cut, cut
+from placement.waves.wave_files import Step, steps_of
+from placement.waves.wave_settings import WaveSettings
 from planner.plan.waves import by_name, limits_of
 
 MARKERS = ("<!-- waving: start -->", "<!-- waving: end -->")

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Finding, HardGoals, Target, check, is_ok
-from placement.check.chosen_rules import replica_cap, strict_racks
-from placement.check.positions import even_positions
-from placement.check.topic_groups import topics_apart, topics_together
-from placement.cluster import BrokerState, ClusterState
+from placement.check.rules.chosen_rules import replica_cap, strict_racks
+from placement.check.rules.list_positions import even_positions
+from placement.check.rules.topic_groups import topics_apart, topics_together
+from placement.model.cluster import BrokerState, ClusterState
 from support.clusters import clusters, make_state
 from support.naive import Lists, is_rack_broken, lists_of, live_ids, naive_kappa
 

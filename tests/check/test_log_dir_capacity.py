@@ -4,12 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
-from placement.check.case import look_up
-from placement.check.log_dir_capacity import log_dir_loads
-from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
+from placement.check.case.plan_case import look_up
+from placement.check.rules.log_dir_capacity import log_dir_loads
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
 from placement.operations import Rebalance
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from planner.plan.document import make_plan
 from planner.plan.folder import target_lists
 from support.clusters import Dir, clusters, make_state

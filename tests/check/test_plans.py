@@ -4,9 +4,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Finding, Target, check
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
-from placement.planning import plan
+from placement.planning.plan import plan
 from support.clusters import clusters
 
 # What a list or a log dir had wrong that these operations are not made to mend.

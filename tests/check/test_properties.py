@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check, is_ok
-from placement.check.capacity_rules import capacities
-from placement.check.case import look_up
-from placement.check.finding import Finding
-from placement.check.loads import broker_loads
-from placement.check.rack_rule import most_per_rack
-from placement.cluster import BrokerState, ClusterState
+from placement.check.case.broker_loads import broker_loads
+from placement.check.case.finding import Finding
+from placement.check.case.plan_case import look_up
+from placement.check.rules.capacity_rules import capacities
+from placement.check.rules.rack_rule import most_per_rack
+from placement.model.cluster import BrokerState, ClusterState
 from support.clusters import clusters, make_state
 from support.naive import (
     Lists,

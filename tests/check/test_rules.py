@@ -4,7 +4,7 @@ import pytest
 
 from placement.check import CheckSettings, Finding, Target, Where, check, is_ok
 from placement.check.checker import RULE_NAMES
-from placement.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from support.clusters import Dir, make_state
 
 

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from placement.cluster import BrokerState
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.milp import small_model
 from placement.core.exact.milp.solved_models import ExactModels
 from placement.core.exact.work_limit import ExactWork
 from placement.core.model.search_budget import NORMAL, QUICK
 from placement.core.solve import solve
-from placement.draft_problem import build_problem
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState
 from placement.operations import AddBrokers, Rebalance
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.encode import build_problem
+from placement.planning.plan import plan
 from planner.snapshot import Snapshot
 from support.clusters import make_state
 from support.plans import skewed_document

@@ -10,9 +10,9 @@ from placement.core.model.objective import Value, evaluate
 from placement.core.model.problem import Problem
 from placement.core.model.search_budget import NORMAL, QUICK, Effort
 from placement.core.search.minimax import Narrower
+from placement.draft.draft import Settings
 from placement.operations import Rebalance
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from placement.synthetic import Size, make_instance
 from support.oracles import everything, illegal_moves, naive_value
 from support.problems import make_problem, problems

@@ -22,13 +22,13 @@ from placement.core.verify.role_claims import (
     proven_distance,
     proves_even_roles,
 )
-from placement.draft_problem import build_problem
-from placement.load import Resource
+from placement.draft.draft import Settings, start_draft
+from placement.model.load import Resource
+from placement.model.targets import Members, find_targets, share_out
 from placement.operations import Leaders
-from placement.rules.draft import Settings, start_draft
-from placement.rules.left_alone import LeaveUnsettled
+from placement.planning.encode import build_problem
+from placement.rules.frozen_partitions import LeaveUnsettled
 from placement.synthetic import SIZES, make_instance
-from placement.targets import Members, find_targets, share_out
 from support.clusters import clusters, make_state
 
 

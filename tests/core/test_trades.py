@@ -18,10 +18,10 @@ from placement.core.model.objective import evaluate, misplaced_roles
 from placement.core.model.problem import Problem
 from placement.core.search.kernels import access, layout, relocate, role_swaps, stages
 from placement.core.search.kernels.state import arrangement_of
-from placement.load import RESOURCES
+from placement.draft.draft import Settings
+from placement.model.load import RESOURCES
 from placement.operations import Rebalance
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from placement.synthetic import SIZES, make_instance
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.change import reassign
-from placement.explain.moves import list_moves
-from placement.load import weigh
+from placement.explain.move_table import list_moves
+from placement.model.load import weigh
+from placement.model.reassignment import reassign
 from support.clusters import clusters
 from support.commands import run
 from support.naive import replicas_of

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, LogDirState
-from placement.explain.moves import list_moves
-from placement.explain.planned import explain_planned, explain_reassignment
-from placement.explain.reasons import REASONS, Reason, Undone
-from placement.load import RESOURCES, UNIT_ROW
+from placement.draft.draft import Settings
+from placement.explain.move_reasons import REASONS, Reason, Undone
+from placement.explain.move_table import list_moves
+from placement.explain.planned_moves import explain_planned, explain_reassignment
+from placement.model.cluster import BrokerState, LogDirState
+from placement.model.load import RESOURCES, UNIT_ROW
 from placement.operations import (
     AddBrokers,
     Rebalance,
     RemoveBrokers,
     SetReplicationFactor,
 )
-from placement.planning import draft_shares, loads_of, make_draft, plan
+from placement.planning.plan import draft_shares, loads_of, make_draft, plan
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.draft import Settings
 from planner.explain.from_file import explain_file
 from planner.plan.reassignment_file import ReassignmentFile
 from support.clusters import Dir, clusters, make_state

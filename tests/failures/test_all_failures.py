@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failures.clusters import Case, cases
-from placement.cluster import ABSENT, BrokerState, ClusterState
-from placement.failures.controller import Loss, lose
-from placement.failures.damage import KINDS
-from placement.failures.decision import is_usable
-from placement.failures.domains import DomainKind, Domains, domains_of
+from placement.failures.controller_decision import is_usable
+from placement.failures.controller_events import Loss, lose
 from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
-from placement.failures.health import health_of
-from placement.failures.levels import levels_after
-from placement.failures.outlook import Outlook, outlook
-from placement.failures.pairs import pair_failures
-from placement.failures.singles import single_failures
-from placement.failures.table import Failures
-from placement.load import Resource
+from placement.failures.failure_domains import DomainKind, Domains, domains_of
+from placement.failures.failure_outlook import Outlook, outlook
+from placement.failures.failure_table import Failures
+from placement.failures.pair_failures import pair_failures
+from placement.failures.partition_damage import KINDS
+from placement.failures.partition_health import health_of
+from placement.failures.rebuilt_use import levels_after
+from placement.failures.single_failures import single_failures
+from placement.model.cluster import ABSENT, BrokerState, ClusterState
+from placement.model.load import Resource
 from support.clusters import Dir, make_state
 
 MASKS = {

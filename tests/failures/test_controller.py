@@ -14,14 +14,14 @@ from failures.clusters import (
     registration,
     registrations,
 )
-from placement.cluster import ABSENT, ClusterState
-from placement.failures.controller import bring_back, elect, lose
-from placement.failures.decision import ElectionRules
+from placement.failures.controller_decision import ElectionRules
+from placement.failures.controller_events import bring_back, elect, lose
 from placement.failures.partition_change import (
     Election,
     Registration,
     change_partition,
 )
+from placement.model.cluster import ABSENT, ClusterState
 from support.clusters import make_state
 
 

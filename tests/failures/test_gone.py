@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from placement.cluster import BrokerState
-from placement.failures.domains import DomainKind
 from placement.failures.failover import ON_RETURN
-from placement.failures.outlook import outlook
-from placement.failures.pairs import pair_failures
-from placement.failures.singles import single_failures
-from placement.load import Resource
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import outlook
+from placement.failures.pair_failures import pair_failures
+from placement.failures.single_failures import single_failures
+from placement.model.cluster import BrokerState
+from placement.model.load import Resource
 from planner.demo import SNAPSHOT_FILE
 from support.clusters import make_state
 from support.commands import run

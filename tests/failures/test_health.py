@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 
 from failures.clusters import Case, NaiveCluster, cases, loss_of, registrations
-from placement.cluster import ABSENT, UNKNOWN
-from placement.failures.automatic import next_election
-from placement.failures.controller import lose
-from placement.failures.health import health_of, unclean_losses
+from placement.failures.automatic_election import next_election
+from placement.failures.controller_events import lose
+from placement.failures.partition_health import health_of, unclean_losses
+from placement.model.cluster import ABSENT, UNKNOWN
 from support.clusters import make_state
 
 

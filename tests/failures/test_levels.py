@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.failures.domains import DomainKind
 from placement.failures.failover import ON_RETURN
-from placement.failures.outlook import outlook
-from placement.failures.singles import single_failures
-from placement.failures.survivors import Pools, even_levels
-from placement.load import Resource
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import outlook
+from placement.failures.single_failures import single_failures
+from placement.failures.survivor_loads import Pools, even_levels
+from placement.model.load import Resource
 from support.clusters import make_state
 
 RACKS = st.lists(

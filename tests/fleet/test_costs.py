@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
 from planner.cli.fleet_costs import cost_lines, print_cluster_costs
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError

@@ -2,8 +2,8 @@
 
 import pytest
 
-from placement.load import Resource
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
+from placement.model.load import Resource
 from placement.score import score_cluster
 from planner.cli.fleet_fail_on import judged, print_failing
 from planner.cli.fleet_lines import LEGEND, ClusterFacts

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fuzz.grown import grown
 from fuzz.options import broker_list, emptied_dirs, own_options, shared_options
-from placement.cluster import ABSENT, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 from placement.operations import Defect
 from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.make import OPERATIONS

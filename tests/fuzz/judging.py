@@ -11,8 +11,8 @@ from fuzz.left_alone import why_left_alone
 from fuzz.promises import dirs_of, judge_promises, lies_in, wanted_factors
 from fuzz.soft_goals import judge_soft_goals
 from placement.check import Finding, Target, check
-from placement.cluster import ABSENT, ClusterState
-from placement.rules.easing import HARD, goals_named
+from placement.draft.soft_rules import HARD, goals_named
+from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import BadInputError
 from planner.plan.make import Planned, make, rules_of
 from planner.plan.request import PlanRequest, read_request

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from fuzz.drawn import Drawn
-from placement.cluster import ClusterState, LogDirState, Storage
+from placement.model.cluster import ClusterState, LogDirState, Storage
 
 
 def why_left_alone(

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.operations import Defect
 from planner.plan.own_options import OwnOptions
 

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fuzz.drawn import Drawn
-from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState, Storage
+from placement.model.cluster import (
+    ABSENT,
+    BrokerState,
+    ClusterState,
+    LogDirState,
+    Storage,
+)
 from planner.plan.make import Planned
 
 Dir = tuple[int, str]

@@ -9,10 +9,10 @@ import numpy as np
 from fuzz.drawn import Drawn
 from fuzz.left_alone import why_left_alone
 from placement.check import CheckSettings, Target, check
-from placement.check.bands import Band, banded
-from placement.check.case import look_up
-from placement.cluster import ABSENT, BrokerState, ClusterState, LogDirState
-from placement.load import first_live_replica
+from placement.check.case.plan_case import look_up
+from placement.check.goals.broker_bands import Band, banded
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+from placement.model.load import first_live_replica
 from planner.plan.held_rules import with_chosen_rules
 from planner.plan.make import Planned, rules_of
 from planner.plan.request import read_request

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from placement.cluster import BrokerState, ClusterState
 from placement.errors import KafkaRefusalError
-from placement.java_maps import hash_order
-from placement.java_random import JavaRandom
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.from_scratch import classic, propose_from_scratch
+from placement.kafka_java.java_maps import hash_order
+from placement.kafka_java.java_random import JavaRandom
+from placement.model.cluster import BrokerState, ClusterState
+from placement.placers.generate_proposal import classic, propose_from_scratch
+from placement.placers.usable_brokers import PlacerBrokers
 from planner.generate import (
     GenerateRequest,
     find_refusals,

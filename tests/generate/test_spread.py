@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, check
-from placement.cluster import BrokerState, ClusterState
 from placement.core.flow import even_counts
-from placement.even_spread import spread_topics
-from placement.placers.brokers import PlacerBrokers
+from placement.model.cluster import BrokerState, ClusterState
+from placement.placers.even_spread import spread_topics
+from placement.placers.usable_brokers import PlacerBrokers
 from planner.errors import BadInputError
 from planner.generate import GenerateRequest, Proposal, generate
 from planner.plan.plan_input import to_target

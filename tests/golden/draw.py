@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fuzz.grown import TROUBLE, Grower, Size
 from golden.drawn_cases import CLUSTERS
-from placement.cluster import UNKNOWN, ClusterState
+from placement.model.cluster import UNKNOWN, ClusterState
 from planner.snapshot import Snapshot
 from support.clusters import clusters
 

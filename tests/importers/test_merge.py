@@ -627,7 +627,7 @@ def test_the_order_of_files_does_not_matter(cluster, rng):
 
 
 def test_samples_make_a_cluster_that_can_be_planned():
-    from placement.cluster import BrokerState
+    from placement.model.cluster import BrokerState
 
     state = merge(
         [

@@ -10,13 +10,13 @@ from integration.kafka.cluster import TOOLS, Cluster, wait_until
 from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import execute, replicas_of, wait_until_there
 from integration.told import told_brokers, told_topics
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.manual import (
+from placement.placers.manual_placement import (
     ManualAssignment,
     check_added_partitions,
     check_new_topic,
     read_replica_assignment,
 )
+from placement.placers.usable_brokers import PlacerBrokers
 
 pytestmark = pytest.mark.kafka
 

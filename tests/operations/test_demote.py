@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, ClusterState
 from placement.core.model.solution import Status
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState
 from placement.operations import Demote
-from placement.rules.draft import Settings
 from planner.plan.document import elections, make_plan
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

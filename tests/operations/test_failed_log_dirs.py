@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from placement.change import unchanged
-from placement.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.reassignment import unchanged
 from placement.operations import Fix
 from planner.plan.figures import survive
 from planner.snapshot import Snapshot, read_snapshot

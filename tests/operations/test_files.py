@@ -7,7 +7,7 @@ import json
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.plan.document import to_document
 from planner.plan.folder import plan_files

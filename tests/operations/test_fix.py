@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, ClusterState, LogDirState
 from placement.core.model.solution import Status
-from placement.impossible import explain_impossible
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.operations import Defect, Fix
 from placement.operations.fix import usual_factors
-from placement.planning import plan
-from placement.rules.draft import Settings
-from placement.rules.keep import KeepTopics
-from placement.rules.racks import WithinRack
+from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.plan import plan
+from placement.rules.pinning import KeepTopics
+from placement.rules.rack_rules import WithinRack
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, live_ids
 from support.operations import (

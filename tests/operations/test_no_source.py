@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.check import Target, check
-from placement.cluster import BrokerState, ClusterState, LogDirState
 from placement.core.model.solution import Status
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.operations import (
     Demote,
     Fix,
@@ -19,8 +20,7 @@ from placement.operations import (
     ReplaceBroker,
     SetReplicationFactor,
 )
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from planner.snapshot import Snapshot, read_snapshot
 from support.clusters import Dir, make_state
 from support.commands import run

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, ClusterState
 from placement.core.model.solution import Status
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import Resource
 from placement.operations import ReplaceBroker
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.draft import Settings
-from placement.rules.keep import OnlyTrades
-from placement.rules.racks import WithinRack
+from placement.rules.pinning import OnlyTrades
+from placement.rules.rack_rules import WithinRack
 from support.clusters import clusters, make_state
 from support.operations import lists_after, lists_of, plan_checked, planned
 

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from fuzz.grown import grown
 from placement.check import CheckSettings
-from placement.cluster import BrokerState, ClusterState
 from placement.core.model.solution import Status
-from placement.load import RESOURCES, Resource, loads_of
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import RESOURCES, Resource, loads_of
 from placement.operations import SetReplicationFactor
-from placement.planning import plan
-from placement.rules.draft import Settings
-from placement.rules.keep import OnlyTrades
-from placement.rules.racks import WithinRack
+from placement.planning.plan import plan
+from placement.rules.pinning import OnlyTrades
+from placement.rules.rack_rules import WithinRack
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, live_ids, replicas_of
 from support.operations import lists_after, lists_of, plan_checked, planned

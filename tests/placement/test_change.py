@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.change import Reassignment, reassign, unchanged
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     BrokerState,
     ClusterState,
     LogDirState,
 )
-from placement.load import first_live_replica, fixed_disk_bytes, weigh
+from placement.model.load import first_live_replica, fixed_disk_bytes, weigh
+from placement.model.reassignment import Reassignment, reassign, unchanged
 from support.clusters import Dir, clusters, make_state
 from support.naive import failed_ids, live_ids, replicas_of
 

@@ -4,9 +4,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.choosing import FEW, LEAST_GAIN, OVER, Options, choose
-from placement.choosing_many import Batches, Flat
 from placement.core.model.problem import NO_LIMIT, Limits
+from placement.operations.steps.batched_choice import Batches, Flat
+from placement.operations.steps.multiple_choice import (
+    FEW,
+    LEAST_GAIN,
+    OVER,
+    Options,
+    choose,
+)
 
 
 def make_limits(lower, upper, capacity=None) -> Limits:

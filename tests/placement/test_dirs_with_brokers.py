@@ -11,13 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, check, is_ok
-from placement.cluster import ABSENT
 from placement.core.model.solution import Status
-from placement.impossible import explain_impossible
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT
+from placement.model.load import Resource
 from placement.operations import RemoveBrokers
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.plan import plan
 from planner.plan.document import make_plan, to_document
 from planner.plan.folder import target_lists
 from planner.plan.make import make

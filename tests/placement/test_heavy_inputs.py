@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from placement.core.model.solution import Status
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.load import Resource
 from placement.operations import AddBrokers, Rebalance
-from placement.rules.draft import Settings
 from support.clusters import make_state
 from support.operations import lists_after, plan_checked
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from placement.load import RESOURCES, Resource
+from placement.model.load import RESOURCES, Resource
 from placement.score import score_cluster
 from placement.score.hot_spots import MOST_PARTITIONS, MOST_SPOTS, MOST_TOPICS
 from support.clusters import clusters, make_state

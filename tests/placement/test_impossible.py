@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import LogDirState, Storage
 from placement.core.model.solution import Status
-from placement.impossible import HARD_RULES, explain_impossible, is_active
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import LogDirState, Storage
+from placement.model.load import Resource
 from placement.operations import (
     AddBrokers,
     Demote,
@@ -18,25 +18,29 @@ from placement.operations import (
     RemoveBrokers,
     SetReplicationFactor,
 )
-from placement.planning import plan
-from placement.rules.apart import TopicsApart
+from placement.planning.infeasibility.infeasible_rules import (
+    HARD_RULES,
+    explain_impossible,
+    is_active,
+)
+from placement.planning.plan import plan
+from placement.rules.anti_affinity import TopicsApart
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.columns import (
+from placement.rules.colocation import TopicsTogether
+from placement.rules.goal_columns import (
     LeaderIn,
     MinTopicLeaders,
     PotentialOut,
     SpreadTopics,
 )
-from placement.rules.draft import Settings
-from placement.rules.keep import (
+from placement.rules.list_positions import EvenPositions
+from placement.rules.pinning import (
     KeepLeaders,
     KeepTopics,
     OnlyOverThreshold,
     OnlyTrades,
 )
-from placement.rules.positions import EvenPositions
-from placement.rules.racks import WithinRack
-from placement.rules.together import TopicsTogether
+from placement.rules.rack_rules import WithinRack
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after
 
@@ -468,7 +472,9 @@ def test_of_what_cannot_be_packed_cp_sat_says_why_and_few_plans_are_made(monkeyp
         excluded_for_leaders=frozenset({0}),
     )
     found = plan(state, operation, wishes)
-    monkeypatch.setattr("placement.impossible.find_remedies", lambda *_: ())
+    monkeypatch.setattr(
+        "placement.planning.infeasibility.infeasible_rules.find_remedies", lambda *_: ()
+    )
 
     def planned(settings):
         made.append(settings)
@@ -496,7 +502,9 @@ def test_what_is_short_in_a_rack_is_named():
 
 
 def test_no_plan_is_looked_for_in_a_large_cluster(monkeypatch):
-    monkeypatch.setattr("placement.impossible.MOST_SOLVED", 1)
+    monkeypatch.setattr(
+        "placement.planning.infeasibility.infeasible_rules.MOST_SOLVED", 1
+    )
     state = make_state([[0], [0], [1]], racks="ab")
 
     _, why = because(state, RemoveBrokers((0,)), Settings(max_moves=1))
@@ -507,7 +515,9 @@ def test_no_plan_is_looked_for_in_a_large_cluster(monkeypatch):
 
 
 def test_of_a_large_cluster_only_what_is_proven_is_a_reason(monkeypatch):
-    monkeypatch.setattr("placement.impossible.MOST_SOLVED", 1)
+    monkeypatch.setattr(
+        "placement.planning.infeasibility.infeasible_rules.MOST_SOLVED", 1
+    )
     # Each disk may hold 80: one replica of 45, and there are three on two disks.
     state = make_state(
         [[0], [0], [1], [1]], racks="ab", size_bytes=[45, 45, 45, 20], disk_bytes=100

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check, is_ok
-from placement.leaders import choose_heirs
-from placement.load import Resource, first_live_replica
+from placement.draft.draft import Settings
+from placement.leadership.follower_order import choose_heirs
+from placement.model.load import Resource, first_live_replica
 from placement.operations import Leaders
-from placement.planning import plan
+from placement.planning.plan import plan
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.draft import Settings
 from support.clusters import clusters, make_state
 from support.naive import lists_of
 

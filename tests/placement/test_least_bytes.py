@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import Bands, cost_bound
 from placement.core.model.problem import NO_LIMIT
-from placement.draft_problem import build_problem, leading_replicas
-from placement.load import RESOURCES, broker_loads, heaviest_replicas
+from placement.draft.draft import Settings, start_draft
+from placement.model.load import RESOURCES, broker_loads, heaviest_replicas
+from placement.model.targets import Members, find_targets, share_out
 from placement.operations import Rebalance
-from placement.planning import RULES, plan
-from placement.rules.draft import Settings, start_draft
+from placement.planning.encode import build_problem, leading_replicas
+from placement.planning.plan import RULES, plan
 from placement.score import score_cluster
 from placement.score.least_bytes import least_bytes
-from placement.targets import Members, find_targets, share_out
 from support.clusters import clusters, make_state
 from support.oracles import everything
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
 from placement.errors import InvalidClusterError
-from placement.load import (
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
+from placement.model.load import (
     RESOURCES,
     UNITS,
     add_to,

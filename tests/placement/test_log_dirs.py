@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check, is_ok
-from placement.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState
 from placement.core.model.solution import Status
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState
+from placement.model.load import Resource
 from placement.operations import (
     Fix,
     LogDirs,
@@ -20,8 +21,7 @@ from placement.operations import (
     ReplaceBroker,
     SetReplicationFactor,
 )
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from planner.plan.reason import shortfall_text
 from support.clusters import Dir, clusters, make_state
 

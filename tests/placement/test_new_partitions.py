@@ -10,10 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings
-from placement.cluster import ABSENT, BrokerState, ClusterState
 from placement.core.model.solution import Status
-from placement.load import Resource
-from placement.new_partitions import (
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, BrokerState, ClusterState
+from placement.model.load import Resource
+from placement.planning.new_partitions.plan_new_partitions import (
     Expected,
     explain_new,
     place_by_hand,
@@ -21,9 +22,8 @@ from placement.new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from placement.planned import PlannedPlacement
+from placement.planning.result import PlannedPlacement
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.draft import Settings
 from planner.plan.check_new import check_new
 from support.clusters import clusters, make_state
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
-from placement.cluster import BrokerState, ClusterState, Storage
 from placement.core.model.solution import Status
-from placement.load import Resource, loads_of
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState, Storage
+from placement.model.load import Resource, loads_of
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
-from placement.planned import PlannedPlacement
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot
 from support.clusters import clusters, make_state

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import ABSENT, BrokerState, LogDirState
-from placement.load import RESOURCES, Resource, weigh
-from placement.rules.draft import DEFAULT_THRESHOLDS
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.model.cluster import ABSENT, BrokerState, LogDirState
+from placement.model.load import RESOURCES, Resource, weigh
+from placement.model.targets import Members, share_out
 from placement.score import rack_broken, score_placement
-from placement.targets import Members, share_out
 from support.clusters import Dir, clusters, make_state
 from support.naive import live_ids, replicas_of
 

@@ -7,8 +7,8 @@ from statistics import fmean, pstdev
 import pytest
 from hypothesis import given, settings
 
-from placement.cluster import ABSENT, UNKNOWN, LogDirState
-from placement.load import RESOURCES, Resource
+from placement.model.cluster import ABSENT, UNKNOWN, LogDirState
+from placement.model.load import RESOURCES, Resource
 from placement.score import VIOLATIONS, score_cluster
 from support.clusters import Dir, clusters, make_state
 from support.naive import naive_bytes, naive_fixed_bytes, replicas_of

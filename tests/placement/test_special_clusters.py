@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from placement.cluster import BrokerState, ClusterState, LogDirState, Storage
 from placement.core.model.solution import Status
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState, ClusterState, LogDirState, Storage
+from placement.model.load import Resource
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
-from placement.planned import PlannedPlacement
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
 from support.clusters import Dir, make_state
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}

@@ -5,11 +5,11 @@ import functools
 import numpy as np
 import pytest
 
-from placement.cluster import BrokerState, ClusterState
-from placement.load import broker_loads, weigh
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import broker_loads, weigh
 from placement.operations import AddBrokers, Rebalance, RemoveBrokers
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.classic import arrange_by_rack, place_classic
+from placement.placers.classic_placer import arrange_by_rack, place_classic
+from placement.placers.usable_brokers import PlacerBrokers
 from placement.synthetic import (
     FAMILIES,
     SIZES,

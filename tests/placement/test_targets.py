@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, ClusterState
-from placement.load import (
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import (
     RESOURCES,
     Resource,
     broker_loads,
@@ -19,7 +19,7 @@ from placement.load import (
     preferred_leaders,
     weigh,
 )
-from placement.targets import (
+from placement.model.targets import (
     Members,
     Shares,
     Targets,

@@ -6,10 +6,10 @@ from math import ceil
 import numpy as np
 import pytest
 
-from placement.load import RESOURCES, Resource
+from placement.draft.draft import Settings
+from placement.model.load import RESOURCES, Resource
 from placement.operations import RemoveBrokers
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
 from placement.synthetic import SIZES, make_instance
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

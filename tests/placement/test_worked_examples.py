@@ -1,12 +1,12 @@
 """Worked examples that must come out exactly, each under its own name."""
 
-from placement.cluster import ClusterState
 from placement.core.model.solution import Status
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState
+from placement.model.load import Resource
 from placement.operations import AddBrokers, Rebalance, RemoveBrokers
-from placement.planned import PlannedPlacement
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
 from support.clusters import make_state
 
 COUNTS = Settings(resources=(Resource.REPLICAS, Resource.LEADERS))

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 import placement.errors
-from placement.java_maps import hash_order
-from placement.java_random import JavaRandom
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.classic import place_classic
-from placement.placers.striped import place_striped
-from placement.reassigning import (
+from placement.kafka_java.java_maps import hash_order
+from placement.kafka_java.java_random import JavaRandom
+from placement.model.kraft_reassignment import (
     SettledReplicas,
     cancel_reassignment,
     complete_reassignment,
     start_reassignment,
 )
+from placement.placers.classic_placer import place_classic
+from placement.placers.striped_placer import place_striped
+from placement.placers.usable_brokers import PlacerBrokers
 from support.golden import golden_lines
 
 

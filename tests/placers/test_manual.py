@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement import errors
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.manual import (
+from placement.placers.manual_placement import (
     ManualAssignment,
     check_added_partitions,
     check_new_topic,
     growth_refusal,
     read_replica_assignment,
 )
+from placement.placers.usable_brokers import PlacerBrokers
 
 BROKERS = PlacerBrokers(
     ids=(0, 1, 2), racks=(None,) * 3, is_fenced=(False, False, True)

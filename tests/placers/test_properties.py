@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.errors import KafkaRefusalError
-from placement.java_maps import hash_order, string_hash
-from placement.java_random import JavaRandom
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.classic import place_classic
-from placement.placers.striped import place_striped
+from placement.kafka_java.java_maps import hash_order, string_hash
+from placement.kafka_java.java_random import JavaRandom
+from placement.placers.classic_placer import place_classic
+from placement.placers.striped_placer import place_striped
+from placement.placers.usable_brokers import PlacerBrokers
 
 NOT_FENCED = st.just(False)
 THREE_RACKS = st.sampled_from("abc")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from placement.java_random import JavaRandom
-from placement.placers.brokers import PlacerBrokers
-from placement.placers.classic import arrange_by_rack, place_classic
-from placement.placers.striped import place_striped
+from placement.kafka_java.java_random import JavaRandom
+from placement.placers.classic_placer import arrange_by_rack, place_classic
+from placement.placers.striped_placer import place_striped
+from placement.placers.usable_brokers import PlacerBrokers
 
 RACKS = {0: "r1", 1: "r3", 2: "r3", 3: "r2", 4: "r2", 5: "r1"}
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import LogDirState
+from placement.model.cluster import LogDirState
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.process import peak_memory_bytes

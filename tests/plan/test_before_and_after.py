@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState
+from placement.model.cluster import BrokerState
 from planner.plan.document import to_document
 from planner.plan.make import make
 from planner.plan.own_options import OwnOptions

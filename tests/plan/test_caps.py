@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import Storage
+from placement.model.cluster import Storage
 from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.own_options import OwnOptions

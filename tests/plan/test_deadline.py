@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from placement.load import RESOURCES, Resource, broker_loads
+from placement.model.load import RESOURCES, Resource, broker_loads
 from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState
+from placement.model.cluster import BrokerState
 from planner.plan.figures import CopyTime, copy_time, fullest_disk, survive
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from placement.check.wave_told import WaveTold, file_findings
-from placement.cluster import ClusterState
-from placement.load import Resource, weigh
-from placement.waves.settings import WaveSettings
+from placement.check.waves.throttle_lists import WaveTold, file_findings
+from placement.model.cluster import ClusterState
+from placement.model.load import Resource, weigh
+from placement.waves.wave_settings import WaveSettings
 from planner.plan.folder import plan_files
 from planner.plan.wave_document import to_document
 from planner.plan.wave_input import read_waves

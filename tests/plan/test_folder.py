@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState
+from placement.model.cluster import BrokerState
 from planner.errors import BadInputError
 from planner.plan.document import elections
 from planner.plan.file_parts import MOST_PARTITIONS_PER_FILE

@@ -11,16 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState
 from placement.core.bounds.overfull_sets import BIN
 from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import MET, Shortfall, Status
-from placement.impossible import HARD_RULES, _bare_problem, explain_impossible
-from placement.load import Resource, loads_of
+from placement.draft.draft import Settings
+from placement.model.cluster import BrokerState
+from placement.model.load import Resource, loads_of
 from placement.operations import Fix, Rebalance, RemoveBrokers
-from placement.planning import make_draft, plan
-from placement.remedy import Asked, applied
-from placement.rules.draft import Settings
+from placement.planning.infeasibility.infeasible_rules import (
+    HARD_RULES,
+    _bare_problem,
+    explain_impossible,
+)
+from placement.planning.infeasibility.remedy import Asked, applied
+from placement.planning.plan import make_draft, plan
 from planner.demo import SNAPSHOT_FILE
 from planner.plan.document import shortfall_document, to_document
 from planner.plan.rule_request import RuleRequest

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from placement.cluster import BrokerState
+from placement.model.cluster import BrokerState
 from planner.plan.folder import plan_files
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

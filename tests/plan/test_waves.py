@@ -289,8 +289,8 @@ def test_full_disks_that_wait_for_each_other_are_named(capsys, tmp_path):
             }
         ],
     }
-    from placement.load import Resource, weigh
-    from placement.waves.settings import WaveSettings
+    from placement.model.load import Resource, weigh
+    from placement.waves.wave_settings import WaveSettings
     from planner.plan.wave_document import to_document
     from planner.plan.waves import check_planned, plan_waves
     from planner.snapshot import Snapshot
@@ -335,8 +335,8 @@ def test_what_has_no_room_for_a_while_is_told_in_the_plan():
 
 
 def test_a_replica_put_aside_is_told(tmp_path):
-    from placement.load import Resource, weigh
-    from placement.waves.settings import WaveSettings
+    from placement.model.load import Resource, weigh
+    from placement.waves.wave_settings import WaveSettings
     from planner.plan.wave_document import to_document
     from planner.plan.waves import check_planned, plan_waves
     from support.clusters import make_state

@@ -112,6 +112,6 @@ def test_a_name_that_is_gone_would_be_found():
 
 def test_entries_cover_what_they_say():
     assert covers("placement.*", "placement.core.solve.solve")
-    assert covers("placement.cluster", "placement.cluster.ClusterState")
+    assert covers("placement.model.cluster", "placement.model.cluster.ClusterState")
     assert not covers("placement", "placement.core.solve.solve")
-    assert not covers("placement.cluster", "placement.load.weigh")
+    assert not covers("placement.model.cluster", "placement.model.load.weigh")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from fuzz.grown import grown
 from placement.check import Target
-from placement.check.topic_groups import topics_apart
+from placement.check.rules.topic_groups import topics_apart
 from placement.core.exact.milp.bin_labelling import Places, Room, choose_sides
-from placement.explain.planned import explain_planned
-from placement.explain.reasons import REASONS
+from placement.explain.move_reasons import REASONS
+from placement.explain.planned_moves import explain_planned
 from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.own_options import OwnOptions

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import ABSENT
+from placement.model.cluster import ABSENT
 from placement.rules.broker_sets import BrokerSets
 from planner.errors import BadInputError
 from planner.plan.document import to_document

@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import cruise_control
-from placement.load import RESOURCES, Resource, loads_of
+from placement.draft.draft import Settings
+from placement.model.load import RESOURCES, Resource, loads_of
+from placement.model.targets import find_targets
 from placement.operations import Rebalance
-from placement.planning import draft_shares, make_draft, plan
-from placement.rules.columns import SpreadTopics, uneven_topics
-from placement.rules.draft import Settings
-from placement.rules.its_limits import CruiseControlLimits
-from placement.rules.levels import broker_limits
+from placement.planning.plan import draft_shares, make_draft, plan
+from placement.rules.cruise_control import CruiseControlLimits
+from placement.rules.goal_columns import SpreadTopics, uneven_topics
+from placement.rules.hard_levels import broker_limits
 from placement.rules.topic_spread import topic_caps
 from placement.synthetic import Size, make_instance
-from placement.targets import find_targets
 from planner.plan.folder import write_plan
 from planner.plan.make import make, rules_of
 from planner.plan.plan_input import check_settings, read_plan

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState
 from placement.core.model.solution import Status
-from placement.hardening import missed_goals
-from placement.load import RESOURCES, Resource
+from placement.draft.draft import Settings
+from placement.draft.soft_rules import HARD, goals_named
+from placement.model.cluster import BrokerState
+from placement.model.load import RESOURCES, Resource
 from placement.operations import Rebalance
-from placement.planning import plan
-from placement.rules.draft import Settings
-from placement.rules.easing import HARD, goals_named
+from placement.planning.elastic.hard_goals import missed_goals
+from placement.planning.plan import plan
 from planner.cli.rule_options import without_overruled
 from planner.errors import BadInputError
 from planner.plan.document import to_document

@@ -7,12 +7,18 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings
 from placement.core.model.problem import NO_LIMIT
-from placement.load import RESOURCES, Resource, broker_loads, preferred_leaders, weigh
+from placement.draft.draft import Settings
+from placement.model.load import (
+    RESOURCES,
+    Resource,
+    broker_loads,
+    preferred_leaders,
+    weigh,
+)
 from placement.operations import Leaders, Rebalance, RemoveBrokers, ReplaceBroker
-from placement.planning import make_draft, plan
-from placement.rules.draft import Settings
+from placement.planning.plan import make_draft, plan
 from placement.rules.hosts import host_capacities
-from placement.rules.keep import OnlyOverThreshold
+from placement.rules.pinning import OnlyOverThreshold
 from planner.plan.document import to_document
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import check
-from placement.cluster import ABSENT, BrokerState, LogDirState
+from placement.model.cluster import ABSENT, BrokerState, LogDirState
 from planner.plan.document import elections
 from planner.plan.folder import target_lists
 from planner.plan.make import make, rules_of

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import LogDirState
-from placement.hard_dirs import missed_dirs
-from placement.impossible import explain_impossible
-from placement.load import Resource
+from placement.draft.draft import Settings
+from placement.log_dirs.hard_dir_band import missed_dirs
+from placement.model.cluster import LogDirState
+from placement.model.load import Resource
 from placement.operations import LogDirs
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.plan import plan
 from planner.plan.document import to_document
 from planner.plan.make import make
 from planner.plan.request import PlanRequest

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, LogDirState, Storage
+from placement.model.cluster import BrokerState, LogDirState, Storage
 from planner.errors import BadInputError
 from planner.plan.new_partitions import make_new
 from planner.plan.new_request import NewRequest

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
-from placement.check.positions import even_positions
+from placement.check.rules.list_positions import even_positions
+from placement.draft.draft import Settings
+from placement.leadership.list_positions import spread_positions, uneven_positions
 from placement.operations import Leaders, Rebalance
-from placement.planning import make_draft, plan
-from placement.positions import spread_positions, uneven_positions
-from placement.rules.draft import Settings
-from placement.rules.positions import EvenPositions
+from placement.planning.plan import make_draft, plan
+from placement.rules.list_positions import EvenPositions
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RuleRequest

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import Target
-from placement.check.chosen_rules import (
+from placement.check.case.check_settings import HardGoals
+from placement.check.goals.hard_goals import _uneven
+from placement.check.rules.chosen_rules import (
     broker_sets,
     kept_topics,
     only_trades,
@@ -17,25 +19,23 @@ from placement.check.chosen_rules import (
     strict_racks,
     within_rack,
 )
-from placement.check.goals import _uneven
-from placement.check.move_caps import move_caps
-from placement.check.settings import HardGoals
+from placement.check.rules.move_caps import move_caps
 from placement.core.model.solution import Status
-from placement.impossible import explain_impossible
-from placement.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
+from placement.draft.draft import Settings, mean_use
+from placement.draft.rule_tables import Eligibility, class_tables
+from placement.model.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
 from placement.operations import Rebalance, RemoveBrokers
-from placement.planning import plan
+from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.plan import plan
 from placement.rules.broker_sets import BrokerSets, home_sets
-from placement.rules.columns import (
+from placement.rules.goal_columns import (
     LeaderIn,
     MinTopicLeaders,
     PotentialOut,
     SpreadTopics,
 )
-from placement.rules.draft import Settings, mean_use
-from placement.rules.keep import KeepTopics, OnlyOverThreshold, OnlyTrades
-from placement.rules.racks import WithinRack
-from placement.rules.tables import Eligibility, class_tables
+from placement.rules.pinning import KeepTopics, OnlyOverThreshold, OnlyTrades
+from placement.rules.rack_rules import WithinRack
 from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.option_reader import OptionReader
@@ -208,7 +208,7 @@ def test_only_brokers_over_a_threshold_give_replicas_away(state):
     before = found.reassignment.before
     leader = found.draft.state.partitions.leader_idx
     del leader
-    from placement.rules.levels import hard_capacities
+    from placement.rules.hard_levels import hard_capacities
 
     load = broker_loads(before, weigh(before), _first_live(before))
     over = (load > hard_capacities(found.draft)).any(axis=1)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.check import bands
-from placement.load import RESOURCES, UNITS
+from placement.check.goals import broker_bands
+from placement.model.load import RESOURCES, UNITS
 from planner.plan.make import make
 from planner.plan.own_options import OwnOptions
 from planner.plan.request import PlanRequest
@@ -32,9 +32,9 @@ def planned(state, goal="rebalance", factor=None, **options):
             found.append(band)
             yield band
 
-    banded = bands.banded
+    banded = broker_bands.banded
     with (
-        mock.patch.object(bands, "banded", kept),
+        mock.patch.object(broker_bands, "banded", kept),
         mock.patch("planner.plan.make.explain_impossible", return_value=None),
     ):
         made = make(state, request)

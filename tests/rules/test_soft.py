@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings
-from placement.cluster import BrokerState
-from placement.impossible import HARD_RULES
-from placement.load import Resource
+from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
+from placement.draft.soft_rules import ALWAYS_HARD, SOFT, rules_named
+from placement.model.cluster import BrokerState
+from placement.model.load import Resource
 from placement.operations import Rebalance, RemoveBrokers
-from placement.planning import plan
-from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
-from placement.rules.easing import ALWAYS_HARD, SOFT, rules_named
+from placement.planning.infeasibility.infeasible_rules import HARD_RULES
+from placement.planning.plan import plan
 from planner.errors import BadInputError
 from planner.plan.document import to_document
 from planner.plan.make import make

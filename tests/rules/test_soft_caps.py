@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.plan_notes import plan_notes
-from placement.rules.easing import CAPS
+from placement.draft.soft_rules import CAPS
+from placement.planning.plan_notes import plan_notes
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RULE_NAMES, RuleRequest

@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
-from placement.check.chosen_rules import within_rack
-from placement.cluster import BrokerState
+from placement.check.rules.chosen_rules import within_rack
+from placement.model.cluster import BrokerState
 from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RULE_NAMES, RuleRequest

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 
 from fuzz.grown import grown
 from placement.check import Target
-from placement.check.topic_groups import topics_together
-from placement.cluster import BrokerState
-from placement.explain.planned import explain_planned
-from placement.explain.reasons import REASONS
+from placement.check.rules.topic_groups import topics_together
+from placement.explain.move_reasons import REASONS
+from placement.explain.planned_moves import explain_planned
+from placement.model.cluster import BrokerState
 from planner.errors import BadInputError
 from planner.plan.make import make
 from planner.plan.own_options import OwnOptions

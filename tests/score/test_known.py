@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from placement.load import RESOURCES, Resource
-from placement.score.cluster import score_cluster
-from placement.score.known import known_loads, known_rack_loads
+from placement.model.load import RESOURCES, Resource
+from placement.score.cluster_score import score_cluster
+from placement.score.known_loads import known_loads, known_rack_loads
 from planner.score.document import score_document
 from planner.score.make import score_snapshot
 from planner.score.tables import score_table

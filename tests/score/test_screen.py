@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from placement.cluster import BrokerState
+from placement.model.cluster import BrokerState
 from placement.score import score_cluster
 from planner.plan.words import SCREEN_WIDTH
 from planner.score.make import Scored, age_s

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 
-from placement.load import RESOURCES
+from placement.model.load import RESOURCES
 from placement.score import score_cluster
 from planner.errors import BadInputError
 from planner.score.document import score_document

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import theilslopes
 
-from placement.score.trend import MOST_POINTS, days_until, growth_of
+from placement.score.load_trend import MOST_POINTS, days_until, growth_of
 
 VALUES = st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=12)
 
@@ -84,7 +84,7 @@ def test_a_quarter_of_nonsense_changes_nothing():
 
 
 def test_long_series_are_thinned_and_wide_tables_cut(monkeypatch):
-    monkeypatch.setattr("placement.score.trend._PAIRS_AT_A_TIME", 30_000)
+    monkeypatch.setattr("placement.score.load_trend._PAIRS_AT_A_TIME", 30_000)
     days = np.arange(3.0 * MOST_POINTS)
     values = np.outer(days, np.arange(7.0)) + 3
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.load import Resource
-from placement.sizing.demand import (
+from placement.model.load import Resource
+from placement.sizing.broker_kinds import BrokerKind, mix_fleet
+from placement.sizing.demand.broker_demand import (
     SIZED,
     Demand,
     Wanted,
@@ -19,9 +20,12 @@ from placement.sizing.demand import (
     fleet_of,
     needs_of,
 )
-from placement.sizing.kinds import BrokerKind, mix_fleet
-from placement.sizing.least import MOST_BROKERS, least_brokers, least_with_rack_lost
-from placement.sizing.mix import cheapest_mix
+from placement.sizing.fewest_brokers import (
+    MOST_BROKERS,
+    least_brokers,
+    least_with_rack_lost,
+)
+from placement.sizing.mix_model import cheapest_mix
 from support.clusters import make_state
 
 ALL = dict.fromkeys(SIZED, 1.0)
@@ -193,7 +197,7 @@ def brute_force(demand: Demand, racks: int, wanted: Wanted, most: int) -> float:
 
 
 def _fleet(counts: Any) -> Any:
-    from placement.sizing.kinds import Mix
+    from placement.sizing.broker_kinds import Mix
 
     return mix_fleet(KINDS, Mix(counts=counts, price=0.0, least_price=0.0))
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.load import Resource
-from placement.rules.draft import DEFAULT_THRESHOLDS, Settings
-from placement.scenarios.variant import variant_of
-from placement.sizing.demand import Wanted
-from placement.sizing.growth import steady_growth
-from placement.sizing.lasting import lasting_of
-from placement.sizing.size import SizingTask, fewest_like, headroom
-from placement.sizing.standing import unfit
-from placement.sizing.successors import spread_successors
+from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
+from placement.model.load import Resource
+from placement.scenarios.changes.variant import variant_of
+from placement.sizing.capacity_horizon import lasting_of
+from placement.sizing.cluster_size import SizingTask, fewest_like, headroom
+from placement.sizing.demand.broker_demand import Wanted
+from placement.sizing.demand.topic_growth import steady_growth
+from placement.sizing.follower_spread import spread_successors
+from placement.sizing.survival_check import unfit
 from placement.synthetic import Size, make_instance
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError

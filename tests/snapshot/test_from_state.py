@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import BrokerState, ClusterState
+from placement.model.cluster import BrokerState, ClusterState
 from placement.synthetic import SIZES, Size, make_instance
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     BrokerState,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from placement.rules.draft import Settings
+from placement.draft.draft import Settings
 from planner.cli.fleet_changes import print_changes, print_drift
 from planner.fleet.append import append
 from planner.fleet.changes import COUNTS, change_table

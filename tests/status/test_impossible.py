@@ -7,8 +7,8 @@ from math import isnan
 import pytest
 from hypothesis import given
 
-from placement.cluster import LogDirState, Storage
-from placement.load import Resource
+from placement.model.cluster import LogDirState, Storage
+from placement.model.load import Resource
 from placement.status import find_impossible
 from status.states import broker, document, partition
 from support.clusters import Dir, clusters, make_state

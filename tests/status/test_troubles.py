@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from failures.clusters import Case, NaiveCluster, cases, registrations
-from placement.cluster import BrokerState, LogDirState
+from placement.model.cluster import BrokerState, LogDirState
 from placement.status import Obstacle, Rescue, find_troubles
 from support.clusters import Dir, make_state
 

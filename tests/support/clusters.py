@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     Brokers,

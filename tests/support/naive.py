@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from placement.cluster import (
+from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     BrokerState,

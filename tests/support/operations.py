@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from placement.check import CheckSettings, Finding, Target, check
-from placement.cluster import ClusterState
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState
 from placement.operations import Operation
-from placement.planned import PlannedPlacement
-from placement.planning import plan
-from placement.rules.draft import Settings
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
 
 Lists = list[list[int]]
 Dirs = list[list[str | None] | None]

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from placement.cluster import ClusterState
-from placement.failures.decision import ElectionRules
-from placement.load import RESOURCES
-from placement.rules.draft import DEFAULT_THRESHOLDS
-from placement.scenarios.figures import Assumptions
-from placement.scenarios.filling import open_brokers
-from placement.scenarios.variant import Variant, variant_of
-from placement.targets import DEFAULT_BAND
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.failures.controller_decision import ElectionRules
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES
+from placement.model.targets import DEFAULT_BAND
+from placement.scenarios.changes.replica_filling import open_brokers
+from placement.scenarios.changes.variant import Variant, variant_of
+from placement.scenarios.scenario_figures import Assumptions
 from planner.snapshot import Snapshot
 from planner.what_if.changer import Changer, Context
 from planner.what_if.changes import make_change

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 
 
 def differences(left: ClusterState, right: ClusterState) -> list[str]:

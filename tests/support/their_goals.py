@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from placement.cluster import ClusterState
+from placement.model.cluster import ClusterState
 
 MARGIN, THRESHOLD = 0.9, 1.10
 BAND, TOPIC_BAND = (THRESHOLD - 1) * MARGIN, (3.0 - 1) * MARGIN

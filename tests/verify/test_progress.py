@@ -2,7 +2,7 @@
 
 import pytest
 
-from placement.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from planner.plan.reassignment_file import ReassignmentFile
 from planner.verify import Overall, Status, Verification, verify
 from support.clusters import Dir, make_state

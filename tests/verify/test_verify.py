@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.cluster import ClusterState, LogDirState
+from placement.model.cluster import ClusterState, LogDirState
 from planner.plan.reassignment_file import ReassignmentFile
 from planner.throttles import BROKER_THROTTLES, LOG_DIR_RATE, TOPIC_THROTTLES
 from planner.verify import Overall, Status, verify

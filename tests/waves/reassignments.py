@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from placement.change import Reassignment
-from placement.check.finding import Finding
-from placement.check.wave_limits import WaveDirs, WaveLimits
-from placement.check.wave_told import WaveTold
-from placement.check.waves import check_waves
-from placement.cluster import ABSENT, BrokerState, ClusterState
-from placement.load import Resource, weigh
-from placement.waves.cut import Cut, cut
-from placement.waves.settings import WaveSettings
-from placement.waves.steps import Step, steps_of
+from placement.check.case.finding import Finding
+from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.wave_checker import check_waves
+from placement.check.waves.wave_limits import WaveDirs, WaveLimits
+from placement.model.cluster import ABSENT, BrokerState, ClusterState
+from placement.model.load import Resource, weigh
+from placement.model.reassignment import Reassignment
+from placement.waves.wave_cut import Cut, cut
+from placement.waves.wave_files import Step, steps_of
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import Dir, make_state
 
 PATHS = ("/d1", "/d2")

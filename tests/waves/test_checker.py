@@ -2,7 +2,7 @@
 
 import pytest
 
-from placement.waves.steps import steps_of
+from placement.waves.wave_files import steps_of
 from support.clusters import make_state
 from waves.reassignments import (
     as_lists,
@@ -42,8 +42,8 @@ def good_waves():
     ],
 )
 def test_the_checker_finds_what_is_wrong(rule, change):
-    from placement.check.wave_limits import WaveLimits
-    from placement.check.waves import check_waves
+    from placement.check.waves.wave_checker import check_waves
+    from placement.check.waves.wave_limits import WaveLimits
 
     state = make_state(
         [[0, 1], [1, 3], [0, 1]],
@@ -60,8 +60,8 @@ def test_the_checker_finds_what_is_wrong(rule, change):
 
 
 def test_the_checker_finds_a_leader_that_is_dropped_too_early():
-    from placement.check.wave_limits import WaveLimits
-    from placement.check.waves import check_waves
+    from placement.check.waves.wave_checker import check_waves
+    from placement.check.waves.wave_limits import WaveLimits
 
     state = make_state([[0, 1, 2]], racks="abcabc", size_bytes=1)
     waves = [{("t", 0): [3, 1, 2]}, {("t", 0): [3, 4, 2]}]

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.waves import colouring
-from placement.waves.colouring import (
+from placement.waves import edge_colouring
+from placement.waves.copy_timeline import schedule_bound, schedule_copies
+from placement.waves.edge_colouring import (
     all_free,
     colour_copies,
     colour_shared_copies,
     least_waves,
     stable_order,
 )
-from placement.waves.kernels import bits
-from placement.waves.timeline import schedule_bound, schedule_copies
+from placement.waves.kernels import bit_sets
 
 GRAPHS = st.lists(
     st.tuples(st.integers(-1, 6), st.integers(0, 6)).filter(lambda e: e[0] != e[1]),
@@ -39,7 +39,7 @@ def shared_bound(source, target, cap):
 def way(request, monkeypatch):
     """Both ways that kernels run give the same."""
     limit = 10**9 if request.param == "lists" else 1
-    monkeypatch.setattr(colouring, "COMPILED_FROM", limit)
+    monkeypatch.setattr(edge_colouring, "COMPILED_FROM", limit)
 
 
 def check_caps(source, target, wave, cap_out, cap_in):
@@ -88,7 +88,7 @@ def test_lists_and_machine_code_colour_alike(monkeypatch):
         ]
 
     plain = outcome()
-    monkeypatch.setattr(colouring, "COMPILED_FROM", 1)
+    monkeypatch.setattr(edge_colouring, "COMPILED_FROM", 1)
 
     assert outcome() == plain
 
@@ -211,20 +211,20 @@ def test_a_cap_of_nothing_is_refused(caps):
 )
 def test_the_next_colour_free_at_both_ends_is_found(first, second, least):
     num = len(first)
-    words = -(-num // bits.BITS)
+    words = -(-num // bit_sets.BITS)
     free = all_free(2, num).tolist()
     for c in range(num):
         if not first[c]:
-            bits.take(free, words, 0, c)
+            bit_sets.take(free, words, 0, c)
         if not second[c]:
-            bits.take(free, words, 1, c)
-            bits.give(free, words, 1, c)
-            bits.take(free, words, 1, c)
+            bit_sets.take(free, words, 1, c)
+            bit_sets.give(free, words, 1, c)
+            bit_sets.take(free, words, 1, c)
     wanted = [c for c in range(num) if first[c] and second[c] and c >= least]
 
-    found = bits.next_common(free, free, words, 0, 1, least)
+    found = bit_sets.next_common(free, free, words, 0, 1, least)
 
-    assert found == (wanted[0] if wanted else bits.NONE)
+    assert found == (wanted[0] if wanted else bit_sets.NONE)
 
 
 @given(

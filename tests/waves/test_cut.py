@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.change import Reassignment
-from placement.cluster import BrokerState
-from placement.load import Resource
-from placement.waves.settings import Order, WaveSettings
-from placement.waves.steps import steps_of
+from placement.model.cluster import BrokerState
+from placement.model.load import Resource
+from placement.model.reassignment import Reassignment
+from placement.waves.wave_files import steps_of
+from placement.waves.wave_settings import Order, WaveSettings
 from support.clusters import Dir, make_state
 from waves.reassignments import (
     cut_up,

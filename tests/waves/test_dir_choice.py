@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.change import Reassignment
-from placement.check.wave_choice import DirChoiceFollower
-from placement.load import Resource
-from placement.waves import colouring
-from placement.waves.settings import WaveSettings
-from placement.waves.steps import steps_of
+from placement.check.waves.dir_choice import DirChoiceFollower
+from placement.model.load import Resource
+from placement.model.reassignment import Reassignment
+from placement.waves import edge_colouring
+from placement.waves.wave_files import steps_of
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import Dir, make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 
@@ -66,7 +66,7 @@ def test_waves_without_named_log_dirs_are_safe(change, disk, compiled_from):
     state = before.with_brokers(disk_bytes=np.full(before.num_brokers, disk))
     plain = replace(change, before=state, log_dir_idx=None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colouring, "COMPILED_FROM", compiled_from)
+        patch.setattr(edge_colouring, "COMPILED_FROM", compiled_from)
         found = cut_up(plain, WaveSettings(thresholds={Resource.DISK: 1.0}))
 
     assert {one.rule for one in judge(found)} <= {"wave-end"}

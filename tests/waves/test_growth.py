@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.change import Reassignment
-from placement.check.wave_limits import WaveLimits
-from placement.check.wave_told import WaveTold
-from placement.check.waves import check_waves
-from placement.cluster import UNKNOWN, Storage
-from placement.load import Resource
-from placement.waves.colouring import COMPILED_FROM
-from placement.waves.cut import Cut
-from placement.waves.settings import WaveSettings
+from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.wave_checker import check_waves
+from placement.check.waves.wave_limits import WaveLimits
+from placement.model.cluster import UNKNOWN, Storage
+from placement.model.load import Resource
+from placement.model.reassignment import Reassignment
+from placement.waves.edge_colouring import COMPILED_FROM
+from placement.waves.wave_cut import Cut
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 
-from placement.change import Reassignment
-from placement.cluster import BrokerState
-from placement.waves.settings import WaveSettings
-from placement.waves.steps import steps_of
+from placement.model.cluster import BrokerState
+from placement.model.reassignment import Reassignment
+from placement.waves.wave_files import steps_of
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import (
     cut_up,

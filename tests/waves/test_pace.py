@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.change import Reassignment
-from placement.load import Resource
-from placement.waves.settings import WaveSettings
+from placement.model.load import Resource
+from placement.model.reassignment import Reassignment
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 

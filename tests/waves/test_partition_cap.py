@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.change import Reassignment
-from placement.check.wave_limits import WaveLimits
-from placement.check.waves import check_waves
-from placement.load import Resource
-from placement.waves.colouring import colour_copies, least_waves
-from placement.waves.cut import Cut
-from placement.waves.settings import WaveSettings
+from placement.check.waves.wave_checker import check_waves
+from placement.check.waves.wave_limits import WaveLimits
+from placement.model.load import Resource
+from placement.model.reassignment import Reassignment
+from placement.waves.edge_colouring import colour_copies, least_waves
+from placement.waves.wave_cut import Cut
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, judge, reassignment_to, reassignments
 

@@ -3,11 +3,11 @@
 import numpy as np
 from hypothesis import given
 
-from placement.change import Reassignment
-from placement.waves.cut import Cut
-from placement.waves.lists import Lists
-from placement.waves.settings import WaveSettings
-from placement.waves.steps import steps_of
+from placement.model.reassignment import Reassignment
+from placement.waves.broker_lists import Lists
+from placement.waves.wave_cut import Cut
+from placement.waves.wave_files import steps_of
+from placement.waves.wave_settings import WaveSettings
 from support.clusters import make_state
 from waves.reassignments import cut_up, reassignment_to, reassignments
 

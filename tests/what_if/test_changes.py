@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState, Storage
-from placement.load import (
+from placement.model.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState, Storage
+from placement.model.load import (
     RESOURCES,
     Resource,
     broker_loads,
     fixed_disk_bytes,
     weigh,
 )
-from placement.scenarios.variant import Data
+from placement.scenarios.changes.variant import Data
 from support.clusters import Dir, clusters, make_state
 from support.naive import naive_loads, replicas_of
 from support.scenarios import change_lists, changed, ids_of
@@ -441,7 +441,7 @@ def test_changed_clusters_are_sound_and_weigh_what_they_should(data: Any):
 
 
 def _first_live(state: Any) -> Any:
-    from placement.load import preferred_leaders
+    from placement.model.load import preferred_leaders
 
     return preferred_leaders(state)
 

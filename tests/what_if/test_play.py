@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.cluster import UNKNOWN
-from placement.load import RESOURCES, Resource
-from placement.rules.draft import Settings
-from placement.scenarios.figures import Assumptions, figures_of
-from placement.scenarios.outcome import Afterwards, play
-from placement.scenarios.variant import Data, variant_of
+from placement.draft.draft import Settings
+from placement.model.cluster import UNKNOWN
+from placement.model.load import RESOURCES, Resource
+from placement.scenarios.changes.variant import Data, variant_of
+from placement.scenarios.scenario_figures import Assumptions, figures_of
+from placement.scenarios.scenario_outcome import Afterwards, play
 from planner.plan.make import check_plan, make
 from planner.plan.request import PlanRequest, read_request
 from planner.snapshot import Snapshot

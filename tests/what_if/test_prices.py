@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from placement.scenarios.between_racks import cross_rack_rate
+from placement.scenarios.cross_rack_load import cross_rack_rate
 from planner.snapshot import Snapshot
 from planner.what_if.make import WhatIfRequest, read_wishes, what_if
 from planner.what_if.prices import SECONDS

@@ -8,8 +8,8 @@ down, or a default stands for them. So the capacity is the one that is likely wr
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from placement.cluster import ABSENT, ClusterState
-from placement.load import Resource
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import Resource
 from placement.status import Impossible, find_impossible
 from planner.errors import InputProblem
 from planner.plan.words import bytes_text, ids_text

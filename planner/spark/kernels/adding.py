@@ -2,8 +2,8 @@
 Partitions added up in one pass: by the place of their replicas, by topic, by factor.
 
 Plain Python over arrays. A few partitions run it as it is, many run the same functions
-compiled by numba. What it counts is what `placement.load.weigh` and
-`placement.score.violations` define; the tests hold it against them.
+compiled by numba. What it counts is what `placement.model.load.weigh` and
+`placement.score.rule_violations` define; the tests hold it against them.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """What a partition is, and what it breaks; counted by topic."""
 
-from placement.cluster import ABSENT
+from placement.model.cluster import ABSENT
 from planner.spark.kernels.tally import (
     NOBODY_SAYS,
     NUM_AT_MIN,

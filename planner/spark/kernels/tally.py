@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from placement.load import MOST_LOAD, RESOURCES, UNITS, Resource
+from placement.model.load import MOST_LOAD, RESOURCES, UNITS, Resource
 
 DISK, IN, OUT, CPU, REPLICAS, LEADERS = range(len(RESOURCES))
 Table = Any

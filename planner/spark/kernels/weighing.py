@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from placement.cluster import ABSENT, UNKNOWN
+from placement.model.cluster import ABSENT, UNKNOWN
 from planner.spark.kernels.tally import (
     CPU,
     DISK,

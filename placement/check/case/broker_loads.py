@@ -1,0 +1,152 @@
+"""What every broker carries, computed anew from the formulas alone."""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.check.case.placed_replicas import Placed, placed_before
+from placement.check.case.target_placement import Int64Array
+from placement.model.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BytesArray,
+    ClusterState,
+    LogDirState,
+    RateArray,
+    Storage,
+)
+
+Loads = dict[str, npt.NDArray[np.float64]]
+
+
+def broker_loads(state: ClusterState, placed: Placed) -> Loads:
+    """
+    Sum what the replicas of each broker weigh, by resource.
+
+    Parameters
+    ----------
+    state
+        The cluster before: sizes, rates, log dirs.
+    placed
+        The placement to weigh.
+
+    Returns
+    -------
+    ``(B,)`` each: ``disk`` bytes, fixed loads of log dirs included; ``in`` and ``out``
+    bytes/s; ``cpu`` cores; ``replicas`` and ``leaders`` counts. What is unknown weighs
+    nothing, so that a load over a limit is over it for certain.
+    """
+    partitions, rows = state.partitions, placed.partition_idx
+    followers = placed.replication_factor - 1
+    # A single replica is not copied: its unknown rate in does not matter to out.
+    copied = np.where(followers > 0, partitions.in_bytes_per_s * followers, 0.0)
+    sent = partitions.out_bytes_per_s + copied
+    # Half of what a partition needs is no measure of it: both parts, or neither.
+    led = partitions.leader_cpu_cores + 0 * np.where(
+        followers > 0, partitions.follower_cpu_cores, 0.0
+    )
+    followed = partitions.follower_cpu_cores + 0 * partitions.leader_cpu_cores
+    cpu = np.where(placed.is_leader, led[rows], followed[rows])
+    return {
+        "disk": _per_broker(state, placed, replica_bytes(state, placed))
+        + fixed_bytes(state),
+        "in": _per_broker(state, placed, partitions.in_bytes_per_s[rows]),
+        "out": _per_broker(state, placed, np.where(placed.is_leader, sent[rows], 0.0)),
+        "cpu": _per_broker(state, placed, cpu),
+        "replicas": _per_broker(state, placed, np.ones(len(rows))),
+        "leaders": _per_broker(state, placed, placed.is_leader),
+    }
+
+
+def _per_broker(
+    state: ClusterState, placed: Placed, weights: npt.NDArray[np.generic]
+) -> RateArray:
+    # Sums of bytes stay below 2**53 up to 9 PB per broker, where float64 is exact.
+    known = np.nan_to_num(weights.astype(np.float64), nan=0.0)
+    summed = np.bincount(placed.broker_idx, known, minlength=state.num_brokers)
+    return summed.astype(np.float64)
+
+
+def replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
+    """
+    Return ``(R,)`` bytes each replica takes on its disk; 0 where unknown.
+
+    Worked out once for each placement: several rules start from these.
+    """
+    if placed not in _sized:
+        _sized[placed] = _replica_bytes(state, placed)
+    return _sized[placed]
+
+
+_sized: WeakKeyDictionary[Placed, BytesArray] = WeakKeyDictionary()
+
+
+def _replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
+    own = np.append(state.replicas.own_bytes, UNKNOWN)[placed.from_idx]
+    size = state.partitions.size_bytes[placed.partition_idx]
+    topic = state.partitions.topic_idx[placed.partition_idx]
+    takes = np.where(np.equal(own, UNKNOWN), size, own)
+    # Shared bytes lie on no broker's disk.
+    is_shared = np.equal(state.topics.storage, Storage.SHARED)[topic]
+    weights: BytesArray = np.where(is_shared, 0, np.maximum(takes, 0))
+    weights.setflags(write=False)
+    return weights
+
+
+def fixed_bytes(state: ClusterState) -> Int64Array:
+    """
+    Return ``(B,)`` bytes in log dirs that no replica explains.
+
+    Only log dirs that serve and whose free bytes are known. Replicas whose log dir is
+    not known are taken off those of their broker together, which leaves the least
+    that is unexplained wherever they lie.
+    """
+    dirs = state.log_dirs
+    is_counted = (
+        np.not_equal(dirs.size_bytes, UNKNOWN)
+        & np.not_equal(dirs.usable_bytes, UNKNOWN)
+        & np.not_equal(dirs.state, LogDirState.OFFLINE)
+    )
+    explained, homeless = explained_bytes(state)
+    unexplained = np.maximum(dirs.size_bytes - dirs.usable_bytes - explained, 0)
+    left = np.where(is_counted, unexplained, 0)
+    by_broker = _sum_at(dirs.broker_idx, left, state.num_brokers)
+    least: Int64Array = np.maximum(by_broker - homeless, 0)
+    return least
+
+
+def explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
+    """
+    Return the bytes of replicas per log dir, and per broker where it is unknown.
+
+    Worked out once for each cluster.
+    """
+    if state not in _explained:
+        _explained[state] = _explained_bytes(state)
+    return _explained[state]
+
+
+_explained: WeakKeyDictionary[ClusterState, tuple[Int64Array, Int64Array]]
+_explained = WeakKeyDictionary()
+
+
+def _explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
+    replicas, num_dirs = state.replicas, len(state.log_dirs)
+    size = replica_bytes(state, placed_before(state))
+    # The last row gathers what lies in no known log dir.
+    lying = _sum_at(replicas.log_dir_idx, size, num_dirs + 1)
+    coming = _sum_at(replicas.future_log_dir_idx, size, num_dirs + 1)
+    is_homeless = np.equal(replicas.log_dir_idx, ABSENT)
+    homeless = _sum_at(
+        replicas.broker_idx[is_homeless], size[is_homeless], state.num_brokers
+    )
+    return (lying + coming)[:num_dirs], homeless
+
+
+def _sum_at(
+    rows: npt.NDArray[np.integer], values: Int64Array, length: int
+) -> Int64Array:
+    summed = np.zeros(length, dtype=np.int64)
+    np.add.at(summed, rows, values)
+    return summed

@@ -1,0 +1,173 @@
+"""Every replica as it lies without and with the plan, and who leads."""
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.check.case.target_placement import Int64Array, Target
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
+class Placed:
+    """
+    One placement of all partitions, as compressed rows.
+
+    Parameters
+    ----------
+    start
+        ``(P + 1,)`` where the replicas of each partition start.
+    partition_idx, broker_idx
+        ``(R,)`` partition and broker of each replica.
+    from_idx
+        ``(R,)`` the replica of the cluster before that it is, or `ABSENT`: a copy.
+    log_dir_idx
+        ``(R,)`` the log dir it will lie in, or `ABSENT` where that is not known.
+    is_leader
+        ``(R,)`` true for the first live replica of each partition.
+    replication_factor
+        ``(P,)`` replicas of each partition, less those still being added.
+    """
+
+    start: Int64Array
+    partition_idx: Int64Array
+    broker_idx: Int64Array
+    from_idx: Int64Array
+    log_dir_idx: Int64Array
+    is_leader: BoolArray
+    replication_factor: Int64Array
+
+
+_before: WeakKeyDictionary[ClusterState, Placed] = WeakKeyDictionary()
+
+
+def placed_before(state: ClusterState) -> Placed:
+    """
+    Return the placement as it is; the first live replica leads, as after a plan.
+
+    Worked out once for each cluster.
+    """
+    if state not in _before:
+        _before[state] = _placed_now(state)
+    return _before[state]
+
+
+def _placed_now(state: ClusterState) -> Placed:
+    start = state.replicas.start
+    broker_idx = state.replicas.broker_idx.astype(np.int64)
+    return Placed(
+        start=start,
+        partition_idx=_partition_of(start),
+        broker_idx=broker_idx,
+        from_idx=np.arange(len(broker_idx)),
+        log_dir_idx=state.replicas.log_dir_idx.astype(np.int64),
+        is_leader=_first(serves(state), start),
+        replication_factor=state.replication_factor,
+    )
+
+
+def placed_after(
+    state: ClusterState,
+    target: Target,
+    entry_of: Int64Array,
+    slot_broker: Int64Array,
+    slot_dir: Int64Array,
+) -> Placed:
+    """
+    Return the placement with the plan carried out.
+
+    Parameters
+    ----------
+    entry_of
+        ``(P,)`` the entry of `target` that each partition follows, or `ABSENT`.
+    slot_broker, slot_dir
+        ``(M,)`` row of the broker and of the log dir of each replica in `target`;
+        `ABSENT` where there is none, or any log dir will do.
+    """
+    num_before = len(state.replicas)
+    is_touched = np.not_equal(entry_of, ABSENT)
+    counts = np.where(
+        is_touched, _lengths(target.start, entry_of), np.diff(state.replicas.start)
+    )
+    start = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=start[1:])
+    # Rows of the cluster and, behind them, of the target: where each list begins.
+    first = np.where(
+        is_touched,
+        num_before + target.start[np.maximum(entry_of, 0)],
+        state.replicas.start[:-1],
+    )
+    row = np.repeat(first - start[:-1], counts) + np.arange(start[-1])
+    partition_idx = _partition_of(start)
+    broker_idx = np.concatenate([state.replicas.broker_idx, slot_broker])[row]
+    from_idx = _find_before(state, partition_idx, broker_idx)
+    stays_in = _take(state.replicas.log_dir_idx, from_idx)
+    named = np.concatenate([np.full(num_before, ABSENT), slot_dir])[row]
+    is_live = state.brokers.is_live[broker_idx]
+    stays_offline = np.append(~serves(state), False)[from_idx]
+    return Placed(
+        start=start,
+        partition_idx=partition_idx,
+        broker_idx=broker_idx,
+        from_idx=from_idx,
+        log_dir_idx=np.where(np.equal(named, ABSENT), stays_in, named),
+        is_leader=_first(is_live & ~stays_offline, start),
+        replication_factor=np.where(is_touched, counts, state.replication_factor),
+    )
+
+
+def _partition_of(start: Int64Array) -> Int64Array:
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+
+
+def _lengths(start: Int64Array, entry_of: Int64Array) -> Int64Array:
+    # A row more, so that ABSENT (the last one) always has a length: nothing.
+    lengths = np.append(np.diff(start), 0)
+    found: Int64Array = lengths[entry_of]
+    return found
+
+
+def _take(column: npt.NDArray[np.int32], rows: Int64Array) -> Int64Array:
+    taken: Int64Array = np.append(column, ABSENT).astype(np.int64)[rows]
+    return taken
+
+
+def _find_before(
+    state: ClusterState, partition_idx: Int64Array, broker_idx: Int64Array
+) -> Int64Array:
+    """Find the replica of the same partition on the same broker before."""
+    if not len(state.replicas):
+        return np.full(len(partition_idx), ABSENT, dtype=np.int64)
+    width = state.num_brokers
+    before = _partition_of(state.replicas.start) * width + state.replicas.broker_idx
+    order = np.argsort(before, kind="stable")
+    wanted = partition_idx * width + broker_idx
+    spot = np.searchsorted(before[order], wanted)
+    row = order[np.minimum(spot, len(order) - 1)]
+    return np.where(np.equal(before[row], wanted), row, ABSENT)
+
+
+def serves(state: ClusterState) -> BoolArray:
+    """Return ``(R,)`` true for replicas on live brokers, in log dirs that work."""
+    live = (BrokerState.ALIVE, BrokerState.NEW, BrokerState.DEMOTED)
+    on_live = np.isin(state.brokers.state, live)[state.replicas.broker_idx]
+    failed = np.append(np.equal(state.log_dirs.state, LogDirState.OFFLINE), False)
+    in_failed = failed[state.replicas.log_dir_idx] & np.not_equal(
+        state.replicas.log_dir_idx, ABSENT
+    )
+    found: BoolArray = on_live & ~in_failed & ~state.replicas.is_failed
+    return found
+
+
+def _first(is_able: BoolArray, start: Int64Array) -> BoolArray:
+    """Return the first replica of each partition that is able to lead."""
+    rows = np.flatnonzero(is_able)
+    partition = _partition_of(start)[rows]
+    is_first = np.append(True, np.not_equal(partition[1:], partition[:-1]))
+    is_leader = np.zeros(len(is_able), dtype=np.bool_)
+    is_leader[rows[is_first[: len(rows)]]] = True
+    return is_leader

@@ -1,0 +1,196 @@
+"""A plan looked up in the cluster it is for: what every rule looks at."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.check.case.check_settings import CheckSettings
+from placement.check.case.finding import Finding, Where
+from placement.check.case.placed_replicas import (
+    BoolArray,
+    Placed,
+    placed_after,
+    placed_before,
+)
+from placement.check.case.target_placement import Int64Array, Target
+from placement.model.cluster import ABSENT, ClusterState
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Case:
+    """
+    A cluster, a target, and the target's names as rows of the cluster.
+
+    An entry that Kafka would refuse (unknown or doubled names, no replicas) is not
+    carried out: its partition counts as untouched, and only that entry is said.
+
+    Parameters
+    ----------
+    state, target, settings
+        The cluster before, what the plan asks for, and under which limits.
+    entry_topic, entry_partition
+        ``(N,)`` row of the topic and of the partition of each entry, or `ABSENT`.
+    slot_entry, slot_broker, slot_dir
+        ``(M,)`` entry, broker and log dir of each replica asked for; `ABSENT` where
+        there is none of that name, or any log dir will do.
+    is_touched
+        ``(P,)`` true where an entry is carried out.
+    before, after
+        The placement without and with the plan, led by the first live replica.
+    """
+
+    state: ClusterState
+    target: Target
+    settings: CheckSettings
+    entry_topic: Int64Array
+    entry_partition: Int64Array
+    slot_entry: Int64Array
+    slot_broker: Int64Array
+    slot_dir: Int64Array
+    is_touched: BoolArray
+    before: Placed
+    after: Placed
+
+    def finding(
+        self, rule: str, partition: int, message: str, **where: object
+    ) -> Finding:
+        """Return a finding on a partition; `existing` if the plan leaves it alone."""
+        return Finding(
+            rule=rule,
+            where=Where(
+                topic=self.topic_of(partition),
+                partition=int(self.state.partitions.partition[partition]),
+                **where,  # type: ignore[arg-type] # names of fields of Where
+            ),
+            message=f"{self.state.name_of(partition)}: {message}",
+            existing=not self.is_touched[partition],
+        )
+
+    def entry_finding(
+        self, rule: str, entry: int, message: str, broker: int | None = None
+    ) -> Finding:
+        """Return a finding on an entry of the target as it is written."""
+        topic, number = self.target.topics[entry], int(self.target.partitions[entry])
+        where = Where(topic=topic, partition=number, broker=broker)
+        return Finding(rule=rule, where=where, message=f"{topic}-{number}: {message}")
+
+    def topic_of(self, partition: int) -> str:
+        """Return the topic's name of a partition."""
+        return self.state.topics.names[int(self.state.partitions.topic_idx[partition])]
+
+    def broker_id(self, row: int) -> int:
+        """Return Kafka's id of a broker."""
+        return int(self.state.brokers.ids[row])
+
+    def rows_of(self, broker_ids: frozenset[int]) -> BoolArray:
+        """Return ``(B,)`` true for the brokers of these ids."""
+        return np.isin(self.state.brokers.ids, sorted(broker_ids))
+
+    @property
+    def is_new(self) -> BoolArray:
+        """``(R,)`` true for the replicas after that the plan copies."""
+        return np.equal(self.after.from_idx, ABSENT)
+
+
+def look_up(state: ClusterState, target: Target, settings: CheckSettings) -> Case:
+    """Look every name of the target up in the cluster, and carry it out."""
+    slot_entry = np.repeat(np.arange(len(target)), np.diff(target.start))
+    slot_broker = state.brokers.rows_of(target.broker_ids).astype(np.int64)
+    slot_dir = _slot_dirs(state, target, slot_broker)
+    entry_topic = _entry_topics(state, target)
+    entry_partition = _entry_partitions(state, target, entry_topic)
+    entry_of = _entry_of(state, target, entry_partition, slot_entry, slot_broker)
+    return Case(
+        state=state,
+        target=target,
+        settings=settings,
+        entry_topic=entry_topic,
+        entry_partition=entry_partition,
+        slot_entry=slot_entry,
+        slot_broker=slot_broker,
+        slot_dir=slot_dir,
+        is_touched=np.not_equal(entry_of, ABSENT),
+        before=placed_before(state),
+        after=placed_after(state, target, entry_of, slot_broker, slot_dir),
+    )
+
+
+def _entry_topics(state: ClusterState, target: Target) -> Int64Array:
+    row_of = {name: row for row, name in enumerate(state.topics.names)}
+    rows = (row_of.get(topic, ABSENT) for topic in target.topics)
+    return np.fromiter(rows, np.int64, len(target))
+
+
+def _entry_partitions(
+    state: ClusterState, target: Target, entry_topic: Int64Array
+) -> Int64Array:
+    if not state.num_partitions:
+        return np.full(len(target), ABSENT, dtype=np.int64)
+    known = _partition_keys(state.partitions.topic_idx, state.partitions.partition)
+    wanted = _partition_keys(entry_topic, target.partitions)
+    spot = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    is_found = np.equal(known[spot], wanted) & np.greater_equal(target.partitions, 0)
+    return np.where(is_found & np.not_equal(entry_topic, ABSENT), spot, ABSENT)
+
+
+def _partition_keys(topic: object, number: object) -> Int64Array:
+    # Kafka's partition numbers are 32 bits wide.
+    keys: Int64Array = np.asarray(topic, np.int64) * 2**32 + np.asarray(
+        number, np.int64
+    )
+    return keys
+
+
+def _slot_dirs(
+    state: ClusterState, target: Target, slot_broker: Int64Array
+) -> Int64Array:
+    if target.log_dirs is None:
+        return np.full(len(slot_broker), ABSENT, dtype=np.int64)
+    owners = state.log_dirs.broker_idx.tolist()
+    dirs = zip(owners, state.log_dirs.paths, strict=True)
+    # "any" is no key of it, and so ABSENT too.
+    row_of: dict[tuple[int, str | None], int] = {
+        key: row for row, key in enumerate(dirs)
+    }
+    wanted = zip(slot_broker.tolist(), target.log_dirs, strict=True)
+    rows = (row_of.get(key, ABSENT) for key in wanted)
+    return np.fromiter(rows, np.int64, len(slot_broker))
+
+
+def is_twice(keys: Int64Array) -> BoolArray:
+    """Return true for each key that stands further ahead already."""
+    order = np.argsort(keys, kind="stable")
+    repeats = np.equal(keys[order[1:]], keys[order[:-1]])
+    found = np.zeros(len(keys), dtype=np.bool_)
+    found[order[1:][repeats]] = True
+    return found
+
+
+def slot_keys(target: Target, slot_entry: Int64Array) -> Int64Array:
+    """Return ``(M,)`` a number for each pair of entry and broker id."""
+    return slot_entry * 2**32 + target.broker_ids
+
+
+def _entry_of(
+    state: ClusterState,
+    target: Target,
+    entry_partition: Int64Array,
+    slot_entry: Int64Array,
+    slot_broker: Int64Array,
+) -> Int64Array:
+    """Return ``(P,)`` the entry that each partition follows; sound ones only."""
+    is_bad_slot = np.equal(slot_broker, ABSENT) | is_twice(
+        slot_keys(target, slot_entry)
+    )
+    is_bad = np.equal(np.diff(target.start), 0)
+    is_bad[slot_entry[is_bad_slot]] = True
+    is_bad |= np.equal(entry_partition, ABSENT)
+    # Of a partition named twice neither entry counts: nobody knows which is meant.
+    _, first, times = np.unique(
+        entry_partition, return_inverse=True, return_counts=True
+    )
+    is_bad |= np.greater(times[first], 1)
+    sound = np.flatnonzero(~is_bad)
+    entry_of = np.full(state.num_partitions, ABSENT, dtype=np.int64)
+    entry_of[entry_partition[sound]] = sound
+    return entry_of

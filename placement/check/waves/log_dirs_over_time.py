@@ -1,0 +1,154 @@
+"""Log dirs of replicas while waves run, followed one by one."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from placement.check.waves.dir_choice import DirChoiceFollower
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+
+Key = tuple[str, int]
+Place = tuple[int, str]
+"""Broker and path of a log dir."""
+Dirs = Mapping[Key, Sequence[str | None] | None]
+Lists = Mapping[Key, Sequence[int]]
+Bytes = Callable[[Key, int], int]
+"""Bytes of the replica of a partition on a broker."""
+
+
+class DirFollower:
+    """
+    Where replicas lie, and what log dirs hold besides what they held at first.
+
+    Parameters
+    ----------
+    before
+        The cluster as it is.
+    row_of
+        Rows of the partitions that waves name.
+    """
+
+    def __init__(self, before: ClusterState, row_of: Mapping[Key, int]) -> None:
+        dirs, ids = before.log_dirs, before.brokers.ids
+        owners = ids[dirs.broker_idx].tolist()
+        places: list[Place] = list(zip(owners, dirs.paths, strict=True))
+        self.state = dict(zip(places, dirs.state.tolist(), strict=True))
+        self.usable = dict(zip(places, dirs.usable_bytes.tolist(), strict=True))
+        self.has_dirs = set(owners)
+        self.lies: dict[tuple[Key, int], str | None] = {}
+        replicas = before.replicas
+        for key, p in row_of.items():
+            start, stop = replicas.start[p : p + 2].tolist()
+            for row in range(start, stop):
+                lies = int(replicas.log_dir_idx[row])
+                path = None if lies == ABSENT else dirs.paths[lies]
+                self.lies[key, int(ids[replicas.broker_idx[row]])] = path
+        self.more: Counter[Place] = Counter()
+        self.most: dict[Place, int] = {}
+        self.choice = DirChoiceFollower(before)
+
+    def expect(
+        self, before: Lists, final: Lists, dirs: Dirs, bytes_of: Bytes, new: Bytes
+    ) -> None:
+        """
+        Work out how much each log dir may get: what is free, or what it ends with.
+
+        Parameters
+        ----------
+        before, final
+            The lists before, and those that the plan asks for.
+        dirs
+            The log dirs that it asks for.
+        bytes_of, new
+            Bytes of a replica as it is, and of a new copy.
+        """
+        change: Counter[Place] = Counter()
+        coming: dict[int, list[int]] = {}
+        for key, wanted in final.items():
+            old = before.get(key, ())
+            named = self.named(dirs, key, wanted)
+            self.choice.expect(self.lies, key, old, wanted, named)
+            for broker in wanted:
+                if broker not in old and broker not in named:
+                    coming.setdefault(broker, []).append(new(key, broker))
+            for broker in old:
+                self._add(
+                    change, broker, self.lies[key, broker], -bytes_of(key, broker)
+                )
+            for broker in wanted:
+                kept = self.lies.get((key, broker)) if broker in old else None
+                size = bytes_of if broker in old else new
+                path = named.get(broker) or kept
+                self._add(change, broker, path, size(key, broker))
+        worst = {
+            broker: self.choice.most_bytes(broker, sizes)
+            for broker, sizes in coming.items()
+        }
+        self.most = {
+            place: max(usable, change[place] + worst.get(place[0], {}).get(place, 0))
+            for place, usable in self.usable.items()
+            if usable != UNKNOWN and self.state[place] != LogDirState.OFFLINE
+        }
+
+    @staticmethod
+    def named(dirs: Dirs, key: Key, brokers: Sequence[int]) -> dict[int, str]:
+        """Return the log dirs that are named for a partition, by broker."""
+        paths = dirs.get(key) or [None] * len(brokers)
+        pairs = zip(brokers, paths, strict=False)
+        return {broker: path for broker, path in pairs if path is not None}
+
+    def _add(
+        self, total: Counter[Place], broker: int, path: str | None, size: int
+    ) -> None:
+        if path is not None:
+            total[broker, path] += size
+
+    def moves(self, key: Key, named: Mapping[int, str]) -> list[int]:
+        """Return the brokers that hold a replica already, in another log dir."""
+        return [
+            broker
+            for broker, path in named.items()
+            if (key, broker) in self.lies and self.lies[key, broker] != path
+        ]
+
+    def come(self, broker: int, path: str | None, size: int) -> None:
+        """Have a copy come to a log dir."""
+        self._add(self.more, broker, path, size)
+        if path is None:
+            self.choice.come(broker, size)
+
+    def settle(self, key: Key, broker: int, path: str | None) -> None:
+        """Say where a copy lies that is done."""
+        self.lies[key, broker] = path
+
+    def go(self, key: Key, broker: int, size: int) -> None:
+        """Delete a replica from where it lies."""
+        if self.lies.get((key, broker), "") is None:
+            self.choice.go(broker)
+        path = self.lies.pop((key, broker), None)
+        self._add(self.more, broker, path, -size)
+
+    def unusable(self, named: Mapping[int, str]) -> Iterator[str]:
+        """Yield what is wrong with log dirs that copies are to go to."""
+        for broker, path in named.items():
+            state = self.state.get((broker, path))
+            if state is None and broker in self.has_dirs:
+                yield f"names {path}, no log dir of broker {broker}"
+            elif state not in {None, LogDirState.ONLINE}:
+                yield f"names {path} of broker {broker}, which is not online"
+
+    def overfull(self, places: Iterable[Place]) -> Iterator[tuple[Place, int, int]]:
+        """Yield log dirs that hold more than they may, with both in bytes."""
+        for place in sorted(places):
+            most = self.most.get(place)
+            if most is None:
+                continue
+            more = self.more[place]
+            if more + self.choice.all_bytes(place[0]) > most:
+                more += self.choice.worst(place)
+            if more > most:
+                yield place, more, most
+
+    def places_of(self, brokers: Iterable[int]) -> Iterator[Place]:
+        """Yield the log dirs that brokers may choose for copies that name none."""
+        for broker in brokers:
+            yield from self.choice.places.get(broker, ())

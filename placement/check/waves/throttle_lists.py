@@ -1,0 +1,99 @@
+"""
+Whether Kafka's tool can throttle the files of a wave, told from the lists alone.
+
+`kafka-reassign-partitions --throttle` writes two configs of each topic in a file: the
+replicas that its partitions have, and those that come, as ``partition:broker`` with
+commas between. Kafka cannot store a value of over 32,767 bytes (KAFKA-17993).
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from placement.check.case.finding import Finding, Where
+
+Key = tuple[str, int]
+Lists = Mapping[Key, Sequence[int]]
+MOST_BYTES = 2**15 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveTold:
+    """
+    What is told of one wave besides its lists.
+
+    Parameters
+    ----------
+    parts
+        The lists of each part; none where the whole is one file.
+    wildcards
+        Topics that are to be throttled by ``*`` where the whole is run at once.
+    bytes_per_s
+        Bytes/s that a broker sends, and gets, by copies; `None`: not told.
+    """
+
+    parts: Sequence[Lists] = ()
+    wildcards: Collection[str] = ()
+    bytes_per_s: float | None = None
+
+
+def file_findings(
+    number: int, now: Lists, wave: Lists, told: WaveTold
+) -> Iterator[Finding]:
+    """
+    Yield what keeps the files of a wave from being run as they are.
+
+    Parameters
+    ----------
+    number
+        Of the wave.
+    now
+        Lists of its partitions before it.
+    wave
+        Its own lists.
+    told
+        How it is cut into files.
+    """
+    if told.parts and not _make_up(told.parts, wave):
+        yield _finding(number, None, "has parts that do not make up the whole")
+    for topic, most in _longest(now, wave).items():
+        if most > MOST_BYTES and topic not in told.wildcards:
+            message = f"throttles {topic} by a list of {most} B, and does not say so"
+            yield _finding(number, topic, message)
+    for place, part in enumerate(told.parts or [wave], start=1):
+        for topic, most in _longest(now, part).items():
+            is_cut = len({p for t, p in part if t == topic}) > 1
+            if most > MOST_BYTES and is_cut:
+                message = f"has a file, {place}, that throttles {topic} by a list of "
+                yield _finding(number, topic, f"{message}{most} B, over {MOST_BYTES}")
+
+
+def _make_up(parts: Sequence[Lists], wave: Lists) -> bool:
+    """Tell whether each list of a wave is in one of the parts, and nothing else."""
+    told = {key: list(row) for part in parts for key, row in part.items()}
+    is_once = sum(map(len, parts)) == len(told)
+    return is_once and told == {key: list(row) for key, row in wave.items()}
+
+
+def _longest(now: Lists, file: Lists) -> dict[str, int]:
+    """Return the bytes of the longer of the two lists of each topic of a file."""
+    leaders: dict[str, list[str]] = defaultdict(list)
+    followers: dict[str, list[str]] = defaultdict(list)
+    for (topic, number), new in file.items():
+        old = now.get((topic, number), ())
+        leaders[topic] += [f"{number}:{broker}" for broker in old]
+        followers[topic] += [
+            f"{number}:{broker}" for broker in new if broker not in old
+        ]
+    return {
+        topic: max(len(",".join(lists[topic])) for lists in (leaders, followers))
+        for topic in leaders
+    }
+
+
+def _finding(number: int, topic: str | None, message: str) -> Finding:
+    return Finding(
+        rule="wave-throttle",
+        where=Where(topic=topic),
+        message=f"wave {number} {message}",
+    )

@@ -1,0 +1,426 @@
+"""
+Tell, independently of what cut them, whether waves are safe to run one by one.
+
+Lists, leaders, loads of disks and counts of copies are followed wave by wave in plain
+Python, from the cluster before and the files alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from placement.check.case.broker_loads import broker_loads
+from placement.check.case.finding import Finding, Where
+from placement.check.case.placed_replicas import placed_before
+from placement.check.rules.capacity_rules import capacities
+from placement.check.waves.disk_growth import GrowthFollower
+from placement.check.waves.log_dirs_over_time import DirFollower, Dirs, Place
+from placement.check.waves.network_rules import NetworkFollower
+from placement.check.waves.throttle_lists import WaveTold, file_findings
+from placement.check.waves.wave_duration import Passing
+from placement.check.waves.wave_limits import WaveDirs, WaveLimits
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, Storage
+
+Key = tuple[str, int]
+Lists = Mapping[Key, Sequence[int]]
+
+
+def check_waves(
+    before: ClusterState,
+    waves: Sequence[Lists],
+    final: Lists,
+    limits: WaveLimits,
+    dirs: WaveDirs | None = None,
+    told: Sequence[WaveTold] | None = None,
+) -> tuple[Finding, ...]:
+    """
+    Hold every wave, and where the last one ends, against the rules.
+
+    Parameters
+    ----------
+    before
+        The cluster as it is.
+    waves
+        Broker ids by topic and partition, as each wave's file has them.
+    final
+        The lists that the plan asks for.
+    limits
+        What the waves were cut under.
+    dirs
+        The log dirs that the files name, where they name any.
+    told
+        What is told of each wave besides its lists; `None`: nothing.
+
+    Returns
+    -------
+    What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-log-dir``,
+    ``wave-rack``, ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``,
+    ``wave-broker``, ``wave-unknown``, ``wave-throttle``, ``wave-network``,
+    ``wave-end``.
+    """
+    dirs = dirs or WaveDirs()
+    follower = _Follower(before, waves, final, limits)
+    follower.expect_dirs(dirs.final)
+    named = [*dirs.waves, *[{}] * (len(waves) - len(dirs.waves))]
+    told = [WaveTold()] * len(waves) if told is None else told
+    found: list[Finding] = []
+    turns = zip(waves, named, told, strict=True)
+    for number, (lists, paths, more) in enumerate(turns, start=1):
+        found += file_findings(number, follower.lists, lists, more)
+        found += follower.run(number, lists, paths, more)
+    return (*found, *follower.end(dirs.final))
+
+
+class _Follower:
+    """The cluster between two waves."""
+
+    def __init__(
+        self,
+        before: ClusterState,
+        waves: Sequence[Lists],
+        final: Lists,
+        limits: WaveLimits,
+    ) -> None:
+        self.limits, self.final = limits, final
+        brokers, partitions = before.brokers, before.partitions
+        ids = brokers.ids.tolist()
+        names = [before.topics.names[t] for t in partitions.topic_idx.tolist()]
+        numbers = partitions.partition.tolist()
+        self.row_of: dict[Key, int] = {
+            key: p for p, key in enumerate(zip(names, numbers, strict=True))
+        }
+        touched = {key for lists in (*waves, final) for key in lists}
+        self.before = {
+            key: before.brokers_of(self.row_of[key])
+            for key in touched
+            if key in self.row_of
+        }
+        self.lists = {key: list(row) for key, row in self.before.items()}
+        self.leader = {key: self._leader(before, key) for key in self.before}
+        self.in_sync = {key: self._in_sync(before, key) for key in self.before}
+        least = before.topics.min_insync_replicas
+        self.min_isr = {
+            key: int(least[partitions.topic_idx[self.row_of[key]]])
+            for key in self.before
+        }
+        self.rack = dict(zip(ids, brokers.rack_idx.tolist(), strict=True))
+        live = brokers.is_live.tolist()
+        self.is_live = dict(zip(ids, live, strict=True))
+        self.size = {key: self._size(before, key) for key in self.before}
+        self.own = {key: self._own(before, key) for key in self.before}
+        load = broker_loads(before, placed_before(before))["disk"]
+        self.load = {b: float(v) for b, v in zip(ids, load.tolist(), strict=True)}
+        self.limit = self._limits(before)
+        rows = {key: self.row_of[key] for key in self.before}
+        self.dirs = DirFollower(before, rows)
+        thresholds = limits.in_threshold, limits.out_threshold
+        self.network = NetworkFollower(before, rows, thresholds)
+        self.growth = GrowthFollower(before, rows)
+        # The last wave that brings a copy to each partition.
+        self.last = {
+            key: number
+            for number, lists in enumerate(waves, start=1)
+            for key in lists
+            if key in self.before and self._brings(waves, number, key)
+        }
+
+    def _brings(self, waves: Sequence[Lists], number: int, key: Key) -> bool:
+        earlier = [lists[key] for lists in waves[: number - 1] if key in lists]
+        now = earlier[-1] if earlier else self.before[key]
+        return bool(set(waves[number - 1][key]) - set(now))
+
+    def _leader(self, before: ClusterState, key: Key) -> int | None:
+        row = int(before.partitions.leader_idx[self.row_of[key]])
+        is_led = row != ABSENT and before.brokers.is_live[row]
+        return int(before.brokers.ids[row]) if is_led else None
+
+    def _rows(self, before: ClusterState, key: Key) -> range:
+        start = before.replicas.start
+        return range(int(start[self.row_of[key]]), int(start[self.row_of[key] + 1]))
+
+    def _in_sync(self, before: ClusterState, key: Key) -> set[int]:
+        replicas, ids = before.replicas, before.brokers.ids
+        is_live = before.brokers.is_live
+        return {
+            int(ids[replicas.broker_idx[row]])
+            for row in self._rows(before, key)
+            if replicas.is_in_sync[row] and is_live[replicas.broker_idx[row]]
+        }
+
+    def _size(self, before: ClusterState, key: Key) -> int:
+        p = self.row_of[key]
+        storage = before.topics.storage[before.partitions.topic_idx[p]]
+        return (
+            0
+            if storage == Storage.SHARED
+            else max(int(before.partitions.size_bytes[p]), 0)
+        )
+
+    def _own(self, before: ClusterState, key: Key) -> dict[int, int]:
+        """Return the bytes of the replicas that differ from their leader's."""
+        replicas, ids = before.replicas, before.brokers.ids
+        p = self.row_of[key]
+        if before.topics.storage[before.partitions.topic_idx[p]] == Storage.SHARED:
+            return {}
+        return {
+            int(ids[replicas.broker_idx[row]]): int(replicas.own_bytes[row])
+            for row in self._rows(before, key)
+            if replicas.own_bytes[row] != UNKNOWN
+        }
+
+    def _limits(self, before: ClusterState) -> dict[int, float]:
+        """Return what disks may hold: the threshold, or what they hold anyway."""
+        after = dict(self.load)
+        for key in self.before:
+            final = self.final.get(key, self.before[key])
+            for broker in set(final) - set(self.before[key]):
+                after[broker] = after.get(broker, 0.0) + self.size[key]
+            for broker in set(self.before[key]) - set(final):
+                after[broker] -= self._bytes(key, broker)
+        whole = capacities(before, "disk") * self.limits.disk_threshold
+        self.ends = {b: max(load, after[b]) for b, load in self.load.items()}
+        return {
+            b: np.inf if np.isnan(most) else max(most, self.ends[b])
+            for b, most in zip(before.brokers.ids.tolist(), whole.tolist(), strict=True)
+        }
+
+    def _bytes(self, key: Key, broker: int) -> int:
+        return self.own[key].get(broker, self.size[key])
+
+    def expect_dirs(self, final: Dirs) -> None:
+        """Work out what log dirs may hold."""
+        known = {key: row for key, row in self.final.items() if key in self.before}
+
+        def new(key: Key, _broker: int) -> int:
+            return self.size[key]
+
+        self.dirs.expect(self.before, known, final, self._bytes, new)
+
+    def run(
+        self, number: int, lists: Lists, dirs: Dirs, told: WaveTold
+    ) -> Iterator[Finding]:
+        """Run one wave; yield what is wrong with it."""
+        passing = Passing()
+        known = {key: list(new) for key, new in lists.items() if key in self.before}
+        for key in lists.keys() - known.keys():
+            yield self._finding(number, "wave-unknown", key, "is not in the cluster")
+        named = {key: self.dirs.named(dirs, key, new) for key, new in known.items()}
+        inside = {key: self.dirs.moves(key, paths) for key, paths in named.items()}
+        touched: set[Place] = set()
+        for key, new in known.items():
+            comes = [b for b in new if b not in self.lists[key]]
+            arrives = [*comes, *inside[key]]
+            self._pass(key, comes, inside[key], passing)
+            going = {b: path for b, path in named[key].items() if b in arrives}
+            touched.update(going.items())
+            unnamed = [broker for broker in comes if broker not in going]
+            touched.update(self.dirs.places_of(unnamed))
+            self._arrive(key, arrives, going)
+            for message in self.dirs.unusable(going):
+                yield self._finding(number, "wave-log-dir", key, message)
+            yield from self._list_findings(number, key, new, comes)
+            yield from self._partition_cap_findings(number, key, comes)
+        yield from self._cap_findings(number, passing.num_out, passing.num_in)
+        seconds = passing.seconds(told, self.limits.bandwidth_bytes_per_s)
+        yield from self._disk_findings(number, passing.num_in, seconds)
+        yield from self._dir_findings(number, touched)
+        yield from self.network.findings(number, passing, told)
+        for key, new in known.items():
+            self._settle_inside(key, inside[key], named[key])
+            yield from self._finish(number, key, new, named[key])
+
+    def _pass(
+        self, key: Key, comes: list[int], inside: Sequence[int], passing: Passing
+    ) -> None:
+        """Count what copies of one partition pass, and what is written to them."""
+        sender = self._sender(key)
+        passing.come(sender, comes, self.size[key])
+        passing.move({broker: self._bytes(key, broker) for broker in inside})
+        self.network.come(key, comes, sender, len(self.lists[key]) + len(comes) - 1)
+        self.growth.come(key, [*comes, *inside])
+
+    def _sender(self, key: Key) -> int | None:
+        """
+        Return the broker that copies come from.
+
+        Where nobody leads somebody must, before any copy comes to its end: the first
+        live replica in sync, or the first live one where none is.
+        """
+        if self.leader[key] is not None:
+            return self.leader[key]
+        live = [b for b in self.lists[key] if self.is_live.get(b, False)]
+        in_sync = [b for b in live if b in self.in_sync[key]]
+        return next(iter([*in_sync, *live]), None)
+
+    def _arrive(
+        self, key: Key, brokers: Sequence[int], paths: Mapping[int, str]
+    ) -> None:
+        """Have copies come; what they replace stays until the wave is over."""
+        for broker in brokers:
+            size = self._bytes(key, broker)
+            self.load[broker] = self.load.get(broker, 0.0) + size
+            self.dirs.come(broker, paths.get(broker), size)
+
+    def _settle_inside(
+        self, key: Key, moved: Sequence[int], named: Mapping[int, str]
+    ) -> None:
+        """Delete what replicas left in their old log dirs."""
+        for broker in moved:
+            size = self._bytes(key, broker)
+            self.load[broker] -= size
+            self.dirs.go(key, broker, size)
+            self.dirs.settle(key, broker, named[broker])
+        self.growth.go(key, moved)
+
+    def _list_findings(
+        self, number: int, key: Key, new: list[int], comes: list[int]
+    ) -> Iterator[Finding]:
+        if not self._has_length(key, new) or len(set(new)) != len(new):
+            message = f"has the list {new}, and {len(self.before[key])} replicas"
+            yield self._finding(number, "wave-replication-factor", key, message)
+        off = [b for b in new if not self.is_live.get(b, False)]
+        if off:
+            message = f"names brokers that are not live: {off}"
+            yield self._finding(number, "wave-broker", key, message)
+        racks = Counter(self.rack.get(b) for b in new)
+        ends = (self.before[key], self.final.get(key, self.before[key]))
+        most = [Counter(self.rack.get(b) for b in end) for end in ends]
+        for rack, count in racks.items():
+            allowed = max(1, most[0][rack], most[1][rack])
+            if count > allowed:
+                message = f"has {count} replicas in one rack, {allowed} before or after"
+                yield self._finding(number, "wave-rack", key, message)
+        yield from self._leader_findings(number, key, new, comes)
+
+    def _has_length(self, key: Key, new: list[int]) -> bool:
+        """
+        Tell whether a list is as long as before or after, or lacks what is dead.
+
+        Where the plan changes its length, anything between the two will do.
+        """
+        ends = len(self.before[key]), len(self.final.get(key, self.before[key]))
+        gone = [b for b in self.before[key] if b not in new]
+        dead = sum(not self.is_live.get(b, False) for b in gone)
+        return min(ends) - dead <= len(new) <= max(ends)
+
+    def _leader_findings(
+        self, number: int, key: Key, new: list[int], comes: list[int]
+    ) -> Iterator[Finding]:
+        leader = self.leader[key]
+        if leader is None:
+            return
+        if leader not in new and self.last.get(key, 0) > number:
+            message = f"drops its leader {leader} before its last copy"
+            yield self._finding(number, "wave-leader", key, message)
+        if comes and leader in new and new[0] != leader:
+            message = f"puts {new[0]} before its leader {leader} while it is copied"
+            yield self._finding(number, "wave-leader", key, message)
+
+    def _cap_findings(
+        self, number: int, sent: Counter[int], received: Counter[int]
+    ) -> Iterator[Finding]:
+        limits = self.limits
+        shared = np.inf if limits.max_shared is None else limits.max_shared
+        for broker in sorted({*sent, *received}):
+            out, into = sent[broker], received[broker]
+            if out > limits.max_out or into > limits.max_in or out + into > shared:
+                yield Finding(
+                    rule="wave-cap",
+                    where=Where(broker=broker),
+                    message=f"wave {number}: broker {broker} sends {out} and gets "
+                    f"{into} copies",
+                )
+
+    def _partition_cap_findings(
+        self, number: int, key: Key, comes: list[int]
+    ) -> Iterator[Finding]:
+        most = self.limits.max_per_partition
+        if most is not None and len(comes) > most:
+            message = f"gets {len(comes)} new replicas, {most} may come at a time"
+            yield self._finding(number, "wave-cap", key, message)
+
+    def _disk_findings(
+        self, number: int, received: Counter[int], seconds: float
+    ) -> Iterator[Finding]:
+        for broker in sorted(received):
+            most = self.limit.get(broker, np.inf)
+            if seconds > 0 and not np.isinf(most):
+                load, ends = self.load[broker], self.ends[broker]
+                most = self.growth.allowed(broker, seconds, load, most, ends)
+            if self.load[broker] > most * (1 + 1e-9):
+                yield Finding(
+                    rule="wave-disk",
+                    where=Where(broker=broker, resource="disk"),
+                    message=f"wave {number}: broker {broker} holds "
+                    f"{self.load[broker]:.6g} B with both copies, over {most:.6g} B"
+                    + (" with what is written meanwhile" if seconds > 0 else ""),
+                )
+
+    def _dir_findings(self, number: int, touched: set[Place]) -> Iterator[Finding]:
+        for (broker, path), more, most in self.dirs.overfull(touched):
+            yield Finding(
+                rule="wave-log-dir",
+                where=Where(broker=broker, log_dir=path, resource="disk"),
+                message=f"wave {number}: log dir {path} of broker {broker} gets "
+                f"{more:.6g} B, and may get {most:.6g} B",
+            )
+
+    def _finish(
+        self, number: int, key: Key, new: list[int], named: Mapping[int, str]
+    ) -> Iterator[Finding]:
+        """Delete what goes; who was led by it gets the first in-sync replica."""
+        old = self.lists[key]
+        for broker in old:
+            if broker not in new:
+                size = self._bytes(key, broker)
+                self.load[broker] -= size
+                self.dirs.go(key, broker, size)
+                self.own[key].pop(broker, None)
+        for broker in new:
+            if broker not in old:
+                self.dirs.settle(key, broker, named.get(broker))
+        was = len(self.in_sync[key])
+        came = {b for b in new if b not in old and self.is_live.get(b, False)}
+        if came:
+            self._lead(key, self._sender(key))
+        self.in_sync[key] = (self.in_sync[key] | came) & set(new)
+        # A plan may ask for fewer replicas than that, but never for the last in sync.
+        asked = len(self.final.get(key, self.before[key]))
+        if len(self.in_sync[key]) < min(self.min_isr[key], was, max(asked, 1)):
+            message = f"has {len(self.in_sync[key])} in sync, {was} before"
+            yield self._finding(number, "wave-min-isr", key, message)
+        self.lists[key] = new
+        if self.leader[key] not in new:
+            led = [b for b in new if b in self.in_sync[key]]
+            self.leader[key] = led[0] if led else None
+        gone = set(old) - set(new)
+        self.growth.go(key, gone)
+        self.network.settle(key, gone, self.leader[key], len(new) - 1)
+
+    def _lead(self, key: Key, broker: int | None) -> None:
+        """Have a broker lead: it is in sync with itself."""
+        self.leader[key] = broker
+        if broker is not None:
+            self.in_sync[key].add(broker)
+
+    def end(self, dirs: Dirs) -> Iterator[Finding]:
+        """Yield the partitions that do not end as planned."""
+        for key, final in self.final.items():
+            if self.lists.get(key) != list(final):
+                message = f"ends as {self.lists.get(key)}, planned is {list(final)}"
+                yield self._finding(None, "wave-end", key, message)
+            for broker in self.dirs.moves(key, self.dirs.named(dirs, key, final)):
+                message = f"does not end in the log dir planned on broker {broker}"
+                yield self._finding(None, "wave-end", key, message)
+
+    def _finding(
+        self, number: int | None, rule: str, key: Key, message: str
+    ) -> Finding:
+        topic, partition = key
+        which = "after all waves" if number is None else f"wave {number}"
+        return Finding(
+            rule=rule,
+            where=Where(topic=topic, partition=partition),
+            message=f"{which}: {topic}-{partition} {message}",
+        )

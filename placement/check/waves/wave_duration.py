@@ -1,0 +1,44 @@
+"""What one wave passes, and how long that takes."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from placement.check.waves.throttle_lists import WaveTold
+
+
+class Passing:
+    """
+    What one wave passes between brokers, and moves inside them, by broker.
+
+    `num_out` and `num_in` count copies; `sent`, `got` and `inside` are bytes.
+    """
+
+    def __init__(self) -> None:
+        self.num_out: Counter[int] = Counter()
+        self.num_in: Counter[int] = Counter()
+        self.sent: Counter[int] = Counter()
+        self.got: Counter[int] = Counter()
+        self.inside: Counter[int] = Counter()
+
+    def come(self, sender: int | None, brokers: Iterable[int], size: int) -> None:
+        """Have copies of a size come to brokers."""
+        for broker in brokers:
+            self.num_in[broker] += 1
+            self.got[broker] += size
+            if sender is not None:
+                self.num_out[sender] += 1
+                self.sent[sender] += size
+
+    def move(self, sizes: Mapping[int, int]) -> None:
+        """Move replicas of such sizes inside their brokers."""
+        self.num_in.update(sizes.keys())
+        self.inside.update(sizes)
+
+    def seconds(self, told: WaveTold, inside_bytes_per_s: float | None) -> float:
+        """Return how long the busiest broker copies, 0 where nobody tells how fast."""
+        if told.bytes_per_s is None:
+            return 0.0
+        between = max([*self.sent.values(), *self.got.values()], default=0)
+        inside = max(self.inside.values(), default=0)
+        rate = inside_bytes_per_s or told.bytes_per_s
+        return max(between / told.bytes_per_s, inside / rate)

@@ -1,0 +1,333 @@
+"""The tables that rules and operations fill before the core's problem is made."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from placement.core.model.problem import Movability
+from placement.core.model.solution import Shortfall
+from placement.core.presolve.aggregation import Bundle
+from placement.draft.rule_tables import Eligibility, SoftColumn
+from placement.draft.settings import DEFAULT_THRESHOLDS, Note, Settings
+from placement.model.cluster import (
+    BoolArray,
+    BrokerState,
+    ClusterState,
+    CodeArray,
+    IndexArray,
+    LogDirState,
+)
+from placement.model.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
+from placement.model.reassignment import Reassignment
+
+__all__ = ["DEFAULT_THRESHOLDS", "Draft", "Note", "Settings", "mean_use", "start_draft"]
+
+LEAST_KNOWN = 0.95
+"""A resource known for less than this fraction is not balanced unless asked for."""
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """
+    What may move where, in Kafka's words; filled in turn by the rules.
+
+    Parameters
+    ----------
+    state, weights, settings
+        The cluster, what its replicas weigh, and the wishes.
+    leaves
+        ``(B,)`` brokers to be emptied.
+    to_empty
+        ``(B,)`` brokers that shall hold nothing at all in the end: those removed.
+    is_new
+        ``(B,)`` brokers to be filled.
+    holds
+        ``(B,)`` brokers that stay, and among which load is shared: ``A``.
+    leads
+        ``(B,)`` those of them that may lead.
+    may_receive
+        ``(B,)`` brokers that may get replicas they have not.
+    must_release
+        ``(B,)`` brokers that must hand on leadership.
+    movability
+        ``(R,)`` a `Movability` per replica.
+    may_lead_anew
+        ``(P,)`` whether leadership may change hands inside the partition.
+    is_left_alone
+        ``(P,)`` partitions of which nothing may change.
+    lacks_source
+        ``(P,)`` partitions that had to change, and of which no copy can be fetched.
+    old_may_be_low
+        Whether brokers that are not new may stay below their band.
+    has_plain_counts
+        Whether replicas and leaders are shared out equally whatever the capacities, in
+        bands whose ends are rounded outwards.
+    may_balance
+        Resources that the operation can balance, of those that are wished for.
+    is_order_only
+        Whether nothing is copied, and leaders are shared out exactly.
+    is_emptied_dir
+        ``(D,)`` log dirs that shall hold nothing in the end, where replicas change
+        their log dir inside their broker; `None`: they do not.
+    orders_followers
+        Whether any list may be reordered to spread those who lead next; otherwise
+        only lists that change anyway.
+    evens_positions
+        Whether lists are reordered so that each broker stands equally often at every
+        position.
+    notes
+        What the plan will say.
+    shortfalls
+        What the operation already knows to be missing.
+    decided
+        What the operation has decided by itself, apart from the bands: `state` is
+        the cluster as that leaves it. `None`: nothing, `state` is the cluster as it
+        is.
+    is_unplaced
+        ``(R,)`` copies of `state` whose broker stands for none: one is to be found.
+    eligibility
+        Which brokers may get replicas of which partitions, rule by rule.
+    columns
+        Loads besides the six resources.
+    rack_cap
+        ``(P,)`` most replicas per rack, in place of the rack rule; `None`, and 0: that
+        one.
+    most_replicas
+        ``(B,)`` most replicas that each broker may hold, besides the caps of the
+        cluster; `None`: no more than these.
+    bundles
+        Partitions that go together, those of a bundle at the places of its first one.
+    stands_for
+        ``(B,)`` the broker in whose place each comes, or -1; `None`: none does.
+    most_of_topic
+        ``(T,)`` most replicas of each topic that the search brings to a broker, in
+        place of its share and the slack, and of any cap on leaders; `None`: these.
+    repairs_racks, repairs_capacity
+        Whether the operation is there to repair what breaks the rack rule, or is over
+        a capacity: what it cannot repair then counts although it was so before.
+    racks_as_before
+        ``(P,)`` partitions to which the rack rule does not apply: what stays breaks it,
+        as before; `None`: none.
+    pool_of_broker, pool_of_partition
+        ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
+    """
+
+    state: ClusterState
+    weights: Weights
+    settings: Settings
+    leaves: BoolArray
+    to_empty: BoolArray
+    is_new: BoolArray
+    holds: BoolArray
+    leads: BoolArray
+    may_receive: BoolArray
+    must_release: BoolArray
+    movability: CodeArray
+    may_lead_anew: BoolArray
+    is_left_alone: BoolArray
+    lacks_source: BoolArray
+    old_may_be_low: bool = False
+    has_plain_counts: bool = False
+    may_balance: tuple[Resource, ...] = RESOURCES
+    is_order_only: bool = False
+    is_emptied_dir: BoolArray | None = None
+    orders_followers: bool = False
+    evens_positions: bool = False
+    notes: list[Note] = field(default_factory=list)
+    shortfalls: list[Shortfall] = field(default_factory=list)
+    decided: Reassignment | None = None
+    is_unplaced: BoolArray | None = None
+    eligibility: list[Eligibility] = field(default_factory=list)
+    columns: list[SoftColumn] = field(default_factory=list)
+    rack_cap: WeightArray | None = None
+    most_replicas: WeightArray | None = None
+    bundles: tuple[Bundle, ...] = ()
+    stands_for: IndexArray | None = None
+    most_of_topic: WeightArray | None = None
+    repairs_racks: bool = False
+    repairs_capacity: bool = False
+    racks_as_before: BoolArray | None = None
+    pool_of_broker: WeightArray | None = None
+    pool_of_partition: WeightArray | None = None
+
+    def decide(
+        self, decided: Reassignment, is_unplaced: BoolArray | None = None
+    ) -> None:
+        """
+        Go on from where a reassignment leads, in which nothing else may move yet.
+
+        Parameters
+        ----------
+        decided
+            What is done in any case.
+        is_unplaced
+            ``(M,)`` places of its lists for whose copies a broker is to be found.
+        """
+        state = decided.after()
+        self.decided, self.state = decided, state
+        self.weights = weigh(state)
+        self.movability = np.full(len(state.replicas), Movability.NEVER, dtype=np.int8)
+        self.may_lead_anew = np.zeros(state.num_partitions, dtype=np.bool_)
+        if is_unplaced is not None:
+            self.state = _with_room(decided, is_unplaced, self.weights)
+            self.is_unplaced = is_unplaced
+            self.movability[is_unplaced] = Movability.MUST
+
+    @property
+    def is_there(self) -> BoolArray:
+        """``(M,)`` false for copies to come, on whatever broker they stand."""
+        if self.is_unplaced is None:
+            return np.ones(len(self.movability), dtype=np.bool_)
+        return ~self.is_unplaced
+
+    def open_to(self, p: int) -> BoolArray:
+        """Return ``(B,)`` true for brokers that may get a replica of a partition."""
+        is_open: BoolArray = self.may_receive & self.holds
+        for table in self.eligibility:
+            is_open = is_open & table.allowed[table.partition_class[p]]
+        return is_open
+
+    def note(self, note: Note) -> None:
+        """Say something, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def freeze_partitions(self, chosen: BoolArray) -> None:
+        """Let nothing of the chosen partitions change but where copies to come go."""
+        stays = chosen[self.state.replicas.partition_idx] & self.is_there
+        self.movability[stays] = Movability.NEVER
+        self.may_lead_anew[chosen] = False
+        self.is_left_alone |= chosen
+
+    def balanced_resources(self) -> tuple[Resource, ...]:
+        """Return the resources to balance, and note those left out."""
+        if self.settings.resources is not None:
+            return tuple(r for r in self.settings.resources if r in self.may_balance)
+        known = self.weights.is_known
+        chosen = []
+        for r, resource in enumerate(RESOURCES):
+            if resource not in self.may_balance:
+                continue
+            fraction = float(known[:, r].mean()) if len(known) else 1.0
+            if self._is_little_used(r):
+                continue
+            if fraction >= LEAST_KNOWN:
+                chosen.append(resource)
+            else:
+                self.note(
+                    Note(
+                        what="not-balanced",
+                        message=f"{resource} is known for {fraction:.0%} of the "
+                        f"partitions and is not balanced; name it in --resources "
+                        "to balance what is known",
+                        where={"resource": str(resource)},
+                        have=round(fraction, 6),
+                        need=LEAST_KNOWN,
+                    )
+                )
+        return tuple(chosen)
+
+    def _is_little_used(self, r: int) -> bool:
+        """Tell whether too little of a resource is used to balance it, and note it."""
+        resource = RESOURCES[r]
+        least = self.settings.low_utilization.get(resource)
+        use = mean_use(self.state, self.weights, self.holds, resource)
+        if least is None or use is None or use >= least:
+            return False
+        self.note(
+            Note(
+                what="little-used",
+                message=f"{resource} is used to {use:.1%} and not balanced: that is "
+                f"less than {least:.1%}",
+                where={"resource": str(resource)},
+                have=round(use, 6),
+                need=least,
+            )
+        )
+        return True
+
+
+def _with_room(
+    decided: Reassignment, is_unplaced: BoolArray, weights: Weights
+) -> ClusterState:
+    """
+    Return where a reassignment leads, with room for copies that lie nowhere yet.
+
+    They take nothing of what is free where they only stand: a log dir of that broker
+    is larger by them, so that what no replica explains stays what it is.
+    """
+    state, without = decided.after(), decided.without(is_unplaced).after()
+    rows = np.nonzero(is_unplaced)[0]
+    extra = np.zeros(state.num_brokers, dtype=np.int64)
+    size = weights.copy_bytes[state.replicas.partition_idx[rows]]
+    np.add.at(extra, state.replicas.broker_idx[rows], size)
+    dirs = without.log_dirs
+    is_known = (dirs.size_bytes >= 0) & (dirs.usable_bytes >= 0)
+    is_known &= np.not_equal(dirs.state, LogDirState.OFFLINE)
+    known = np.nonzero(is_known)[0]
+    owners, first = np.unique(dirs.broker_idx[known], return_index=True)
+    sizes = dirs.size_bytes.copy()
+    sizes[known[first]] += extra[owners]
+    return replace(state, log_dirs=replace(dirs, size_bytes=sizes))
+
+
+def mean_use(
+    state: ClusterState, weights: Weights, holds: BoolArray, resource: Resource
+) -> float | None:
+    """
+    Return which fraction of all capacities is used; `None` where one is unknown.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster, and what its replicas weigh.
+    holds
+        ``(B,)`` the brokers whose capacities count.
+    resource
+        One of those that have capacities; `None` for the others.
+    """
+    brokers = state.brokers
+    columns = {
+        Resource.DISK: brokers.disk_bytes.astype(np.float64),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+    }
+    if resource not in columns or not holds.any():
+        return None
+    capacity = columns[resource][holds]
+    if not np.all(np.isfinite(capacity) & (capacity > 0)):
+        return None
+    r = RESOURCES.index(resource)
+    load = float((weights.replica[:, r] * state.num_replicas).sum())
+    load += float(weights.leader[:, r].sum())
+    return load / (float(capacity.sum()) * UNITS[resource])
+
+
+def start_draft(state: ClusterState, settings: Settings) -> Draft:
+    """Return a draft in which everything on live brokers may move."""
+    brokers = state.brokers
+    excluded = np.isin(brokers.ids, sorted(settings.excluded_for_replicas))
+    wanted = np.ones(len(brokers), dtype=np.bool_)
+    if settings.destination_brokers is not None:
+        wanted = np.isin(brokers.ids, sorted(settings.destination_brokers))
+    no_leaders = np.isin(brokers.ids, sorted(settings.excluded_for_leaders))
+    live = brokers.is_live
+    return Draft(
+        state=state,
+        weights=weigh(state),
+        settings=settings,
+        leaves=np.zeros(len(brokers), dtype=np.bool_),
+        to_empty=np.zeros(len(brokers), dtype=np.bool_),
+        is_new=np.equal(brokers.state, BrokerState.NEW),
+        holds=live.copy(),
+        leads=brokers.may_lead & ~no_leaders,
+        may_receive=live & ~excluded & wanted,
+        must_release=np.equal(brokers.state, BrokerState.DEMOTED),
+        movability=np.full(len(state.replicas), Movability.MAY, dtype=np.int8),
+        may_lead_anew=np.ones(state.num_partitions, dtype=np.bool_),
+        is_left_alone=np.zeros(state.num_partitions, dtype=np.bool_),
+        lacks_source=np.zeros(state.num_partitions, dtype=np.bool_),
+        repairs_racks=settings.frees_the_rest,
+        repairs_capacity=settings.frees_the_rest,
+    )

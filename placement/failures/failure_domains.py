@@ -1,0 +1,230 @@
+"""
+What fails together, and what of each partition is in it.
+
+A domain is a broker, a log dir or a rack. All failures at once are counted from one
+table: a row per partition and domain that has replicas of it, with how many of them
+are lost when the domain is. ``N`` domains, ``I`` rows of that table.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.failures.controller_decision import is_usable
+from placement.model.cluster import (
+    ABSENT,
+    BoolArray,
+    ClusterState,
+    IndexArray,
+    LogDirState,
+    sum_rows,
+)
+
+CountArray = npt.NDArray[np.int64]
+
+
+class DomainKind(StrEnum):
+    """What fails as one."""
+
+    BROKER = "broker"
+    LOG_DIR = "log_dir"
+    RACK = "rack"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Domains:
+    """
+    The domains of one kind that serve now.
+
+    Parameters
+    ----------
+    kind
+        What they are.
+    row
+        ``(N,)`` row of the broker, log dir or rack.
+    of_replica
+        ``(R,)`` the domain of each replica that serves, else `ABSENT`.
+    of_broker
+        ``(B,)`` the domain that takes the whole broker along, else `ABSENT`.
+    part_of
+        ``(N,)`` the broker that goes on with less, `ABSENT` where whole ones are lost.
+    """
+
+    kind: DomainKind
+    row: IndexArray
+    of_replica: IndexArray
+    of_broker: IndexArray
+    part_of: IndexArray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def name(self, state: ClusterState, domain: int) -> str:
+        """Return the name of a domain as Kafka has it."""
+        row = int(self.row[domain])
+        if self.kind is DomainKind.RACK:
+            return str(state.brokers.racks[row])
+        if self.kind is DomainKind.BROKER:
+            return str(int(state.brokers.ids[row]))
+        broker = state.brokers.ids[state.log_dirs.broker_idx[row]]
+        return f"{int(broker)}:{state.log_dirs.paths[row]}"
+
+
+def domains_of(state: ClusterState, kind: DomainKind) -> Domains:
+    """
+    Return the domains of a kind.
+
+    Brokers that are not live and log dirs that are offline are lost already. Brokers
+    whose rack nobody told are in no rack here. The only serving log dir of a broker
+    takes its broker along, as Kafka stops without one.
+    """
+    is_live = state.brokers.is_live
+    if kind is DomainKind.LOG_DIR:
+        return _log_dirs(state)
+    if kind is DomainKind.BROKER:
+        group = np.arange(state.num_brokers, dtype=np.int32)
+    else:
+        is_named = np.array([rack is not None for rack in state.brokers.racks], bool)
+        rack = state.brokers.rack_idx
+        group = np.where(is_named[rack], rack, ABSENT).astype(np.int32)
+    group = np.where(is_live, group, ABSENT)
+    rows = np.unique(group[group != ABSENT]).astype(np.int32)
+    of_broker = _numbered(rows, group)
+    served = np.where(is_usable(state), of_broker[state.replicas.broker_idx], ABSENT)
+    return Domains(
+        kind=kind,
+        row=rows,
+        of_replica=served.astype(np.int32),
+        of_broker=of_broker,
+        part_of=np.full(len(rows), ABSENT, dtype=np.int32),
+    )
+
+
+def _log_dirs(state: ClusterState) -> Domains:
+    dirs, replicas = state.log_dirs, state.replicas
+    serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
+    serves &= state.brokers.is_live[dirs.broker_idx]
+    rows = np.nonzero(serves)[0].astype(np.int32)
+    count = np.bincount(dirs.broker_idx[rows], minlength=state.num_brokers)
+    only = np.full(state.num_brokers, ABSENT, dtype=np.int32)
+    alone = np.equal(count[dirs.broker_idx[rows]], 1)
+    only[dirs.broker_idx[rows[alone]]] = np.nonzero(alone)[0]
+    number = np.append(_numbered(rows, np.arange(len(dirs), dtype=np.int32)), ABSENT)
+    lies = number[replicas.log_dir_idx]
+    # Whichever it is, it lies in the only one there is.
+    lies = np.where(lies == ABSENT, only[replicas.broker_idx], lies)
+    of_replica = np.where(is_usable(state), lies, ABSENT).astype(np.int32)
+    return Domains(
+        kind=DomainKind.LOG_DIR,
+        row=rows,
+        of_replica=of_replica,
+        of_broker=only,
+        part_of=np.where(alone, ABSENT, dirs.broker_idx[rows]).astype(np.int32),
+    )
+
+
+def _numbered(rows: IndexArray, of: IndexArray) -> IndexArray:
+    """Return the position of each value in `rows`, `ABSENT` where it is not there."""
+    if not len(rows):
+        return np.full(len(of), ABSENT, dtype=np.int32)
+    spot = np.minimum(np.searchsorted(rows, of), len(rows) - 1)
+    return np.where(np.equal(rows[spot], of), spot, ABSENT).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Incidence:
+    """
+    How many replicas of each partition are lost with each domain.
+
+    Parameters
+    ----------
+    num_domains
+        ``N``.
+    partition_idx, domain
+        ``(I,)`` ascending by partition, then domain.
+    serving, in_sync, electable
+        ``(I,)`` replicas lost that serve, that are in sync, that may lead.
+    fetching
+        ``(I,)`` those that serve and are not being added: leaders, and the followers
+        that the out load of a leader counts.
+    num_serving, num_in_sync, num_electable
+        ``(P,)`` how many there are in all.
+    min_isr
+        ``(P,)`` min.insync.replicas.
+    factor
+        ``(P,)`` replication factors.
+    is_led
+        ``(P,)`` whether somebody leads now.
+    """
+
+    num_domains: int
+    partition_idx: CountArray
+    domain: CountArray
+    serving: CountArray
+    fetching: CountArray
+    in_sync: CountArray
+    electable: CountArray
+    num_serving: CountArray
+    num_in_sync: CountArray
+    num_electable: CountArray
+    min_isr: IndexArray
+    factor: CountArray
+    is_led: BoolArray
+
+    @cached_property
+    def bounds(self) -> CountArray:
+        """``(P + 1,)`` where the rows of each partition start."""
+        counts = np.bincount(self.partition_idx, minlength=len(self.factor))
+        bounds = np.zeros(len(counts) + 1, dtype=np.int64)
+        np.cumsum(counts, out=bounds[1:])
+        return bounds
+
+    @cached_property
+    def neighbours(self) -> tuple[CountArray, CountArray]:
+        """``(X,)`` and ``(X,)`` rows: each two rows of one partition, lower first."""
+        stop = self.bounds[self.partition_idx + 1]
+        first, found = np.arange(len(stop), dtype=np.int64), []
+        distance = 1
+        while len(first):
+            first = first[first + distance < stop[first]]
+            found.append((first, first + distance))
+            distance += 1
+        low, high = zip(*found, strict=True) if found else ((first,), (first,))
+        return np.concatenate(low), np.concatenate(high)
+
+
+def incidence_of(state: ClusterState, domains: Domains) -> Incidence:
+    """Count the replicas of each partition in each domain."""
+    replicas, start = state.replicas, state.replicas.start
+    usable = is_usable(state)
+    in_sync = usable & replicas.is_in_sync
+    # Kafka turns to eligible replicas once the ISR is empty.
+    electable = in_sync | (usable & replicas.is_eligible)
+    rows = np.nonzero(domains.of_replica != ABSENT)[0]
+    width = max(len(domains), 1)
+    key = replicas.partition_idx[rows].astype(np.int64) * width
+    key += domains.of_replica[rows]
+    keys, at = np.unique(key, return_inverse=True)
+
+    def lost(flags: BoolArray) -> CountArray:
+        return np.bincount(at[flags[rows]], minlength=len(keys))
+
+    topic = state.partitions.topic_idx
+    return Incidence(
+        num_domains=len(domains),
+        partition_idx=keys // width,
+        domain=keys % width,
+        serving=np.bincount(at, minlength=len(keys)),
+        fetching=lost(~replicas.is_adding),
+        in_sync=lost(in_sync),
+        electable=lost(electable),
+        num_serving=sum_rows(usable, start),
+        num_in_sync=sum_rows(in_sync, start),
+        num_electable=sum_rows(electable, start),
+        min_isr=state.topics.min_insync_replicas[topic],
+        factor=state.replication_factor,
+        is_led=np.not_equal(state.partitions.leader_idx, ABSENT),
+    )

@@ -1,0 +1,210 @@
+"""What all failures of a cluster, or of one kind, are computed from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.failures.failover import (
+    CARRIED_COLUMNS,
+    LED_COLUMNS,
+    ON_RETURN,
+    Successors,
+    successors_of,
+)
+from placement.failures.failure_domains import (
+    DomainKind,
+    Domains,
+    Incidence,
+    domains_of,
+    incidence_of,
+)
+from placement.failures.load_gains import Gains, Leading, leading_of, single_gains
+from placement.failures.partition_damage import single_damage
+from placement.failures.serving_loads import serving_loads
+from placement.failures.survivor_loads import (
+    HELD_COLUMNS,
+    Pools,
+    Scale,
+    pools_of,
+    scale_of,
+)
+from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.load import (
+    Resource,
+    WeightArray,
+    Weights,
+    add_to,
+    broker_loads,
+    weigh,
+)
+
+CountArray = npt.NDArray[np.int64]
+DEFAULT_BANDWIDTH_BYTES_PER_S = 50_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Outlook:
+    """
+    What all failures of a cluster are computed from.
+
+    Parameters
+    ----------
+    state
+        The cluster now.
+    weights, load
+        What replicas weigh, and ``(B, R)`` the brokers carry with today's leaders, all
+        followers fetching.
+    carried
+        ``(B, 4)`` load of each broker today by `CARRIED_COLUMNS`; offline followers
+        fetch nothing, but for the last column.
+    scale
+        In what loads are told, and which fraction of a capacity may be used.
+    pools
+        The racks.
+    bandwidth_bytes_per_s
+        What a broker can send, and get, to rebuild replicas.
+    """
+
+    state: ClusterState
+    weights: Weights
+    load: WeightArray
+    carried: WeightArray
+    scale: Scale
+    pools: Pools
+    bandwidth_bytes_per_s: float
+
+    @property
+    def is_known(self) -> BoolArray:
+        """``(R,)`` true where the load of some partition is known, or there is none."""
+        known = self.weights.is_known
+        return np.asarray(known.any(axis=0) if len(known) else known.all(axis=0))
+
+
+def outlook(
+    state: ClusterState,
+    *,
+    thresholds: Mapping[Resource, float] | None = None,
+    bandwidth_bytes_per_s: float = DEFAULT_BANDWIDTH_BYTES_PER_S,
+) -> Outlook:
+    """
+    Weigh a cluster for the failures to come.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    thresholds
+        Fraction of each capacity that may be used; none by default.
+    bandwidth_bytes_per_s
+        What a broker can send, and get, to rebuild replicas. Positive.
+
+    Raises
+    ------
+    ValueError
+        If the bandwidth is not positive.
+    """
+    if bandwidth_bytes_per_s <= 0:
+        msg = f"bandwidth must be positive, got {bandwidth_bytes_per_s} bytes/s."
+        raise ValueError(msg)
+    weights = weigh(state)
+    load = broker_loads(state, weights, state.partitions.leader_idx)
+    return Outlook(
+        state=state,
+        weights=weights,
+        load=load,
+        carried=carried_loads(state, weights, load),
+        scale=scale_of(state, dict(thresholds or {})),
+        pools=pools_of(state, weights),
+        bandwidth_bytes_per_s=bandwidth_bytes_per_s,
+    )
+
+
+def carried_loads(
+    state: ClusterState, weights: Weights, load: WeightArray
+) -> WeightArray:
+    """Return ``(B, 4)`` loads by `CARRIED_COLUMNS`, from those of `broker_loads`."""
+    serving = serving_loads(state, weights, LED_COLUMNS)
+    return np.column_stack([serving, load[:, CARRIED_COLUMNS[ON_RETURN]]])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Parts:
+    """
+    What single failures and pairs of one kind are put together from.
+
+    Parameters
+    ----------
+    domains
+        What can fail.
+    table
+        What of each partition is in each of them.
+    successors
+        Who leads next.
+    leading
+        Leaders by partition, and what they serve.
+    gains
+        Changes of what the survivors of each loss carry.
+    damage
+        Per kind of damage ``(N,)`` partitions.
+    leaders_moved
+        ``(N,)`` partitions led by another broker after each loss.
+    lost, rebuilt
+        ``(N, 2)`` disk and in that go with each domain, and that can be copied anew.
+    """
+
+    domains: Domains
+    table: Incidence
+    successors: Successors
+    leading: Leading
+    gains: Gains
+    damage: Mapping[str, CountArray]
+    leaders_moved: CountArray
+    lost: WeightArray
+    rebuilt: WeightArray
+
+
+def parts_of(given: Outlook, kind: DomainKind) -> Parts:
+    """Take a cluster apart for failures of one kind."""
+    state = given.state
+    domains = domains_of(state, kind)
+    table = incidence_of(state, domains)
+    successors = successors_of(state, domains)
+    has_next = successors.next_idx != ABSENT
+    leading = leading_of(state, successors, given.weights)
+    return Parts(
+        domains=domains,
+        table=table,
+        successors=successors,
+        leading=leading,
+        gains=single_gains(domains, table, leading, given.weights),
+        damage=single_damage(table),
+        leaders_moved=np.bincount(
+            successors.domain[has_next], minlength=len(domains)
+        ).astype(np.int64),
+        lost=_lost(given, domains, table),
+        rebuilt=_rebuilt(given, table),
+    )
+
+
+def _lost(given: Outlook, domains: Domains, table: Incidence) -> WeightArray:
+    """Return ``(N, 2)`` disk and in that are lost with each domain."""
+    lost = np.zeros((len(domains), len(HELD_COLUMNS)), dtype=np.int64)
+    held = given.load[:, HELD_COLUMNS]
+    whole = np.nonzero(domains.of_broker != ABSENT)[0]
+    np.add.at(lost, domains.of_broker[whole], held[whole])
+    part = domains.part_of[table.domain] != ABSENT
+    weight = given.weights.replica[:, HELD_COLUMNS][table.partition_idx[part]]
+    np.add.at(lost, table.domain[part], weight * table.serving[part, None])
+    return lost
+
+
+def _rebuilt(given: Outlook, table: Incidence) -> WeightArray:
+    """Return ``(N, 2)`` disk and in of what can be copied anew: it has a source."""
+    rows = np.nonzero(table.electable < table.num_electable[table.partition_idx])[0]
+    rebuilt = np.zeros((table.num_domains, len(HELD_COLUMNS)), dtype=np.int64)
+    serving, p = table.serving[rows], table.partition_idx[rows]
+    for y, r in enumerate(HELD_COLUMNS):
+        add_to(rebuilt[:, y], table.domain[rows], serving * given.weights.replica[p, r])
+    return rebuilt

@@ -1,0 +1,258 @@
+"""
+Load that survivors gain and lose by a failure.
+
+A leader that survives serves fewer followers, and the successor of one that is lost
+serves those that are left. The effect of a pair of failures is the sum of the effects
+of both, and a correction for each partition with replicas in both domains.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.failures.failover import CARRIED_COLUMNS, Successors
+from placement.failures.failure_domains import Domains, Incidence
+from placement.failures.serving_loads import CPU, Fetches, fetches_of, leading_rows
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.load import WeightArray, Weights, add_to
+
+RowArray = npt.NDArray[np.int64]
+CPU_COLUMN = CARRIED_COLUMNS.index(CPU)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Gains:
+    """
+    Changes of the survivors' loads, summed by failure and broker.
+
+    Parameters
+    ----------
+    failure
+        ``(E,)`` the domain lost, or the key of the pair, ascending.
+    broker_idx
+        ``(E,)`` the survivor.
+    load
+        ``(E, 4)`` change of its load, one column for each of `CARRIED_COLUMNS`; below
+        0 where followers are lost, or a log dir.
+    sent_bytes
+        ``(E,)`` bytes that it sends to rebuild what the failure takes; 0 for pairs.
+    """
+
+    failure: RowArray
+    broker_idx: RowArray
+    load: WeightArray
+    sent_bytes: WeightArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Leading:
+    """
+    Leaders today and after the loss of their domain; columns ``(P,)``.
+
+    Parameters
+    ----------
+    broker_idx, domain
+        The broker that leads and its domain; `ABSENT` where there is none.
+    next_idx, next_domain, last_idx
+        As in `Successors`.
+    fetches
+        Out load of a leader, by how many followers are lost.
+    weight
+        ``(P, 4)`` load of a leader by `CARRIED_COLUMNS`, nothing lost.
+    """
+
+    broker_idx: IndexArray
+    domain: IndexArray
+    next_idx: IndexArray
+    next_domain: IndexArray
+    last_idx: IndexArray
+    fetches: Fetches
+    weight: WeightArray
+
+    def led(self, p: RowArray, lost: RowArray) -> WeightArray:
+        """Return ``(X, 4)`` load of leaders of partitions `p` with followers lost."""
+        found = self.weight[p]
+        found[:, 0] = self.fetches.out(p, lost)
+        return found
+
+
+def leading_of(
+    state: ClusterState, successors: Successors, weights: Weights
+) -> Leading:
+    """Spread the successors over all partitions."""
+
+    def spread(values: IndexArray) -> IndexArray:
+        column = np.full(state.num_partitions, ABSENT, dtype=np.int32)
+        column[successors.partition_idx] = values
+        return column
+
+    return Leading(
+        broker_idx=state.replicas.broker_idx_at(leading_rows(state)),
+        domain=spread(successors.domain),
+        next_idx=spread(successors.next_idx),
+        next_domain=spread(successors.next_domain),
+        last_idx=spread(successors.last_idx),
+        fetches=fetches_of(state, weights),
+        weight=weights.leader[:, CARRIED_COLUMNS],
+    )
+
+
+@dataclass(slots=True)
+class _Entries:
+    """Changes collected before they are summed."""
+
+    failure: list[RowArray]
+    broker: list[RowArray]
+    load: list[WeightArray]
+
+    def add(self, failure: RowArray, broker: IndexArray, load: WeightArray) -> None:
+        """Add changes to brokers; those of no broker are left out."""
+        is_one = np.not_equal(broker, ABSENT)
+        if not is_one.all():
+            failure, broker, load = failure[is_one], broker[is_one], load[is_one]
+        self.failure.append(failure)
+        self.broker.append(broker.astype(np.int64))
+        self.load.append(load)
+
+    def summed(self, num_brokers: int) -> tuple[RowArray, RowArray, WeightArray]:
+        """Return failures, brokers and loads, each pair of both once, ascending."""
+        width = max(num_brokers, 1)
+        key = np.concatenate(self.failure) * width + np.concatenate(self.broker)
+        keys, at = np.unique(key, return_inverse=True)
+        load = np.concatenate(self.load)
+        total = np.zeros((len(keys), load.shape[1]), dtype=np.int64)
+        for y in range(load.shape[1]):
+            if load[:, y].any():
+                add_to(total[:, y], at, load[:, y])
+        return keys // width, keys % width, total
+
+
+def single_gains(
+    domains: Domains, table: Incidence, leading: Leading, weights: Weights
+) -> Gains:
+    """
+    Return how the loss of each domain changes what the survivors carry.
+
+    Parameters
+    ----------
+    domains, table
+        What can fail, and what of each partition is in it.
+    leading
+        Who leads now and next.
+    weights
+        What replicas weigh.
+
+    Notes
+    -----
+    Every copy that rebuilds a replica is read from the leader, which is the successor
+    where the leader is lost too.
+    """
+    p, domain = table.partition_idx, table.domain
+    is_led_there = np.equal(leading.domain[p], domain)
+    source = np.where(is_led_there, leading.next_idx[p], leading.broker_idx[p])
+    change = np.zeros((len(p), len(CARRIED_COLUMNS) + 1), dtype=np.int64)
+    change[:, 0] = leading.fetches.out(p, table.fetching)
+    led, stays = np.nonzero(is_led_there)[0], np.nonzero(~is_led_there)[0]
+    change[led, 1:-1] = leading.weight[p[led], 1:]
+    change[stays, 0] -= leading.fetches.out(p[stays])
+    change[:, -1] = table.serving * weights.copy_bytes[p]
+    entries = _Entries([], [], [])
+    entries.add(domain, source.astype(np.int32), change)
+    if np.not_equal(domains.part_of, ABSENT).any():
+        _add_log_dirs(entries, domains, table, leading, weights)
+    failure, broker, load = entries.summed(len(domains.of_broker))
+    return Gains(
+        failure=failure,
+        broker_idx=broker,
+        load=np.ascontiguousarray(load[:, :-1]),
+        sent_bytes=load[:, -1],
+    )
+
+
+def _add_log_dirs(
+    entries: _Entries,
+    domains: Domains,
+    table: Incidence,
+    leading: Leading,
+    weights: Weights,
+) -> None:
+    """Add what a broker carries less once it has lost one log dir of several."""
+    p, domain = table.partition_idx, table.domain
+    width = len(CARRIED_COLUMNS) + 1
+    change = np.zeros((len(p), width), dtype=np.int64)
+    change[:, CPU_COLUMN] = -table.serving * weights.replica[p, CPU]
+    led = np.nonzero(np.equal(leading.domain[p], domain))[0]
+    change[led, :-1] -= leading.led(p[led], np.zeros(len(led), dtype=np.int64))
+    entries.add(domain, domains.part_of[domain], change)
+    # Every such broker has an entry, with empty log dirs too.
+    every = np.arange(len(domains), dtype=np.int64)
+    entries.add(every, domains.part_of, np.zeros((len(every), width), dtype=np.int64))
+
+
+def joint_gains(
+    domains: Domains,
+    table: Incidence,
+    leading: Leading,
+    neighbours: tuple[RowArray, RowArray],
+) -> Gains:
+    """
+    Return what pairs of domains add to the gains of both.
+
+    Parameters
+    ----------
+    domains, table, leading
+        As for `single_gains`.
+    neighbours
+        ``(X,)`` rows of the table, two of one partition each, the lower domain first.
+    """
+    low, high = neighbours
+    key = table.domain[low] * table.num_domains + table.domain[high]
+    p = table.partition_idx[low]
+    entries = _Entries([], [], [])
+    entries.add(key[:0], leading.domain[:0], leading.weight[:0])
+    leads_low = np.equal(leading.domain[p], table.domain[low])
+    leads_high = np.equal(leading.domain[p], table.domain[high])
+    lost = table.fetching
+    _add_elsewhere(
+        entries, key, (low, high), ~leads_low & ~leads_high, (table, leading)
+    )
+    for chosen, led, other in ((leads_low, low, high), (leads_high, high, low)):
+        rows = np.nonzero(chosen)[0]
+        of, one, two = p[rows], lost[led[rows]], lost[other[rows]]
+        takes_next = np.equal(leading.next_domain[of], table.domain[other[rows]])
+        alone, both = leading.led(of, one), leading.led(of, one + two)
+        # The next one leads with fewer followers, or is lost and the last one leads.
+        entries.add(
+            key[rows],
+            leading.next_idx[of],
+            np.where(takes_next[:, None], -alone, both - alone),
+        )
+        last = np.where(takes_next, leading.last_idx[of], ABSENT)
+        entries.add(key[rows], last, both)
+        # The leader that lost its log dir serves no followers that could be lost.
+        goes_on = np.not_equal(domains.part_of[table.domain[led[rows]]], ABSENT)
+        less = leading.led(of, two) - leading.led(of, np.zeros_like(two))
+        entries.add(key[rows], np.where(goes_on, leading.broker_idx[of], ABSENT), -less)
+    failure, broker, load = entries.summed(len(domains.of_broker))
+    nothing = np.zeros(len(failure), dtype=np.int64)
+    return Gains(failure=failure, broker_idx=broker, load=load, sent_bytes=nothing)
+
+
+def _add_elsewhere(
+    entries: _Entries,
+    key: RowArray,
+    neighbours: tuple[RowArray, RowArray],
+    is_elsewhere: BoolArray,
+    given: tuple[Incidence, Leading],
+) -> None:
+    """Add what leaders outside both domains serve, where losses do not add up."""
+    table, leading = given
+    low, high = (rows[is_elsewhere] for rows in neighbours)
+    p, out = table.partition_idx[low], leading.fetches.out
+    one, two = table.fetching[low], table.fetching[high]
+    differs = out(p, one + two) + out(p) - out(p, one) - out(p, two)
+    rows = np.nonzero(differs)[0]
+    change = np.zeros((len(rows), len(CARRIED_COLUMNS)), dtype=np.int64)
+    change[:, 0] = differs[rows]
+    entries.add(key[is_elsewhere][rows], leading.broker_idx[p[rows]], change)

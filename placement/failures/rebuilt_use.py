@@ -1,0 +1,154 @@
+"""How full the fullest survivor is at least once what was lost is rebuilt."""
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.failures.controller_decision import is_usable
+from placement.failures.failure_domains import Domains
+from placement.failures.failure_outlook import Outlook, Parts
+from placement.failures.survivor_loads import HELD_COLUMNS, even_levels
+from placement.model.cluster import (
+    ABSENT,
+    ClusterState,
+    IndexArray,
+    LogDirState,
+    RateArray,
+)
+
+
+def fullest_levels(
+    given: Outlook,
+    parts: Parts,
+    pairs: tuple[IndexArray, IndexArray],
+    rebuilt: npt.NDArray[np.int64],
+) -> tuple[RateArray, RateArray]:
+    """
+    Return how full the fullest survivor of each failure is at least.
+
+    Parameters
+    ----------
+    given, parts
+        The cluster.
+    pairs
+        ``(X,)`` the first and the second domain lost; `ABSENT` for none.
+    rebuilt
+        ``(X, 2)`` disk and in that are copied anew.
+
+    Returns
+    -------
+    ``(X, 2)`` disk and in, on the scale, of the fullest survivor, and of one that is
+    filled by what is rebuilt alone; NaN where nobody survives.
+    """
+    first, second = pairs
+    live, pools = given.state.brokers.is_live, given.pools
+    levels = np.full((len(first), len(HELD_COLUMNS)), np.nan)
+    even = levels.copy()
+    brokers_in = _left_in_racks(given, parts, first, second, live.astype(np.int64))
+    for y, r in enumerate(HELD_COLUMNS):
+        base = np.where(live, given.load[:, r] / given.scale.unit[:, r], -np.inf)
+        capacity = np.where(live, given.scale.unit[:, r], 0.0)
+        capacity_in = _left_in_racks(given, parts, first, second, capacity)
+        kept = float(given.load[live, r].sum()) - _over(parts.lost[:, y], pairs)
+        total = kept + rebuilt[:, y]
+        left = brokers_in.astype(np.int64)
+        even[:, y] = even_levels(pools, left, capacity_in, total, y)
+        fullest = _fullest_left(base, parts.domains, first, second)
+        levels[:, y] = np.maximum(even[:, y], fullest)
+    return levels, even
+
+
+def _over(
+    values: npt.NDArray[np.int64], pairs: tuple[IndexArray, IndexArray]
+) -> RateArray:
+    both = np.append(values, 0)[np.stack(pairs)]
+    total: RateArray = both.sum(axis=0).astype(np.float64)
+    return total
+
+
+def _left_in_racks(
+    given: Outlook,
+    parts: Parts,
+    first: IndexArray,
+    second: IndexArray,
+    amount: npt.NDArray[np.int64] | RateArray,
+) -> RateArray:
+    """Return ``(X, K)`` what is left of an amount of the brokers in each rack."""
+    pools, of_broker = given.pools, parts.domains.of_broker
+    whole = np.bincount(pools.of_broker, weights=amount, minlength=pools.num)
+    lost = np.zeros((len(parts.domains) + 1, pools.num))
+    gone = np.nonzero(of_broker != ABSENT)[0]
+    np.add.at(lost, (of_broker[gone], pools.of_broker[gone]), amount[gone])
+    left: RateArray = whole - lost[first] - lost[second]
+    return left
+
+
+def _fullest_left(
+    base: RateArray, domains: Domains, first: IndexArray, second: IndexArray
+) -> RateArray:
+    """Return ``(X,)`` the fullest broker that no domain takes along."""
+    found = np.full(len(first), -np.inf)
+    is_open = np.ones(len(first), dtype=np.bool_)
+    for b in np.argsort(-base, kind="stable"):
+        if not is_open.any() or base[b] == -np.inf:
+            break
+        domain = domains.of_broker[b]
+        stays = is_open.copy()
+        if domain != ABSENT:
+            stays &= (first != domain) & (second != domain)
+        # A broker that loses a log dir of several is no measure for the others.
+        owned = np.append(domains.part_of == b, False)
+        stays &= ~owned[first] & ~owned[second]
+        found[stays] = base[b]
+        is_open &= ~stays
+    return found
+
+
+def levels_after(given: Outlook, after: ClusterState) -> RateArray:
+    """
+    Return how full the fullest survivor of any one loss is at least.
+
+    Parameters
+    ----------
+    given
+        The cluster before.
+    after
+        The same cluster once the loss is dealt with, by `lose`.
+
+    Returns
+    -------
+    ``(2,)`` disk and in, as a row of `fullest_levels`.
+    """
+    live, pools = after.brokers.is_live, given.pools
+    unit, rooms = given.scale.unit, np.zeros((2, pools.num))
+    left = np.bincount(pools.of_broker[live], minlength=pools.num)
+    totals, is_measure = _held_after(given, after), _untouched(given.state, after)
+    levels = np.full(len(HELD_COLUMNS), np.nan)
+    for y, r in enumerate(HELD_COLUMNS):
+        np.add.at(rooms[y], pools.of_broker[live], unit[live, r])
+        total = totals[y : y + 1].astype(np.float64)
+        even = even_levels(pools, left[None], rooms[y : y + 1], total, y)[0]
+        now = given.load[is_measure, r] / unit[is_measure, r]
+        levels[y] = np.maximum(even, now.max(initial=-np.inf))
+    return levels
+
+
+def _held_after(given: Outlook, after: ClusterState) -> npt.NDArray[np.int64]:
+    """Return ``(2,)`` disk and in that survivors hold once all is rebuilt."""
+    before, columns = given.state, list(HELD_COLUMNS)
+    of, on = before.replicas.partition_idx, before.replicas.broker_idx
+    live, is_gone = after.brokers.is_live, is_usable(before) & ~is_usable(after)
+    is_copied = is_gone & after.has_source[of]
+    weight = given.weights.replica[:, columns]
+    held = given.load[live][:, columns].sum(axis=0)
+    less = weight[of[is_gone & live[on]]].sum(axis=0)
+    total: npt.NDArray[np.int64] = held - less + weight[of[is_copied]].sum(axis=0)
+    return total
+
+
+def _untouched(before: ClusterState, after: ClusterState) -> npt.NDArray[np.bool_]:
+    """Return ``(B,)`` the live brokers that lose no log dir."""
+    is_lost = np.equal(after.log_dirs.state, LogDirState.OFFLINE)
+    is_lost &= np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
+    untouched = after.brokers.is_live.copy()
+    untouched[after.log_dirs.broker_idx[is_lost]] = False
+    return untouched

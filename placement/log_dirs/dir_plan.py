@@ -1,0 +1,387 @@
+r"""
+Which log dir of its broker each replica lies in.
+
+*Goals.* Emptied log dirs first; then every log dir within a band of its share of its
+broker's bytes, in proportion to the sizes of their file systems; then the fewest bytes
+copied. *Constraints.* No replica changes its broker; nothing new comes to a log dir
+that is offline, cordoned or emptied; none is pushed over the disk threshold.
+*Algorithm.* Brokers are independent: each is a problem of the core of its own, with a
+replica as an item and a log dir as a bin.
+
+What a log dir's file system holds besides replicas (`usable_bytes` tells) is a fixed
+load of it. A replica whose log dir is not known is part of that, and stays.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from placement.core.bounds.infeasibility import is_impossible
+from placement.core.feasibility.hard_rules import solve_bare
+from placement.core.model.deadline import Deadline
+from placement.core.model.problem import (
+    FloatArray,
+    IntArray,
+)
+from placement.core.model.search_budget import Effort
+from placement.core.model.solution import Bounded, Proof, Shortfall, Solution, Status
+from placement.core.solve import prove, solve
+from placement.draft.draft import Draft, Note
+from placement.log_dirs.dir_problem import (
+    LOG_DIR,
+    Lying,
+    Tables,
+    as_before,
+    as_now,
+    as_reassigned,
+    disk_alone,
+)
+from placement.log_dirs.kept_replicas import kept_in
+from placement.log_dirs.soft_dir_rules import soften_dirs
+from placement.model.cluster import (
+    ABSENT,
+    BoolArray,
+    IndexArray,
+)
+from placement.model.reassignment import Reassignment
+from placement.model.targets import Targets
+
+Column = TypeVar("Column", IntArray, FloatArray)
+MAX_BAND_ROUNDS = 4
+"""How often bands are computed anew after heavy replicas have moved."""
+MOST_LISTED = 20
+"""Brokers that the proof of a plan names."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PlannedDirs:
+    """
+    Where replicas lie inside their brokers, and what that costs.
+
+    Parameters
+    ----------
+    log_dir_idx
+        ``(R,)`` row of the log dir that each replica goes to; `ABSENT` where it stays
+        or any will do.
+    before, after
+        ``(D,)`` bytes on each log dir, what no replica explains included.
+    targets_before, targets
+        Shares and bands of the log dirs, before and after: of their bytes, the first
+        of the resources.
+    is_member
+        ``(D,)`` log dirs that share their broker's bytes.
+    cost, deviation
+        Bytes copied between log dirs, and the largest distance outside a band, with
+        what is proven of them.
+    status
+        As of a solution.
+    shortfalls
+        What is missing where an emptied log dir is not empty, or one is too full;
+        their bins are rows of log dirs, their items rows of replicas.
+    is_homeless
+        ``(R,)`` copies for which no log dir of their broker has room.
+    seconds
+        Spent on ``solve`` and ``bound``.
+    notes
+        What a reader should know: which log dirs a soft rule gives way in.
+    """
+
+    log_dir_idx: IndexArray
+    before: IntArray
+    after: IntArray
+    targets_before: Targets
+    targets: Targets
+    is_member: BoolArray
+    cost: Bounded
+    deviation: Bounded
+    status: Status
+    shortfalls: tuple[Shortfall, ...]
+    is_homeless: BoolArray
+    seconds: dict[str, float]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def is_moved(self) -> BoolArray:
+        """``(R,)`` true for replicas that change their log dir."""
+        moved: BoolArray = np.not_equal(self.log_dir_idx, ABSENT)
+        return moved
+
+    @property
+    def outside(self) -> FloatArray:
+        """``(D,)`` distances outside their bands, in targets."""
+        return self.targets.outside(disk_alone(self.after))[:, 0]
+
+
+def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:
+    """
+    Plan inside all brokers.
+
+    Parameters
+    ----------
+    draft
+        Which replicas must, may or must not leave their log dir, and which log dirs
+        are emptied.
+    effort
+        How much work the search may do for each broker.
+    deadline
+        When to end with what there is; what must move is seen to first.
+    """
+    now = as_now(draft)
+    return _plan(draft, (now, now), effort, deadline)
+
+
+def plan_dirs_after(
+    draft: Draft, reassignment: Reassignment, effort: Effort, deadline: Deadline
+) -> PlannedDirs:
+    """
+    Plan the log dirs of what a reassignment copies, and inside the brokers it may use.
+
+    Parameters
+    ----------
+    draft
+        What the operation lets move.
+    reassignment
+        Where replicas go; rows of the answer are its places.
+    effort, deadline
+        As in `plan_dirs`; copies are seen to whatever the time.
+    """
+    before = as_before(draft, reassignment)
+    after = as_reassigned(draft, reassignment)
+    return _plan(draft, (before, after), effort, deadline)
+
+
+def _plan(
+    draft: Draft, lying: tuple[Lying, Lying], effort: Effort, deadline: Deadline
+) -> PlannedDirs:
+    """
+    Plan all log dirs, over a threshold where that is soft and has to be.
+
+    `lying`: how replicas lie before, and what is to be planned.
+    """
+    before, after = lying
+    now = Tables(draft, before)
+
+    def planned(draft: Draft) -> PlannedDirs:
+        return _plan_once(Tables(draft, after), now, effort, deadline)
+
+    return soften_dirs(planned, lambda draft: Tables(draft, after), draft)
+
+
+def _plan_once(
+    table: Tables, now: Tables, effort: Effort, deadline: Deadline
+) -> PlannedDirs:
+    found = _Found(table)
+    for broker in table.worst_first():
+        if not deadline.is_over() or table.must_move[broker]:
+            found.add(broker, _plan_broker(table, broker, found, effort, deadline))
+    return found.conclude(now)
+
+
+def are_dirs_impossible(draft: Draft) -> bool:
+    """
+    Tell whether it is proven that log dirs cannot keep the hard rules.
+
+    Parameters
+    ----------
+    draft
+        What may move inside brokers, as for `plan_dirs`.
+    """
+    table, settings = Tables(draft, as_now(draft)), draft.settings
+    if next(kept_in(table, table.home), None) is not None:
+        return True
+    for most, need in (
+        (settings.max_moves, int(table.must.sum())),
+        (settings.max_bytes, int(table.cost[table.must].sum())),
+    ):
+        if most is not None and need > most:
+            return True
+    return any(
+        is_impossible(
+            table.problem(table.items[b], table.rows_of(b), table.targets, {})
+        )
+        for b in table.worst_first()
+    )
+
+
+def _plan_broker(
+    table: Tables, broker: int, found: "_Found", effort: Effort, deadline: Deadline
+) -> tuple[IntArray, IntArray, Solution]:
+    """Solve one broker; return its items, its log dirs, and the answer."""
+    rows, items = table.rows_of(broker), table.items[broker]
+    targets, best = table.targets, None
+    for _ in range(MAX_BAND_ROUNDS):
+        problem = table.problem(items, rows, targets, found.caps_left(broker))
+        solution = solve(
+            problem, effort=effort, seed=table.draft.settings.seed, deadline=deadline
+        )
+        if best is None or _worth(solution) < _worth(best):
+            best = solution
+        place = table.home.copy()
+        place[items] = _rows_at(rows, solution.best.bin_of)
+        again = table.targets_at(place)
+        if _same_bands(targets, again, rows) or deadline.is_over():
+            break
+        targets = again
+    assert best is not None  # noqa: S101 - there is at least one round
+    if not _is_met(best) and not deadline.is_over():
+        problem = table.problem(items, rows, targets, found.caps_left(broker))
+        seed = table.draft.settings.seed
+        packed = solve_bare(problem, effort=effort, seed=seed, deadline=deadline)
+        if _is_met(packed):
+            best = prove(problem, packed.best, effort=effort)
+    return items, rows, best
+
+
+def _worth(solution: Solution) -> tuple[int, float, float]:
+    proven = solution.certificate
+    return 0 if _is_met(solution) else 1, proven.deviation.value, proven.cost.value
+
+
+def _is_met(solution: Solution) -> bool:
+    return solution.status in {Status.OPTIMAL, Status.FEASIBLE}
+
+
+def _same_bands(aimed: Targets, reached: Targets, rows: IntArray) -> bool:
+    return bool(
+        np.allclose(aimed.lower[rows], reached.lower[rows], rtol=1e-9)
+        and np.allclose(aimed.upper[rows], reached.upper[rows], rtol=1e-9)
+    )
+
+
+def _rows_at(rows: IntArray, bin_of: IndexArray) -> IntArray:
+    """Return the log dirs of bins; nowhere is `ABSENT`."""
+    return np.where(bin_of < 0, ABSENT, rows[bin_of])
+
+
+class _Found:
+    """What has been found for the brokers so far."""
+
+    def __init__(self, table: Tables) -> None:
+        self.table = table
+        self.place: IntArray = table.home.copy()
+        self.solutions: dict[int, Solution] = {}
+        self.shortfalls: list[Shortfall] = []
+        self.capped: dict[str, Shortfall] = {}
+
+    def caps_left(self, broker: int) -> dict[str, Any]:
+        """Return what is left of the caps, but for what must move in other brokers."""
+        table, settings = self.table, self.table.draft.settings
+        values = [one.certificate for one in self.solutions.values()]
+        # What may move in one broker must not take the place of what must in another.
+        on = table.state.replicas.broker_idx
+        waits = table.must & ~np.isin(on, [broker, *self.solutions])
+        spent = {
+            "max_moves": (
+                settings.max_moves,
+                sum(v.moves.value for v in values) + int(waits.sum()),
+            ),
+            "max_cost": (
+                settings.max_bytes,
+                sum(v.cost.value for v in values) + int(table.cost[waits].sum()),
+            ),
+        }
+        return {
+            name: max(int(cap - used), 0)
+            for name, (cap, used) in spent.items()
+            if cap is not None
+        }
+
+    def add(self, broker: int, answer: tuple[IntArray, IntArray, Solution]) -> None:
+        """Keep the answer for one broker."""
+        items, rows, solution = answer
+        self.solutions[broker] = solution
+        self.place[items] = _rows_at(rows, solution.best.bin_of)
+        for shortfall in solution.shortfalls:
+            if shortfall.what in {"moves", "cost"}:
+                self.capped.setdefault(shortfall.what, shortfall)
+                continue
+            item = shortfall.item if shortfall.item >= 0 else shortfall.group
+            self.shortfalls.append(
+                replace(
+                    shortfall,
+                    item=int(items[item]) if item >= 0 else -1,
+                    group=-1,
+                    node=broker,
+                    level=LOG_DIR,
+                    bin=int(rows[shortfall.bin]) if shortfall.bin >= 0 else -1,
+                )
+            )
+
+    def conclude(self, now: Tables) -> PlannedDirs:
+        """Return all answers as one, beside what there is now."""
+        table = self.table
+        targets = table.targets_at(self.place)
+        after = table.loads(self.place)
+        outside = targets.outside(disk_alone(after))[:, 0]
+        moved = self.place != table.home
+        kept = list(kept_in(table, self.place))
+        spent = [one.seconds for one in self.solutions.values()]
+        return PlannedDirs(
+            log_dir_idx=np.where(moved, self.place, ABSENT).astype(np.int32),
+            before=now.load,
+            after=after,
+            targets_before=now.targets,
+            targets=targets,
+            is_member=table.is_member,
+            cost=self._cost(int(table.cost[moved].sum())),
+            deviation=self._deviation(float(outside.max(initial=0.0))),
+            status=self._status(kept),
+            shortfalls=(*self.shortfalls, *kept, *self._caps()),
+            is_homeless=table.is_coming & np.equal(self.place, ABSENT),
+            seconds={
+                name: sum(each.get(name, 0.0) for each in spent)
+                for name in ("solve", "bound")
+            },
+        )
+
+    def _caps(self) -> Iterator[Shortfall]:
+        """Yield the caps that were too low, with what all of the plan may copy."""
+        settings = self.table.draft.settings
+        most = {"moves": settings.max_moves, "cost": settings.max_bytes}
+        for what, shortfall in self.capped.items():
+            have = most[what]
+            if have is not None:
+                missing = shortfall.need - shortfall.have
+                yield replace(shortfall, have=have, need=have + missing)
+
+    def _status(self, kept: Sequence[Shortfall]) -> Status:
+        found = {one.status for one in self.solutions.values()}
+        found |= {
+            Status.INFEASIBLE if one.is_proven else Status.PARTIAL for one in kept
+        }
+        for status in (Status.INFEASIBLE, Status.PARTIAL, Status.FEASIBLE):
+            if status in found:
+                return status
+        return Status.OPTIMAL
+
+    def _cost(self, value: int) -> Bounded:
+        """Return the bytes copied, and the sum of what each broker must copy."""
+        ids = self.table.state.brokers.ids
+        bounds = {
+            int(ids[broker]): one.certificate.cost
+            for broker, one in sorted(self.solutions.items())
+        }
+        least = int(sum(bounded.lower_bound for bounded in bounds.values()))
+        listed = [
+            {
+                "broker": broker,
+                "bytes": int(bounded.lower_bound),
+                "kind": bounded.proof.kind,
+            }
+            for broker, bounded in bounds.items()
+            if bounded.proof is not None
+        ]
+        proof = None
+        if least and listed:
+            witness = {"each": listed[:MOST_LISTED], "num_brokers": len(listed)}
+            proof = Proof(kind="cover", witness=witness)
+        return Bounded(value=value, lower_bound=min(value, least), proof=proof)
+
+    def _deviation(self, value: float) -> Bounded:
+        found = [one.certificate.deviation for one in self.solutions.values()]
+        best = max(found, key=lambda one: one.lower_bound, default=None)
+        if best is None or best.lower_bound <= 0:
+            return Bounded(value=value, lower_bound=0.0)
+        return Bounded(value=value, lower_bound=min(value, best.lower_bound))

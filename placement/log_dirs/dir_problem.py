@@ -1,0 +1,354 @@
+"""What the problems of log dirs are cut from: one for each broker."""
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from placement.core.model.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    FloatArray,
+    IntArray,
+    Level,
+    Limits,
+    Movability,
+    Problem,
+)
+from placement.draft.draft import Draft
+from placement.model.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    ClusterState,
+    CodeArray,
+    IndexArray,
+    LogDirState,
+)
+from placement.model.load import (
+    RESOURCES,
+    Resource,
+    bytes_by_place,
+    first_true,
+    taken_bytes,
+    weigh,
+)
+from placement.model.reassignment import Reassignment
+from placement.model.targets import TOLERANCE, Members, Shares, Targets, find_targets
+
+Column = TypeVar("Column", IntArray, FloatArray)
+LOG_DIR = "log dir"
+"""Name of the level of log dirs, and of what is missing there."""
+DISK_RULE = "capacity-disk"
+"""The rule that limits what log dirs hold, too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Lying:
+    """
+    Replicas on their brokers, and what may happen to them inside.
+
+    Parameters
+    ----------
+    before
+        The cluster as it is.
+    state
+        The same, replicas on the brokers where they end.
+    home
+        ``(R,)`` log dir of each replica, `ABSENT` where unknown or none yet.
+    is_coming
+        ``(R,)`` copies that need a log dir.
+    size, cost
+        ``(R,)`` bytes each takes, and what another log dir costs.
+    movability
+        ``(R,)`` a `Movability` each.
+    """
+
+    before: ClusterState
+    state: ClusterState
+    home: IndexArray
+    is_coming: BoolArray
+    size: IntArray
+    cost: IntArray
+    movability: CodeArray
+
+
+def as_now(draft: Draft) -> Lying:
+    """Return the replicas as they lie; a copy between log dirs has arrived."""
+    replicas = draft.state.replicas
+    future = replicas.future_log_dir_idx
+    size = draft.weights.copy_bytes[replicas.partition_idx]
+    if len(draft.weights.own):
+        size = size + draft.weights.own
+    return Lying(
+        before=draft.state,
+        state=draft.state,
+        home=np.where(future != ABSENT, future, replicas.log_dir_idx),
+        is_coming=np.zeros(len(replicas), dtype=np.bool_),
+        size=size,
+        cost=size,
+        movability=draft.movability,
+    )
+
+
+def as_before(draft: Draft, reassignment: Reassignment) -> Lying:
+    """Return the replicas as they lie before anything that an operation decides."""
+    if draft.decided is None:
+        return as_now(draft)
+    before = reassignment.before
+    count = len(before.replicas)
+    none = np.full(count, Movability.NEVER, dtype=np.int8)
+    return as_now(replace(draft, state=before, weights=weigh(before), movability=none))
+
+
+def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
+    """Return the replicas as they will lie; copies have no log dir yet."""
+    now, origin = as_before(draft, reassignment), reassignment.origin
+    before = reassignment.before
+    state = replace(before, replicas=reassignment.after().replicas)
+    copied = reassignment.is_copied
+    on = reassignment.broker_idx
+    has_dirs = np.zeros(state.num_brokers, dtype=np.bool_)
+    has_dirs[state.log_dirs.broker_idx] = True
+    is_coming = copied & has_dirs[on]
+    size = draft.weights.copy_bytes[reassignment.partition_idx]
+    # What an operation lets leave its broker may leave its log dir, where copies come.
+    may = ~copied & draft.may_receive[on]
+    may &= _may_move(draft, reassignment)
+    home = np.where(copied, ABSENT, now.home[origin])
+    online = np.append(np.equal(state.log_dirs.state, LogDirState.ONLINE), False)
+    may &= online[home]
+    # No list that names a broker which is not live is touched, as no file may.
+    of, off = reassignment.partition_idx, ~state.brokers.is_live[on]
+    may &= np.equal(first_true(off, reassignment.start), ABSENT)[of]
+    may &= before.replicas.future_log_dir_idx[origin] == ABSENT
+    return Lying(
+        before=before,
+        state=state,
+        home=home,
+        is_coming=is_coming,
+        size=np.where(copied, size, now.size[origin]),
+        cost=np.where(copied, 0, now.size[origin]),
+        movability=np.where(may | is_coming, Movability.MAY, Movability.NEVER).astype(
+            np.int8
+        ),
+    )
+
+
+def _may_move(draft: Draft, reassignment: Reassignment) -> BoolArray:
+    """Return ``(M,)`` true for places whose replica the operation lets move."""
+    may: BoolArray = np.equal(draft.movability, Movability.MAY)
+    if draft.decided is None:
+        return may[reassignment.origin]
+    # Lists have the same places as those that the operation decided on, in another
+    # order: what it frees it frees of a whole partition.
+    is_freed = first_true(may, draft.state.replicas.start) != ABSENT
+    freed: BoolArray = is_freed[reassignment.partition_idx]
+    return freed
+
+
+class Tables:
+    """What all brokers' problems are cut from."""
+
+    def __init__(self, draft: Draft, lying: Lying) -> None:
+        state, replicas = lying.state, lying.state.replicas
+        self.draft, self.state = draft, state
+        self.dirs = state.log_dirs
+        emptied = draft.is_emptied_dir
+        if emptied is None:
+            emptied = np.zeros(len(self.dirs), dtype=np.bool_)
+        self.is_emptied = emptied
+        is_open = np.equal(self.dirs.state, LogDirState.ONLINE) & ~emptied
+        if "log-dirs" in draft.settings.lifted:
+            is_open = ~emptied
+        self.is_member = is_open & state.brokers.is_live[self.dirs.broker_idx]
+        self.home: IntArray = lying.home.astype(np.int64)
+        self.is_coming = lying.is_coming
+        self.size, self.cost = lying.size, lying.cost
+        self.movability = lying.movability
+        # What no replica explains now stays, whatever comes and goes.
+        located, _ = bytes_by_place(lying.before)
+        self.fixed: IntArray = np.maximum(
+            taken_bytes(lying.before.log_dirs) - located, 0
+        )
+        self.must = np.equal(self.movability, Movability.MUST) | self.is_coming
+        on = replicas.broker_idx
+        must = on[self.must]
+        self.must_move = np.bincount(must, minlength=state.num_brokers) > 0
+        rows = np.nonzero((self.home != ABSENT) | self.is_coming)[0]
+        order = rows[np.argsort(on[rows], kind="stable")]
+        ends = np.searchsorted(on[order], np.arange(state.num_brokers + 1))
+        self.items = [
+            np.sort(order[ends[b] : ends[b + 1]]) for b in range(state.num_brokers)
+        ]
+        self.shares = self._shares()
+        self.load = self.loads(self.home)
+        self.targets = self.targets_at(self.home)
+
+    def rows_of(self, broker: int) -> IntArray:
+        """Return the log dirs of one broker."""
+        return np.nonzero(np.equal(self.dirs.broker_idx, broker))[0]
+
+    def loads(self, place: IntArray) -> IntArray:
+        """Return ``(D,)`` bytes on the log dirs, replicas being where they are said."""
+        load = self.fixed.copy()
+        known = np.nonzero(place != ABSENT)[0]
+        np.add.at(load, place[known], self.size[known])
+        return load
+
+    def heaviest(self, place: IntArray) -> IntArray:
+        """Return ``(D,)`` the heaviest replica on each log dir."""
+        found = np.zeros(len(self.dirs), dtype=np.int64)
+        known = np.nonzero(place != ABSENT)[0]
+        np.maximum.at(found, place[known], self.size[known])
+        return found
+
+    def _shares(self) -> Shares:
+        dirs, count = self.dirs, self.state.num_brokers
+        known = np.where(self.is_member, dirs.size_bytes != UNKNOWN, True)
+        all_known = np.bincount(dirs.broker_idx, weights=~known, minlength=count) == 0
+        sizes = np.maximum(dirs.size_bytes, 1).astype(np.float64)
+        capacity = np.where(all_known[dirs.broker_idx], sizes, 1.0)
+        member = self.is_member
+        # All of a broker's log dirs together hold what they hold, wherever it lies.
+        held = self.loads(self._gathered())
+        most = np.bincount(
+            dirs.broker_idx, weights=np.where(member, held, 0), minlength=count
+        )
+        return Shares(
+            members=Members(holds=member, leads=member),
+            capacity=disk_alone(np.where(member, capacity, 0.0)),
+            rack_idx=dirs.broker_idx,
+            rack_most=disk_alone(most.astype(np.float64)),
+            bands=np.full(len(RESOURCES), self.draft.settings.band(Resource.DISK)),
+        )
+
+    def _gathered(self) -> IntArray:
+        """Return the homes, what must move put on the first log dir that may get it."""
+        count = self.state.num_brokers
+        first = np.full(count, ABSENT, dtype=np.int64)
+        members = np.nonzero(self.is_member)[0][::-1]
+        first[self.dirs.broker_idx[members]] = members
+        to = first[self.state.replicas.broker_idx]
+        return np.where(self.must & (to != ABSENT), to, self.home)
+
+    def targets_at(self, place: IntArray) -> Targets:
+        """Return targets and bands for replicas that lie where they are said."""
+        load = disk_alone(self.loads(place))
+        gathered = disk_alone(self.loads(self._gathered()))
+        incoming = (gathered - load)[self.is_member].sum(axis=0)
+        heaviest = disk_alone(self.heaviest(place))
+        return find_targets(self.shares, load, heaviest, incoming)
+
+    def worst_first(self) -> list[int]:
+        """Return the brokers in which something should move, worst first."""
+        outside = self.targets.outside(disk_alone(self.load))[:, 0]
+        worst = np.zeros(self.state.num_brokers)
+        np.maximum.at(worst, self.dirs.broker_idx, outside)
+        over = self.dirs.broker_idx[self._is_over()]
+        asks = self.must_move | (worst > 0)
+        asks[over] = True
+        order = np.lexsort((-worst, ~self.must_move))
+        return [int(b) for b in order if asks[b]]
+
+    def _is_over(self) -> BoolArray:
+        return (self.load > self.ruled_capacity()) & self.is_member
+
+    def capacity(self) -> IntArray:
+        """Return ``(D,)`` bytes that no log dir may exceed; more where that is soft."""
+        most, eased = self.ruled_capacity(), self.draft.settings.eased
+        if self.draft.settings.is_measured(DISK_RULE):
+            return np.full(len(most), NO_LIMIT, dtype=np.int64)
+        if eased is not None and eased.dir_capacity is not None:
+            return np.maximum(most, eased.dir_capacity)
+        return most
+
+    def ruled_capacity(self) -> IntArray:
+        """Return ``(D,)`` bytes that a log dir may hold by the threshold."""
+        limit = self.draft.settings.capacity_thresholds.get(Resource.DISK)
+        size = self.dirs.size_bytes
+        if limit is None:
+            return np.full(len(size), NO_LIMIT, dtype=np.int64)
+        most = np.floor(size * limit * (1 + TOLERANCE)).astype(np.int64)
+        return np.where((size == UNKNOWN) | ~self.is_member, NO_LIMIT, most)
+
+    def problem(
+        self,
+        items: IntArray,
+        rows: IntArray,
+        targets: Targets,
+        caps: dict[str, Any],
+    ) -> Problem:
+        """Return one broker as the core's problem: replicas on log dirs."""
+        count, width = len(items), len(rows)
+        place_of = np.full(len(self.dirs), NOWHERE, dtype=np.int32)
+        place_of[rows] = np.arange(width)
+        size = self.size[items][:, None]
+        settings = self.draft.settings
+        return Problem(
+            resources=(str(Resource.DISK),),
+            group_start=np.arange(count + 1, dtype=np.int64),
+            group_class=np.zeros(count, dtype=np.int32),
+            weight=size,
+            role_weight=np.zeros((count, 1), dtype=np.int64),
+            cost=self.cost[items],
+            home=np.where(
+                self.home[items] == ABSENT, NOWHERE, place_of[self.home[items]]
+            ).astype(np.int32),
+            extra=np.zeros((0, 1), dtype=np.int64),
+            movability=self.movability[items],
+            role_home=np.full(count, NOWHERE, dtype=np.int64),
+            is_role_movable=np.zeros(count, dtype=np.bool_),
+            may_receive=self.is_member[rows],
+            may_hold_role=np.zeros(width, dtype=np.bool_),
+            must_release_role=np.zeros(width, dtype=np.bool_),
+            bin_class=np.zeros(width, dtype=np.int32),
+            is_eligible=np.ones((1, 1), dtype=np.bool_),
+            levels=(self._level(rows, targets),),
+            is_transient=np.array([settings.is_disk_transient]),
+            price_per_move=self._price(),
+            **caps,
+        )
+
+    def _price(self) -> int:
+        settings = self.draft.settings
+        if settings.price_per_move_bytes or not settings.prefers_moves:
+            return settings.price_per_move_bytes
+        return int(self.size.sum()) // max(len(self.size), 1)
+
+    def _level(self, rows: IntArray, targets: Targets) -> Level:
+        eased = self.draft.settings.eased
+        has_band = self.is_member[rows] & (targets.target[rows, 0] > 0)
+        # While it is found out how far rules give way there are no bands.
+        has_band &= eased is None or not eased.is_measured
+        target = np.where(has_band, targets.target[rows, 0], 0.0)
+        slack = TOLERANCE * np.maximum(target, 1.0)
+        lower = np.maximum(np.ceil(targets.lower[rows, 0] - slack), 0)
+        upper = np.floor(targets.upper[rows, 0] + slack)
+        columns: dict[str, IntArray] = {
+            "fixed": self.fixed[rows],
+            "capacity": self.capacity()[rows],
+            "lower": np.where(has_band, lower, 0).astype(np.int64),
+            "upper": np.where(has_band, upper, NO_LIMIT).astype(np.int64),
+        }
+        if self.draft.settings.is_measured(DISK_RULE):
+            most = self.ruled_capacity()[rows]
+            target = np.where(most < NO_LIMIT, np.maximum(most, 1.0), 0.0)
+            columns |= {"lower": np.zeros_like(most), "upper": most}
+        limits = Limits(
+            **{name: column[:, None] for name, column in columns.items()},
+            target=target[:, None],
+        )
+        return Level(
+            name=LOG_DIR,
+            node_of_bin=np.arange(len(rows), dtype=np.int32),
+            num_nodes=len(rows),
+            limits=limits,
+        )
+
+
+def disk_alone(column: Column) -> Column:
+    """Return ``(n, R)`` resources of which only the disk is there."""
+    table = np.zeros((len(column), len(RESOURCES)), dtype=column.dtype)
+    table[:, RESOURCES.index(Resource.DISK)] = column
+    return table

@@ -1,0 +1,137 @@
+"""
+Soft rules of log dirs: the threshold of their disks, and caps on a whole plan of them.
+
+Log dirs are planned with them as hard as ever. Where that cannot be, they are planned
+without bands, and how far a log dir is over the threshold is what counts: so it is
+broken by as little as the search can. What each holds then is its new limit, what is
+copied that of the caps that give way, and the plan is made again with its bands.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from placement.core.model.problem import IntArray
+from placement.core.model.solution import Status
+from placement.draft.draft import Draft, Note, Settings
+from placement.draft.soft_rules import CAPS, Eased, rules_named
+from placement.log_dirs.dir_problem import DISK_RULE, Tables
+from placement.model.load import Resource
+from placement.rules.soft_caps import cap_note, soft_note, without_caps
+from placement.rules.soft_notes import used_text
+
+if TYPE_CHECKING:
+    from placement.log_dirs.dir_plan import PlannedDirs
+
+MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
+
+
+def soften_dirs(
+    planned: Callable[[Draft], "PlannedDirs"],
+    tables: Callable[[Draft], Tables],
+    draft: Draft,
+) -> "PlannedDirs":
+    """
+    Plan log dirs, beyond what soft rules say where they cannot be kept.
+
+    Parameters
+    ----------
+    planned
+        Plans log dirs under the settings of a draft.
+    tables
+        Returns what the problems are cut from.
+    draft
+        What may move; the settings say what is soft.
+    """
+    found = planned(draft)
+    if found.status in MET:
+        return found
+    eased, measured = _measured(planned, draft)
+    if measured is None:
+        return found
+    table = tables(draft)
+    capped = _raised(draft.settings, eased, measured)
+    peak = _peak(table, measured) if DISK_RULE in eased.rules else None
+    room = replace(eased, is_measured=False, dir_capacity=peak)
+    final = planned(replace(draft, settings=replace(capped, eased=room)))
+    if final.status not in MET:
+        return found
+    lacking = (*_notes(table, final, eased), *_cap_notes(draft.settings, final, eased))
+    return replace(final, notes=lacking)
+
+
+def _measured(
+    planned: Callable[[Draft], "PlannedDirs"], draft: Draft
+) -> tuple[Eased, "PlannedDirs | None"]:
+    """Return a plan without bands in which the fewest rules give way, if there is."""
+    settings, nothing = draft.settings, Eased(rules=frozenset(), is_measured=True)
+    known = {DISK_RULE}
+    if draft.is_emptied_dir is not None:
+        # Beside moves between brokers it is these that count.
+        known |= {"max-moves", "max-bytes"}
+    tried = {nothing.rules}
+    for last in range(len(settings.soft)):
+        rules = rules_named(settings.soft[: last + 1]) & known
+        if rules in tried:
+            continue
+        tried.add(rules)
+        eased = replace(nothing, rules=rules)
+        wishes = without_caps(replace(settings, eased=eased))
+        found = planned(replace(draft, settings=wishes))
+        if found.status in MET:
+            return eased, found
+    return nothing, None
+
+
+def _used(found: "PlannedDirs") -> dict[str, int]:
+    return {"max-moves": int(found.is_moved.sum()), "max-bytes": int(found.cost.value)}
+
+
+def _raised(settings: Settings, eased: Eased, found: "PlannedDirs") -> Settings:
+    """Return settings whose caps that give way leave room for what a plan copies."""
+    caps: dict[str, Any] = {
+        CAPS[name]: max(getattr(settings, CAPS[name]), used)
+        for name, used in _used(found).items()
+        if name in eased.rules and getattr(settings, CAPS[name]) is not None
+    }
+    return replace(settings, **caps)
+
+
+def _cap_notes(
+    settings: Settings, found: "PlannedDirs", eased: Eased
+) -> Iterator[Note]:
+    for name, used in _used(found).items():
+        most = getattr(settings, CAPS[name])
+        if name in eased.rules and most is not None and used > most:
+            yield cap_note(name, used, most)
+
+
+def _peak(table: Tables, found: "PlannedDirs") -> IntArray:
+    """Return ``(D,)`` bytes on the log dirs, with what leaves where that counts."""
+    left = found.is_moved & (table.home >= 0)
+    peak = found.after.copy()
+    if table.draft.settings.is_disk_transient:
+        np.add.at(peak, table.home[left], table.size[left])
+    return peak
+
+
+def _notes(table: Tables, found: "PlannedDirs", eased: Eased) -> Iterator[Note]:
+    if DISK_RULE not in eased.rules:
+        return
+    dirs, most = table.dirs, table.ruled_capacity()
+    threshold = table.draft.settings.capacity_thresholds.get(Resource.DISK, 1.0)
+    for d in np.nonzero((found.after > most) & table.is_member)[0].tolist():
+        broker = int(table.state.brokers.ids[dirs.broker_idx[d]])
+        have, need = int(found.after[d]), int(most[d])
+        text = f"log dir {dirs.paths[d]} of broker {broker} uses "
+        text += f"{used_text(have, need, threshold)} of its file system, "
+        where: dict[str, str | int] = {
+            "broker": broker,
+            "log_dir": dirs.paths[d],
+            "resource": "disk",
+        }
+        yield soft_note(
+            DISK_RULE, f"{text}{threshold:.0%} is the most", where, (have, need)
+        )

@@ -1,0 +1,293 @@
+"""
+The state of a cluster: where every replica lives, who leads, what everything weighs.
+
+Columns only (see `placement.model.columns`), checked for consistency when put together.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.errors import InvalidClusterError
+from placement.model.columns import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    Brokers,
+    BrokerState,
+    BytesArray,
+    CodeArray,
+    IndexArray,
+    LogDirs,
+    LogDirState,
+    OffsetArray,
+    Partitions,
+    RateArray,
+    Replicas,
+    Storage,
+    Topics,
+    sum_rows,
+)
+
+__all__ = [
+    "ABSENT",
+    "UNKNOWN",
+    "BoolArray",
+    "BrokerState",
+    "Brokers",
+    "BytesArray",
+    "ClusterState",
+    "CodeArray",
+    "IndexArray",
+    "LogDirState",
+    "LogDirs",
+    "OffsetArray",
+    "Partitions",
+    "RateArray",
+    "Replicas",
+    "Storage",
+    "Topics",
+    "sum_rows",
+    "twice_on_a_broker",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, weakref_slot=True)
+class ClusterState:
+    """
+    Where every replica lives, who leads, and what everything weighs.
+
+    Parameters
+    ----------
+    cluster_id
+        Kafka's cluster id, or `None`.
+    brokers, log_dirs, topics, partitions, replicas
+        The columns; see each class.
+
+    Raises
+    ------
+    InvalidClusterError
+        If rows point nowhere, are out of order, or a partition has no replica, or
+        two on one broker.
+    """
+
+    cluster_id: str | None
+    brokers: Brokers
+    log_dirs: LogDirs
+    topics: Topics
+    partitions: Partitions
+    replicas: Replicas
+
+    def __post_init__(self) -> None:
+        if problems := _problems(self):
+            raise InvalidClusterError(problems)
+
+    @property
+    def num_partitions(self) -> int:
+        """Number of partitions, ``P``."""
+        return len(self.partitions)
+
+    @property
+    def num_brokers(self) -> int:
+        """Number of brokers, ``B``."""
+        return len(self.brokers)
+
+    @property
+    def num_racks(self) -> int:
+        """Number of racks, brokers without one counting each for itself."""
+        return len(self.brokers.racks)
+
+    @property
+    def num_replicas(self) -> npt.NDArray[np.int64]:
+        """``(P,)`` replicas of each partition as listed, adding ones included."""
+        return np.diff(self.replicas.start)
+
+    @property
+    def replication_factor(self) -> npt.NDArray[np.int64]:
+        """``(P,)`` replicas of each partition, less those still being added."""
+        return self.num_replicas - sum_rows(
+            self.replicas.is_adding, self.replicas.start
+        )
+
+    @property
+    def target_factor(self) -> npt.NDArray[np.int64]:
+        """``(P,)`` replicas of each partition once its reassignment is done."""
+        return self.num_replicas - sum_rows(
+            self.replicas.is_removing, self.replicas.start
+        )
+
+    @property
+    def is_offline(self) -> BoolArray:
+        """``(R,)`` true where broker or log dir is not live, or the replica failed."""
+        replicas, dirs = self.replicas, self.log_dirs
+        found: BoolArray = (
+            ~self.brokers.is_live[replicas.broker_idx] | replicas.is_failed
+        )
+        if len(dirs):
+            is_lost = np.equal(dirs.state, LogDirState.OFFLINE)
+            found |= (replicas.log_dir_idx != ABSENT) & is_lost[replicas.log_dir_idx]
+        return found
+
+    @property
+    def can_lead(self) -> BoolArray:
+        """
+        ``(R,)`` true for replicas that Kafka may elect without losing records.
+
+        Those of the ISR that are not offline, and the leader; where a partition has
+        none, those of the ELR that are not offline (KIP-966).
+        """
+        serves = ~self.is_offline
+        in_sync: BoolArray = serves & self.replicas.is_in_sync
+        if not in_sync.all():
+            # Kafka has every leader in the ISR; a file may leave it out.
+            leader = self.partitions.leader_idx[self.replicas.partition_idx]
+            in_sync |= serves & np.equal(self.replicas.broker_idx, leader)
+        eligible = serves & self.replicas.is_eligible
+        if not eligible.any():
+            return in_sync
+        is_led = sum_rows(in_sync, self.replicas.start) > 0
+        return in_sync | (eligible & ~is_led[self.replicas.partition_idx])
+
+    @property
+    def has_source(self) -> BoolArray:
+        """``(P,)`` true where a copy can be fetched now: some replica can lead."""
+        can_lead = self.can_lead
+        if can_lead.all():
+            return np.ones(self.num_partitions, dtype=np.bool_)
+        return np.greater(sum_rows(can_lead, self.replicas.start), 0)
+
+    @property
+    def is_reassigning(self) -> BoolArray:
+        """``(P,)`` true where a reassignment is going on."""
+        changing = self.replicas.is_adding | self.replicas.is_removing
+        return np.greater(sum_rows(changing, self.replicas.start), 0)
+
+    def name_of(self, partition_idx: int) -> str:
+        """Return ``topic-partition`` of one row, as Kafka's tools print it."""
+        topic = self.topics.names[self.partitions.topic_idx[partition_idx]]
+        return f"{topic}-{self.partitions.partition[partition_idx]}"
+
+    def brokers_of(self, partition_idx: int) -> list[int]:
+        """Return the broker ids of one partition's replicas, in order."""
+        start, stop = self.replicas.start[partition_idx : partition_idx + 2]
+        rows = self.replicas.broker_idx[start:stop]
+        return [int(broker) for broker in self.brokers.ids[rows]]
+
+    def with_brokers(self, **columns: object) -> Self:
+        """Return this cluster with some columns of its brokers replaced."""
+        return replace(self, brokers=replace(self.brokers, **columns))  # type: ignore[arg-type]
+
+
+def _problems(state: ClusterState) -> list[str]:
+    shape = [*_order_problems(state), *_reference_problems(state)]
+    return shape or [*_empty_problems(state), *_twice_problems(state)]
+
+
+def _order_problems(state: ClusterState) -> list[str]:
+    brokers, log_dirs, partitions = state.brokers, state.log_dirs, state.partitions
+    topic, number = partitions.topic_idx, partitions.partition
+    same_topic = np.equal(topic[1:], topic[:-1])
+    is_ascending = np.where(same_topic, np.diff(number) > 0, np.diff(topic) > 0)
+    start = state.replicas.start
+    rules = [
+        ("broker ids must ascend", np.all(np.diff(brokers.ids) > 0)),
+        (
+            "log dirs must be sorted by broker",
+            np.all(np.diff(log_dirs.broker_idx) >= 0),
+        ),
+        ("partitions must be sorted by topic and number", np.all(is_ascending)),
+        (
+            "replicas.start must ascend from 0 to the number of replicas",
+            len(start) == len(partitions) + 1
+            and start[0] == 0
+            and start[-1] == len(state.replicas)
+            and np.all(np.diff(start) >= 0),
+        ),
+    ]
+    return [message for message, is_kept in rules if not is_kept]
+
+
+def _reference_problems(state: ClusterState) -> list[str]:
+    num_brokers, num_dirs = len(state.brokers), len(state.log_dirs)
+    references = [
+        ("brokers.rack_idx", state.brokers.rack_idx, 0, len(state.brokers.racks)),
+        ("brokers.host_idx", state.brokers.host_idx, 0, len(state.brokers.hosts)),
+        (
+            "brokers.broker_set_idx",
+            state.brokers.broker_set_idx,
+            ABSENT,
+            len(state.brokers.broker_sets),
+        ),
+        ("log_dirs.broker_idx", state.log_dirs.broker_idx, 0, num_brokers),
+        ("partitions.topic_idx", state.partitions.topic_idx, 0, len(state.topics)),
+        ("partitions.leader_idx", state.partitions.leader_idx, ABSENT, num_brokers),
+        ("replicas.broker_idx", state.replicas.broker_idx, 0, num_brokers),
+        ("replicas.log_dir_idx", state.replicas.log_dir_idx, ABSENT, num_dirs),
+        (
+            "replicas.future_log_dir_idx",
+            state.replicas.future_log_dir_idx,
+            ABSENT,
+            num_dirs,
+        ),
+    ]
+    return [
+        f"{name} must lie in {low}..{high - 1}, got {rows.min()}..{rows.max()}"
+        for name, rows, low, high in references
+        if len(rows) and (rows.min() < low or rows.max() >= high)
+    ]
+
+
+def _empty_problems(state: ClusterState) -> list[str]:
+    return [
+        f"{state.name_of(int(p))} has no replicas; a partition has at least one"
+        for p in np.nonzero(np.equal(state.num_replicas, 0))[0]
+    ]
+
+
+def _twice_problems(state: ClusterState) -> list[str]:
+    return [
+        f"{state.name_of(p)} has two replicas on broker {state.brokers.ids[b]}; "
+        "replicas of a partition are on distinct brokers"
+        for p, b in twice_on_a_broker(state.replicas.broker_idx, state.replicas.start)
+    ]
+
+
+def twice_on_a_broker(
+    broker_idx: IndexArray, start: OffsetArray
+) -> list[tuple[int, int]]:
+    """
+    Find partitions that have two replicas on one broker.
+
+    Parameters
+    ----------
+    broker_idx
+        ``(R,)`` broker of each replica.
+    start
+        ``(P + 1,)`` where the replicas of each partition start.
+
+    Returns
+    -------
+    (partition, broker) rows, ascending, each pair once.
+    """
+    if not len(broker_idx):
+        return []
+    counts = np.diff(start)
+    partition = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    key = partition * (int(broker_idx.max()) + 1) + broker_idx
+    if counts.max() > 8:
+        key.sort()
+        twice = key[1:][np.equal(key[1:], key[:-1])]
+    else:
+        # Replicas of a partition are neighbours: those `step` rows apart cover all
+        # pairs without sorting a million keys.
+        twice = np.concatenate(
+            [
+                key[step:][np.equal(key[step:], key[:-step])]
+                for step in range(1, int(counts.max()))
+            ]
+            or [key[:0]]
+        )
+    width = int(broker_idx.max()) + 1
+    return [divmod(int(k), width) for k in np.unique(twice)]

@@ -1,0 +1,313 @@
+"""The copies of a reassignment: where from, where to, and what each replaces."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.load import Weights, first_true
+from placement.model.reassignment import Reassignment
+
+RowArray = npt.NDArray[np.int64]
+INTERNAL = frozenset(
+    {
+        "__consumer_offsets",
+        "__transaction_state",
+        "__share_group_state",
+        "__remote_log_metadata",
+        "__cluster_metadata",
+    }
+)
+"""Topics of Kafka itself: they move last."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Copies:
+    """
+    One row per copy, by partition; what is only dropped has rows of its own.
+
+    A copy replaces a replica, or none where a list grows, or is the same replica in
+    another log dir of its broker. Of one partition those inside brokers come first,
+    then those that replace what is dead, the one that replaces the leader after the
+    others, and what is only dropped last.
+
+    Parameters
+    ----------
+    partition_idx
+        ``(E,)`` ascending.
+    source_idx
+        ``(E,)`` row of the broker that leads, from which Kafka copies (`sent_by`);
+        `ABSENT` where none can, or nothing passes between brokers.
+    target_idx
+        ``(E,)`` row of the broker that gets the copy; `ABSENT` for what is dropped.
+    drops_idx
+        ``(E,)`` row of the broker that deletes a replica when the copy is done;
+        `ABSENT` where none does.
+    size_bytes
+        ``(E,)`` bytes of the copy.
+    freed_bytes
+        ``(E,)`` bytes that the deleted replica took.
+    target_dir, drops_dir
+        ``(E,)`` row of the log dir the copy goes to, and of the one that is freed;
+        `ABSENT` where not known.
+    """
+
+    partition_idx: RowArray
+    source_idx: RowArray
+    target_idx: RowArray
+    drops_idx: RowArray
+    size_bytes: RowArray
+    freed_bytes: RowArray
+    target_dir: RowArray
+    drops_dir: RowArray
+
+    def __len__(self) -> int:
+        return len(self.partition_idx)
+
+    def of(self, rows: RowArray) -> Self:
+        """Return some of the copies."""
+        columns = {c.name: getattr(self, c.name)[rows] for c in fields(self)}
+        return replace(self, **columns)
+
+    @property
+    def is_drop(self) -> BoolArray:
+        """``(E,)`` true for what is dropped and nothing replaces."""
+        return np.equal(self.target_idx, ABSENT)
+
+    @property
+    def is_inside(self) -> BoolArray:
+        """``(E,)`` true for what only changes its log dir."""
+        return np.equal(self.target_idx, self.drops_idx)
+
+    @property
+    def passes(self) -> BoolArray:
+        """``(E,)`` true for copies that pass from one broker to another."""
+        return ~self.is_drop & ~self.is_inside
+
+    @property
+    def removed_idx(self) -> RowArray:
+        """``(E,)`` row of the broker that leaves the list with it, or `ABSENT`."""
+        return np.where(self.is_inside, ABSENT, self.drops_idx)
+
+    @property
+    def previous(self) -> RowArray:
+        """``(E,)`` the copy of the same partition before it, -1 for the first."""
+        rows = np.arange(len(self))
+        before = np.full(len(self), -1, dtype=np.int64)
+        # What is dropped follows the last copy, not what else is dropped.
+        last = np.maximum.accumulate(np.where(self.is_drop, -1, rows))
+        before[1:] = last[:-1]
+        same = np.equal(self.partition_idx[before], self.partition_idx) & (before >= 0)
+        return np.where(same, before, -1)
+
+
+def copies_apart(copies: Copies, most: int) -> RowArray:
+    """
+    Return ``(E,)`` groups of copies of which no two may run in one wave.
+
+    The copies that a partition gets from other brokers are dealt to `most` groups; any
+    other row is a group of its own.
+
+    Parameters
+    ----------
+    copies
+        The copies.
+    most
+        Replicas that a partition may get in one wave.
+    """
+    count = len(copies)
+    group = np.arange(count, dtype=np.int64)
+    rows = np.nonzero(copies.passes)[0]
+    of = copies.partition_idx[rows]
+    turn = np.arange(len(rows)) - np.searchsorted(of, of)
+    # The first copy of a group gives it its number.
+    group[rows] = rows[np.searchsorted(of, of) + turn % most]
+    return group
+
+
+def is_internal(state: ClusterState) -> BoolArray:
+    """Return ``(P,)`` true for partitions of Kafka's own topics."""
+    own = np.array([name in INTERNAL for name in state.topics.names], dtype=np.bool_)
+    if not len(own):
+        return np.zeros(state.num_partitions, dtype=np.bool_)
+    found: BoolArray = own[state.partitions.topic_idx]
+    return found
+
+
+def sent_by(state: ClusterState) -> RowArray:
+    """
+    Return ``(P,)`` the broker that copies come from, `ABSENT` where none can.
+
+    That is who leads; else who must, before any copy comes to its end: the first live
+    replica in sync, or where none is the first live one.
+    """
+    replicas, leader = state.replicas, state.partitions.leader_idx.astype(np.int64)
+    is_live = np.append(state.brokers.is_live, False)
+    found = np.where(is_live[leader], leader, ABSENT)
+    if not np.equal(found, ABSENT).any():
+        return found
+    holds = is_live[replicas.broker_idx]
+    for could in (holds & replicas.is_in_sync, holds):
+        heir = replicas.broker_idx_at(first_true(could, replicas.start))
+        found = np.where(found == ABSENT, heir, found)
+    return found
+
+
+def copies_of(reassignment: Reassignment, weights: Weights) -> Copies:
+    """
+    Return the copies that a reassignment makes, and what it only drops.
+
+    Parameters
+    ----------
+    reassignment
+        What changes.
+    weights
+        What the replicas weigh.
+    """
+    reassignment = as_members(reassignment)
+    places = np.nonzero(reassignment.is_copied | reassignment.is_moved_inside)[0]
+    of = reassignment.partition_idx[places].astype(np.int64)
+    dropped = np.nonzero(reassignment.is_dropped)[0]
+    replicas = reassignment.before.replicas
+    none = np.full(len(dropped), ABSENT, dtype=np.int64)
+    table = _Table(
+        reassignment=reassignment,
+        weights=weights,
+        partition=np.concatenate([of, replicas.partition_idx[dropped]]),
+        place=np.concatenate([places, none]),
+        origin=np.concatenate([reassignment.origin[places], dropped]),
+    )
+    return table.ordered().copies()
+
+
+def as_members(reassignment: Reassignment) -> Reassignment:
+    """
+    Return the same lists, with what each place replaces as Kafka would see it.
+
+    Who is a member before and after is not copied: where one replica took the place of
+    a second one that took that of a third, the first has gone to the third's.
+    """
+    replicas = reassignment.before.replicas
+    copied = np.nonzero(reassignment.is_copied)[0]
+    of, broker = reassignment.partition_idx[copied], reassignment.broker_idx[copied]
+    start, counts = replicas.start[of], np.diff(replicas.start)[of]
+    is_member = np.zeros(len(copied), dtype=np.bool_)
+    for slot in range(int(counts.max(initial=0))):
+        member = replicas.broker_idx_at(np.where(slot < counts, start + slot, ABSENT))
+        is_member |= np.equal(member, broker)
+    chained = np.unique(of[is_member])
+    if not len(chained):
+        return reassignment
+    origin = reassignment.origin.copy()
+    for p in chained.tolist():
+        places = range(*reassignment.start[p : p + 2].tolist())
+        rows = range(*replicas.start[p : p + 2].tolist())
+        row_of = {int(replicas.broker_idx[row]): row for row in rows}
+        own = [row_of.get(int(reassignment.broker_idx[place])) for place in places]
+        free = [row for row in rows if row not in own]
+        for place, row in zip(places, own, strict=True):
+            kept = row if row is not None else ABSENT
+            # Of those that replace something the first ones that come.
+            if row is None and origin[place] != ABSENT and free:
+                kept = free.pop(0)
+            origin[place] = kept
+    return replace(reassignment, origin=origin)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Table:
+    """
+    What becomes a row each.
+
+    Parameters
+    ----------
+    reassignment, weights
+        What changes, and what the replicas weigh.
+    partition
+        ``(E,)`` the partition.
+    place
+        ``(E,)`` place in the target lists; `ABSENT` for what is dropped.
+    origin
+        ``(E,)`` replica that is replaced or dropped, `ABSENT` where none is.
+    """
+
+    reassignment: Reassignment
+    weights: Weights
+    partition: RowArray
+    place: RowArray
+    origin: RowArray
+
+    @property
+    def drops(self) -> RowArray:
+        """``(E,)`` the broker that deletes a replica, or `ABSENT`."""
+        replicas = self.reassignment.before.replicas
+        return replicas.broker_idx_at(self.origin).astype(np.int64)
+
+    @property
+    def target(self) -> RowArray:
+        """``(E,)`` the broker that gets a copy, or `ABSENT`."""
+        return _at(self.reassignment.broker_idx, self.place)
+
+    def ordered(self) -> Self:
+        """Return the rows by partition, in the order that `Copies` tells."""
+        before = self.reassignment.before
+        drops, is_dropped = self.drops, np.equal(self.place, ABSENT)
+        drops_leader = np.equal(drops, sent_by(before)[self.partition])
+        # Moves inside a broker delete nothing that leads, nor what is dead.
+        drops_leader &= np.not_equal(drops, self.target)
+        drops_live = np.append(before.brokers.is_live, True)[drops]
+        order = np.lexsort(
+            (
+                self.origin,
+                self.place,
+                drops_live,
+                drops_leader,
+                ~np.equal(drops, self.target),
+                is_dropped,
+                self.partition,
+            )
+        )
+        rows = {
+            name: getattr(self, name)[order]
+            for name in ("partition", "place", "origin")
+        }
+        return replace(self, **rows)
+
+    def copies(self) -> Copies:
+        before, weights = self.reassignment.before, self.weights
+        drops, target = self.drops, self.target
+        is_dropped = np.equal(target, ABSENT)
+        is_inside = np.equal(target, drops)
+        size = weights.copy_bytes[self.partition]
+        own = _at(weights.own, self.origin, 0) if len(weights.own) else 0
+        held = np.where(np.equal(drops, ABSENT), 0, size + own)
+        # Inside its broker a replica is copied as it is.
+        size = np.where(is_inside, held, np.where(is_dropped, 0, size))
+        passes = ~is_dropped & ~is_inside
+        goes = self.reassignment.log_dir_idx
+        return Copies(
+            partition_idx=self.partition.astype(np.int64),
+            source_idx=np.where(passes, sent_by(before)[self.partition], ABSENT),
+            target_idx=target,
+            drops_idx=drops,
+            size_bytes=size.astype(np.int64),
+            freed_bytes=held.astype(np.int64),
+            target_dir=_at(goes, self.place)
+            if goes is not None
+            else np.full(len(target), ABSENT, dtype=np.int64),
+            drops_dir=_at(before.replicas.log_dir_idx, self.origin),
+        )
+
+
+def _at(
+    column: npt.NDArray[np.integer[Any]], rows: RowArray, absent: int = ABSENT
+) -> RowArray:
+    """Return the values of some rows, and what stands for none where there is none."""
+    if not len(column):
+        return np.full(len(rows), absent, dtype=np.int64)
+    # Of a million replicas few are looked up: the column is not copied.
+    found: RowArray = column[rows].astype(np.int64)
+    found[np.equal(rows, ABSENT)] = absent
+    return found

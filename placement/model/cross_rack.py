@@ -1,0 +1,42 @@
+"""
+Copies that cross racks.
+
+Kafka copies a replica from the partition's leader, wherever the replica was before: a
+copy crosses racks where its broker stands in another rack than the one that leads. A
+broker without a rack is a rack of its own.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.copies import sent_by
+from placement.model.load import WeightArray, Weights
+from placement.model.reassignment import Reassignment
+
+RowArray = npt.NDArray[np.int64]
+
+
+def source_racks(state: ClusterState) -> RowArray:
+    """Return ``(P,)`` the rack that copies come from, `ABSENT` where none can."""
+    source = sent_by(state)
+    rack = state.brokers.rack_idx.astype(np.int64)
+    return np.where(source == ABSENT, ABSENT, rack[source])
+
+
+def crossing_copies(reassignment: Reassignment, weights: Weights) -> WeightArray:
+    """
+    Return ``(M,)`` the bytes of each copy that crosses racks; 0 for other places.
+
+    Parameters
+    ----------
+    reassignment
+        What changes.
+    weights
+        What the replicas weigh.
+    """
+    state, of = reassignment.before, reassignment.partition_idx
+    source = source_racks(state)[of]
+    lands = state.brokers.rack_idx[reassignment.broker_idx]
+    crosses = reassignment.is_copied & (source != ABSENT) & (source != lands)
+    return np.where(crosses, weights.copy_bytes[of], 0)

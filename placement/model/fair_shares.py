@@ -1,0 +1,273 @@
+"""
+What the shares of brokers are computed from: who counts, capacities, full racks.
+
+A rack can hold no more of a partition than the rack rule lets it; what that makes of
+each resource is the most of the rack, up to which `placement.model.targets` pours.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
+from placement.model.load import (
+    LEADING,
+    RESOURCES,
+    UNITS,
+    Resource,
+    WeightArray,
+    Weights,
+    fixed_disk_bytes,
+)
+
+DEFAULT_BAND = 0.10
+COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Members:
+    """
+    The brokers among which load is shared out.
+
+    Parameters
+    ----------
+    holds
+        ``(B,)`` brokers that count for replicas: ``A``.
+    leads
+        ``(B,)`` those of them that may lead.
+    """
+
+    holds: BoolArray
+    leads: BoolArray
+
+    def of(self, r: int) -> BoolArray:
+        """Return ``(B,)`` the brokers that count for one resource."""
+        return self.leads if LEADING[r] else self.holds
+
+
+def rack_limit(
+    replication_factor: npt.NDArray[np.int64], brokers_in_rack: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    r"""
+    Return the most replicas of a partition that the rack rule lets a rack hold.
+
+    Parameters
+    ----------
+    replication_factor
+        ``(P,)`` of each partition.
+    brokers_in_rack
+        ``(K,)`` brokers of each rack among those that count.
+
+    Returns
+    -------
+    ``(P,)`` the least :math:`\kappa` with
+    :math:`\sum_k \min(\kappa, n_k) \ge RF`; the largest rack where none is enough.
+    """
+    largest = int(brokers_in_rack.max(initial=0))
+    steps = np.arange(largest + 1)
+    room = np.minimum(steps[:, None], brokers_in_rack[None, :]).sum(axis=1)
+    limit = np.searchsorted(room, replication_factor)
+    return np.minimum(limit, largest).astype(np.int64)
+
+
+def share_capacities(state: ClusterState, members: Members) -> npt.NDArray[np.float64]:
+    """Return ``(B, R)`` capacities for shares (docs/theory.md, "Fair share")."""
+    brokers = state.brokers
+    given = {
+        Resource.DISK: _known(brokers.disk_bytes),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+    }
+    counted = [_known(brokers.max_replicas), given[Resource.DISK]]
+    capacity = np.zeros((state.num_brokers, len(RESOURCES)))
+    for r, resource in enumerate(RESOURCES):
+        member = members.of(r)
+        columns = [given[resource]] if resource in given else counted
+        share = _first_known(columns, member)
+        capacity[:, r] = np.where(member, share, 0.0) * UNITS[resource]
+    return capacity
+
+
+def _known(values: npt.NDArray[np.int64]) -> RateArray:
+    return np.where(np.equal(values, UNKNOWN), np.nan, values.astype(np.float64))
+
+
+def _first_known(columns: list[RateArray], member: BoolArray) -> RateArray:
+    """Return the first column known and positive for every member, else ones."""
+    for column in columns:
+        of_members = column[member]
+        if len(of_members) and np.all(np.isfinite(of_members) & (of_members > 0)):
+            return np.where(np.isfinite(column), column, 0.0)
+    return np.ones(len(member))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Pool:
+    """
+    Brokers among which the load of some partitions is shared out by itself.
+
+    Parameters
+    ----------
+    holds
+        ``(B,)`` the brokers.
+    rack_most
+        ``(K, R)`` the most of each resource that a rack can hold of it.
+    total
+        ``(R,)`` the load; `None`: what the brokers hold now.
+    """
+
+    holds: BoolArray
+    rack_most: RateArray
+    total: RateArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Shares:
+    """
+    What shares are computed from, whatever the placement.
+
+    Parameters
+    ----------
+    members
+        The brokers that count.
+    capacity
+        ``(B, R)`` what shares are proportional to.
+    rack_idx
+        ``(B,)`` rack of each broker.
+    rack_most
+        ``(K, R)`` the most of each resource that a rack can hold.
+    bands
+        ``(R,)`` width of the bands, as fractions.
+    pools
+        Sets of brokers that share load out each by itself; none: all together.
+    has_plain_counts
+        Whether replicas and leaders are shared out equally whatever the capacities, in
+        bands whose ends are rounded outwards, as Cruise Control's are.
+    """
+
+    members: Members
+    capacity: RateArray
+    rack_idx: npt.NDArray[np.int32]
+    rack_most: RateArray
+    bands: RateArray
+    pools: tuple[Pool, ...] = ()
+    has_plain_counts: bool = False
+
+    @property
+    def every_pool(self) -> tuple[Pool, ...]:
+        """The pools, or one of all brokers."""
+        whole = Pool(holds=self.members.holds, rack_most=self.rack_most)
+        return self.pools or (whole,)
+
+
+def share_out(
+    state: ClusterState,
+    weights: Weights,
+    members: Members,
+    bands: Mapping[Resource, float],
+    pools: tuple[WeightArray, WeightArray] | None = None,
+    *,
+    spreads_racks: bool = True,
+    has_plain_counts: bool = False,
+) -> Shares:
+    """
+    Return what targets are computed from, for one cluster and one choice of A.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster, and what its replicas weigh.
+    members
+        The brokers that count.
+    bands
+        Width of the bands by resource.
+    pools
+        ``(B,)`` and ``(P,)`` which pool brokers and partitions belong to; `None`:
+        all are one.
+    spreads_racks
+        Whether the rack rule holds, which limits what a rack can hold.
+    has_plain_counts
+        As for `Shares`.
+    """
+    capacity = share_capacities(state, members)
+    if has_plain_counts:
+        for r in (RESOURCES.index(resource) for resource in COUNTS):
+            capacity[:, r] = members.of(r)
+    limit = rack_limit if spreads_racks else _brokers_alone
+    every = np.ones(state.num_partitions, dtype=np.bool_)
+    return Shares(
+        members=members,
+        capacity=capacity,
+        rack_idx=state.brokers.rack_idx,
+        rack_most=_rack_most(state, weights, members.holds, every, limit),
+        bands=np.array([bands.get(resource, DEFAULT_BAND) for resource in RESOURCES]),
+        pools=()
+        if pools is None
+        else tuple(_pools(state, weights, members, pools, limit)),
+        has_plain_counts=has_plain_counts,
+    )
+
+
+RackLimit = Callable[
+    [npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[np.int64]
+]
+
+
+def _brokers_alone(
+    replication_factor: npt.NDArray[np.int64], brokers_in_rack: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return ``(P,)`` the most replicas in a rack where only its brokers limit it."""
+    largest = int(brokers_in_rack.max(initial=0))
+    return np.minimum(replication_factor, largest).astype(np.int64)
+
+
+def _rack_most(
+    state: ClusterState,
+    weights: Weights,
+    holds: BoolArray,
+    chosen: BoolArray,
+    rack_limit: RackLimit,
+) -> RateArray:
+    """Return ``(K, R)`` the most that racks can hold of chosen partitions."""
+    in_rack = np.bincount(state.brokers.rack_idx[holds], minlength=state.num_racks)
+    limit = rack_limit(state.replication_factor, in_rack)
+    most = np.zeros((state.num_racks, len(RESOURCES)))
+    most[:, LEADING] = np.inf
+    for value in np.unique(limit[chosen]):
+        here = np.equal(limit, value) & chosen
+        for r in np.nonzero(~LEADING)[0]:
+            held = float(weights.replica[here, r].sum())
+            most[:, r] += held * np.minimum(value, in_rack)
+    # The leader's extra load is not spread by the rack rule.
+    cpu = RESOURCES.index(Resource.CPU)
+    most[:, cpu] += float(weights.leader[chosen, cpu].sum())
+    most[:, 0] += np.bincount(
+        state.brokers.rack_idx,
+        weights=fixed_disk_bytes(state) * holds,
+        minlength=state.num_racks,
+    )
+    return most
+
+
+def _pools(
+    state: ClusterState,
+    weights: Weights,
+    members: Members,
+    pools: tuple[WeightArray, WeightArray],
+    limit: RackLimit,
+) -> Iterator[Pool]:
+    """Yield a pool for each set of brokers that counts."""
+    of_broker, of_partition = pools
+    # As many as weigh: those that are being added, too.
+    fixed, count = fixed_disk_bytes(state), state.num_replicas
+    for pool in np.unique(of_broker[members.holds]).tolist():
+        holds = members.holds & np.equal(of_broker, pool)
+        chosen = np.equal(of_partition, pool)
+        total = (weights.replica[chosen] * count[chosen, None]).sum(axis=0)
+        total = (total + weights.leader[chosen].sum(axis=0)).astype(np.float64)
+        total[0] += float(fixed[holds].sum())
+        rack_most = _rack_most(state, weights, holds, chosen, limit)
+        yield Pool(holds=holds, rack_most=rack_most, total=total)

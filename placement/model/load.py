@@ -1,0 +1,413 @@
+"""
+What every replica weighs, and what that makes on every broker.
+
+Weights are integers, so that sums are exact and the same on every machine: bytes,
+millibytes per second, nanocores, counts. `UNITS` says how many make one of the unit
+that people read.
+"""
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.errors import InvalidClusterError
+from placement.model.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    ClusterState,
+    IndexArray,
+    LogDirs,
+    LogDirState,
+    RateArray,
+    Storage,
+)
+
+WeightArray = npt.NDArray[np.int64]
+
+MOST_LOAD = 2**61
+"""Sums of weights stay below this, so that no integer overflows on the way."""
+
+
+class Resource(StrEnum):
+    """What is balanced."""
+
+    DISK = "disk"
+    IN = "in"
+    OUT = "out"
+    CPU = "cpu"
+    REPLICAS = "replicas"
+    LEADERS = "leaders"
+
+
+RESOURCES = tuple(Resource)
+"""All resources, in the order of every ``R`` axis here."""
+
+UNITS = {
+    Resource.DISK: 1,
+    Resource.IN: 1000,
+    Resource.OUT: 1000,
+    Resource.CPU: 10**9,
+    Resource.REPLICAS: 1,
+    Resource.LEADERS: 1,
+}
+"""Integer weights per byte, byte/s, core, or one."""
+
+UNIT_ROW = np.array([UNITS[resource] for resource in RESOURCES], dtype=np.int64)
+EXACT = 2**53
+"""Up to here integers as floats are exact."""
+LEADING = np.array([r in {Resource.OUT, Resource.LEADERS} for r in RESOURCES])
+"""``(R,)`` true for resources that the leader alone takes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Weights:
+    """
+    What the replicas of each partition weigh.
+
+    Parameters
+    ----------
+    replica
+        ``(P, R)`` of each replica, leader or not.
+    leader
+        ``(P, R)`` what the leader takes besides.
+    own
+        ``(replicas,)`` bytes by which a replica differs from its leader's size.
+    copy_bytes
+        ``(P,)`` bytes. What copying one replica moves.
+    is_known
+        ``(P, R)`` false where nobody measured; such weights are 0.
+    """
+
+    replica: WeightArray
+    leader: WeightArray
+    own: WeightArray
+    copy_bytes: WeightArray
+    is_known: BoolArray
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            getattr(self, field.name).setflags(write=False)
+
+
+_weighed: WeakKeyDictionary[ClusterState, Weights] = WeakKeyDictionary()
+
+
+def weigh(state: ClusterState) -> Weights:
+    """
+    Weigh the replicas of every partition (docs/theory.md, "Load of a replica").
+
+    disk: its bytes; in: what producers write, on every replica; out, on the leader:
+    what consumers read and what its followers fetch; cpu as given; replicas 1; leaders
+    1 on the leader. Topics on shared storage weigh nothing on a disk.
+
+    Raises
+    ------
+    InvalidClusterError
+        If the sum of a resource over all replicas is 2^61 units or more.
+
+    Notes
+    -----
+    Worked out once for each cluster.
+    """
+    if state not in _weighed:
+        _weighed[state] = _weigh(state)
+    return _weighed[state]
+
+
+def _weigh(state: ClusterState) -> Weights:
+    partitions = state.partitions
+    shape = (len(partitions), len(RESOURCES))
+    replica, leader = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    is_known = np.ones(shape, dtype=np.bool_)
+    factor = state.replication_factor
+    copy_bytes, own = _disk_weights(state)
+    replica[:, 0] = copy_bytes
+    is_known[:, 0] = np.not_equal(partitions.size_bytes, UNKNOWN)
+
+    inbound, outbound = partitions.in_bytes_per_s, partitions.out_bytes_per_s
+    replica[:, 1], is_known[:, 1] = _scaled(inbound, Resource.IN)
+    # Without followers nobody fetches: what comes in need not be known.
+    served = outbound + np.where(factor > 1, (factor - 1) * inbound, 0.0)
+    leader[:, 2], is_known[:, 2] = _scaled(served, Resource.OUT)
+
+    follows = np.where(factor > 1, partitions.follower_cpu_cores, 0.0)
+    replica[:, 3], _ = _scaled(follows, Resource.CPU)
+    both, is_known[:, 3] = _scaled(
+        partitions.leader_cpu_cores + 0 * follows, Resource.CPU
+    )
+    leader[:, 3] = np.maximum(both - replica[:, 3], 0)
+    replica[~is_known[:, 3], 3] = 0
+
+    replica[:, 4] = 1
+    leader[:, 5] = 1
+    _refuse_overflow(state, replica, leader)
+    return Weights(
+        replica=replica,
+        leader=leader,
+        own=own,
+        copy_bytes=copy_bytes,
+        is_known=is_known,
+    )
+
+
+def _scaled(rates: RateArray, resource: Resource) -> tuple[WeightArray, BoolArray]:
+    """Turn rates into integers, rounded up: no sum is below that of the rates."""
+    known = np.isfinite(rates)
+    scaled = np.minimum(np.where(known, rates, 0.0) * UNITS[resource], MOST_LOAD)
+    # What is an integer but for float noise stays it.
+    return np.ceil(scaled * (1 - 1e-12)).astype(np.int64), known
+
+
+def _disk_weights(state: ClusterState) -> tuple[WeightArray, WeightArray]:
+    size = np.maximum(state.partitions.size_bytes, 0)
+    topic_is_shared = np.equal(state.topics.storage, Storage.SHARED)
+    is_shared = (
+        topic_is_shared[state.partitions.topic_idx]
+        if len(topic_is_shared)
+        else np.zeros(len(size), dtype=np.bool_)
+    )
+    size = np.where(is_shared, 0, size)
+    own = state.replicas.own_bytes
+    if np.all(np.equal(own, UNKNOWN)):
+        return size, np.zeros(0, dtype=np.int64)
+    of = state.replicas.partition_idx
+    differs = np.not_equal(own, UNKNOWN) & ~is_shared[of]
+    return size, np.where(differs, own - size[of], 0)
+
+
+def _refuse_overflow(
+    state: ClusterState, replica: WeightArray, leader: WeightArray
+) -> None:
+    total = (replica.astype(float) * state.num_replicas[:, None] + leader).sum(axis=0)
+    problems = [
+        f"{resource} sums to {total[r] / UNITS[resource]:.3g}, too much to add up"
+        for r, resource in enumerate(RESOURCES)
+        if total[r] >= MOST_LOAD
+    ]
+    if problems:
+        raise InvalidClusterError(problems)
+
+
+def fixed_disk_bytes(state: ClusterState) -> WeightArray:
+    """
+    Return ``(B,)`` bytes on each broker's disks that its replicas do not explain.
+
+    Stray and deleted directories, indexes, the metadata log: what of each serving log
+    dir whose free space is known is neither free nor taken by replicas. Replicas whose
+    log dir is not known may lie in any of their broker's.
+    """
+    if not taken_bytes(state.log_dirs).any():
+        return np.zeros(state.num_brokers, dtype=np.int64)
+    located, elsewhere = bytes_by_place(state)
+    return unexplained_bytes(state.log_dirs, located, elsewhere)
+
+
+def unexplained_bytes(
+    log_dirs: LogDirs, located: WeightArray, elsewhere: WeightArray
+) -> WeightArray:
+    """Return ``(B,)`` `fixed_disk_bytes`, from what `bytes_by_place` says."""
+    left = np.maximum(taken_bytes(log_dirs) - located, 0)
+    fixed = np.zeros(len(elsewhere), dtype=np.int64)
+    np.add.at(fixed, log_dirs.broker_idx, left)
+    least: WeightArray = np.maximum(fixed - elsewhere, 0)
+    return least
+
+
+def taken_bytes(log_dirs: LogDirs) -> WeightArray:
+    """Return ``(D,)`` bytes taken of each file system; 0 where nobody can tell."""
+    is_known = (
+        np.not_equal(log_dirs.usable_bytes, UNKNOWN)
+        & np.not_equal(log_dirs.size_bytes, UNKNOWN)
+        & np.not_equal(log_dirs.state, LogDirState.OFFLINE)
+    )
+    taken: WeightArray = np.where(
+        is_known, log_dirs.size_bytes - log_dirs.usable_bytes, 0
+    )
+    return taken
+
+
+def bytes_by_place(state: ClusterState) -> tuple[WeightArray, WeightArray]:
+    """
+    Return the bytes of replicas where they lie.
+
+    Returns
+    -------
+    ``(D,)`` per log dir, copies between log dirs included; ``(B,)`` per broker, of
+    replicas whose log dir is not known.
+    """
+    replicas = state.replicas
+    size, own = _disk_weights(state)
+    each = size[replicas.partition_idx]
+    if len(own):
+        each = each + own
+    located = np.zeros(len(state.log_dirs), dtype=np.int64)
+    for rows in (replicas.log_dir_idx, replicas.future_log_dir_idx):
+        lies = np.not_equal(rows, ABSENT)
+        np.add.at(located, rows[lies], each[lies])
+    elsewhere = np.zeros(state.num_brokers, dtype=np.int64)
+    lost = np.equal(replicas.log_dir_idx, ABSENT)
+    np.add.at(elsewhere, replicas.broker_idx[lost], each[lost])
+    return located, elsewhere
+
+
+def preferred_leaders(state: ClusterState) -> IndexArray:
+    """Return ``(P,)`` row of the first live replica's broker, or `ABSENT`."""
+    return state.replicas.broker_idx_at(first_live_replica(state))
+
+
+def first_live_replica(state: ClusterState) -> WeightArray:
+    """Return ``(P,)`` row of the first replica that is not offline, or `ABSENT`."""
+    return first_true(~state.is_offline, state.replicas.start)
+
+
+def first_true(flags: BoolArray, start: WeightArray) -> WeightArray:
+    """Return ``(P,)`` the first row of each compressed row that is true, or -1."""
+    if flags.all():
+        return np.where(start[:-1] < start[1:], start[:-1], ABSENT)
+    rows = np.nonzero(flags)[0]
+    position = np.searchsorted(rows, start[:-1])
+    found = position < len(rows)
+    first = np.full(len(start) - 1, ABSENT, dtype=np.int64)
+    first[found] = rows[position[found]]
+    inside: WeightArray = np.where(first < start[1:], first, ABSENT)
+    return inside
+
+
+def broker_loads(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> WeightArray:
+    """
+    Sum the loads of the brokers.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster and what its replicas weigh.
+    leader_idx
+        ``(P,)`` row of the broker that leads each partition, or `ABSENT`.
+
+    Returns
+    -------
+    ``(B, R)`` integer loads, fixed loads of log dirs included.
+    """
+    load = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    broker, of = state.replicas.broker_idx, state.replicas.partition_idx
+    led = np.nonzero(np.not_equal(leader_idx, ABSENT))[0]
+    load[:, 0] = disk_loads(state, weights)
+    for r in range(1, len(RESOURCES)):
+        if weights.replica[:, r].any():
+            add_to(load[:, r], broker, weights.replica[of, r])
+        if weights.leader[:, r].any():
+            add_to(load[:, r], leader_idx[led], weights.leader[led, r])
+    return load
+
+
+def disk_loads(state: ClusterState, weights: Weights) -> WeightArray:
+    """
+    Return ``(B,)`` bytes on the disks of each broker, fixed loads included.
+
+    Parameters
+    ----------
+    state, weights
+        The cluster and what its replicas weigh. A leader's disk holds no more than a
+        follower's.
+    """
+    load = np.zeros(state.num_brokers, dtype=np.int64)
+    broker, of = state.replicas.broker_idx, state.replicas.partition_idx
+    add_to(load, broker, weights.replica[of, 0])
+    if len(weights.own):
+        add_to(load, broker, weights.own)
+    return load + fixed_disk_bytes(state)
+
+
+def add_to(
+    total: WeightArray, rows: IndexArray | WeightArray, values: WeightArray
+) -> None:
+    """Add ``values`` to the ``rows`` of a total, exactly, past what floats hold."""
+    if not len(rows):
+        return
+    most = max(int(values.max()), -int(values.min()))
+    if most * int(np.bincount(rows).max()) < EXACT:
+        summed = np.bincount(rows, weights=values, minlength=len(total))
+        total += summed.astype(np.int64)
+        return
+    low = np.bincount(rows, weights=values & 0xFFFFFF, minlength=len(total))
+    high = np.bincount(rows, weights=values >> 24, minlength=len(total))
+    # Each part is an integer below 2^53 as a float: 24 bits times up to 2^29 rows.
+    total += low.astype(np.int64) + (high.astype(np.int64) << 24)
+
+
+def heaviest_replicas(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> WeightArray:
+    """Return ``(B, R)`` the heaviest single replica on each broker."""
+    heaviest = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    broker, of = state.replicas.broker_idx, state.replicas.partition_idx
+    leading = np.nonzero(np.equal(broker, leader_idx[of]))[0]
+    led, led_by = of[leading], broker[leading]
+    for r in range(len(RESOURCES)):
+        weight = weights.replica[:, r]
+        if r == 0 and len(weights.own):
+            np.maximum.at(heaviest[:, r], broker, weight[of] + weights.own)
+        elif weight.any():
+            np.maximum.at(heaviest[:, r], broker, weight[of])
+        if weights.leader[:, r].any():
+            both = weight[led] + weights.leader[led, r]
+            np.maximum.at(heaviest[:, r], led_by, both)
+    return heaviest
+
+
+_carried: WeakKeyDictionary[ClusterState, tuple[WeightArray, WeightArray]]
+_carried = WeakKeyDictionary()
+
+
+def loads_of(state: ClusterState) -> tuple[WeightArray, WeightArray]:
+    """
+    Return ``(B, R)`` loads and heaviest replicas under the leaders of a cluster.
+
+    Worked out once for each cluster: its plan, its score and the reasons of its moves
+    all start from these.
+    """
+    if state not in _carried:
+        _carried[state] = _loads_led(state, weigh(state), state.partitions.leader_idx)
+    return _carried[state]
+
+
+def loads_led(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> tuple[WeightArray, WeightArray]:
+    """Return the same as `loads_of` under other leaders, or with other weights."""
+    is_usual = weights is weigh(state)
+    if is_usual and np.array_equal(leader_idx, state.partitions.leader_idx):
+        return loads_of(state)
+    return _loads_led(state, weights, leader_idx)
+
+
+def _loads_led(
+    state: ClusterState, weights: Weights, leader_idx: IndexArray
+) -> tuple[WeightArray, WeightArray]:
+    found = (
+        broker_loads(state, weights, leader_idx),
+        heaviest_replicas(state, weights, leader_idx),
+    )
+    for array in found:
+        array.setflags(write=False)
+    return found
+
+
+def known_fractions(state: ClusterState, weights: Weights) -> RateArray:
+    """Return ``(R,)`` the fraction of partitions for which each weight is known."""
+    if not len(state.partitions):
+        return np.ones(len(RESOURCES))
+    known: RateArray = weights.is_known.mean(axis=0)
+    return known
+
+
+def as_units(load: WeightArray | RateArray) -> RateArray:
+    """Return loads in the units people read: bytes, bytes/s, cores, counts."""
+    readable: RateArray = load / UNIT_ROW
+    return readable

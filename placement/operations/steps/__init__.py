@@ -1,0 +1,5 @@
+"""
+Steps of several operations: emptied brokers, broker successors, replication factors.
+
+Imports `model`, `draft`, `rules` and core types.
+"""

@@ -1,0 +1,44 @@
+"""What must leave brokers that are emptied, and what may then change."""
+
+import numpy as np
+
+from placement.core.model.problem import Movability
+from placement.draft.draft import Draft
+from placement.model.cluster import BoolArray
+from placement.model.load import first_live_replica, first_true
+
+
+def evacuate(draft: Draft, *, rest: Movability) -> None:
+    """Make replicas on leaving brokers move; the rest is `rest`."""
+    replicas = draft.state.replicas
+    draft.holds &= ~draft.leaves
+    draft.leads &= ~draft.leaves
+    draft.may_receive &= ~draft.leaves
+    must = draft.leaves[replicas.broker_idx]
+    # A partition that is touched anyway leaves no replica in an offline log dir.
+    offline = in_failed_dirs(draft)
+    if rest == Movability.NEVER:
+        touched = first_true(must, replicas.start) >= 0
+        offline &= touched[replicas.partition_idx]
+    must |= offline
+    draft.movability = np.where(must, Movability.MUST, rest).astype(np.int8)
+    if rest == Movability.NEVER:
+        draft.may_lead_anew &= is_led_by(draft, draft.leaves)
+
+
+def in_failed_dirs(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for replicas that a live broker cannot serve."""
+    state = draft.state
+    failed: BoolArray = (
+        state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
+    )
+    return failed
+
+
+def is_led_by(draft: Draft, chosen: BoolArray) -> BoolArray:
+    """Return ``(P,)`` true where the first live replica, or the first, is there."""
+    replicas = draft.state.replicas
+    leader = first_live_replica(draft.state)
+    leader = np.where(leader < 0, replicas.start[:-1], leader)
+    on = first_true(chosen[replicas.broker_idx], replicas.start)
+    return chosen[replicas.broker_idx_at(leader)] & (on >= 0)

@@ -1,0 +1,399 @@
+"""Which copies a lower replication factor drops, and how many a higher one adds."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.model.problem import Limits
+from placement.core.model.solution import Shortfall
+from placement.draft.draft import Draft
+from placement.model.cluster import ABSENT, BoolArray, IndexArray, sum_rows
+from placement.model.load import (
+    Weights,
+    broker_loads,
+    first_live_replica,
+    first_true,
+    preferred_leaders,
+    weigh,
+)
+from placement.model.reassignment import Reassignment, unchanged
+from placement.operations.steps.multiple_choice import Options, choose, limits_of
+from placement.rules.hard_levels import hard_capacities
+from placement.rules.pinning import kept_leaders
+
+RowArray = npt.NDArray[np.int64]
+NEEDED = "what is left is the last in sync, or the last to lead"
+SERVING = "without those in its fullest rack too few would be in sync"
+FULL = "the broker that would lead then may not carry so much"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Resized:
+    """
+    The lists that other replication factors ask for.
+
+    Parameters
+    ----------
+    lists
+        Of all partitions.
+    is_unplaced
+        ``(M,)`` places of the lists for whose copies a broker is to be found.
+    shortfalls
+        Partitions that do not get the factor wanted.
+    """
+
+    lists: Reassignment
+    is_unplaced: BoolArray
+    shortfalls: tuple[Shortfall, ...]
+
+
+def resize(draft: Draft, wanted: RowArray) -> Resized:
+    """
+    Drop copies where fewer are wanted; make room in the lists where more are.
+
+    Parameters
+    ----------
+    draft
+        The cluster, and which brokers stay and may lead.
+    wanted
+        ``(P,)`` replication factors; that of now where nothing changes.
+    """
+    state = draft.state
+    now = state.num_replicas
+    dropping = _Dropping(draft, np.maximum(now - wanted, 0))
+    dropped = dropping.run(_bands_after(draft, wanted))
+    kept = _in_order(draft, dropped)
+    while (too_much := _led_beyond_capacity(draft, kept)).any():
+        kept = _in_order(draft, dropping.restore(too_much))
+    of, brokers = _missing(kept, np.maximum(wanted - now, 0))
+    lists = kept.grown(of, brokers)
+    short = wanted - np.diff(lists.start)
+    return Resized(
+        lists=lists,
+        is_unplaced=np.equal(lists.origin, ABSENT),
+        shortfalls=(
+            *dropping.shortfalls(),
+            *_too_few_brokers(draft, wanted, short),
+        ),
+    )
+
+
+def _bands_after(draft: Draft, wanted: RowArray) -> tuple[Limits, Draft]:
+    """
+    Return the bands once the factors are what is wanted, and a draft of these.
+
+    Who holds the copies does not matter to the bands, only how many there are.
+    """
+    state = draft.state
+    surplus = np.maximum(state.num_replicas - wanted, 0)
+    last = state.replicas.start[1:] - surplus
+    rows = np.arange(len(state.replicas))
+    plain = unchanged(state).without(rows >= last[state.replicas.partition_idx])
+    plain = plain.grown(*_missing(plain, np.maximum(wanted - state.num_replicas, 0)))
+    after = plain.after()
+    same = replace(draft, state=after, weights=weigh(after))
+    limits = limits_of(same)
+    draft.notes = same.notes
+    return limits, same
+
+
+def _missing(lists: Reassignment, count: RowArray) -> tuple[RowArray, IndexArray]:
+    """
+    Return partitions and brokers of copies that are missing, by partition.
+
+    The brokers stand for none; they are the first that the list does not name, and
+    where it names all there are no more.
+    """
+    num_brokers = lists.before.num_brokers
+    of, brokers = lists.partition_idx.astype(np.int64), lists.broker_idx
+    room = num_brokers - np.diff(lists.start)
+    count = np.minimum(count, room)
+    found_of, found = [], []
+    for step in range(int(count.max(initial=0))):
+        chosen = np.nonzero(count > step)[0]
+        first = _first_free(of, brokers, len(count))[chosen]
+        found_of.append(chosen)
+        found.append(first)
+        of = np.concatenate([of, chosen])
+        brokers = np.concatenate([brokers, first]).astype(np.int32)
+    none = np.zeros(0, dtype=np.int64)
+    return np.concatenate([none, *found_of]), np.concatenate(
+        [none.astype(np.int32), *found]
+    ).astype(np.int32)
+
+
+def _first_free(of: RowArray, brokers: IndexArray, count: int) -> IndexArray:
+    """Return ``(P,)`` the first broker that each partition does not name."""
+    order = np.lexsort((brokers, of))
+    start = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(of, minlength=count), out=start[1:])
+    # Sorted, the first broker that is not its own rank is where one is missing.
+    rank = np.arange(len(of)) - start[of[order]]
+    gap = first_true(np.not_equal(brokers[order], rank), start)
+    free = np.where(gap == ABSENT, np.diff(start), gap - start[:-1])
+    return free.astype(np.int32)
+
+
+def _too_few_brokers(
+    draft: Draft, wanted: RowArray, short: RowArray
+) -> list[Shortfall]:
+    live = int(draft.state.brokers.is_live.sum())
+    return [
+        Shortfall(
+            what="bins",
+            have=live,
+            need=int(wanted[p]),
+            group=int(p),
+            level="broker",
+            is_proven=True,
+        )
+        for p in np.nonzero(short > 0)[0]
+    ]
+
+
+def _led_beyond_capacity(draft: Draft, kept: Reassignment) -> BoolArray:
+    """Return ``(P,)`` true where the one that leads then makes its broker too full."""
+    state, after = draft.state, kept.after()
+    was_led, led = preferred_leaders(state), preferred_leaders(after)
+    was = broker_loads(state, draft.weights, was_led)
+    load = broker_loads(after, weigh(after), led)
+    over = ((load > hard_capacities(draft)) & (load > was)).any(axis=1)
+    changed = np.diff(kept.start) < state.num_replicas
+    found: BoolArray = (
+        changed & np.not_equal(led, was_led) & np.append(over, False)[led]
+    )
+    return found
+
+
+def _in_order(draft: Draft, dropped: BoolArray) -> Reassignment:
+    """Return the lists without what is dropped, led by a replica that may lead."""
+    state = draft.state
+    replicas = state.replicas
+    rows = np.arange(len(replicas), dtype=np.int64)
+    loses = first_true(dropped, replicas.start) != ABSENT
+    first = first_true(~dropped, replicas.start)
+    heir = first_true(~dropped & can_lead(draft), replicas.start)
+    # Where none in sync may lead, one that may and has yet to catch up.
+    may_lead = draft.leads[replicas.broker_idx]
+    later = first_true(~dropped & may_lead, replicas.start)
+    heir = np.where(heir == ABSENT, later, heir)
+    leading = np.where(loses & (heir != ABSENT), heir, first)
+    # A list whose first live replica stays is led by that, as before.
+    live = state.brokers.is_live[replicas.broker_idx]
+    led = first_true(live, replicas.start)
+    stays = (led != ABSENT) & ~dropped[led]
+    leading = np.where(stays, first, leading)
+    comes_first = np.equal(rows, leading[replicas.partition_idx])
+    origin = np.lexsort((rows, ~comes_first, replicas.partition_idx)).astype(np.int64)
+    whole = Reassignment(
+        before=state, broker_idx=replicas.broker_idx[origin], origin=origin
+    )
+    return whole.without(dropped[origin])
+
+
+def can_lead(draft: Draft) -> BoolArray:
+    """Return ``(R,)`` true for replicas in sync on brokers that may lead."""
+    replicas = draft.state.replicas
+    may: BoolArray = replicas.is_in_sync & draft.leads[replicas.broker_idx]
+    return may
+
+
+def _kept(draft: Draft, wanted: RowArray) -> BoolArray:
+    """Return ``(R,)`` true for leaders that stay, of one copy that which leads now."""
+    state, kept = draft.state, kept_leaders(draft)
+    leader, of = state.partitions.leader_idx, state.replicas.partition_idx
+    leads = np.equal(state.replicas.broker_idx, leader[of])
+    has_leader = first_true(kept & leads, state.replicas.start) != ABSENT
+    is_one = (wanted <= 1) & has_leader
+    found: BoolArray = kept & (leads | ~is_one[of])
+    return found
+
+
+class _Dropping:
+    """
+    Replicas are dropped one per partition and round, until none is too many.
+
+    First what is on brokers that are not live; then from the rack that holds most;
+    what is not in sync before what is. Among those left the bands choose. Kept in any
+    case: the last replica in sync, the last of these that may lead, eligible leaders
+    while the ISR is too small, and as many in sync as min.insync.replicas wants, as far
+    as there are so many now. Where all that serve so lie in the fullest rack, the list
+    stays longer: without another one its racks would be uneven.
+    """
+
+    def __init__(self, draft: Draft, surplus: RowArray) -> None:
+        replicas = draft.state.replicas
+        self.draft, self.surplus = draft, surplus.copy()
+        self.start, self.of = replicas.start, replicas.partition_idx
+        self.dropped = np.zeros(len(replicas), dtype=np.bool_)
+        self.rack = draft.state.brokers.rack_idx[replicas.broker_idx]
+        self.is_kept_back = np.zeros(len(surplus), dtype=np.bool_)
+        state = draft.state
+        live = state.brokers.is_live[replicas.broker_idx]
+        self.serves = replicas.is_in_sync & live
+        wanted = state.num_replicas - surplus
+        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
+        self.least_serving = np.minimum(least, wanted)
+        given_way = {*draft.settings.lifted, *draft.settings.soft}
+        self.is_rack_kept = "rack" not in given_way
+        self.is_kept = _kept(draft, wanted)
+        # Who leads may go on wherever it is.
+        self.leads = draft.leads[replicas.broker_idx]
+        first = first_live_replica(draft.state)
+        self.leads[first[first != ABSENT]] = True
+
+    def run(self, after: tuple[Limits, Draft]) -> BoolArray:
+        """Return ``(R,)`` true for what is dropped."""
+        limits, draft = after
+        state = self.draft.state
+        # Replicas are those of now; what leaders serve is what they will.
+        weights = replace(draft.weights, own=self.draft.weights.own)
+        load = broker_loads(state, weights, preferred_leaders(state))
+        while True:
+            rows = np.nonzero(self._candidates())[0]
+            if not len(rows):
+                return self.dropped
+            # The last of a list first, and its leader last.
+            leads = np.equal(self._leading()[self.of[rows]], rows)
+            rows = rows[np.lexsort((-rows, leads, self.of[rows]))]
+            options = self._options(rows, weights)
+            chosen = choose(options, load, limits)
+            self._drop(rows[chosen])
+            for option in chosen:
+                span = slice(*options.change_start[option : option + 2])
+                np.add.at(load, options.broker_idx[span], options.change[span])
+
+    def restore(self, partitions: BoolArray) -> BoolArray:
+        """Drop nothing of some partitions after all; return what is dropped."""
+        rows = partitions[self.of] & self.dropped
+        self.surplus += sum_rows(rows, self.start)
+        self.dropped[rows] = False
+        self.is_kept_back |= partitions
+        return self.dropped
+
+    def _drop(self, rows: RowArray) -> None:
+        self.dropped[rows] = True
+        self.surplus[self.of[rows]] -= 1
+
+    def _leading(self) -> RowArray:
+        """Return ``(P,)`` the first live replica that is kept."""
+        replicas = self.draft.state.replicas
+        live = self.draft.state.brokers.is_live[replicas.broker_idx]
+        return first_true(live & ~self.dropped, self.start)
+
+    def _candidates(self) -> BoolArray:
+        """Return ``(R,)`` what may be dropped next, best reasons only."""
+        state = self.draft.state
+        live = state.brokers.is_live[state.replicas.broker_idx]
+        free = ~self.dropped & (self.surplus > 0)[self.of] & ~self._is_needed()
+        if not self.is_rack_kept:
+            free &= ~self._is_serving()
+        free = self._preferred(free, ~live)
+        together = self._in_rack()
+        most = np.zeros(len(self.surplus), dtype=np.int64)
+        np.maximum.at(most, self.of[free], together[free])
+        free &= (together == most[self.of]) & ~self._is_serving()
+        return self._preferred(free, ~state.replicas.is_in_sync)
+
+    def _preferred(self, free: BoolArray, wanted: BoolArray) -> BoolArray:
+        """Return the candidates of a kind; all of those partitions that have none."""
+        has = first_true(free & wanted, self.start) != ABSENT
+        found: BoolArray = free & (wanted | ~has[self.of])
+        return found
+
+    def _is_needed(self) -> BoolArray:
+        """Return ``(R,)`` true for what must not go: the last in sync, or to lead."""
+        state = self.draft.state
+        replicas = state.replicas
+        in_sync = replicas.is_in_sync & ~self.dropped
+        is_last = self._is_last(in_sync)
+        heirs = in_sync & self.leads
+        # Where none of them may lead, who leads goes on all the same.
+        is_out = sum_rows(heirs, self.start) == 0
+        is_last |= self._is_last(heirs | (is_out[self.of] & self.leads & ~self.dropped))
+        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
+        is_small = sum_rows(replicas.is_in_sync, self.start) < least
+        needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
+        return needed | self.is_kept
+
+    def _is_serving(self) -> BoolArray:
+        """Return ``(R,)`` true for what is in sync where no more are than must be."""
+        kept = self.serves & ~self.dropped
+        is_least = sum_rows(kept, self.start) <= self.least_serving
+        serving: BoolArray = kept & is_least[self.of]
+        return serving
+
+    def _is_last(self, chosen: BoolArray) -> BoolArray:
+        """Return ``(R,)`` true for replicas that are the only one chosen of theirs."""
+        found: BoolArray = chosen & (sum_rows(chosen, self.start) == 1)[self.of]
+        return found
+
+    def _in_rack(self) -> RowArray:
+        """Return ``(R,)`` replicas of the same partition in the same rack, with it."""
+        key = self.of.astype(np.int64) * self.draft.state.num_racks + self.rack
+        _, position, counts = np.unique(
+            key[~self.dropped], return_inverse=True, return_counts=True
+        )
+        found = np.zeros(len(key), dtype=np.int64)
+        found[~self.dropped] = counts[position]
+        return found
+
+    def _options(self, rows: RowArray, weights: Weights) -> Options:
+        """Return what dropping each row changes: its load, and who leads then."""
+        replicas, of = self.draft.state.replicas, self.of[rows]
+        change = -weights.replica[of]
+        if len(weights.own):
+            change[:, 0] -= weights.own[rows]
+        leads = np.equal(self._leading()[of], rows)
+        heirs = self._heirs(rows)
+        lead = weights.leader[of] * leads[:, None]
+        change = np.stack([change - lead, lead * (heirs != ABSENT)[:, None]], axis=1)
+        brokers = np.stack(
+            [replicas.broker_idx[rows], replicas.broker_idx[np.maximum(heirs, 0)]],
+            axis=1,
+        )
+        starts = np.nonzero(np.append(True, np.not_equal(of[1:], of[:-1])))[0]
+        return Options(
+            start=np.append(starts, len(rows)).astype(np.int64),
+            change_start=np.arange(len(rows) + 1, dtype=np.int64) * 2,
+            broker_idx=brokers.reshape(-1),
+            change=change.reshape(-1, change.shape[2]),
+        )
+
+    def _heirs(self, rows: RowArray) -> RowArray:
+        """Return ``(rows,)`` who leads once a row is dropped, or `ABSENT`."""
+        live = self.draft.state.brokers.is_live[self.draft.state.replicas.broker_idx]
+        heir = self._first_but(rows, can_lead(self.draft) & ~self.dropped)
+        any_live = self._first_but(rows, live & ~self.dropped)
+        return np.where(heir == ABSENT, any_live, heir)
+
+    def _first_but(self, rows: RowArray, chosen: BoolArray) -> RowArray:
+        """Return the first one chosen of the partition of each row, but itself."""
+        first = first_true(chosen, self.start)
+        # The second one, where the row itself is the first.
+        rest = chosen.copy()
+        rest[first[first != ABSENT]] = False
+        second = first_true(rest, self.start)
+        of = self.of[rows]
+        return np.where(np.equal(first[of], rows), second[of], first[of])
+
+    def shortfalls(self) -> list[Shortfall]:
+        """Say which partitions keep more than is wanted, and why."""
+        counts = np.diff(self.start) - sum_rows(self.dropped, self.start)
+        # Another one could be copied first, or catch up.
+        is_serving = sum_rows(~self.dropped & ~self._is_needed(), self.start) > 0
+        why = np.where(self.is_kept_back, FULL, np.where(is_serving, SERVING, NEEDED))
+        return [
+            Shortfall(
+                what="bins",
+                have=int(counts[p]),
+                need=int(counts[p] - self.surplus[p]),
+                group=int(p),
+                level="replica",
+                is_proven=bool(why[p] == NEEDED),
+                message=f"{self.draft.state.name_of(int(p))} keeps {counts[p]} "
+                f"replicas: {why[p]}",
+            )
+            for p in np.nonzero(self.surplus > 0)[0]
+        ]

@@ -1,0 +1,113 @@
+"""
+Topics spread evenly over a list of brokers by the fewest moves.
+
+What Kafka's ``--generate`` is asked for, but from where the replicas are: counts as
+even as racks allow, in total over the topics; as few copies as that takes; of these,
+replicas of each topic as even as can be, the smaller partitions moved, and followers
+rather than leaders. Leaders are shared out afterwards, evenly and by the fewest
+changes, with nothing copied.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.flow.even_counts import EvenCounts, Spread, spread_evenly
+from placement.core.roles.even_roles import even_roles
+from placement.model.cluster import BoolArray, ClusterState, IndexArray
+from placement.model.load import first_live_replica, weigh
+from placement.model.reassignment import Reassignment, RowArray, reassign
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class EvenSpread:
+    """
+    A placement with even counts, and how few moves lead to it.
+
+    Parameters
+    ----------
+    reassignment
+        What changes.
+    is_placed
+        ``(P,)`` partitions that were spread: those of the topics, without those that
+        are being reassigned already.
+    is_least
+        Whether no placement as even takes fewer copies; false only for problems so
+        large that they were solved in pieces.
+    """
+
+    reassignment: Reassignment
+    is_placed: BoolArray
+    is_least: bool
+
+
+def spread_topics(
+    state: ClusterState,
+    is_chosen: BoolArray,
+    is_open: BoolArray,
+    *,
+    is_rack_aware: bool = True,
+) -> EvenSpread:
+    """
+    Spread the replicas of some topics evenly over some brokers.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    is_chosen
+        ``(T,)`` the topics.
+    is_open
+        ``(B,)`` the brokers: all replicas of the topics shall be on them.
+    is_rack_aware
+        Whether replicas of a partition are spread over racks, as evenly as the racks
+        of these brokers allow. A broker without a rack is one of its own.
+
+    Raises
+    ------
+    ValueError
+        If a partition has more replicas than there are brokers.
+
+    Notes
+    -----
+    Replicas that other topics have on the brokers count for nothing, nor do sizes:
+    for these, `placement.planning.plan` makes plans.
+    """
+    is_placed = is_chosen[state.partitions.topic_idx] & ~state.is_reassigning
+    rows = np.nonzero(is_placed[state.replicas.partition_idx])[0]
+    brokers = state.brokers
+    own_node = np.arange(len(brokers), dtype=np.int32)
+    problem = EvenCounts(
+        group_start=_starts(state.num_replicas[is_placed]),
+        home=state.replicas.broker_idx[rows],
+        kind_of_group=state.partitions.topic_idx[is_placed],
+        cost=weigh(state).copy_bytes[is_placed],
+        leads=np.isin(rows, first_live_replica(state)),
+        is_open=is_open,
+        node_of_bin=brokers.rack_idx if is_rack_aware else own_node,
+    )
+    spread = spread_evenly(problem)
+    roles = even_roles(
+        problem.group_start, spread.bin_of, problem.home, is_open & brokers.may_lead
+    )
+    leading = first_live_replica(state)
+    leading[is_placed] = rows[roles]
+    return EvenSpread(
+        reassignment=reassign(state, _brokers_of(state, rows, spread), leading),
+        is_placed=is_placed,
+        is_least=spread.is_least,
+    )
+
+
+def _starts(sizes: RowArray) -> RowArray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _brokers_of(
+    state: ClusterState,
+    rows: RowArray,
+    spread: Spread,
+) -> IndexArray:
+    broker_of = state.replicas.broker_idx.copy()
+    broker_of[rows] = spread.bin_of
+    return broker_of

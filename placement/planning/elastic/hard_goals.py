@@ -1,0 +1,275 @@
+"""
+Goals that are hard: a plan that does not meet them is not there.
+
+A plan is made with all goals. Where that misses a hard one it is made again with the
+hard ones alone, for soft ones could be in their way. What is missed even then is said;
+it is proven to be out of reach where a bound on the distance says so and no band
+depends on where heavy replicas end.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from placement.core.model.solution import Shortfall, Status
+from placement.draft.draft import Note, Settings
+from placement.draft.rule_tables import SoftColumn
+from placement.draft.soft_rules import BAND, GOALS
+from placement.leadership.list_positions import uneven_positions
+from placement.log_dirs.hard_dir_band import dirs_are_out_of_reach, missed_dirs
+from placement.model.cluster import ClusterState
+from placement.model.load import (
+    RESOURCES,
+    Resource,
+    WeightArray,
+    add_to,
+    broker_loads,
+    heaviest_replicas,
+    preferred_leaders,
+    weigh,
+)
+from placement.model.targets import COUNTS, Targets, find_targets
+from placement.rules.list_positions import EVEN_POSITIONS, with_counts
+
+if TYPE_CHECKING:
+    from placement.planning.result import PlannedPlacement
+
+MOST_LISTED = 20
+"""Brokers that are named of each goal that is missed."""
+NEAR = 1e-9
+GOALS_LEFT = (
+    "goals that are not hard do not count: with them no plan met those that are"
+)
+
+
+def harden(
+    planned: Callable[[Settings], "PlannedPlacement"],
+    settings: Settings,
+    found: "PlannedPlacement",
+) -> "PlannedPlacement":
+    """
+    Return a plan that meets its hard goals, or that says what is missing.
+
+    Parameters
+    ----------
+    planned
+        Makes a plan under some settings.
+    settings
+        What is wished for.
+    found
+        The plan with all goals, which keeps every hard rule.
+    """
+    missed = all_missed(found, settings)
+    if not missed:
+        return found
+    if found.draft.is_emptied_dir is not None:
+        return _with_missed(found, missed, is_proven=dirs_are_out_of_reach(found))
+    alone = planned(hard_alone(settings, found))
+    if alone.has_met_rules and not all_missed(alone, settings):
+        note = Note(what="goals-left", message=GOALS_LEFT)
+        return replace(alone, notes=(*alone.notes, note))
+    is_proven = alone.has_met_rules and _is_out_of_reach(alone)
+    return _with_missed(found, missed, is_proven=is_proven)
+
+
+def _with_missed(
+    found: "PlannedPlacement", missed: list[Shortfall], *, is_proven: bool
+) -> "PlannedPlacement":
+    """Return a plan that says which hard goals it misses."""
+    missed = [replace(one, is_proven=is_proven) for one in missed]
+    solution = replace(
+        found.solution,
+        status=Status.INFEASIBLE if is_proven else Status.PARTIAL,
+        shortfalls=(*found.solution.shortfalls, *missed),
+    )
+    return replace(found, solution=solution)
+
+
+def hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
+    """
+    Return settings without the goals that are not hard.
+
+    Parameters
+    ----------
+    settings
+        What is wished for.
+    found
+        Any plan that was made for it.
+    """
+    hard = settings.hard
+    return replace(
+        settings,
+        resources=tuple(r for r in _balanced(found, settings) if f"{BAND}{r}" in hard),
+        rules=tuple(
+            rule
+            for rule in settings.rules
+            if rule.name not in GOALS or rule.name in hard
+        ),
+    )
+
+
+def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, ...]:
+    """Return the resources that settings balance, whether a plan did so or not."""
+    named = settings.resources
+    if named is not None and any(one.name == EVEN_POSITIONS for one in settings.rules):
+        settings = replace(settings, resources=with_counts(named))
+    return replace(found.draft, settings=settings, notes=[]).balanced_resources()
+
+
+def all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]:
+    """
+    Return what a plan lacks for its hard goals, those it was made without too.
+
+    Parameters
+    ----------
+    found
+        The plan.
+    settings
+        What is wished for.
+    """
+    return [*missed_goals(found, settings), *_goals_left_out(found, settings)]
+
+
+def _goals_left_out(
+    found: "PlannedPlacement", settings: Settings
+) -> Iterator[Shortfall]:
+    """Yield the hard goals that a plan was made without: it may miss them."""
+    had = {rule.name for rule in found.draft.settings.rules}
+    for rule in settings.rules:
+        if rule.name in GOALS and rule.name in settings.hard and rule.name not in had:
+            message = f"no plan that minds {rule.name} keeps the rules: it is hard"
+            yield Shortfall(
+                what="goal", have=0, need=1, level=rule.name, message=message
+            )
+
+
+def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shortfall]:
+    """
+    Yield what a plan lacks for its hard goals.
+
+    Parameters
+    ----------
+    found
+        The plan.
+    settings
+        What is wished for.
+    """
+    after, hard = found.reassignment.after(), settings.hard
+    yield from missed_dirs(found, settings)
+    yield from _missed_bands(
+        replace(found, balanced=_balanced(found, settings)),
+        _hard_targets(found, settings, after),
+        hard,
+    )
+    for column in found.draft.columns:
+        goal = column.name.partition(":")[0]
+        if goal in hard:
+            yield from _missed_column(found, after, goal, column)
+    if "even-positions" in hard and found.draft.evens_positions:
+        off = uneven_positions(found.draft, found.reassignment)
+        for broker in np.nonzero(off)[0][:MOST_LISTED].tolist():
+            text = f"{int(off[broker])} places too many or too few at a position of "
+            yield _shortfall(
+                found, "even-positions", broker, (int(off[broker]), 0), f"{text}lists"
+            )
+
+
+def _hard_targets(
+    found: "PlannedPlacement", settings: Settings, after: ClusterState
+) -> Targets:
+    """Return targets with the bands that are asked for; a soft goal narrows none."""
+    if not found.draft.evens_positions or "even-positions" in settings.hard:
+        return found.targets
+    bands = np.array([settings.band(resource) for resource in RESOURCES])
+    weights, leader = weigh(after), preferred_leaders(after)
+    load = broker_loads(after, weights, leader)
+    heaviest = heaviest_replicas(after, weights, leader)
+    return find_targets(replace(found.shares, bands=bands), load, heaviest)
+
+
+def _missed_bands(
+    found: "PlannedPlacement", targets: Targets, hard: frozenset[str]
+) -> Iterator[Shortfall]:
+    draft, after = found.draft, found.reassignment.after()
+    load = broker_loads(after, weigh(after), preferred_leaders(after))
+    outside = targets.outside(load)
+    if draft.old_may_be_low:
+        outside[(load < targets.lower) & ~draft.is_new[:, None]] = 0.0
+    for r, resource in enumerate(RESOURCES):
+        goal = f"{BAND}{resource}"
+        if resource not in found.balanced or goal not in hard:
+            continue
+        for broker in np.nonzero(outside[:, r] > 0)[0][:MOST_LISTED].tolist():
+            have = int(load[broker, r])
+            is_over = have > targets.upper[broker, r]
+            end = targets.upper if is_over else targets.lower
+            text = f"{outside[broker, r]:.1%} of its share outside its band of "
+            amounts = have, int(end[broker, r])
+            found_one = _shortfall(found, goal, broker, amounts, f"{text}{resource}")
+            yield replace(found_one, resource=str(resource))
+
+
+def _missed_column(
+    found: "PlannedPlacement", after: ClusterState, goal: str, column: SoftColumn
+) -> Iterator[Shortfall]:
+    load = _column_loads(after, column)
+    off = np.maximum(load - column.upper, column.lower - load)
+    has_goal = column.unit > 0
+    for broker in np.nonzero((off > 0) & has_goal)[0][:MOST_LISTED].tolist():
+        far = off[broker] / column.unit[broker]
+        _, has_topic, topic = column.name.partition(":")
+        of_topic = f" of topic {topic}" if has_topic else ""
+        end = column.upper if load[broker] > column.upper[broker] else column.lower
+        amounts = int(load[broker]), int(end[broker])
+        text = f"{far:.1%} of its share outside this goal{of_topic}"
+        yield _shortfall(found, goal, broker, amounts, text)
+
+
+def _column_loads(after: ClusterState, column: SoftColumn) -> WeightArray:
+    """Return ``(B,)`` what the brokers carry of a goal's own load."""
+    replicas, leader = after.replicas, after.partitions.leader_idx
+    load = np.zeros(after.num_brokers, dtype=np.int64)
+    add_to(load, replicas.broker_idx, column.weight[replicas.partition_idx])
+    led = leader >= 0
+    add_to(load, leader[led], column.role_weight[led])
+    return load
+
+
+def _shortfall(
+    found: "PlannedPlacement",
+    goal: str,
+    broker: int,
+    amounts: tuple[int, int],
+    text: str,
+) -> Shortfall:
+    have, need = amounts
+    broker_id = int(found.draft.state.brokers.ids[broker])
+    return Shortfall(
+        what="goal",
+        have=have,
+        need=need,
+        bin=broker,
+        level=goal,
+        message=f"broker {broker_id} is {text}: {goal} is hard",
+    )
+
+
+def _is_out_of_reach(alone: "PlannedPlacement") -> bool:
+    """Tell whether hard goals are proven to be missed, whatever moves."""
+    if alone.solution.certificate.deviation.lower_bound <= NEAR:
+        return False
+    return all(_is_band_fixed(alone, resource) for resource in alone.balanced)
+
+
+def _is_band_fixed(alone: "PlannedPlacement", resource: Resource) -> bool:
+    """Tell whether a band is the same wherever the heaviest replicas end."""
+    if resource in COUNTS:
+        return True
+    r, weights = RESOURCES.index(resource), alone.draft.weights
+    if len(weights.own) and resource == Resource.DISK:
+        return False
+    heaviest = int((weights.replica[:, r] + weights.leader[:, r]).max(initial=0))
+    target = alone.targets.target[:, r]
+    return bool((target[target > 0] >= heaviest).all())

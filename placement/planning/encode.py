@@ -1,0 +1,210 @@
+"""A draft as the core's problem: replicas are items, brokers bins, leading a role."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.model.node_limits import with_loads_kept
+from placement.core.model.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Movability,
+    Problem,
+)
+from placement.draft.draft import Draft
+from placement.draft.rule_tables import class_tables
+from placement.model.cluster import ABSENT, IndexArray
+from placement.model.cross_rack import crossing_copies, source_racks
+from placement.model.load import (
+    RESOURCES,
+    Resource,
+    WeightArray,
+    add_to,
+    first_live_replica,
+)
+from placement.model.targets import Targets
+from placement.rules.hard_levels import (
+    OneReplicaPerBroker,
+    RackSpread,
+    broker_limits,
+    with_columns,
+)
+from placement.rules.hosts import host_capacities, host_level
+from placement.rules.topic_spread import topic_caps
+
+
+def build_problem(
+    draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
+) -> Problem:
+    """
+    Turn a draft into the core's problem: replicas are items, brokers are bins.
+
+    Only resources that have a band or a capacity become columns.
+    """
+    state, weights = draft.state, draft.weights
+    limits = broker_limits(draft, targets, balanced)
+    is_limited = (limits.capacity < NO_LIMIT).any(axis=0)
+    is_limited |= (host_capacities(draft) < NO_LIMIT).any(axis=0)
+    keep = np.nonzero((limits.target > 0).any(axis=0) | is_limited)[0]
+    if not len(keep):
+        keep = np.array([RESOURCES.index(Resource.REPLICAS)])
+    columns = {
+        name: getattr(limits, name)[:, keep]
+        for name in ("fixed", "capacity", "lower", "upper", "target")
+    }
+    soft = draft.columns
+    brokers = OneReplicaPerBroker().level(draft, with_columns(columns, soft))
+    own = weights.own
+    hosts = host_level(draft, keep, len(soft))
+    more = [*RackSpread().other_levels(draft), *([] if hosts is None else [hosts])]
+    extra = np.zeros((len(own), len(keep) + len(soft)), dtype=np.int64)
+    if len(own) and 0 in keep:
+        extra[:, keep.tolist().index(0)] = own
+    leading = leading_replicas(draft)
+    caps = topic_caps(draft, targets)
+    home = state.replicas.broker_idx
+    if draft.is_unplaced is not None:
+        home = np.where(draft.is_unplaced, NOWHERE, home).astype(np.int32)
+    classes = class_tables(draft.eligibility, state.num_partitions, state.num_brokers)
+    problem = Problem(
+        resources=(*(str(RESOURCES[r]) for r in keep), *(one.name for one in soft)),
+        group_start=state.replicas.start,
+        group_class=classes.group_class,
+        weight=np.column_stack(
+            [weights.replica[:, keep], *(one.weight for one in soft)]
+        ),
+        role_weight=np.column_stack(
+            [weights.leader[:, keep], *(one.role_weight for one in soft)]
+        ),
+        cost=weights.copy_bytes,
+        home=home,
+        extra=extra,
+        movability=draft.movability,
+        role_home=np.where(leading == ABSENT, NOWHERE, leading),
+        is_role_movable=draft.may_lead_anew,
+        may_receive=draft.may_receive,
+        may_hold_role=draft.leads,
+        must_release_role=draft.must_release,
+        bin_class=classes.bin_class,
+        is_eligible=classes.is_eligible,
+        levels=(brokers, RackSpread().level(draft), *more),
+        # Else appending nothing at all makes numbers of truth values.
+        is_transient=np.append(
+            _is_transient(draft)[keep], np.zeros(len(soft), dtype=np.bool_)
+        ),
+        price_per_move=price_per_move(draft),
+        collection_of=caps.topic_of,
+        collection_cap=caps.replicas,
+        collection_role_cap=caps.leaders,
+        **_caps(draft),
+    )
+    return problem if draft.repairs_capacity else with_loads_kept(problem)
+
+
+def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
+    """
+    Return ``(P,)`` the replica that leads, or will where all of them must move.
+
+    That is the first live one; none where no copy can be fetched. Where none is live
+    and the partition is not left alone, its replicas are evacuated, and the first of
+    them will lead where it ends.
+    """
+    state = draft.state
+    leading = np.where(state.has_source, first_live_replica(state), ABSENT)
+    will_lead = (leading == ABSENT) & ~draft.is_left_alone
+    return np.where(will_lead, state.replicas.start[:-1], leading)
+
+
+def _is_transient(draft: Draft) -> npt.NDArray[np.bool_]:
+    """Return ``(6,)`` what a replica that leaves takes up until all copies are made."""
+    is_held = draft.settings.is_disk_transient
+    return np.array([is_held and r == Resource.DISK for r in RESOURCES])
+
+
+def price_per_move(draft: Draft) -> int:
+    """Return the price of a move in bytes, as given or the mean of a replica."""
+    settings = draft.settings
+    if settings.price_per_move_bytes or not settings.prefers_moves:
+        return settings.price_per_move_bytes
+    counts = np.diff(draft.state.replicas.start)
+    held = int((draft.weights.copy_bytes * counts).sum())
+    return held // max(int(counts.sum()), 1)
+
+
+def _caps(draft: Draft) -> dict[str, Any]:
+    """Return what the operation's own copies leave of the caps on all of them."""
+    settings, own = draft.settings, decided_copies(draft)
+    most = {
+        "max_moves": (settings.max_moves, own.copies),
+        "max_cost": (settings.max_bytes, own.size_bytes),
+        "max_crossing": (settings.max_cross_rack_bytes, own.crossing_bytes),
+    }
+    caps: dict[str, Any] = {
+        name: max(cap - spent, 0)
+        for name, (cap, spent) in most.items()
+        if cap is not None
+    }
+    if "max_crossing" not in caps:
+        return caps
+    before = draft.state if draft.decided is None else draft.decided.before
+    return caps | {
+        "zone_of_bin": before.brokers.rack_idx.astype(np.int32),
+        "source_zone": source_racks(before).astype(np.int32),
+    }
+
+
+class DecidedCopies(NamedTuple):
+    """Copies that an operation makes in any case, and their bytes."""
+
+    copies: int = 0
+    size_bytes: int = 0
+    crossing_bytes: int = 0
+
+
+def decided_copies(draft: Draft) -> DecidedCopies:
+    """Return the copies that the operation makes in any case, where it decides."""
+    decided = draft.decided
+    if decided is None:
+        return DecidedCopies()
+    copied, crossing = decided.is_copied, crossing_copies(decided, draft.weights)
+    if draft.is_unplaced is not None:
+        copied = copied & ~draft.is_unplaced
+    size = draft.weights.copy_bytes[decided.partition_idx[copied]]
+    return DecidedCopies(
+        int(copied.sum()), int(size.sum()), int(crossing[copied].sum())
+    )
+
+
+def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
+    """
+    Return ``(R,)`` the load of what must move, shared out among those that stay.
+
+    Parameters
+    ----------
+    draft
+        What must move.
+    leader
+        ``(P,)`` row of the broker that leads each partition.
+    """
+    weights, replicas = draft.weights, draft.state.replicas
+    of = replicas.partition_idx
+    must = np.equal(draft.movability, Movability.MUST)
+    load: WeightArray = weights.replica[of[must]].sum(axis=0)
+    if len(weights.own):
+        load[0] += weights.own[must].sum()
+    led_there = must & np.equal(replicas.broker_idx, leader[of])
+    load += weights.leader[of[led_there]].sum(axis=0)
+    return load
+
+
+def unplaced_load(draft: Draft) -> WeightArray:
+    """Return ``(B, R)`` loads of copies that lie where they do for want of a broker."""
+    load = np.zeros((draft.state.num_brokers, len(RESOURCES)), dtype=np.int64)
+    if draft.is_unplaced is not None:
+        rows = np.nonzero(draft.is_unplaced)[0]
+        replicas = draft.state.replicas
+        of = replicas.partition_idx[rows]
+        for r in range(len(RESOURCES)):
+            add_to(load[:, r], replicas.broker_idx[rows], draft.weights.replica[of, r])
+    return load

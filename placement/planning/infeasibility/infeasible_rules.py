@@ -1,0 +1,436 @@
+"""
+Why no plan keeps every hard rule: an irreducible set of rules that cannot all be kept.
+
+A deletion filter: rules are let go one after the other; one without which a plan is
+still impossible does not belong to the reason, and stays out. What is left cannot be
+kept together, and each of it is needed for that. Possible means that a plan was found,
+impossible that it is proven: by `core.bounds.infeasibility`, of small clusters by
+CP-SAT as well, whose assumptions name rules that are enough for that
+(`core.feasibility.infeasible_subsystem`). Where neither is known of a rule, it stays in
+the reason, and the reason is not called irreducible.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+
+import numpy as np
+
+from placement.core.bounds.infeasibility import is_impossible
+from placement.core.model.problem import (
+    NO_LIMIT,
+    Movability,
+    Problem,
+)
+from placement.core.model.solution import Status
+from placement.draft.draft import Draft, Settings
+from placement.draft.soft_rules import HARD, goals_named, rules_named
+from placement.log_dirs.dir_plan import are_dirs_impossible
+from placement.log_dirs.dir_problem import DISK_RULE
+from placement.model.cluster import ClusterState, LogDirState
+from placement.model.load import RESOURCES, Resource
+from placement.model.targets import find_targets
+from placement.operations import Operation
+from placement.planning.decode import kept_on_removed
+from placement.planning.encode import build_problem
+from placement.planning.infeasibility.remedies import find_remedies
+from placement.planning.infeasibility.remedy import Asked, Remedy
+from placement.planning.infeasibility.rule_assumptions import (
+    enough_rules,
+    is_infeasible,
+)
+from placement.planning.plan import draft_shares, make_draft, plan
+from placement.planning.result import PlannedPlacement
+from placement.rules.hard_levels import hard_capacities
+from placement.rules.hosts import host_capacities
+
+MOST_SOLVED = 3000
+"""Up to so many replicas a plan is looked for without each rule."""
+MOST_EXACT = 200
+"""Up to so many with the usual effort, by exact models too."""
+
+MET = {Status.OPTIMAL, Status.FEASIBLE}
+Lift = Callable[[Settings], Settings]
+Planner = Callable[[Settings], PlannedPlacement]
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """
+    The reason why no plan keeps every hard rule.
+
+    Parameters
+    ----------
+    rules
+        Names of rules that cannot be kept together; those of `HARD_RULES`.
+    helps
+        For each, whether a plan was found that keeps all hard rules but this one;
+        `None` where that is not known.
+    is_proven
+        Whether it is proven that they cannot, or only nothing was found that does.
+    is_irreducible
+        Whether each of them is known to be needed for that.
+    remedies
+        Changes with each of which a plan was made that keeps every hard rule.
+    """
+
+    rules: tuple[str, ...]
+    helps: tuple[bool | None, ...]
+    is_proven: bool
+    is_irreducible: bool
+    remedies: tuple[Remedy, ...] = ()
+
+
+def _without_threshold(resource: Resource) -> Lift:
+    def lift(settings: Settings) -> Settings:
+        kept = {r: v for r, v in settings.capacity_thresholds.items() if r != resource}
+        return replace(settings, capacity_thresholds=kept)
+
+    return lift
+
+
+def _without_host(resource: Resource) -> Lift:
+    def lift(settings: Settings) -> Settings:
+        kept = {r: v for r, v in settings.host_thresholds.items() if r != resource}
+        return replace(settings, host_thresholds=kept)
+
+    return lift
+
+
+def _without(name: str) -> Lift:
+    return lambda settings: replace(settings, lifted=settings.lifted | {name})
+
+
+def _without_rule(name: str) -> Lift:
+    return lambda settings: replace(
+        settings, rules=tuple(rule for rule in settings.rules if rule.name != name)
+    )
+
+
+def _with(**changes: object) -> Lift:
+    return lambda settings: replace(settings, **changes)  # type: ignore[arg-type] # by name
+
+
+def _with_soft(goal: str) -> Lift:
+    return lambda settings: replace(settings, hard=settings.hard - {goal})
+
+
+HARD_RULES: Mapping[str, Lift] = {
+    **{goal: _with_soft(goal) for goal in sorted(goals_named(HARD))},
+    "capacity-cpu": _without_threshold(Resource.CPU),
+    "capacity-in": _without_threshold(Resource.IN),
+    "capacity-out": _without_threshold(Resource.OUT),
+    "capacity-disk": _without_threshold(Resource.DISK),
+    "host-cpu": _without_host(Resource.CPU),
+    "host-in": _without_host(Resource.IN),
+    "host-out": _without_host(Resource.OUT),
+    "host-disk": _without_host(Resource.DISK),
+    "transient-disk": _with(is_disk_transient=False),
+    "max-replicas": _without("max-replicas"),
+    "locality-scoped": _without_rule("locality-scoped"),
+    "broker-set": _without_rule("broker-set"),
+    "topics-apart": _without_rule("topics-apart"),
+    "topics-together": _without_rule("topics-together"),
+    "keep-topics": _without_rule("keep-topics"),
+    "keep-leaders": _without_rule("keep-leaders"),
+    "only-over-threshold": _without_rule("only-over-threshold"),
+    "only-trades": _without_rule("only-trades"),
+    "rack": _without("rack"),
+    "log-dirs": _without("log-dirs"),
+    "only-what-must": _with(frees_the_rest=True),
+    "exclude-topics": _with(excluded_topics=None),
+    "exclude-brokers-for-replicas": _with(excluded_for_replicas=frozenset()),
+    "exclude-brokers-for-leaders": _with(excluded_for_leaders=frozenset()),
+    "destination-broker-list": _with(destination_brokers=None),
+    "max-moves": _with(max_moves=None),
+    "max-bytes": _with(max_bytes=None),
+    "max-cross-rack-bytes": _with(max_cross_rack_bytes=None),
+}
+"""Every hard rule that could be let go, and how; those let go first come first, so that
+of several reasons the one of the user's own options is given."""
+
+CHOSEN = {
+    "locality-scoped",
+    "broker-set",
+    "topics-apart",
+    "topics-together",
+    "keep-topics",
+    "keep-leaders",
+    "only-over-threshold",
+    "only-trades",
+}
+"""Those that hold where they are asked for."""
+
+OF_BROKERS = {
+    "capacity-cpu",
+    "capacity-in",
+    "capacity-out",
+    "host-cpu",
+    "host-in",
+    "host-out",
+    "host-disk",
+    "max-replicas",
+    "rack",
+    "only-what-must",
+    "exclude-brokers-for-replicas",
+    "exclude-brokers-for-leaders",
+    "destination-broker-list",
+    "max-cross-rack-bytes",
+}
+"""Those that say nothing where replicas stay on their brokers."""
+
+
+class _Verdict(Enum):
+    POSSIBLE = 1
+    IMPOSSIBLE = 2
+    UNKNOWN = 3
+
+
+def explain_impossible(
+    operation: Operation,
+    settings: Settings,
+    found: PlannedPlacement,
+    planned: Planner | None = None,
+) -> Because | None:
+    """
+    Find the reason why a plan does not keep every hard rule.
+
+    Parameters
+    ----------
+    operation, settings
+        What was asked for.
+    found
+        The best plan.
+    planned
+        Makes a plan of this operation under some settings; `None`: `plan` does.
+
+    Returns
+    -------
+    The reason, or `None` where the plan keeps them all.
+
+    Notes
+    -----
+    Proofs take time in proportion to the replicas for each rule; plans are looked for
+    in clusters of up to `MOST_SOLVED` replicas. In larger ones of which nothing is
+    proven, the reason is all rules.
+    """
+    if found.has_met_rules:
+        return None
+    draft = found.draft
+    asked = Asked(
+        state=draft.state if draft.decided is None else draft.decided.before,
+        operation=operation,
+        settings=settings,
+    )
+    settings, given_way = _without_soft(settings)
+    filtered = _Filter(found.draft, operation, settings, planned)
+    active = [
+        name
+        for name in HARD_RULES
+        if name not in given_way and is_active(name, found.draft)
+    ]
+    is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
+    if not is_proven and not filtered.is_small:
+        nothing = (None,) * len(active)
+        return Because(tuple(active), nothing, is_proven=False, is_irreducible=False)
+    rules, doubts = filtered.reduce(active)
+    helps = tuple(filtered.helps(active, rule) for rule in rules)
+    remedies: tuple[Remedy, ...] = ()
+    if filtered.is_small:
+        helping = tuple(
+            rule for rule, is_help in zip(rules, helps, strict=True) if is_help
+        )
+        remedies = _remedies(asked, found, helping, planned)
+    return Because(
+        rules=tuple(rules),
+        helps=helps,
+        is_proven=is_proven,
+        is_irreducible=is_proven and not doubts,
+        remedies=remedies,
+    )
+
+
+def _without_soft(settings: Settings) -> tuple[Settings, frozenset[str]]:
+    """Return settings without rules that may give way, which forbid nothing."""
+    given_way = rules_named(settings.soft)
+    for name in given_way:
+        settings = HARD_RULES[name](settings)
+    return replace(settings, soft=()), given_way
+
+
+def _remedies(
+    asked: Asked,
+    found: PlannedPlacement,
+    helping: tuple[str, ...],
+    planned: Planner | None,
+) -> tuple[Remedy, ...]:
+    """Return the changes that help; of options alone where `planned` is given."""
+
+    def make(
+        state: ClusterState, operation: Operation, settings: Settings
+    ) -> PlannedPlacement | None:
+        settings = replace(settings, effort="quick", deadline_s=None)
+        if planned is None:
+            return plan(state, operation, settings)
+        return planned(settings) if state is asked.state else None
+
+    def is_disproved(changed: Asked) -> bool:
+        settings, _ = _without_soft(changed.settings)
+        return _is_disproved(make_draft(changed.state, changed.operation, settings))
+
+    return find_remedies(asked, found, helping, HARD_RULES, make, is_disproved)
+
+
+def is_active(name: str, draft: Draft) -> bool:
+    """Tell whether a hard rule limits anything here."""
+    settings, brokers = draft.settings, draft.state.brokers
+    if draft.is_emptied_dir is not None and name in {DISK_RULE, *OF_BROKERS}:
+        return name == DISK_RULE and Resource.DISK in settings.capacity_thresholds
+    if name in HARD:
+        return name in settings.hard
+    if name in CHOSEN:
+        return any(rule.name == name for rule in settings.rules)
+    if name.startswith("capacity-"):
+        r = RESOURCES.index(Resource(name.removeprefix("capacity-")))
+        return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
+    if name.startswith("host-"):
+        r = RESOURCES.index(Resource(name.removeprefix("host-")))
+        return bool((host_capacities(draft)[:, r] < NO_LIMIT).any())
+    tests: Mapping[str, Callable[[], bool]] = {
+        "transient-disk": lambda: settings.is_disk_transient,
+        "max-replicas": lambda: (
+            settings.max_replicas is not None
+            or bool((brokers.max_replicas[draft.holds] >= 0).any())
+        ),
+        "rack": lambda: draft.state.num_racks > 1 or settings.is_rack_strict,
+        "log-dirs": lambda: _has_closed_dirs(draft),
+        "only-what-must": lambda: (
+            not settings.frees_the_rest and _holds_the_rest(draft)
+        ),
+        "exclude-topics": lambda: settings.excluded_topics is not None,
+        "exclude-brokers-for-replicas": lambda: bool(settings.excluded_for_replicas),
+        "exclude-brokers-for-leaders": lambda: bool(settings.excluded_for_leaders),
+        "destination-broker-list": lambda: settings.destination_brokers is not None,
+        "max-moves": lambda: settings.max_moves is not None,
+        "max-bytes": lambda: settings.max_bytes is not None,
+        "max-cross-rack-bytes": lambda: settings.max_cross_rack_bytes is not None,
+    }
+    return tests[name]()
+
+
+def _has_closed_dirs(draft: Draft) -> bool:
+    return bool(np.not_equal(draft.state.log_dirs.state, LogDirState.ONLINE).any())
+
+
+def _holds_the_rest(draft: Draft) -> bool:
+    """Tell whether the operation keeps replicas still that others could move."""
+    of = draft.state.replicas.partition_idx
+    never = np.equal(draft.movability, Movability.NEVER) & ~draft.is_left_alone[of]
+    return bool(never.any()) or draft.old_may_be_low
+
+
+def _bare_problem(draft: Draft) -> Problem:
+    """Return the problem with every resource and without bands."""
+    shares = draft_shares(draft)
+    shape = (draft.state.num_brokers, len(RESOURCES))
+    nothing = np.zeros(shape, dtype=np.int64)
+    return build_problem(draft, find_targets(shares, nothing, nothing), ())
+
+
+def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
+    """
+    Tell whether no plan can keep the rules of a draft; bands do not count.
+
+    `exactly`: by CP-SAT as well, if the cluster is small.
+    """
+    if draft.is_emptied_dir is not None:
+        return are_dirs_impossible(draft)
+    if draft.shortfalls or kept_on_removed(draft):
+        return True
+    problem = _bare_problem(draft)
+    return is_impossible(problem) or (exactly and is_infeasible(problem))
+
+
+class _Filter:
+    """Asks whether a plan is possible with some of the rules let go."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        operation: Operation,
+        settings: Settings,
+        planned: Planner | None,
+    ) -> None:
+        # What an operation has decided is one answer; a rule less may have another.
+        decided = draft.decided
+        self._state = draft.state if decided is None else decided.before
+        self._operation = operation
+        self._planned = planned or partial(plan, self._state, operation)
+        self._settings = replace(settings, deadline_s=None)
+        is_tiny = len(draft.state.replicas) <= MOST_EXACT
+        self._efforts = ("quick", "normal") if is_tiny else ("quick",)
+        self.is_small = len(draft.state.replicas) <= MOST_SOLVED
+        self._known: dict[frozenset[str], _Verdict] = {}
+        self._enough: list[set[str]] = []
+
+    def reduce(self, active: list[str]) -> tuple[list[str], bool]:
+        """Return the rules that are left, and whether any is kept for lack of proof."""
+        kept, has_doubts = list(active), False
+        if self.is_small:
+            self._assume(active)
+        for rule in active:
+            rest = [name for name in kept if name != rule]
+            verdict = self.verdict(active, rest)
+            if verdict is _Verdict.IMPOSSIBLE:
+                kept = rest
+            has_doubts |= verdict is _Verdict.UNKNOWN
+        return kept, has_doubts
+
+    def _assume(self, active: list[str]) -> None:
+        """Ask which rules are enough, and remember them if the verdict is the same."""
+        draft = make_draft(self._state, self._operation, self._settings)
+        if draft.is_emptied_dir is not None or _is_disproved(draft):
+            # What is proven without CP-SAT is proven of fewer rules in no time.
+            return
+        enough = enough_rules(_bare_problem(draft), active)
+        if enough is None or len(enough) == len(active):
+            return
+        # Without the others less may have to move, which assumptions do not know.
+        if self.verdict(active, enough) is _Verdict.IMPOSSIBLE:
+            self._enough.append(set(enough))
+
+    def helps(self, active: list[str], rule: str) -> bool | None:
+        """Tell whether a plan is possible that lets this one rule go."""
+        verdict = self.verdict(active, [name for name in active if name != rule])
+        return None if verdict is _Verdict.UNKNOWN else verdict is _Verdict.POSSIBLE
+
+    def verdict(self, active: list[str], kept: list[str]) -> _Verdict:
+        """Tell what is known of a plan that keeps some of the active rules."""
+        lifted = frozenset(active) - frozenset(kept)
+        if any(enough <= set(kept) for enough in self._enough):
+            return _Verdict.IMPOSSIBLE
+        if lifted not in self._known:
+            self._known[lifted] = self._judge(lifted)
+        return self._known[lifted]
+
+    def _judge(self, lifted: frozenset[str]) -> _Verdict:
+        settings = self._settings
+        for name in HARD_RULES:
+            if name in lifted:
+                settings = HARD_RULES[name](settings)
+        draft = make_draft(self._state, self._operation, settings)
+        if _is_disproved(draft, exactly=self.is_small):
+            return _Verdict.IMPOSSIBLE
+        return self._search(settings) if self.is_small else _Verdict.UNKNOWN
+
+    def _search(self, settings: Settings) -> _Verdict:
+        """Look for a plan, with more effort where the cluster is tiny."""
+        for effort in self._efforts:
+            wishes = replace(settings, effort=effort)
+            status = self._planned(wishes).solution.status
+            if status in MET:
+                return _Verdict.POSSIBLE
+            if status is Status.INFEASIBLE:
+                return _Verdict.IMPOSSIBLE
+        return _Verdict.UNKNOWN

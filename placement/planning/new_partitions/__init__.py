@@ -1,0 +1,5 @@
+"""
+Plans of new topics and of more partitions.
+
+Imports `planning`, `planning.infeasibility`, `placers` and `scenarios.changes`.
+"""

@@ -1,0 +1,34 @@
+"""Limits as Cruise Control computes them, where they differ from ours."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.draft.draft import Draft
+from placement.rules.goal_columns import SpreadTopics
+
+
+@dataclass(frozen=True, slots=True)
+class CruiseControlLimits:
+    """
+    Bands and caps as those of Cruise Control's goals.
+
+    * Bands have a lower end for the old brokers too where brokers are added: its
+      goals hold for all brokers alike.
+    * Replicas and leaders are counted against the plain mean, whatever the brokers'
+      capacities, and the ends of their bands are rounded outwards.
+    * What one broker may hold of a topic is what `SpreadTopics` says, and it may lead
+      any number of them.
+    """
+
+    name: str = "cruise-control"
+
+    def fill(self, draft: Draft) -> None:
+        """Set the limits that are not goals of their own."""
+        draft.old_may_be_low = False
+        draft.has_plain_counts = True
+        state = draft.state
+        held = state.partitions.topic_idx[state.replicas.partition_idx]
+        counts = np.bincount(held, minlength=len(state.topics.names))
+        _, upper = SpreadTopics(()).ends(counts / max(int(draft.holds.sum()), 1))
+        draft.most_of_topic = upper.astype(np.int64)

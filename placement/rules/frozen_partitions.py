@@ -1,0 +1,177 @@
+"""Partitions that a plan must not touch, and why."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.model.problem import Movability
+from placement.draft.draft import Draft, Note
+from placement.model.cluster import BoolArray, LogDirState, Storage
+from placement.model.load import first_true
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveUnsettled:
+    """
+    Leave partitions alone that cannot be moved safely now.
+
+    Those being reassigned; those with a replica on a broker that is fenced, shutting
+    down or dead and not being emptied (a reassignment that names it would hang); and
+    those of topics whose storage is unknown.
+    """
+
+    name: str = "leave-unsettled"
+
+    def fill(self, draft: Draft) -> None:
+        """Freeze them, and note how many there are."""
+        for chosen, why in self.found_in(draft):
+            _freeze(draft, chosen, why)
+
+    def found_in(self, draft: Draft) -> Iterator[tuple[BoolArray, str]]:
+        """Yield ``(P,)`` which partitions, and why."""
+        state = draft.state
+        off = ~state.brokers.is_live & ~draft.leaves
+        is_off = off[state.replicas.broker_idx] & draft.is_there
+        on_off = first_true(is_off, state.replicas.start) >= 0
+        unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
+        yield state.is_reassigning, "are being reassigned"
+        yield on_off, "have a replica on a broker that is not live"
+        yield (
+            self._in_failed_dirs(draft),
+            "have a replica in an offline log dir that this operation does not mend",
+        )
+        if len(unknown):
+            of_unknown = unknown[state.partitions.topic_idx]
+            yield of_unknown, "belong to topics whose storage is unknown"
+
+    @staticmethod
+    def _in_failed_dirs(draft: Draft) -> BoolArray:
+        """Return ``(P,)`` true where a replica in a failed log dir stays."""
+        state, replicas = draft.state, draft.state.replicas
+        failed = state.is_offline & state.brokers.is_live[replicas.broker_idx]
+        failed &= np.not_equal(draft.movability, Movability.MUST)
+        return first_true(failed, replicas.start) >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludeTopics:
+    """Leave the partitions of excluded topics alone; they count in the loads."""
+
+    name: str = "exclude-topics"
+
+    def fill(self, draft: Draft) -> None:
+        """Freeze them."""
+        excluded = draft.settings.excluded_topics
+        if excluded is not None and len(excluded):
+            of = draft.state.partitions.topic_idx
+            _freeze(draft, excluded[of], "belong to excluded topics")
+
+
+@dataclass(frozen=True, slots=True)
+class SayUnknownRacks:
+    """Brokers without a rack each count as a rack of their own, and that is said."""
+
+    name: str = "unknown-racks"
+
+    def fill(self, draft: Draft) -> None:
+        """Note which brokers have no rack."""
+        brokers = draft.state.brokers
+        named = np.array([rack is not None for rack in brokers.racks], dtype=np.bool_)
+        if not len(brokers) or named.all():
+            return
+        without = brokers.ids[~named[brokers.rack_idx]].tolist()
+        shown = ", ".join(map(str, without[:10]))
+        more = f" and {len(without) - 10} more" if len(without) > 10 else ""
+        draft.notes.append(
+            Note(
+                what="rack-unknown",
+                message=f"no rack is known of broker {shown}{more}: each counts as a "
+                "rack of its own",
+                have=len(brokers) - len(without),
+                need=len(brokers),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UsableLogDirs:
+    """A broker of which no log dir is online gets nothing new (KIP-1066: cordoned)."""
+
+    name: str = "log-dirs"
+
+    def fill(self, draft: Draft) -> None:
+        """Close brokers whose log dirs are all offline or cordoned."""
+        log_dirs = draft.state.log_dirs
+        count = draft.state.num_brokers
+        every = np.bincount(log_dirs.broker_idx, minlength=count)
+        online = np.equal(log_dirs.state, LogDirState.ONLINE)
+        usable = np.bincount(log_dirs.broker_idx[online], minlength=count)
+        if "log-dirs" in draft.settings.lifted:
+            return
+        closed = (every > 0) & (usable == 0) & draft.may_receive
+        draft.may_receive &= ~closed
+        for broker in np.nonzero(closed)[0]:
+            broker_id = int(draft.state.brokers.ids[broker])
+            draft.notes.append(
+                Note(
+                    what="broker-closed",
+                    message=f"broker {broker_id} gets no replicas: none of its log "
+                    "dirs is online",
+                    where={"broker": broker_id},
+                )
+            )
+
+
+def is_untouchable(draft: Draft) -> BoolArray:
+    """Return ``(P,)`` partitions to be left alone, excluded topics included."""
+    found = is_excluded(draft) | ~draft.state.has_source
+    for chosen, _ in LeaveUnsettled().found_in(draft):
+        found |= chosen
+    return found
+
+
+def is_excluded(draft: Draft) -> BoolArray:
+    """Return ``(P,)`` partitions of excluded topics: nobody asks for them."""
+    excluded, partitions = draft.settings.excluded_topics, draft.state.partitions
+    if excluded is None or not len(excluded):
+        return np.zeros(len(partitions), dtype=np.bool_)
+    found: BoolArray = excluded[partitions.topic_idx]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """
+    Only say something about what was asked for.
+
+    Parameters
+    ----------
+    what, message
+        As a note has them.
+    """
+
+    what: str
+    message: str
+    name: str = "say"
+
+    def fill(self, draft: Draft) -> None:
+        """Note it."""
+        draft.note(Note(what=self.what, message=self.message))
+
+
+def _freeze(draft: Draft, chosen: BoolArray, why: str) -> None:
+    chosen = chosen & ~draft.is_left_alone
+    count = int(chosen.sum())
+    if not count:
+        return
+    draft.freeze_partitions(chosen)
+    first = draft.state.name_of(int(np.nonzero(chosen)[0][0]))
+    many = f"{first} and {count - 1} more" if count > 1 else first
+    draft.notes.append(
+        Note(
+            what="left-alone",
+            message=f"{many}: left alone, for they {why}",
+            have=count,
+        )
+    )

@@ -1,0 +1,193 @@
+"""Goals about loads besides the six resources, as soft columns of the problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.model.problem import NO_LIMIT, FloatArray, IntArray
+from placement.draft.draft import Draft
+from placement.draft.rule_tables import SoftColumn
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES, UNITS, Resource
+
+IN, OUT = RESOURCES.index(Resource.IN), RESOURCES.index(Resource.OUT)
+
+
+@dataclass(frozen=True, slots=True)
+class PotentialOut:
+    """
+    A broker that led everything it holds would stay under its threshold of `out`.
+
+    Soft: the plan comes as near as it can. Brokers whose capacity is unknown have no
+    such limit.
+    """
+
+    name: str = "potential-out"
+
+    def fill(self, draft: Draft) -> None:
+        """Give every replica the load that it would have as leader."""
+        capacity = draft.state.brokers.out_bytes_per_s
+        fraction = draft.settings.capacity_thresholds.get(Resource.OUT, 1.0)
+        known = draft.holds & np.isfinite(capacity) & (capacity > 0)
+        most = np.where(known, capacity, 0.0) * UNITS[Resource.OUT] * fraction
+        weight = draft.weights.leader[:, OUT]
+        draft.columns.append(
+            SoftColumn(
+                name=self.name,
+                weight=weight,
+                role_weight=np.zeros_like(weight),
+                lower=np.zeros(len(most), dtype=np.int64),
+                upper=np.where(known, np.floor(most), NO_LIMIT).astype(np.int64),
+                unit=np.where(known, most, 0.0),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderIn:
+    """
+    What comes in on the partitions that a broker leads is little over the mean at most.
+
+    Soft, an upper end only, and blind to capacities: as wide as the band of `in`.
+
+    Parameters
+    ----------
+    margin
+        Part of a threshold that is the band of `in`: Cruise Control's bands are 0.9 of
+        its thresholds, its ``LeaderBytesInDistributionGoal`` goes by the whole one.
+    """
+
+    margin: float = 1.0
+    name: str = "leader-in"
+
+    def fill(self, draft: Draft) -> None:
+        """Give every leader what producers write to it."""
+        weight = draft.weights.replica[:, IN]
+        leads = draft.leads & draft.holds
+        mean = float(weight.sum()) / max(int(leads.sum()), 1)
+        most = mean * (1 + draft.settings.band(Resource.IN) / self.margin)
+        draft.columns.append(
+            SoftColumn(
+                name=self.name,
+                weight=np.zeros_like(weight),
+                role_weight=weight,
+                lower=np.zeros(len(leads), dtype=np.int64),
+                upper=np.where(leads, np.ceil(most), NO_LIMIT).astype(np.int64),
+                unit=np.where(leads, mean, 0.0),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpreadTopics:
+    """
+    Replicas, or leaders, of some topics lie on all brokers in about equal numbers.
+
+    Soft, and by count alone: the mean per broker ± `gap` of it, at least `least_gap`
+    and at most `most_gap` of them. The defaults are those of Cruise Control's
+    ``TopicReplicaDistributionGoal``: a threshold of 3 less its margin of 0.9.
+
+    Parameters
+    ----------
+    topics
+        Rows of the topics; a column of the problem each.
+    gap
+        Part of the mean; above 0.
+    least_gap, most_gap
+        Replicas, or leaders.
+    counts_leaders
+        Whether leaders are counted, on brokers that may lead, instead of replicas.
+    name
+        Of the goal.
+    """
+
+    topics: tuple[int, ...]
+    gap: float = 1.8
+    least_gap: int = 2
+    most_gap: int = 40
+    counts_leaders: bool = False
+    name: str = "spread-topics"
+
+    def fill(self, draft: Draft) -> None:
+        """Count the replicas, or the leaders, of each topic."""
+        state, none = draft.state, np.zeros(draft.state.num_partitions, dtype=np.int64)
+        member = draft.holds & draft.leads if self.counts_leaders else draft.holds
+        counted = none + 1 if self.counts_leaders else state.num_replicas
+        for topic in self.topics:
+            weight = np.equal(state.partitions.topic_idx, topic).astype(np.int64)
+            mean = float((weight * counted).sum()) / max(int(member.sum()), 1)
+            lower, upper = self.ends(np.array(mean))
+            draft.columns.append(
+                SoftColumn(
+                    name=f"{self.name}:{state.topics.names[topic]}",
+                    weight=none if self.counts_leaders else weight,
+                    role_weight=weight if self.counts_leaders else none,
+                    lower=np.where(member, lower, 0).astype(np.int64),
+                    upper=np.where(member, upper, NO_LIMIT).astype(np.int64),
+                    unit=np.where(member, max(mean, 1.0), 0.0),
+                )
+            )
+
+    def ends(self, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the fewest and the most replicas of topics, by means per broker."""
+        # In its order of sums and products, whose last bits decide at whole numbers.
+        floor, ceil = np.floor(mean), np.ceil(mean)
+        lower = np.floor(mean * max(0.0, 1 - self.gap))
+        lower = np.clip(lower, floor - self.most_gap, floor - self.least_gap)
+        upper = np.ceil(mean * (1 + self.gap))
+        upper = np.clip(upper, ceil + self.least_gap, ceil + self.most_gap)
+        return np.maximum(lower, 0), upper
+
+
+def uneven_topics(state: ClusterState) -> IntArray:
+    """Return the topics whose replicas miss `SpreadTopics`, the furthest off first."""
+    live = np.nonzero(state.brokers.is_live)[0]
+    topics, width = len(state.topics.names), state.num_brokers
+    of = state.partitions.topic_idx[state.replicas.partition_idx].astype(np.int64)
+    pairs, held = np.unique(of * width + state.replicas.broker_idx, return_counts=True)
+    is_live = state.brokers.is_live[pairs % width]
+    topic, counts = pairs[is_live] // width, held[is_live]
+    mean = np.bincount(of, minlength=topics) / max(len(live), 1)
+    lower, upper = SpreadTopics(()).ends(mean)
+    off = np.zeros(topics)
+    np.maximum.at(off, topic, np.maximum(counts - upper[topic], lower[topic] - counts))
+    is_everywhere = np.bincount(topic, minlength=topics) == len(live)
+    off = np.where(is_everywhere, off, np.maximum(off, lower))
+    order = np.argsort(-off, kind="stable")
+    return order[off[order] > 0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinTopicLeaders:
+    """
+    Every broker that may lead leads some partitions of each of some topics.
+
+    Soft. Where there are too few partitions for that, as many as there are for each.
+
+    Parameters
+    ----------
+    least
+        Leaders per broker by the row of the topic; a column of the problem each.
+    """
+
+    least: tuple[tuple[int, int], ...]
+    name: str = "min-topic-leaders"
+
+    def fill(self, draft: Draft) -> None:
+        """Count the leaders of each topic."""
+        state = draft.state
+        leads = draft.leads & draft.holds
+        count = max(int(leads.sum()), 1)
+        for topic, wanted in self.least:
+            weight = np.equal(state.partitions.topic_idx, topic).astype(np.int64)
+            least = min(wanted, int(weight.sum()) // count)
+            draft.columns.append(
+                SoftColumn(
+                    name=f"{self.name}:{state.topics.names[topic]}",
+                    weight=np.zeros_like(weight),
+                    role_weight=weight,
+                    lower=np.where(leads, least, 0).astype(np.int64),
+                    upper=np.full(len(leads), NO_LIMIT),
+                    unit=np.where(leads, max(float(least), 1.0), 0.0),
+                )
+            )

@@ -1,0 +1,252 @@
+"""The hard rules of placement as levels of the core's problem."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from placement.core.model.problem import (
+    NO_LIMIT,
+    NOWHERE,
+    Level,
+    Limits,
+)
+from placement.draft.draft import Draft
+from placement.draft.rule_tables import SoftColumn
+from placement.model.cluster import Brokers, RateArray
+from placement.model.load import (
+    LEADING,
+    RESOURCES,
+    UNITS,
+    Resource,
+    WeightArray,
+    fixed_disk_bytes,
+)
+from placement.model.targets import TOLERANCE, Targets, rack_limit
+
+CAPACITY_RULES = (
+    "capacity-disk",
+    "capacity-in",
+    "capacity-out",
+    "capacity-cpu",
+    "max-replicas",
+    "",
+)
+"""The rule that limits each resource of a broker; leaders have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RackSpread:
+    """
+    A rack holds no more replicas of a partition than it must.
+
+    At most κ, the least for which the racks can take all replicas, and not two more
+    than another rack that still has a free broker. Brokers without a rack are each a
+    rack of their own.
+    """
+
+    def level(self, draft: Draft) -> Level:
+        """Return the level of the racks."""
+        state = draft.state
+        in_rack = np.bincount(
+            state.brokers.rack_idx[draft.holds], minlength=state.num_racks
+        )
+        cap = rack_limit(state.replication_factor, in_rack)
+        is_even = not draft.settings.is_rack_strict
+        if not is_even:
+            cap = np.minimum(cap, 1)
+        is_kept = "rack" not in draft.settings.lifted
+        own = draft.rack_cap
+        if own is not None and has_one_rule(draft):
+            cap, is_even, is_kept = own, False, True
+        elif own is not None:
+            cap = np.where(own > 0, 0, cap)
+        # Nothing can be done about partitions of which nothing may move.
+        is_idle = draft.is_left_alone
+        if draft.racks_as_before is not None:
+            is_idle = is_idle | draft.racks_as_before
+        cap = np.where(is_idle | (not is_kept), 0, cap)
+        cap = np.where(eased_racks(draft) > 0, 0, cap)
+        return Level(
+            name="rack",
+            node_of_bin=np.where(draft.holds, state.brokers.rack_idx, NOWHERE).astype(
+                np.int32
+            ),
+            num_nodes=state.num_racks,
+            group_cap=cap.astype(np.int32),
+            is_even=is_kept and is_even,
+            open_bins=in_rack.astype(np.int32),
+        )
+
+    def other_levels(self, draft: Draft) -> list[Level]:
+        """Return the racks once more for partitions with a cap of another kind."""
+        caps = [eased_racks(draft)]
+        if draft.rack_cap is not None and not has_one_rule(draft):
+            caps.append(np.where(draft.is_left_alone, 0, draft.rack_cap))
+        whole = self.level(draft)
+        return [
+            replace(whole, group_cap=cap.astype(np.int32), is_even=False)
+            for cap in caps
+            if (cap > 0).any()
+        ]
+
+
+def has_one_rule(draft: Draft) -> bool:
+    """Tell whether a cap of its own stands for the rack rule in every partition."""
+    return draft.rack_cap is not None and bool((draft.rack_cap > 0).all())
+
+
+def eased_racks(draft: Draft) -> WeightArray:
+    """Return ``(P,)`` what a rack may hold where the rule gives way, else 0."""
+    eased = draft.settings.eased
+    if eased is None or eased.rack_most is None:
+        return np.zeros(draft.state.num_partitions, dtype=np.int64)
+    if draft.rack_cap is not None:
+        return np.where(draft.rack_cap > 0, 0, eased.rack_most)
+    return eased.rack_most
+
+
+@dataclass(frozen=True, slots=True)
+class OneReplicaPerBroker:
+    """A broker holds one replica of a partition; its capacities are hard."""
+
+    def level(self, draft: Draft, limits: Limits) -> Level:
+        """Return the level of the brokers."""
+        count = draft.state.num_brokers
+        return Level(
+            name="broker",
+            node_of_bin=np.arange(count, dtype=np.int32),
+            num_nodes=count,
+            group_cap=np.ones(draft.state.num_partitions, dtype=np.int32),
+            limits=limits,
+        )
+
+
+def broker_limits(
+    draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
+) -> Limits:
+    """
+    Turn targets, bands, thresholds and replica caps into the brokers' limits.
+
+    Bands are rounded inwards to integers, a band's very end being inside. Brokers that
+    leave have no band; where old brokers may be low, only their upper end counts.
+    """
+    counts = np.array([resource in balanced for resource in RESOURCES])
+    member = np.stack(
+        [draft.leads if leads else draft.holds for leads in LEADING], axis=1
+    )
+    has_band = counts[None, :] & member & (targets.target > 0)
+    slack = TOLERANCE * np.maximum(targets.target, 1.0)
+    lower = np.ceil(targets.lower - slack)
+    upper = np.floor(targets.upper + slack)
+    if draft.old_may_be_low:
+        lower = np.where(draft.is_new[:, None], lower, 0.0)
+    fixed = np.zeros(targets.target.shape, dtype=np.int64)
+    fixed[:, 0] = fixed_disk_bytes(draft.state)
+    return Limits(
+        fixed=fixed,
+        capacity=hard_capacities(draft),
+        **_measured(
+            draft,
+            lower=np.where(has_band, np.maximum(lower, 0), 0).astype(np.int64),
+            upper=np.where(has_band, upper, NO_LIMIT).astype(np.int64),
+            target=np.where(has_band, targets.target, 0.0),
+        ),
+    )
+
+
+def _measured(
+    draft: Draft, *, lower: WeightArray, upper: WeightArray, target: RateArray
+) -> dict[str, Any]:
+    """Return bands; of capacities that are goals for now, how far one is over them."""
+    ruled = ruled_capacities(draft)
+    for r, rule in enumerate(CAPACITY_RULES):
+        if draft.settings.is_measured(rule):
+            has_limit = ruled[:, r] < NO_LIMIT
+            lower[:, r], upper[:, r] = 0, ruled[:, r]
+            target[:, r] = np.where(has_limit, np.maximum(ruled[:, r], 1), 0.0)
+    return {"lower": lower, "upper": upper, "target": target}
+
+
+def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Limits:
+    """
+    Return limits with those of further columns after them.
+
+    Parameters
+    ----------
+    limits
+        ``(B, R)`` tables by the names of `Limits`.
+    columns
+        What comes besides.
+    """
+    count = len(limits["fixed"])
+    nothing, anything = np.zeros(count, np.int64), np.full(count, NO_LIMIT)
+    more: dict[str, list[Any]] = {
+        "fixed": [nothing for _ in columns],
+        "capacity": [
+            anything if column.capacity is None else column.capacity
+            for column in columns
+        ],
+        "lower": [column.lower for column in columns],
+        "upper": [column.upper for column in columns],
+        "target": [column.unit for column in columns],
+    }
+    return Limits(
+        **{name: np.column_stack([limits[name], *more[name]]) for name in more}
+    )
+
+
+def capacity_units(brokers: Brokers, resource: Resource) -> RateArray:
+    """Return ``(B,)`` capacities in units of load; NaN or negative where unknown."""
+    columns = {
+        Resource.DISK: brokers.disk_bytes.astype(np.float64),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+    }
+    found: RateArray = columns[resource] * UNITS[resource]
+    return found
+
+
+def hard_capacities(draft: Draft) -> WeightArray:
+    """
+    Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps.
+
+    Rules that give way have the room that they need, or none at all while that is
+    found out.
+    """
+    capacity = ruled_capacities(draft)
+    eased = draft.settings.eased
+    for r, rule in enumerate(CAPACITY_RULES):
+        if draft.settings.is_measured(rule):
+            capacity[:, r] = NO_LIMIT
+        elif eased is not None and eased.capacity is not None and rule in eased.rules:
+            capacity[:, r] = np.maximum(capacity[:, r], eased.capacity[:, r])
+    if draft.most_replicas is not None:
+        replicas = RESOURCES.index(Resource.REPLICAS)
+        most = np.minimum(capacity[:, replicas], draft.most_replicas)
+        capacity[:, replicas] = np.where(draft.holds, most, NO_LIMIT)
+    return capacity
+
+
+def ruled_capacities(draft: Draft) -> WeightArray:
+    """Return ``(B, R)`` what brokers may carry as the rules say, none giving way."""
+    brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
+    capacity = np.full((len(brokers), len(RESOURCES)), NO_LIMIT, dtype=np.int64)
+    for r, resource in enumerate(RESOURCES):
+        if resource in thresholds:
+            whole = capacity_units(brokers, resource)
+            most = whole * thresholds[resource]
+            known = np.isfinite(most) & (whole >= 0) & draft.holds
+            rounded = np.floor(np.where(known, most, 0.0) * (1 + TOLERANCE))
+            capacity[known, r] = rounded[known].astype(np.int64)
+    replicas = RESOURCES.index(Resource.REPLICAS)
+    if "max-replicas" not in draft.settings.lifted:
+        counted = draft.holds & (brokers.max_replicas >= 0)
+        capacity[counted, replicas] = brokers.max_replicas[counted]
+        cap = draft.settings.max_replicas
+        if cap is not None:
+            held = capacity[draft.holds, replicas]
+            capacity[draft.holds, replicas] = np.minimum(held, cap)
+    return capacity

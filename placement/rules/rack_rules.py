@@ -1,0 +1,165 @@
+"""Rules about racks besides the spread over them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
+from placement.core.model.problem import IntArray, Movability
+from placement.core.model.solution import Shortfall
+from placement.draft.draft import Draft, Note
+from placement.draft.rule_tables import MOST_CELLS, Eligibility
+from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.load import first_true
+from placement.model.rack_violations import rack_broken
+from placement.model.targets import rack_limit
+from placement.rules.pinning import keep_still
+
+
+@dataclass(frozen=True, slots=True)
+class WithinRack:
+    """
+    Replicas stay in their racks: each partition has as many per rack as before.
+
+    Where a partition has more replicas in one of its racks than in another, only what
+    must go moves, and only in its own rack, since the core could trade one rack for
+    the other; where it could do so even then, nothing of it has a legal place. Copies
+    that a longer list gets may lie in any rack, as the rack rule wants it.
+
+    Where it is soft and gives way, chosen partitions go by the rack rule instead.
+    """
+
+    name: str = "locality-scoped"
+
+    def fill(self, draft: Draft) -> None:
+        """Allow each partition its own racks, with as many replicas each as now."""
+        state = draft.state
+        far = _let_go(draft)
+        _say_what_stays_uneven(draft, far)
+        counts = _replicas_per_rack(state)
+        most = counts.max(axis=1, initial=0)
+        is_even = np.equal(np.where(counts > 0, counts, most[:, None]), most[:, None])
+        is_uneven = ~is_even.all(axis=1) & ~far
+        keep_still(draft, is_uneven[state.replicas.partition_idx])
+        must = (
+            _replicas_per_rack(state, np.equal(draft.movability, Movability.MUST)) > 0
+        )
+        could_trade = (must.sum(axis=1) > 1) & (must & ~is_even).any(axis=1)
+        must[could_trade] = False
+        own = np.where(is_uneven[:, None], must, counts > 0)
+        if draft.is_unplaced is not None:
+            grows = first_true(draft.is_unplaced, state.replicas.start) != ABSENT
+            keep_still(draft, grows[state.replicas.partition_idx])
+            own[grows] = True
+            in_rack = np.bincount(
+                state.brokers.rack_idx[draft.holds], minlength=state.num_racks
+            )
+            limit = rack_limit(state.replication_factor, in_rack)
+            if draft.settings.is_rack_strict:
+                limit = np.minimum(limit, 1)
+            most = np.where(grows, limit, most)
+        own[far] = True
+        held, partition_class = np.unique(own, axis=0, return_inverse=True)
+        if held.shape[0] * state.num_brokers > MOST_CELLS:
+            keep_still(draft, np.equal(draft.movability, Movability.MAY))
+            message = "there are too many racks to move within them: nothing moves"
+            draft.note(Note(what="left-alone", message=message))
+            return
+        allowed = held[:, state.brokers.rack_idx]
+        draft.eligibility.append(Eligibility(partition_class.reshape(-1), allowed))
+        draft.rack_cap = np.where(far, 0, most).astype(np.int64)
+
+
+def _let_go(draft: Draft) -> BoolArray:
+    """
+    Return ``(P,)`` partitions that may change racks as the rule gives way.
+
+    Of these moves what must, and no more than that takes.
+    """
+    eased = draft.settings.eased
+    if eased is None or eased.far is None:
+        return np.zeros(draft.state.num_partitions, dtype=np.bool_)
+    stays = eased.far[draft.state.replicas.partition_idx]
+    if eased.movers is not None:
+        stays &= ~eased.movers
+    keep_still(draft, stays)
+    return eased.far
+
+
+def rack_changes(before: ClusterState, after: ClusterState) -> IntArray:
+    """Return ``(P,)`` replicas of each partition that are in another rack then."""
+    gained = _replicas_per_rack(after) - _replicas_per_rack(before)
+    lost, won = np.maximum(-gained, 0).sum(axis=1), np.maximum(gained, 0).sum(axis=1)
+    found: IntArray = np.minimum(lost, won).astype(np.int64)
+    return found
+
+
+def _say_what_stays_uneven(draft: Draft, far: BoolArray) -> None:
+    """
+    Tell of partitions that could move and break the rack rule inside their racks.
+
+    One replica per rack that the user asks for is then missed for certain.
+    """
+    state, settings = draft.state, draft.settings
+    if "rack" in settings.lifted:
+        return
+    may = np.equal(draft.movability, Movability.MAY) & draft.is_there
+    concerned = first_true(may, state.replicas.start) != ABSENT
+    is_strict = settings.is_rack_strict and "rack" not in settings.soft
+    broken = rack_broken(state, state.brokers.is_live)
+    most = _replicas_per_rack(state).max(axis=1, initial=0)
+    is_crowded = broken | (settings.is_rack_strict & (most > 1))
+    stays = np.nonzero(concerned & is_crowded & ~far)[0]
+    if len(stays):
+        draft.note(
+            Note(
+                what="left-alone",
+                message=f"{len(stays):,} partitions lie unevenly over racks, such as "
+                f"{state.name_of(stays[0])}, and no replica may change its rack",
+                have=float(len(stays)),
+            )
+        )
+    if is_strict:
+        draft.shortfalls += crowded(draft, stays)
+
+
+def may_leave_racks(draft: Draft) -> BoolArray:
+    """Return ``(P,)`` partitions whose replicas may change racks."""
+    settings, count = draft.settings, draft.state.num_partitions
+    if not any(isinstance(rule, WithinRack) for rule in settings.rules):
+        return np.ones(count, dtype=np.bool_)
+    if settings.eased is None or settings.eased.far is None:
+        return np.zeros(count, dtype=np.bool_)
+    return settings.eased.far
+
+
+def crowded(draft: Draft, partitions: IntArray) -> list[Shortfall]:
+    """Say of the first partitions that they share racks and cannot leave them."""
+    return [_crowded(draft, p) for p in partitions[:MAX_SHORTFALLS].tolist()]
+
+
+def _crowded(draft: Draft, p: int) -> Shortfall:
+    state = draft.state
+    start, stop = state.replicas.start[p : p + 2].tolist()
+    racks = state.brokers.rack_idx[state.replicas.broker_idx[start:stop]]
+    have = len(np.unique(racks))
+    return Shortfall(
+        what="spread",
+        have=have,
+        need=stop - start,
+        group=p,
+        level="rack",
+        is_proven=True,
+        message=f"{state.name_of(p)} has {stop - start} replicas in {have} racks, and "
+        "no replica may change its rack",
+    )
+
+
+def _replicas_per_rack(
+    state: ClusterState, chosen: BoolArray | slice = slice(None)
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+    """Return ``(P, racks)`` replicas of each partition; of chosen ones alone."""
+    counts = np.zeros((state.num_partitions, state.num_racks), dtype=np.int32)
+    rack = state.brokers.rack_idx[state.replicas.broker_idx[chosen]]
+    np.add.at(counts, (state.replicas.partition_idx[chosen], rack), 1)
+    return counts

@@ -1,0 +1,5 @@
+"""
+Changes that a scenario makes to a cluster before any plan.
+
+Imports `model` and `failures`.
+"""

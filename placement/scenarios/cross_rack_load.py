@@ -1,0 +1,35 @@
+"""What brokers send from rack to rack, and what is stored elsewhere."""
+
+import numpy as np
+
+from placement.model.cluster import ABSENT, ClusterState
+
+
+def knows_racks(state: ClusterState) -> bool:
+    """Tell whether every live broker has a rack, and there are several."""
+    live = state.brokers.rack_idx[state.brokers.is_live].tolist()
+    names = {state.brokers.racks[rack] for rack in live}
+    return None not in names and len(names) > 1
+
+
+def cross_rack_rate(state: ClusterState) -> float | None:
+    """
+    Return the bytes/s that followers fetch from leaders in another rack.
+
+    `None` where racks, or what is written, are not known. What producers and consumers
+    send from rack to rack is not in it: where they stand no snapshot knows.
+    """
+    rate = state.partitions.in_bytes_per_s
+    if not knows_racks(state) or not np.isfinite(rate).all():
+        return None
+    of, holder = state.replicas.partition_idx, state.replicas.broker_idx
+    leader = state.partitions.leader_idx[of]
+    racks = state.brokers.rack_idx
+    away = (leader != ABSENT) & ~state.is_offline
+    away &= racks[leader] != racks[holder]
+    return float(rate[of[away]].sum())
+
+
+def remote_bytes(state: ClusterState) -> int:
+    """Return the bytes in remote storage, as far as they are known."""
+    return int(np.maximum(state.partitions.remote_bytes, 0).sum())

@@ -1,0 +1,331 @@
+"""What a cluster, real or not, is told by: balance, use, and what it survives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from placement.draft.draft import LEAST_KNOWN
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import (
+    DEFAULT_BANDWIDTH_BYTES_PER_S,
+    Outlook,
+    outlook,
+)
+from placement.failures.failure_table import Failures
+from placement.failures.partition_health import health_of
+from placement.failures.serving_loads import serving_weights
+from placement.failures.single_failures import single_failures
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import BoolArray, ClusterState
+from placement.model.load import (
+    RESOURCES,
+    Resource,
+    Weights,
+    as_units,
+    known_fractions,
+    weigh,
+)
+from placement.model.targets import Members, share_out
+from placement.score.placement_score import Measured, Score, measure, score_of
+from placement.sizing.demand.topic_growth import Crossing, Growth, crossings
+
+CAPPED = (
+    Resource.DISK,
+    Resource.IN,
+    Resource.OUT,
+    Resource.CPU,
+    Resource.REPLICAS,
+)
+"""What brokers have capacities for; of replicas those are `max_replicas`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """
+    What figures rest on.
+
+    Parameters
+    ----------
+    bands
+        Width of the band per resource, as a fraction.
+    thresholds
+        Fraction of each capacity that may be used.
+    bandwidth_bytes_per_s
+        What a broker copies, in and out.
+    growth
+        How topics grow; `None` where nobody says.
+    """
+
+    bands: Mapping[Resource, float]
+    thresholds: Mapping[Resource, float]
+    bandwidth_bytes_per_s: float = DEFAULT_BANDWIDTH_BYTES_PER_S
+    growth: Growth | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """
+    How far the brokers' capacity for one resource is used.
+
+    Parameters
+    ----------
+    most, mean
+        Of the fullest broker and of all, as fractions; NaN where capacities or loads
+        are not known.
+    broker_id
+        The fullest.
+    over
+        Brokers over their threshold.
+    """
+
+    most: float
+    mean: float
+    broker_id: int
+    over: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether capacities and loads are known."""
+        return bool(np.isfinite(self.most))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """
+    Whether any one broker, or rack, may be lost.
+
+    Parameters
+    ----------
+    answer
+        `None` where there is none to lose.
+    hardest
+        Name of the one whose loss is hardest; empty where there is none.
+    reason
+        What its loss breaks; empty where nothing.
+    fails
+        How many may not be lost.
+    """
+
+    answer: bool | None
+    hardest: str
+    reason: str
+    fails: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Figures:
+    """
+    The figures of one cluster.
+
+    Parameters
+    ----------
+    state
+        The cluster; brokers that are empty and leave are no part of it.
+    num_brokers
+        Live brokers.
+    measured, score
+        Loads, targets and balance.
+    use
+        Of what brokers have capacities for.
+    return_use
+        Of out once every follower fetches again; `None` where nothing is gone.
+    health
+        How many partitions are offline, under min ISR and so on.
+    verdicts
+        For the loss of any one broker, and any one rack.
+    crossings
+        The first threshold passed per resource, soonest first; `None` where nobody
+        says how topics grow.
+    """
+
+    state: ClusterState
+    num_brokers: int
+    measured: Measured
+    score: Score
+    use: Mapping[Resource, Use]
+    return_use: Use | None
+    health: Mapping[str, int]
+    verdicts: Mapping[DomainKind, Verdict]
+    crossings: tuple[Crossing, ...] | None
+
+    @property
+    def binding(self) -> tuple[Resource, Use] | None:
+        """The resource that is nearest to its threshold, and where; if any is known."""
+        known = [(r, use) for r, use in self.use.items() if use.is_known]
+
+        def nearness(pair: tuple[Resource, Use]) -> float:
+            return pair[1].most / self.threshold_of(pair[0], pair[1].broker_id)
+
+        return max(known, key=nearness) if known else None
+
+    def threshold_of(self, resource: Resource, broker_id: int) -> float:
+        """Return the fraction of a capacity that a broker may use."""
+        if resource is Resource.REPLICAS:
+            return 1.0
+        r = RESOURCES.index(resource)
+        row = int(self.state.brokers.rows_of([broker_id])[0])
+        capacity = float(self.score.capacity[row, r])
+        # What rounding may exceed is part of the limit.
+        return float(self.measured.limit[row, r]) / (1 + 1e-9) / capacity
+
+    @property
+    def num_over(self) -> int:
+        """Brokers over some threshold, or over the replicas that they may hold."""
+        is_crowded = _crowded(self.measured)
+        return int((self.measured.is_over.any(axis=1) | is_crowded).sum())
+
+    @property
+    def num_out_of_band(self) -> int:
+        """Brokers out of some band."""
+        holds = self.measured.shares.members.holds
+        return int((self.score.is_out.any(axis=1) & holds).sum())
+
+
+def figures_of(
+    state: ClusterState,
+    assumptions: Assumptions,
+    *,
+    leaving: frozenset[int] = frozenset(),
+    is_gone: bool = False,
+) -> Figures:
+    """
+    Weigh a cluster as it stands, its current leaders leading.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    assumptions
+        What the figures rest on.
+    leaving
+        Ids of live brokers that do not count, for they are to go.
+    is_gone
+        Whether offline replicas are gone after a loss: then they fetch nothing from
+        their leaders.
+    """
+    holds = state.brokers.is_live & ~np.isin(state.brokers.ids, sorted(leaving))
+    members = Members(holds=holds, leads=holds & state.brokers.may_lead)
+    usual = weigh(state)
+    weights = serving_weights(state, usual) if is_gone else usual
+    measured = _measured(state, weights, members, assumptions)
+    score = score_of(measured)
+    on_return = _measured(state, usual, members, assumptions) if is_gone else measured
+    given = outlook(
+        state,
+        thresholds=assumptions.thresholds,
+        bandwidth_bytes_per_s=assumptions.bandwidth_bytes_per_s,
+    )
+    return Figures(
+        state=state,
+        num_brokers=int(holds.sum()),
+        measured=measured,
+        score=score,
+        use=_uses(measured, score, holds),
+        return_use=_uses(on_return, score_of(on_return), holds)[Resource.OUT]
+        if is_gone
+        else None,
+        health=health_of(state).counts(),
+        verdicts={
+            kind: verdict_of(given, kind)
+            for kind in (DomainKind.BROKER, DomainKind.RACK)
+        },
+        crossings=None
+        if assumptions.growth is None
+        else tuple(
+            crossings(
+                state,
+                assumptions.growth,
+                assumptions.thresholds,
+                holds,
+                weights=weights,
+            )
+        ),
+    )
+
+
+def _measured(
+    state: ClusterState, weights: Weights, members: Members, assumptions: Assumptions
+) -> Measured:
+    shares = share_out(state, weights, members, assumptions.bands)
+    leader = state.partitions.leader_idx
+    return measure(state, weights, shares, leader, assumptions.thresholds)
+
+
+def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, Use]:
+    brokers = measured.state.brokers
+    given = {
+        Resource.DISK: np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+        Resource.REPLICAS: np.where(
+            brokers.max_replicas > 0, brokers.max_replicas, np.nan
+        ),
+    }
+    known = known_fractions(measured.state, measured.weights)
+    found = {}
+    for resource in CAPPED:
+        r = RESOURCES.index(resource)
+        capacity = given[resource][holds].astype(np.float64)
+        is_known = len(capacity) and np.isfinite(capacity).all() and capacity.all()
+        if not is_known or known[r] < LEAST_KNOWN:
+            found[resource] = Use(np.nan, np.nan, -1, 0)
+            continue
+        use = score.load[holds, r] / capacity
+        fullest = int(use.argmax())
+        found[resource] = Use(
+            most=float(use[fullest]),
+            mean=float(score.load[holds, r].sum() / capacity.sum()),
+            broker_id=int(brokers.ids[holds][fullest]),
+            over=int(measured.is_over[:, r].sum()),
+        )
+    counted = found[Resource.REPLICAS]
+    if counted.is_known:
+        over = int(_crowded(measured).sum())
+        found[Resource.REPLICAS] = replace(counted, over=over)
+    return found
+
+
+def _crowded(measured: Measured) -> BoolArray:
+    """Return ``(B,)`` brokers that hold more replicas than they may."""
+    most = measured.state.brokers.max_replicas
+    count = as_units(measured.load)[:, RESOURCES.index(Resource.REPLICAS)]
+    holds = measured.shares.members.holds
+    crowded: BoolArray = holds & (most >= 0) & (count > most)
+    return crowded
+
+
+def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
+    """Tell whether any one of a kind may be lost, and which is the hardest to lose."""
+    failures = single_failures(given, kind)
+    if not len(failures):
+        return Verdict(answer=None, hardest="", reason="", fails=0)
+    is_fine = failures.is_survived & ~failures.is_overfull
+    worst = int(failures.ranked()[0])
+    if not is_fine.all() and is_fine[worst]:
+        worst = int(np.nonzero(~is_fine)[0][0])
+    return Verdict(
+        answer=bool(is_fine.all()),
+        hardest=failures.domains.name(given.state, int(failures.first[worst])),
+        reason=reason_of(failures, worst),
+        fails=int((~is_fine).sum()),
+    )
+
+
+def reason_of(failures: Failures, row: int) -> str:
+    """Return what one failure breaks, the worst first; empty where nothing."""
+    for name, words in (
+        ("offline", "partitions offline"),
+        ("under_min_isr", "partitions under min ISR"),
+    ):
+        count = int(failures.damage[name][row])
+        if count:
+            return f"{words}: {count}"
+    if count := int(failures.peaks.num_over[row]):
+        return f"brokers over a threshold by leading: {count}"
+    for y, r in enumerate(HELD_COLUMNS):
+        if failures.even_levels[row, y] > failures.scale.most[r]:
+            full = 100 * float(failures.even_levels[row, y])
+            return f"{RESOURCES[r]} {full:.0f} % when rebuilt"
+    return "" if np.isfinite(failures.peaks.value[row]).all() else "nobody is left"

@@ -1,0 +1,240 @@
+"""A scenario planned: what is copied, how long that takes, and what it leads to."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.model.solution import Status
+from placement.draft.draft import Settings
+from placement.model.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    IndexArray,
+)
+from placement.model.load import weigh
+from placement.operations import Operation, Rebalance, RemoveBrokers
+from placement.planning.plan import plan
+from placement.planning.result import PlannedPlacement
+from placement.scenarios.changes.variant import Data, Variant, held_by, without_brokers
+from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of
+from placement.sizing.demand.broker_demand import (
+    Need,
+    Wanted,
+    demand_of,
+    fleet_of,
+    needs_of,
+)
+
+
+class Afterwards(StrEnum):
+    """What is done once the changes are made."""
+
+    REBALANCE = "rebalance"
+    """Every broker is brought into its band."""
+    NEEDED = "needed"
+    """Only what must moves: off brokers that leave, off dead ones."""
+    NOTHING = "nothing"
+    """All is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """
+    What is copied, and how long that takes at least.
+
+    Parameters
+    ----------
+    replicas, size_bytes
+        Copies made, by the changes and the plan together, and their bytes.
+    seconds
+        What the busiest broker needs for what it sends or gets.
+    broker_id
+        That broker; -1 where nothing is copied.
+    cross_rack_bytes
+        Of `size_bytes`, what goes from one rack to another.
+    """
+
+    replicas: int
+    size_bytes: int
+    seconds: float
+    broker_id: int
+    cross_rack_bytes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Outcome:
+    """
+    What becomes of a scenario.
+
+    Parameters
+    ----------
+    variant
+        The cluster once the changes are made.
+    placed
+        The plan, `None` where nothing is to be done.
+    figures
+        Of the cluster in the end.
+    copying
+        What it takes to get there.
+    proof
+        Where nothing was planned because no placement would do: what is over its
+        threshold whatever the placement.
+    """
+
+    variant: Variant
+    placed: PlannedPlacement | None
+    figures: Figures
+    copying: Copying
+    proof: Need | None = None
+
+    @property
+    def is_copying_told(self) -> bool:
+        """Whether bytes are known of what is copied; unknown is never 0."""
+        sizes = self.figures.state.partitions.size_bytes
+        has_sizes = bool(np.not_equal(sizes, UNKNOWN).any())
+        return has_sizes or not self.copying.replicas
+
+    @property
+    def status(self) -> str:
+        """Status of the plan; ``as-is`` where there is none."""
+        if self.proof is not None:
+            return str(Status.INFEASIBLE)
+        return "as-is" if self.placed is None else str(self.placed.solution.status)
+
+
+def operation_of(variant: Variant, afterwards: Afterwards) -> Operation | None:
+    """Return the operation that a plan for a variant carries out, if any."""
+    if afterwards is Afterwards.NOTHING:
+        return None
+    if afterwards is Afterwards.NEEDED or variant.leaving:
+        return RemoveBrokers(tuple(sorted(variant.leaving)))
+    return Rebalance()
+
+
+def settings_of(
+    settings: Settings, variant: Variant, afterwards: Afterwards
+) -> Settings:
+    """Return the settings of the plan for a variant."""
+    known = frozenset(variant.state.brokers.ids.tolist())
+    destination = settings.destination_brokers
+    return replace(
+        settings,
+        frees_the_rest=afterwards is Afterwards.REBALANCE,
+        destination_brokers=None if destination is None else destination & known,
+    )
+
+
+def play(
+    variant: Variant,
+    afterwards: Afterwards,
+    settings: Settings,
+    assumptions: Assumptions,
+) -> Outcome:
+    """
+    Plan a variant, and weigh what that leads to.
+
+    Parameters
+    ----------
+    variant
+        The cluster once the changes are made.
+    afterwards
+        What is done then.
+    settings
+        Of the plan.
+    assumptions
+        What the figures rest on.
+    """
+    operation = operation_of(variant, afterwards)
+    if operation is None:
+        return weighed(variant, None, assumptions)
+    wanted = settings_of(settings, variant, afterwards)
+    return weighed(variant, plan(variant.state, operation, wanted), assumptions)
+
+
+def impossible(variant: Variant, assumptions: Assumptions) -> Need | None:
+    """Return what no placement on a variant's brokers keeps to, `None` if unknown."""
+    wanted = Wanted(thresholds=assumptions.thresholds, survives=frozenset())
+    fleet = fleet_of(variant.state, variant.leaving)
+    if not len(fleet):
+        return None
+    found = needs_of(demand_of(variant.state), fleet, wanted)
+    return found[0] if found and not found[0].is_met else None
+
+
+def weighed(
+    variant: Variant, placed: PlannedPlacement | None, assumptions: Assumptions
+) -> Outcome:
+    """Return the figures of a variant, its plan carried out."""
+    state = variant.state if placed is None else placed.reassignment.after()
+    empty = frozenset(b for b in variant.leaving if not held_by(state, frozenset({b})))
+    left = without_brokers(state, empty)
+    return Outcome(
+        variant=variant,
+        placed=placed,
+        figures=figures_of(
+            left,
+            assumptions,
+            leaving=variant.leaving - empty,
+            is_gone=variant.has_lost and placed is None,
+        ),
+        copying=copying_of(variant, placed, assumptions.bandwidth_bytes_per_s),
+    )
+
+
+def copying_of(
+    variant: Variant, placed: PlannedPlacement | None, bandwidth_bytes_per_s: float
+) -> Copying:
+    """
+    Return what is copied, and how long the busiest broker needs for it.
+
+    A replica that the changes make, and the plan puts elsewhere, is copied once; one of
+    a topic that does not exist yet has nothing to be copied. Copies come from leaders.
+    """
+    state = variant.state
+    target, copied = _copies(variant, placed)
+    rows = np.nonzero(copied)[0]
+    of = state.replicas.partition_idx[rows]
+    size = weigh(state).copy_bytes[of]
+    arrives = np.bincount(target[rows], weights=size, minlength=state.num_brokers)
+    source = state.partitions.leader_idx[of]
+    is_led = source != ABSENT
+    leaves = np.bincount(
+        source[is_led], weights=size[is_led], minlength=state.num_brokers
+    )
+    busiest = np.maximum(arrives, leaves)
+    broker = int(busiest.argmax()) if len(busiest) else ABSENT
+    is_copying = len(rows) > 0 and bool(busiest.any())
+    racks = state.brokers.rack_idx
+    crosses = is_led & (racks[source] != racks[target[rows]])
+    return Copying(
+        replicas=len(rows),
+        size_bytes=int(size.sum()),
+        seconds=float(busiest[broker]) / bandwidth_bytes_per_s if is_copying else 0.0,
+        broker_id=int(state.brokers.ids[broker]) if is_copying else ABSENT,
+        cross_rack_bytes=int(size[crosses].sum()),
+    )
+
+
+def _copies(
+    variant: Variant, placed: PlannedPlacement | None
+) -> tuple[IndexArray, BoolArray]:
+    """Return where each replica ends, and which are copied there."""
+    by_change: npt.NDArray[np.bool_] = np.equal(variant.data, Data.COPIED)
+    if placed is None:
+        return variant.state.replicas.broker_idx, by_change
+    reassignment = placed.reassignment
+    origin = reassignment.origin
+    has_data = np.not_equal(variant.data[origin], Data.EMPTY)
+    moved = reassignment.is_copied & has_data
+    return reassignment.broker_idx, moved | by_change[origin]
+
+
+def continued(outcome: Outcome) -> Variant:
+    """Return the cluster that a scenario leads to, for another one to go on from."""
+    variant, placed = outcome.variant, outcome.placed
+    state = variant.state if placed is None else placed.reassignment.after()
+    there = np.zeros(len(state.replicas), dtype=np.int8)
+    return replace(variant, state=state, data=there)

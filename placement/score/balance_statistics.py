@@ -1,0 +1,124 @@
+r"""
+Figures of balance: of the brokers of a cluster, and of many groups at once.
+
+With :math:`u_i` the use of the ``n`` things that share a load: `cv` is the population
+standard deviation over the mean; `gini` is
+:math:`\sum_{ij} |u_i - u_j| / (2 n \sum u)`; `jain` is
+:math:`(\sum u)^2 / (n \sum u^2)`; `max_over_mean` speaks for itself. Where
+:math:`\sum u = 0` all are 0, and `jain` is 1.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from placement.model.cluster import OffsetArray, RateArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ResourceScore:
+    """
+    Balance of one resource over the brokers that count.
+
+    `total` is in units people read; `use` figures are loads over capacities. Formulas:
+    docs/theory.md, "Measures of balance".
+    """
+
+    total: float
+    mean_use: float
+    max_use: float
+    min_use: float
+    max_deviation: float
+    max_over_mean: float
+    cv: float
+    gini: float
+    jain: float
+    brokers_out_of_band: int
+    brokers_over_threshold: int
+    known_fraction: float
+
+
+def gini(use: RateArray) -> float:
+    """Return the Gini coefficient, by ranks instead of all pairs."""
+    total = float(use.sum())
+    if total <= 0:
+        return 0.0
+    ordered = np.sort(use)
+    count = len(ordered)
+    ranks = 2 * np.arange(1, count + 1) - count - 1
+    return float((ranks * ordered).sum()) / (count * total)
+
+
+def jain(use: RateArray) -> float:
+    """Return Jain's fairness index."""
+    largest = float(use.max(initial=0.0))
+    if largest <= 0:
+        return 1.0
+    # Of parts of the largest: squares of very large or small numbers are no numbers.
+    part = use / largest
+    return float(part.sum()) ** 2 / (len(part) * float((part * part).sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Spread:
+    """
+    How evenly each of ``G`` groups is loaded.
+
+    Every array is ``(G,)``; an empty group has 0 everywhere, and `jain` 1.
+    """
+
+    total: RateArray
+    mean: RateArray
+    max: RateArray
+    min: RateArray
+    max_over_mean: RateArray
+    cv: RateArray
+    jain: RateArray
+
+
+def spread_rows(use: RateArray, start: OffsetArray) -> Spread:
+    """
+    Compute the spread of each compressed row.
+
+    Parameters
+    ----------
+    use
+        ``(N,)`` not negative.
+    start
+        ``(G + 1,)`` group ``g`` is ``use[start[g]:start[g + 1]]``.
+    """
+    count = np.diff(start)
+    total = _reduced(np.add, use, start)
+    squares = _reduced(np.add, use * use, start)
+    mean = total / np.maximum(count, 1)
+    off = use - np.repeat(mean, count)
+    deviation = np.sqrt(_reduced(np.add, off * off, start) / np.maximum(count, 1))
+    is_loaded = total > 0
+    unit = np.where(is_loaded, mean, 1.0)
+    largest = _reduced(np.maximum, use, start)
+    has_squares = squares > 0
+    crowd = np.where(has_squares, count * squares, 1.0)
+    return Spread(
+        total=total,
+        mean=mean,
+        max=largest,
+        min=_reduced(np.minimum, use, start),
+        max_over_mean=np.where(is_loaded, largest / unit, 0.0),
+        cv=np.where(is_loaded, deviation / unit, 0.0),
+        jain=np.where(has_squares, total * total / crowd, 1.0),
+    )
+
+
+def gini_rows(use: RateArray, start: OffsetArray) -> RateArray:
+    """Return ``(G,)`` the Gini coefficient of each compressed row."""
+    return np.array([gini(use[low:high]) for low, high in pairwise(start.tolist())])
+
+
+def _reduced(operation: np.ufunc, values: RateArray, start: OffsetArray) -> RateArray:
+    """Reduce each compressed row; 0 for an empty one."""
+    reduced = np.zeros(len(start) - 1)
+    filled = np.nonzero(np.diff(start))[0]
+    if len(filled):
+        reduced[filled] = operation.reduceat(values, start[filled])
+    return reduced

@@ -1,0 +1,185 @@
+"""Everything a score says of one cluster, as it stands."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.core.model.problem import Movability
+from placement.draft.draft import Draft, Note, Settings, start_draft
+from placement.model.cluster import ClusterState
+from placement.model.load import (
+    RESOURCES,
+    WeightArray,
+    broker_loads,
+    heaviest_replicas,
+    preferred_leaders,
+)
+from placement.model.targets import COUNTS, Members, Targets, find_targets, share_out
+from placement.operations import Rebalance
+from placement.rules.fetch_sources import NeedSource
+from placement.rules.frozen_partitions import (
+    LeaveUnsettled,
+    SayUnknownRacks,
+    UsableLogDirs,
+)
+from placement.score.hot_spots import HotSpot, find_hot_spots
+from placement.score.incomplete_tables import incomplete_notes, is_complete
+from placement.score.least_bytes import least_bytes
+from placement.score.level_loads import (
+    Level,
+    RackLevel,
+    TopicLevel,
+    log_dir_level,
+    rack_level,
+    topic_level,
+)
+from placement.score.lone_brokers import lone_broker_notes
+from placement.score.placement_score import Measured, Score, measure, score_of
+
+_MOST_NAMED = 10
+"""Brokers named in one note; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ClusterScore:
+    """
+    The score of a cluster on every level.
+
+    Parameters
+    ----------
+    measured
+        Loads, targets and broken rules that the figures are made from.
+    placed
+        The figures of the brokers and of the whole.
+    racks, log_dirs, topics
+        The other levels.
+    hot_spots
+        The worst brokers, with what makes them hot.
+    num_hot_spots
+        How many there are in all.
+    min_bytes_to_balance
+        Bytes. No plan that brings every broker into its bands moves less.
+    notes
+        What a reader should know.
+    is_complete
+        Whether no partition number is missing, no topic is without partitions and there
+        is a partition at all; else the snapshot may be loaded in part.
+    """
+
+    measured: Measured
+    placed: Score
+    racks: RackLevel
+    log_dirs: Level
+    topics: TopicLevel
+    hot_spots: tuple[HotSpot, ...]
+    num_hot_spots: int
+    min_bytes_to_balance: int
+    notes: tuple[Note, ...]
+    is_complete: bool = True
+
+    @property
+    def state(self) -> ClusterState:
+        """The cluster."""
+        return self.measured.state
+
+
+def score_cluster(
+    state: ClusterState, settings: Settings | None = None
+) -> ClusterScore:
+    """
+    Score a cluster as it is: the current leaders, every live broker.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    settings
+        Bands, capacity thresholds, and the resources that count for
+        `min_bytes_to_balance`; the defaults where `None`.
+
+    Examples
+    --------
+    >>> from placement.score import score_cluster
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> from planner.snapshot import read_snapshot
+    >>> score = score_cluster(read_snapshot(SNAPSHOT_FILE).to_state())
+    >>> score.placed.violations["rack"]
+    0
+    """
+    settings = settings or Settings()
+    draft = start_draft(state, settings)
+    SayUnknownRacks().fill(draft)
+    balanced = draft.balanced_resources()
+    notes = tuple(draft.notes)
+    members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
+    bands = {resource: settings.band(resource) for resource in RESOURCES}
+    shares = share_out(state, draft.weights, members, bands)
+    leader_idx = state.partitions.leader_idx
+    thresholds = settings.capacity_thresholds
+    measured = measure(state, draft.weights, shares, leader_idx, thresholds)
+    spots, num_spots = find_hot_spots(measured)
+    Rebalance().fill(draft)
+    for rule in (NeedSource(), LeaveUnsettled(), UsableLogDirs()):
+        rule.fill(draft)
+    return ClusterScore(
+        measured=measured,
+        placed=score_of(measured),
+        racks=rack_level(measured),
+        log_dirs=log_dir_level(measured),
+        topics=topic_level(measured),
+        hot_spots=spots,
+        num_hot_spots=num_spots,
+        min_bytes_to_balance=least_bytes(
+            draft, _plan_targets(draft, measured), balanced
+        ),
+        notes=(
+            *notes,
+            *incomplete_notes(state),
+            *lone_broker_notes(state),
+            *_band_notes(measured, set(balanced)),
+        ),
+        is_complete=is_complete(state),
+    )
+
+
+def _plan_targets(draft: Draft, measured: Measured) -> Targets:
+    """
+    Return the bands that a plan has: the first live replica leads.
+
+    What must leave dead brokers is shared out among those that stay.
+    """
+    state, weights = draft.state, draft.weights
+    leader = preferred_leaders(state)
+    must = np.equal(draft.movability, Movability.MUST)
+    if np.array_equal(leader, measured.leader_idx) and not must.any():
+        return measured.targets
+    load = broker_loads(state, weights, leader)
+    heaviest = heaviest_replicas(state, weights, leader)
+    of = state.replicas.partition_idx[must]
+    incoming: WeightArray = weights.replica[of].sum(axis=0)
+    if len(weights.own):
+        incoming[0] += weights.own[must].sum()
+    return find_targets(measured.shares, load, heaviest, incoming)
+
+
+def _band_notes(measured: Measured, balanced: set[str]) -> Iterator[Note]:
+    """Say where a replica heavier than its broker's share widened a band."""
+    targets, ids = measured.targets, measured.state.brokers.ids
+    for r, resource in enumerate(RESOURCES):
+        if resource in COUNTS or resource not in balanced:
+            continue
+        is_heavy = targets.heaviest[:, r] > targets.target[:, r]
+        wide = (is_heavy & (targets.target[:, r] > 0)) | targets.is_aside[:, r]
+        brokers = ids[wide].tolist()
+        if brokers:
+            shown = ", ".join(map(str, brokers[:_MOST_NAMED]))
+            rest = len(brokers) - _MOST_NAMED
+            more = f" and {rest} more" if rest > 0 else ""
+            yield Note(
+                what="band-widened",
+                message=f"broker {shown}{more}: holds a replica heavier than its share "
+                f"of {resource}; the band was widened to fit",
+                where={"resource": str(resource)},
+                have=float(len(brokers)),
+            )

@@ -1,0 +1,282 @@
+"""The same loads summed up by rack, log dir and topic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import (
+    ABSENT,
+    BoolArray,
+    ClusterState,
+    LogDirState,
+    RateArray,
+    sum_rows,
+)
+from placement.model.load import (
+    LEADING,
+    RESOURCES,
+    UNITS,
+    Resource,
+    WeightArray,
+    Weights,
+    as_units,
+    bytes_by_place,
+    taken_bytes,
+)
+from placement.score.balance_statistics import Spread, gini_rows, spread_rows
+from placement.score.placement_score import Measured
+from placement.score.rule_violations import Counts
+
+DISK = RESOURCES.index(Resource.DISK)
+_BY_SIZE = (Resource.DISK, Resource.REPLICAS, Resource.LEADERS)
+"""What log dirs share by their size; of the rest they have equal parts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Level:
+    """
+    Loads and shares of racks or log dirs, ``N`` of them.
+
+    Parameters
+    ----------
+    load, capacity, target
+        ``(N, R)`` in units people read.
+    deviation
+        ``(N, R)`` load / target - 1; 0 where the target is 0.
+    """
+
+    load: RateArray
+    capacity: RateArray
+    target: RateArray
+    deviation: RateArray
+
+    @property
+    def use(self) -> RateArray:
+        """``(N, R)`` load over capacity; 0 where there is none."""
+        has_capacity = self.capacity > 0
+        return np.where(
+            has_capacity, self.load / np.where(has_capacity, self.capacity, 1.0), 0.0
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RackLevel:
+    """
+    The racks, and how even the brokers inside each are.
+
+    Parameters
+    ----------
+    level
+        Sums over the brokers of each rack that count.
+    brokers
+        ``(K, R)`` how many these are.
+    out_of_band, over_threshold
+        ``(K, R)`` how many of them are.
+    spread
+        Per resource, over the use of these brokers.
+    gini, max_deviation
+        ``(K, R)`` likewise.
+    """
+
+    level: Level
+    brokers: Counts
+    out_of_band: Counts
+    over_threshold: Counts
+    spread: tuple[Spread, ...]
+    gini: RateArray
+    max_deviation: RateArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TopicLevel:
+    """
+    The topics, and how even the partitions of each are: its skew.
+
+    Parameters
+    ----------
+    partitions, replicas
+        ``(T,)`` how many.
+    spread
+        Per resource, over the load of each partition: all its replicas, wherever they
+        are, in units people read.
+    known_fraction
+        ``(T, R)`` partitions of which the load is known; 1 for a topic without any.
+    broken
+        ``(T,)`` by rule, all but `over_capacity`.
+    """
+
+    partitions: Counts
+    replicas: Counts
+    spread: tuple[Spread, ...]
+    known_fraction: RateArray
+    broken: Mapping[str, Counts]
+
+
+def rack_level(measured: Measured) -> RackLevel:
+    """Sum the brokers that count up by rack, and compare them inside each."""
+    racks, num_racks = measured.state.brokers.rack_idx, measured.state.num_racks
+    load, targets = as_units(measured.load), measured.targets
+    target = as_units(targets.target)
+    capacity = as_units(measured.shares.capacity)
+    member = np.stack(
+        [measured.shares.members.of(r) for r in range(len(RESOURCES))], axis=1
+    )
+    out = targets.is_out(measured.load) & member
+    off = np.abs(targets.deviation(measured.load)) * member
+    furthest = np.zeros((num_racks, len(RESOURCES)))
+    for r in range(len(RESOURCES)):
+        np.maximum.at(furthest[:, r], racks, off[:, r])
+
+    def summed(values: npt.NDArray[np.generic]) -> RateArray:
+        own = np.where(member, values, 0).T
+        return np.stack([np.bincount(racks, one, num_racks) for one in own], axis=1)
+
+    spreads = [
+        _rack_spread(load[:, r], capacity[:, r], member[:, r], racks, num_racks)
+        for r in range(len(RESOURCES))
+    ]
+    return RackLevel(
+        level=level_of(summed(load), summed(capacity), summed(target)),
+        brokers=summed(member).astype(np.int64),
+        out_of_band=summed(out).astype(np.int64),
+        over_threshold=summed(measured.is_over).astype(np.int64),
+        spread=tuple(spread for spread, _ in spreads),
+        gini=np.stack([coefficient for _, coefficient in spreads], axis=1),
+        max_deviation=furthest,
+    )
+
+
+def _rack_spread(
+    load: RateArray,
+    capacity: RateArray,
+    member: BoolArray,
+    racks: npt.NDArray[np.int32],
+    num_racks: int,
+) -> tuple[Spread, RateArray]:
+    rows = np.nonzero(member)[0]
+    rows = rows[np.argsort(racks[rows], kind="stable")]
+    start = np.searchsorted(racks[rows], np.arange(num_racks + 1))
+    use = load[rows] / np.where(capacity[rows] > 0, capacity[rows], 1.0)
+    return spread_rows(use, start), gini_rows(use, start)
+
+
+def level_of(load: RateArray, capacity: RateArray, target: RateArray) -> Level:
+    """Return a level of loads and targets, deviations added."""
+    has_target = target > 0
+    unit = np.where(has_target, target, 1.0)
+    return Level(
+        load=load,
+        capacity=capacity,
+        target=target,
+        deviation=np.where(has_target, load / unit - 1, 0.0),
+    )
+
+
+def log_dir_level(measured: Measured) -> Level:
+    """
+    Sum replicas up by the log dir they lie in.
+
+    A broker's log dirs that serve share what lies in them: disk, replicas and leaders
+    by their size where it is known of all of them, else and the rest equally. The disk
+    load is what is taken of the file system where that is known, stray files included.
+    Replicas of which the log dir is not known are in none.
+    """
+    state = measured.state
+    load = log_dir_loads(state, measured.weights, measured.leader_idx)
+    return level_of_log_dirs(state, load)
+
+
+def level_of_log_dirs(state: ClusterState, loads: WeightArray) -> Level:
+    """Return shares and deviations of log dirs, from their ``(D, R)`` integer loads."""
+    dirs, load = state.log_dirs, as_units(loads)
+    serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
+    capacity = np.where(serves[:, None], _dir_capacities(state, serves), 0.0)
+    of, count = dirs.broker_idx, state.num_brokers
+    target = np.zeros(load.shape)
+    for r in range(len(RESOURCES)):
+        shared = np.bincount(of, weights=load[:, r] * serves, minlength=count)
+        whole = np.bincount(of, weights=capacity[:, r], minlength=count)
+        level = np.where(whole > 0, shared / np.where(whole > 0, whole, 1.0), 0.0)
+        target[:, r] = capacity[:, r] * level[of]
+    return level_of(load, capacity, target)
+
+
+def log_dir_loads(
+    state: ClusterState, weights: Weights, leader_idx: npt.NDArray[np.int32]
+) -> WeightArray:
+    """Return ``(D, R)`` integer loads of the log dirs."""
+    dirs, replicas = state.log_dirs, state.replicas
+    load = np.zeros((len(dirs), len(RESOURCES)), dtype=np.int64)
+    if not len(dirs):
+        return load
+    rows = np.nonzero(np.not_equal(replicas.log_dir_idx, ABSENT))[0]
+    place, of = replicas.log_dir_idx[rows], replicas.partition_idx[rows]
+    leads = np.nonzero(np.equal(replicas.broker_idx[rows], leader_idx[of]))[0]
+    for r in range(1, len(RESOURCES)):
+        each, extra = weights.replica[:, r], weights.leader[:, r]
+        if each.any():
+            np.add.at(load[:, r], place, each[of])
+        if extra.any():
+            np.add.at(load[:, r], place[leads], extra[of[leads]])
+    located, _ = bytes_by_place(state)
+    load[:, DISK] = np.maximum(located, taken_bytes(dirs))
+    return load
+
+
+def _dir_capacities(state: ClusterState, serves: BoolArray) -> RateArray:
+    """Return ``(D, R)`` sizes where all of a broker's log dirs have one, else ones."""
+    dirs = state.log_dirs
+    unsized = np.bincount(
+        dirs.broker_idx,
+        weights=serves & (dirs.size_bytes <= 0),
+        minlength=state.num_brokers,
+    )
+    by_size = np.where(unsized[dirs.broker_idx] == 0, dirs.size_bytes, 1.0)
+    capacity = np.ones((len(dirs), len(RESOURCES)))
+    for r, resource in enumerate(RESOURCES):
+        if resource in _BY_SIZE:
+            capacity[:, r] = by_size
+    return capacity
+
+
+def topic_level(measured: Measured) -> TopicLevel:
+    """Sum the partitions up by topic, and compare them inside each."""
+    state, count = measured.state, len(measured.state.topics)
+    of = state.partitions.topic_idx
+    start = np.searchsorted(of, np.arange(count + 1))
+    partitions = np.diff(start)
+    return TopicLevel(
+        partitions=partitions,
+        replicas=sum_rows(state.num_replicas, start),
+        spread=tuple(
+            spread_rows(partition_loads(measured, r), start)
+            for r in range(len(RESOURCES))
+        ),
+        known_fraction=_known_fractions(measured.weights.is_known, start),
+        broken={
+            rule: sum_rows(counts, start) for rule, counts in measured.broken.items()
+        },
+    )
+
+
+def partition_loads(measured: Measured, r: int) -> RateArray:
+    """Return ``(P,)`` the load of all replicas of each partition, in units."""
+    state, weights = measured.state, measured.weights
+    load = np.zeros(state.num_partitions, dtype=np.int64)
+    if not LEADING[r]:
+        load += weights.replica[:, r] * state.num_replicas
+    if r == DISK and len(weights.own):
+        load += sum_rows(weights.own, state.replicas.start)
+    load += weights.leader[:, r] * np.not_equal(measured.leader_idx, ABSENT)
+    return load / UNITS[RESOURCES[r]]
+
+
+def _known_fractions(is_known: BoolArray, start: npt.NDArray[np.int64]) -> RateArray:
+    count = np.diff(start)
+    known = np.stack(
+        [sum_rows(is_known[:, r], start) for r in range(len(RESOURCES))], axis=1
+    )
+    unit = np.maximum(count, 1)[:, None]
+    return np.where(count[:, None] > 0, known / unit, 1.0)

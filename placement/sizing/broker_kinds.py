@@ -1,0 +1,89 @@
+"""Kinds of brokers that can be had, and mixes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import UNKNOWN, ClusterState, RateArray
+from placement.sizing.demand.broker_demand import SIZED, Fleet, capacity_of
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BrokerKind:
+    """
+    A kind of broker that can be had.
+
+    Parameters
+    ----------
+    name
+        Told once.
+    capacity
+        ``(4,)`` of disk, in, out, cpu; infinite where it has no limit.
+    price
+        Of one; any currency, any time.
+    max_replicas
+        Most replicas, infinite where there is no limit.
+    available
+        How many can be had; `None`: any number.
+    """
+
+    name: str
+    capacity: RateArray
+    price: float
+    max_replicas: float = np.inf
+    available: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Mix:
+    """
+    A mix of brokers.
+
+    Parameters
+    ----------
+    counts
+        ``(T, K)`` brokers of each kind in each rack.
+    price
+        Of all of them.
+    least_price
+        No mix that carries the load costs less.
+    """
+
+    counts: npt.NDArray[np.int64]
+    price: float
+    least_price: float
+
+
+def mix_fleet(kinds: Sequence[BrokerKind], mix: Mix) -> Fleet:
+    """Return the brokers of a mix, rack by rack."""
+    rows = [
+        (t, k)
+        for k in range(mix.counts.shape[1])
+        for t in range(len(kinds))
+        for _ in range(int(mix.counts[t, k]))
+    ]
+    return Fleet(
+        capacity=np.array([kinds[t].capacity for t, _ in rows]).reshape(-1, len(SIZED)),
+        rack_idx=np.array([k for _, k in rows], dtype=np.int32),
+        max_replicas=np.array([kinds[t].max_replicas for t, _ in rows]),
+    )
+
+
+def usual_kind(state: ClusterState, broker_id: int) -> BrokerKind:
+    """Return a broker of today as a kind that can be had any number of times."""
+    row = int(state.brokers.rows_of([broker_id])[0])
+    brokers = state.brokers
+    most = int(brokers.max_replicas[row])
+    return BrokerKind(
+        name=f"like broker {broker_id}",
+        capacity=capacity_of(
+            float(brokers.disk_bytes[row]),
+            float(brokers.in_bytes_per_s[row]),
+            float(brokers.out_bytes_per_s[row]),
+            float(brokers.cpu_cores[row]),
+        ),
+        price=1.0,
+        max_replicas=np.inf if most == UNKNOWN else float(most),
+    )

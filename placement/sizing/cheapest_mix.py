@@ -1,0 +1,153 @@
+"""The cheapest mix of kinds of brokers that carries a cluster, with a placement."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from placement.sizing.broker_kinds import BrokerKind, Mix, mix_fleet
+from placement.sizing.cluster_size import (
+    Attempt,
+    CountArray,
+    Shown,
+    Sizing,
+    SizingTask,
+    needs_today,
+    try_variant,
+)
+from placement.sizing.demand.broker_demand import Demand, Need, demand_of, needs_of
+from placement.sizing.mix_model import cheapest_mix
+from placement.sizing.replacement_brokers import replaced
+
+TIGHTER = (1.0, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32)
+"""By how much a mix is made larger than it must be, until a placement is found."""
+TOLERANCE = 1e-9
+"""Relative; what rounding of prices may lose."""
+MOST_LEFT_OUT = 16
+"""Brokers that are left out of a mix one by one, at most."""
+
+
+def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
+    """
+    Return the cheapest mix of kinds of brokers that take the place of today's.
+
+    The load is made larger, a little at a time, until the cheapest mix for it has a
+    placement; then brokers go one by one as long as there is one. The bound is that for
+    the load as it is.
+    """
+    demand = demand_of(task.variant.state)
+    attempts: list[Attempt] = []
+    num_racks, least = max(len(task.racks), 1), np.inf
+    shown: Shown | None = None
+    mix: Mix | None = None
+    tried: set[bytes] = set()
+    for factor in TIGHTER:
+        mix = cheapest_mix(_larger(demand, factor), kinds, num_racks, task.wanted)
+        if mix is None:
+            break
+        least = min(least, mix.least_price)
+        if mix.counts.tobytes() in tried:
+            continue
+        tried.add(mix.counts.tobytes())
+        tried_now = try_variant(task, replaced(task.variant, kinds, mix, task.racks))
+        attempts.append(Attempt(int(mix.counts.sum()), tried_now[1]))
+        if not tried_now[1]:
+            shown = tried_now[0]
+            break
+    counts: CountArray = np.zeros((len(kinds), num_racks), dtype=np.int64)
+    if shown is not None and mix is not None:
+        found = (shown, mix.counts)
+        shown, counts = _cheaper(task, kinds, demand, found, attempts, float(least))
+    prices = np.array([kind.price for kind in kinds])
+    return Sizing(
+        kinds=tuple(kinds),
+        counts=counts,
+        value=float((counts.sum(axis=1) * prices).sum()),
+        least=float(least),
+        bound=None,
+        shown=shown,
+        attempts=tuple(attempts),
+        demand=demand,
+        wanted=task.wanted,
+        today=needs_today(task, demand),
+    )
+
+
+def _cheaper(
+    task: SizingTask,
+    kinds: Sequence[BrokerKind],
+    demand: Demand,
+    found: tuple[Shown, CountArray],
+    attempts: list[Attempt],
+    least: float,
+) -> tuple[Shown, CountArray]:
+    """
+    Leave out brokers one by one, dear ones first, while everything has a place.
+
+    None goes below the bound: it counts whole replicas on what a loss leaves, which
+    levels and a placement of today do not.
+    """
+    prices = np.array([kind.price for kind in kinds])
+    shown, counts = found
+    failed: set[int] = set()
+    for _ in range(MOST_LEFT_OUT):
+        rows = [t for t in _dearest(kinds) if t not in failed and counts[t].any()]
+        if not rows:
+            break
+        fewer = _without_one(counts, rows[0])
+        if float((fewer.sum(axis=1) * prices).sum()) < least * (1 - TOLERANCE):
+            failed.add(rows[0])
+            continue
+        mix = Mix(counts=fewer, price=0.0, least_price=0.0)
+        needs = needs_of(demand, mix_fleet(kinds, mix), task.wanted)
+        if not all(need.is_met for need in needs):
+            failed.add(rows[0])
+            continue
+        made, reason = try_variant(task, replaced(task.variant, kinds, mix, task.racks))
+        attempts.append(Attempt(int(fewer.sum()), reason))
+        if made is None:
+            failed.add(rows[0])
+        else:
+            shown, counts = made, fewer
+    return shown, counts
+
+
+def _dearest(kinds: Sequence[BrokerKind]) -> list[int]:
+    return sorted(range(len(kinds)), key=lambda t: (-kinds[t].price, t))
+
+
+def _without_one(counts: CountArray, kind: int) -> CountArray:
+    """Return counts without a broker of a kind, in the rack of most brokers."""
+    racks = np.nonzero(counts[kind])[0]
+    fewer = counts.copy()
+    fewer[kind, racks[int(counts.sum(axis=0)[racks].argmax())]] -= 1
+    return fewer
+
+
+def needs_without_one(sizing: Sizing) -> list[tuple[str, Need | None]]:
+    """
+    Return, for each kind of a mix, what the loss of one such broker from it breaks.
+
+    One that stands in the rack of most brokers is left out. The need is the hardest
+    that is not met any more; `None` where the levels are all met still, so that
+    something else, such as the number of brokers or a placement, decides.
+    """
+    found: list[tuple[str, Need | None]] = []
+    for t, kind in enumerate(sizing.kinds):
+        if not sizing.counts[t].any() or sizing.counts.sum() < 2:
+            continue
+        counts = _without_one(sizing.counts, t)
+        fleet = mix_fleet(sizing.kinds, Mix(counts=counts, price=0.0, least_price=0.0))
+        hardest = needs_of(sizing.demand, fleet, sizing.wanted)[:1]
+        found.append((kind.name, next((n for n in hardest if not n.is_met), None)))
+    return found
+
+
+def _larger(demand: Demand, factor: float) -> Demand:
+    if factor == 1.0:
+        return demand
+    return replace(
+        demand,
+        total=demand.total * factor,
+        factor_weight=demand.factor_weight * factor,
+    )

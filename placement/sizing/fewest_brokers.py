@@ -1,0 +1,213 @@
+"""The fewest brokers of one kind that could do, and what forbids one fewer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.model.cluster import RateArray
+from placement.model.load import Resource
+from placement.sizing.demand.broker_demand import (
+    SIZED,
+    Demand,
+    Need,
+    Wanted,
+    bins_needed,
+    even_fleet,
+    needs_of,
+)
+
+MOST_BROKERS = 1_000_000
+"""No number of brokers would do."""
+MOST_TRIED = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerBound:
+    """
+    A number of brokers below which nothing will do.
+
+    Parameters
+    ----------
+    brokers
+        How many there must be.
+    kind
+        ``volume`` (capacity of all together), ``pigeonhole`` (few replicas fit on a
+        broker), ``replication-factor``, ``racks``, ``heaviest`` (one replica is too
+        large for any number).
+    resource
+        That it rests on; empty where it rests on none.
+    lost
+        What is lost in the case that decides: "", ``broker`` or ``rack``.
+    need
+        What one broker fewer would break, where that is a level.
+    is_in_order
+        Whether it holds only for brokers that go in the order told: where those there
+        are differ, others might do with fewer.
+    """
+
+    brokers: int
+    kind: str
+    resource: str = ""
+    lost: str = ""
+    need: Need | None = None
+    is_in_order: bool = False
+
+
+def least_brokers(
+    demand: Demand,
+    capacity: RateArray,
+    num_racks: int,
+    wanted: Wanted,
+    max_replicas: float = np.inf,
+) -> BrokerBound:
+    """
+    Return the best bound on the number of equal brokers, evenly in racks.
+
+    Parameters
+    ----------
+    demand
+        What is to be carried.
+    capacity
+        ``(4,)`` of one broker.
+    num_racks
+        Racks. Brokers are taken to stand in them as evenly as can be.
+    wanted
+        Thresholds, and what may be lost.
+    max_replicas
+        Most replicas of one broker.
+    """
+    found = [
+        *_counted(demand, num_racks, wanted),
+        *_packed(demand, capacity, num_racks, wanted),
+    ]
+    least = max([1, *(bound.brokers for bound in found)])
+
+    def is_met(count: int) -> bool:
+        fleet = even_fleet(capacity, count, num_racks, max_replicas)
+        return all(need.is_met for need in needs_of(demand, fleet, wanted))
+
+    if least < MOST_BROKERS and not is_met(least):
+        count = _first(is_met, least)
+        below = min(count, least + MOST_TRIED) - 1
+        fleet = even_fleet(capacity, below, num_racks, max_replicas)
+        hardest = needs_of(demand, fleet, wanted)[0]
+        found.append(
+            BrokerBound(
+                brokers=count,
+                kind="volume",
+                resource=hardest.resource,
+                lost=hardest.lost,
+                need=hardest,
+            )
+        )
+    if not found:
+        return BrokerBound(brokers=1, kind="replication-factor")
+    best = max(found, key=lambda bound: bound.brokers)
+    return _with_need(best, demand, capacity, num_racks, wanted, max_replicas)
+
+
+def _first(is_met: Callable[[int], bool], low: int) -> int:
+    """Return the first number from `low` on that is met."""
+    for count in range(low, low + MOST_TRIED):
+        if is_met(count):
+            return count
+    return MOST_BROKERS
+
+
+def _with_need(
+    bound: BrokerBound,
+    demand: Demand,
+    capacity: RateArray,
+    num_racks: int,
+    wanted: Wanted,
+    max_replicas: float,
+) -> BrokerBound:
+    """Add what one broker fewer breaks, if a level tells it."""
+    if bound.need is not None or bound.brokers < 2 or bound.brokers >= MOST_BROKERS:
+        return bound
+    fleet = even_fleet(capacity, bound.brokers - 1, num_racks, max_replicas)
+    broken = [n for n in needs_of(demand, fleet, wanted) if not n.is_met]
+    need = broken[0] if broken else None
+    return BrokerBound(
+        brokers=bound.brokers,
+        kind=bound.kind,
+        resource=bound.resource,
+        lost=bound.lost,
+        need=need,
+    )
+
+
+def _counted(demand: Demand, num_racks: int, wanted: Wanted) -> list[BrokerBound]:
+    """Replicas of a partition are on distinct brokers, also once one is lost."""
+    factor = demand.largest_factor
+    kind = "replication-factor"
+    found = [BrokerBound(brokers=factor, kind=kind)]
+    if "broker" in wanted.survives:
+        found.append(BrokerBound(brokers=factor + 1, kind=kind, lost="broker"))
+    if "rack" in wanted.survives:
+        left = least_with_rack_lost(factor, num_racks)
+        found.append(BrokerBound(brokers=left, kind=kind, lost="rack"))
+    return found
+
+
+def least_with_rack_lost(left: int, num_racks: int) -> int:
+    """
+    Return the fewest brokers of which `left` are left without their largest rack.
+
+    Examples
+    --------
+    >>> least_with_rack_lost(4, 3), least_with_rack_lost(4, 1) == MOST_BROKERS
+    (6, True)
+    """
+    if num_racks < 2:
+        return MOST_BROKERS
+    count = left
+    while count - -(-count // num_racks) < left:
+        count += 1
+    return count
+
+
+def _packed(
+    demand: Demand, capacity: RateArray, num_racks: int, wanted: Wanted
+) -> list[BrokerBound]:
+    """Count the brokers that the replicas need as things that cannot be cut."""
+    found = []
+    for y, resource in enumerate(SIZED):
+        usable = capacity[y] * wanted.threshold(y)
+        if not demand.is_known[y] or not np.isfinite(usable) or not demand.total[y]:
+            continue
+        if demand.items[y][0] > usable * (1 + 1e-9):
+            found.append(
+                BrokerBound(
+                    brokers=MOST_BROKERS, kind="heaviest", resource=str(resource)
+                )
+            )
+            continue
+        bins, kind = bins_needed(demand.items[y], usable)
+        found += _with_losses(bins, kind, resource, num_racks, wanted)
+    return found
+
+
+def _with_losses(
+    bins: int, kind: str, resource: Resource, num_racks: int, wanted: Wanted
+) -> list[BrokerBound]:
+    found = [BrokerBound(brokers=bins, kind=kind, resource=str(resource))]
+    if resource is Resource.CPU:
+        return found
+    if "broker" in wanted.survives:
+        found.append(
+            BrokerBound(
+                brokers=bins + 1, kind=kind, resource=str(resource), lost="broker"
+            )
+        )
+    if "rack" in wanted.survives:
+        found.append(
+            BrokerBound(
+                brokers=least_with_rack_lost(bins, num_racks),
+                kind=kind,
+                resource=str(resource),
+                lost="rack",
+            )
+        )
+    return found

@@ -1,0 +1,37 @@
+"""Whether a placement stands what it has to."""
+
+import numpy as np
+
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import outlook
+from placement.failures.single_failures import single_failures
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES
+from placement.scenarios.scenario_figures import reason_of
+from placement.sizing.demand.broker_demand import Wanted
+
+
+def unfit(state: ClusterState, wanted: Wanted) -> str:
+    """Return what keeps a placement from doing; nothing where it does."""
+    given = outlook(state, thresholds=wanted.thresholds)
+    scale = given.scale
+    use = given.load / scale.unit
+    live = state.brokers.is_live
+    over = np.argwhere((use > scale.most * (1 + 1e-9)) & live[:, None])
+    if len(over):
+        b, r = over[0].tolist()
+        name = RESOURCES[r]
+        return f"broker {state.brokers.ids[b]} uses {100 * use[b, r]:.0f} % of {name}"
+    for kind in (DomainKind.BROKER, DomainKind.RACK):
+        if str(kind) not in wanted.survives:
+            continue
+        failures = single_failures(given, kind)
+        # Sized for the time after it, when all that is lost is rebuilt and fetches.
+        pushed = failures.peaks.num_over_on_return
+        bad = failures.is_overfull | (failures.peaks.num_over > 0) | (pushed > 0)
+        if bad.any():
+            row = int(np.nonzero(bad)[0][0])
+            name = failures.domains.name(state, int(failures.first[row]))
+            later = f"brokers over a threshold once rebuilt: {int(pushed[row])}"
+            return f"without {kind} {name}: {reason_of(failures, row) or later}"
+    return ""

@@ -1,0 +1,144 @@
+"""Facts that cannot be: more on a disk or on a link than it can hold or carry."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import (
+    ABSENT,
+    UNKNOWN,
+    BoolArray,
+    ClusterState,
+    LogDirState,
+)
+from placement.model.load import Resource, add_to, weigh
+
+BytesArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+SLACK = 1e-6
+"""Rates are sums of floats: what is over by less than this share is not over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impossible:
+    """
+    A load that is more than the whole of what carries it.
+
+    Parameters
+    ----------
+    resource
+        Disk, in or out.
+    broker_idx
+        Row of the broker.
+    log_dir_idx
+        Row of the log dir; `ABSENT` where the broker as a whole is meant.
+    load, capacity
+        Bytes, or bytes/s. The load is the least there can be: what is unknown counts
+        as nothing.
+    """
+
+    resource: Resource
+    broker_idx: int
+    log_dir_idx: int = ABSENT
+    load: float
+    capacity: float
+
+
+def find_impossible(state: ClusterState) -> list[Impossible]:
+    """
+    Find live brokers and log dirs that hold or carry more than they can.
+
+    Only replicas that are in sync count, as the others may not be whole. A broker is
+    not named for its disks where one of its log dirs is.
+    """
+    follows: BoolArray = state.replicas.is_in_sync & ~state.is_offline
+    return [*_disks(state, follows), *_links(state, follows)]
+
+
+def _disks(state: ClusterState, follows: BoolArray) -> Iterator[Impossible]:
+    replicas, dirs, brokers = state.replicas, state.log_dirs, state.brokers
+    size = _least_bytes(state, follows)
+    in_dirs = np.zeros(len(dirs), dtype=np.int64)
+    on_brokers = np.zeros(len(brokers), dtype=np.int64)
+    located = np.not_equal(replicas.log_dir_idx, ABSENT)
+    add_to(in_dirs, replicas.log_dir_idx[located], size[located])
+    add_to(on_brokers, replicas.broker_idx, size)
+    serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
+    serves &= brokers.is_live[dirs.broker_idx]
+    over = serves & np.not_equal(dirs.size_bytes, UNKNOWN) & (in_dirs > dirs.size_bytes)
+    named = set(dirs.broker_idx[over].tolist())
+    for d in np.nonzero(over)[0].tolist():
+        yield Impossible(
+            resource=Resource.DISK,
+            broker_idx=int(dirs.broker_idx[d]),
+            log_dir_idx=d,
+            load=float(in_dirs[d]),
+            capacity=float(dirs.size_bytes[d]),
+        )
+    is_known = np.not_equal(brokers.disk_bytes, UNKNOWN) & brokers.is_live
+    # A disk that failed is no part of the capacity, and what lies there is no load.
+    is_known[dirs.broker_idx[~serves]] = False
+    for b in np.nonzero(is_known & (on_brokers > brokers.disk_bytes))[0].tolist():
+        if b not in named:
+            yield Impossible(
+                resource=Resource.DISK,
+                broker_idx=b,
+                load=float(on_brokers[b]),
+                capacity=float(brokers.disk_bytes[b]),
+            )
+
+
+def _least_bytes(state: ClusterState, follows: BoolArray) -> BytesArray:
+    """Return ``(replicas,)`` bytes of complete online replicas; 0 for the others."""
+    replicas, weights = state.replicas, weigh(state)
+    size = weights.copy_bytes[replicas.partition_idx]
+    if len(weights.own):
+        size = size + weights.own
+    is_whole = np.not_equal(replicas.own_bytes, UNKNOWN) | follows
+    return np.where(is_whole & ~state.is_offline, size, 0)
+
+
+def _links(state: ClusterState, follows: BoolArray) -> Iterator[Impossible]:
+    replicas, partitions, brokers = state.replicas, state.partitions, state.brokers
+    each = np.nan_to_num(partitions.in_bytes_per_s)
+    count = len(brokers)
+    received = _summed(
+        replicas.broker_idx[follows], each[replicas.partition_idx[follows]], count
+    )
+    # The leader is in sync, and fetches nothing from itself.
+    num_fetching = np.bincount(
+        replicas.partition_idx[follows], minlength=len(partitions)
+    )
+    sent_by = np.nan_to_num(partitions.out_bytes_per_s)
+    sent_by = sent_by + each * np.maximum(num_fetching - 1, 0)
+    led = np.not_equal(partitions.leader_idx, ABSENT)
+    sent = _summed(partitions.leader_idx[led], sent_by[led], count)
+    for resource, load, link in (
+        (Resource.IN, received, brokers.in_bytes_per_s),
+        (Resource.OUT, sent, brokers.out_bytes_per_s),
+    ):
+        yield from _over(resource, load, link, brokers.is_live)
+
+
+def _summed(
+    rows: npt.NDArray[np.integer], values: FloatArray, count: int
+) -> FloatArray:
+    """Return ``(count,)`` sums of values by row."""
+    total: FloatArray = np.zeros(count)
+    np.add.at(total, rows, values)
+    return total
+
+
+def _over(
+    resource: Resource, load: FloatArray, link: FloatArray, is_live: BoolArray
+) -> Iterator[Impossible]:
+    # An unknown link is not a number, which nothing is above.
+    for b in np.nonzero(is_live & (load > link * (1 + SLACK)))[0].tolist():
+        yield Impossible(
+            resource=resource,
+            broker_idx=b,
+            load=float(load[b]),
+            capacity=float(link[b]),
+        )

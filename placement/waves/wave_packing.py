@@ -1,0 +1,121 @@
+"""Waves filled copy by copy, as far as caps, disks and their growth allow."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.copies import Copies
+from placement.waves.disk_growth import Growth
+from placement.waves.edge_colouring import run_kernel
+from placement.waves.kernels.pack_copies import pack_waves
+
+RowArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Claims:
+    """
+    Log dirs that keep room for copies that name none.
+
+    Parameters
+    ----------
+    start, log_dir_idx
+        ``(B + 1,)`` and ``(N,)`` where those of each broker begin, and their rows.
+    most
+        ``(D,)`` copies that each keeps room for, the largest ones.
+    claimed, least
+        ``(D,)`` copies that it keeps room for so far, and the bytes of the smallest.
+    """
+
+    start: RowArray
+    log_dir_idx: RowArray
+    most: RowArray
+    claimed: RowArray
+    least: RowArray
+
+    def lacks(self, broker: int, size: int, dir_room: RowArray) -> int:
+        """
+        Return the bytes that log dirs of a broker lack for a copy that names none.
+
+        Parameters
+        ----------
+        broker, size
+            Row of the broker, and bytes of the copy.
+        dir_room
+            ``(D,)`` bytes that log dirs have left.
+        """
+        rows = self.log_dir_idx[self.start[broker] : self.start[broker + 1]]
+        is_counted = (self.claimed[rows] < self.most[rows]) | (size > self.least[rows])
+        return int((size - dir_room[rows[is_counted]]).max(initial=0))
+
+
+def pack(
+    copies: Copies,
+    order: RowArray,
+    caps: tuple[int, int, int],
+    rooms: tuple[RowArray, RowArray],
+    growth: Growth,
+    pace: float,
+    claims: Claims,
+    wave: RowArray,
+    began: int,
+) -> int:
+    """
+    Fill waves with the copies that fit; return how many waves there are then.
+
+    Parameters
+    ----------
+    copies, order
+        The copies, and the rows to be filled in, first ones first.
+    caps
+        Copies out, in, and both together, of a broker in a wave.
+    rooms
+        ``(B,)`` and ``(D,)`` bytes that brokers and log dirs have left; changed.
+    growth
+        How fast disks fill; what is written to each broker is changed.
+    pace
+        Bytes/s that pass at each end.
+    claims
+        Log dirs that keep room for copies that name none; changed.
+    wave
+        ``(E,)`` wave of each copy, below 0: none yet; changed.
+    began
+        Number of the first wave.
+    """
+    room, dir_room = rooms
+    nothing = np.zeros(len(room), dtype=np.int64)
+    return int(
+        run_kernel(
+            pack_waves,
+            len(order),
+            order.astype(np.int64),
+            copies.source_idx,
+            copies.target_idx,
+            copies.size_bytes,
+            copies.drops_idx,
+            copies.freed_bytes,
+            copies.target_dir,
+            copies.drops_dir,
+            copies.previous,
+            np.array(caps, dtype=np.int64),
+            room,
+            dir_room,
+            nothing,
+            nothing.copy(),
+            growth.written,
+            growth.of_copy,
+            growth.within,
+            growth.spare,
+            np.zeros(len(room)),
+            np.zeros(len(room)),
+            float(pace),
+            claims.most,
+            claims.start,
+            claims.log_dir_idx,
+            claims.claimed,
+            claims.least,
+            wave,
+            began,
+        )
+    )

@@ -1,0 +1,85 @@
+"""How waves are cut: caps, bandwidth, thresholds, and which copies go first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from placement.model.load import Resource
+from placement.waves.copy_pace import WAYS
+
+DEFAULT_CAP = 5
+DEFAULT_PARTITION_CAP = 1
+NO_CAP = 2**31
+
+
+class Order(StrEnum):
+    """Which copies go first, among those that caps and disks allow."""
+
+    SHORTEST = "shortest"
+    UNDER_REPLICATED = "under-replicated"
+    SMALL = "small"
+    LARGE = "large"
+    TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveSettings:
+    """
+    How waves are cut.
+
+    Parameters
+    ----------
+    max_in, max_out
+        Copies that a broker may get, and send, in one wave.
+    max_shared
+        Copies that it may get and send together; `None`: no such cap.
+    max_per_partition
+        Replicas that a partition may get in one wave: all of them are copied from its
+        leader.
+    bandwidth_bytes_per_s
+        What a broker may send, and get.
+    order
+        Which copies go first.
+    thresholds
+        Fraction of each capacity that may be used while copies run: of disks, and of
+        networks in and out; 1 where not named.
+
+    Raises
+    ------
+    ValueError
+        If a cap is below 1, or the bandwidth is not positive.
+    """
+
+    max_in: int = DEFAULT_CAP
+    max_out: int = DEFAULT_CAP
+    max_shared: int | None = None
+    max_per_partition: int = DEFAULT_PARTITION_CAP
+    bandwidth_bytes_per_s: float = 50_000_000
+    order: Order = Order.SHORTEST
+    thresholds: Mapping[Resource, float] = field(
+        default_factory=lambda: {Resource.DISK: 0.8}
+    )
+
+    @property
+    def network_thresholds(self) -> tuple[float, float]:
+        """Fractions of what networks may get and send that may be used."""
+        inward, outward = (self.thresholds.get(way, 1.0) for way in WAYS)
+        return inward, outward
+
+    def __post_init__(self) -> None:
+        shared = 1 if self.max_shared is None else self.max_shared
+        if min(self.max_in, self.max_out, shared) < 1:
+            msg = "a broker must be allowed at least 1 copy at a time"
+            raise ValueError(msg)
+        if self.max_per_partition < 1:
+            msg = "a partition must be allowed at least 1 new replica at a time"
+            raise ValueError(msg)
+        if self.bandwidth_bytes_per_s <= 0:
+            msg = f"bandwidth must be positive, got {self.bandwidth_bytes_per_s}"
+            raise ValueError(msg)
+
+    @property
+    def caps(self) -> tuple[int, int, int]:
+        """Copies that a broker may send, get, and both together, in one wave."""
+        shared = NO_CAP if self.max_shared is None else self.max_shared
+        return self.max_out, self.max_in, shared
