@@ -12,9 +12,8 @@ as often as you like: what was taken in and scored is not touched again.
 import sys
 
 from planner.score import ScoreRequest
-from planner.spark import start_session
+from planner.spark import ingest_dumps, start_session
 from planner.spark.command import score_folder
-from planner.spark.ingest import ingest_dumps
 
 dumps, fleet, scores = sys.argv[1:]
 spark = start_session()

@@ -16,9 +16,8 @@ read again, and a snapshot with scores is not scored again: each counts exactly 
 import sys
 
 from planner.score import ScoreRequest
-from planner.spark import start_session
+from planner.spark import ingest_dumps, start_session
 from planner.spark.command import score_folder
-from planner.spark.ingest import ingest_dumps
 
 dumps, fleet, scores, state, *once = sys.argv[1:]
 FILES = "path string, modificationTime timestamp, length long, content binary"

@@ -91,7 +91,7 @@ def score(
         master, conf, in_python=is_here, reads=[fleet_at(fleet)], writes=output
     )
     from planner.spark.command import score_folder
-    from planner.spark.latest import latest_scores
+    from planner.spark.output.latest_scores import latest_scores
 
     found = score_folder(
         session, fleet, request, output, again=score_all, selection=selection

@@ -70,7 +70,7 @@ def changes(
         reads=[fleet_at(fleet), written_at(plans, "plans", "plan")],
         writes=output,
     )
-    from planner.spark.changes import changes_folder
+    from planner.spark.reports.fleet_changes import changes_folder
 
     done = changes_folder(
         session, fleet, output, plans=plans, again=compare_all, selection=selection

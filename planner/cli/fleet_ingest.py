@@ -57,7 +57,7 @@ def ingest(
     from planner.fleet.places import dumps_at, schema_of
 
     session = session_of(master, conf, reads=[dumps_at(folder)], writes=output)
-    from planner.spark.ingest import ingest_dumps, ingested_document
+    from planner.spark.ingest.dump_ingest import ingest_dumps, ingested_document
 
     done = ingest_dumps(
         session,

@@ -113,7 +113,7 @@ def overview(
         ],
         writes=output,
     )
-    from planner.spark.overview import overview_folder
+    from planner.spark.reports.fleet_overview import overview_folder
 
     rows = overview_folder(
         session,

@@ -26,7 +26,7 @@ from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
     from planner.fleet.plans import Asked, NamedRequest
-    from planner.spark.plans import FleetPlanned
+    from planner.spark.reports.fleet_plans import FleetPlanned
 
 MOST_ROWS = 50
 
@@ -114,7 +114,7 @@ def plan(
     session = session_of(
         master, conf, in_python=True, reads=[fleet_at(fleet)], writes=output
     )
-    from planner.spark.plans import PLANS, SCENARIOS, plan_folder
+    from planner.spark.reports.fleet_plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(
         session,

@@ -57,7 +57,7 @@ def trends(
     session = session_of(
         master, conf, reads=[written_at(scores, "scores", "score")], writes=output
     )
-    from planner.spark.trends import trends_folder
+    from planner.spark.reports.fleet_trends import trends_folder
 
     rows = trends_folder(session, scores, output, selection=selection)
     if output_format is OutputFormat.JSON:

@@ -179,7 +179,7 @@ def _machine_failure(error: Exception) -> str | None:
     """Return which machine that Spark runs on failed, if it was one."""
     if "pyspark" not in sys.modules:
         return None
-    from planner.spark.machine_failures import machine_failure
+    from planner.spark.common.machine_failures import machine_failure
 
     return machine_failure(error)
 

@@ -136,7 +136,7 @@ def _on_spark(
 ) -> list[dict[str, Any]]:
     """Score and write; return the documents."""
     from planner.spark.command import score_snapshots
-    from planner.spark.output import write_scores
+    from planner.spark.output.score_tables import write_scores
 
     scored = score_snapshots(session, snapshots, request, tells_brokers=is_json)
     inputs = Gatherer()

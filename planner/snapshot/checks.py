@@ -7,7 +7,8 @@ values of single cells (types, bounds) are checked before, by the format's reade
 The groups tell how much of a snapshot a check must see. A file is checked as a whole.
 On Spark nobody holds a whole snapshot: checks of a part run as they are where that part
 is, and those of all topics or partitions are made of what was added up
-(`planner.spark.problems`). A test holds every check against every path.
+(`planner.spark.scoring.reduce_side.snapshot_problems`). A test holds every check
+against every path.
 """
 
 from collections.abc import Callable, Iterable, Iterator

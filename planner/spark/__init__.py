@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from planner.spark.versions import require_new_pyspark
 
 if TYPE_CHECKING:
-    from planner.spark.balance import ScoreSettings
-    from planner.spark.fleet import Fleet
-    from planner.spark.ingest import ingest_dumps
-    from planner.spark.opening import open_fleet
-    from planner.spark.plans import plan_fleet, play_fleet
-    from planner.spark.scoring import FleetScores, score_fleet, scores
-    from planner.spark.selecting import select_snapshots
+    from planner.spark.ingest.dump_ingest import ingest_dumps
+    from planner.spark.io.fleet_opening import open_fleet
+    from planner.spark.io.fleet_tables import Fleet
+    from planner.spark.io.snapshot_selection import select_snapshots
+    from planner.spark.reports.fleet_plans import plan_fleet, play_fleet
+    from planner.spark.scoring.fleet_scores import FleetScores, score_fleet, scores
+    from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
     from planner.spark.session import start_session
 
 __all__ = [
@@ -34,16 +34,16 @@ __all__ = [
     "start_session",
 ]
 _HOMES = {
-    "Fleet": "fleet",
-    "FleetScores": "scoring",
-    "ScoreSettings": "balance",
-    "ingest_dumps": "ingest",
-    "open_fleet": "opening",
-    "plan_fleet": "plans",
-    "play_fleet": "plans",
-    "score_fleet": "scoring",
-    "scores": "scoring",
-    "select_snapshots": "selecting",
+    "Fleet": "io.fleet_tables",
+    "FleetScores": "scoring.fleet_scores",
+    "ScoreSettings": "scoring.reduce_side.balance_scores",
+    "ingest_dumps": "ingest.dump_ingest",
+    "open_fleet": "io.fleet_opening",
+    "plan_fleet": "reports.fleet_plans",
+    "play_fleet": "reports.fleet_plans",
+    "score_fleet": "scoring.fleet_scores",
+    "scores": "scoring.fleet_scores",
+    "select_snapshots": "io.snapshot_selection",
     "start_session": "session",
 }
 

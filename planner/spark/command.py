@@ -17,29 +17,29 @@ from planner.fleet.tables import EPOCH, header_table, read_header
 from planner.plan.request import PlanRequest, read_request
 from planner.score.make import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
-from planner.spark.balance import ScoreSettings
-from planner.spark.broken import Broken, around_broken
-from planner.spark.destination import destination_at, new_days
-from planner.spark.files import KEY
-from planner.spark.findings import WARNING
-from planner.spark.fleet import Fleet
-from planner.spark.hot import heats_of, with_brokers
-from planner.spark.kept_rows import KeptRows
-from planner.spark.latest import latest_keys
-from planner.spark.opening import (
+from planner.spark.common.problem_rows import WARNING
+from planner.spark.io.corrupt_files import Broken, around_broken
+from planner.spark.io.fleet_files import KEY
+from planner.spark.io.fleet_opening import (
     fleet_of_snapshots,
     open_fleet,
     snapshot_folder,
 )
-from planner.spark.output import (
+from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.snapshot_selection import clusters_in, narrowed
+from planner.spark.output.destination import destination_at, new_days
+from planner.spark.output.kept_rows import KeptRows
+from planner.spark.output.latest_scores import latest_keys
+from planner.spark.output.score_tables import (
     Scored,
     cluster_documents,
     contents_of,
     moment_text,
     problem_rows,
 )
-from planner.spark.scoring import FleetScores, score_fleet
-from planner.spark.selecting import clusters_in, narrowed
+from planner.spark.scoring.fleet_scores import FleetScores, score_fleet
+from planner.spark.scoring.hot_brokers import heats_of, with_brokers
+from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
 
 
 def settings_of(request: ScoreRequest) -> ScoreSettings:
@@ -104,7 +104,8 @@ def score_snapshots(
         Bands and thresholds.
     tells_brokers
         Whether documents tell of each broker, and what makes hot ones so; that asks
-        the session once more per snapshot. `planner.spark.hot` has the limits.
+        the session once more per snapshot. `planner.spark.scoring.hot_brokers` has the
+        limits.
 
     Raises
     ------

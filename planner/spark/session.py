@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
-from planner.spark.java_stderr import without_warnings
+from planner.spark.common.java_stderr import without_warnings
 from planner.spark.versions import require_new_pyspark, require_new_spark
 
 if TYPE_CHECKING:

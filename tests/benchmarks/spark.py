@@ -38,9 +38,9 @@ from benchmarks.spark_plans import (
 from planner.fleet.commits import TABLES, Commit, time_text
 from planner.fleet.store import Store
 from planner.fleet.tables import EPOCH
-from planner.spark.fleet import Fleet
-from planner.spark.opening import open_fleet, snapshot_folder
-from planner.spark.scoring import score_fleet
+from planner.spark.io.fleet_opening import open_fleet, snapshot_folder
+from planner.spark.io.fleet_tables import Fleet
+from planner.spark.scoring.fleet_scores import score_fleet
 from planner.spark.session import start_session
 
 MARKERS = ("<!-- spark: start -->", "<!-- spark: end -->")

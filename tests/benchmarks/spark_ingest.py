@@ -14,7 +14,7 @@ from benchmarks.processes import cpu_s, peak, peaks
 from placement.synthetic import SIZES, make_instance
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot
-from planner.spark.ingest import Ingested, ingest_dumps
+from planner.spark.ingest.dump_ingest import Ingested, ingest_dumps
 
 SHAPES = (("S", 9), ("M", 1))
 """Sizes of clusters, and how many there are of each in ten."""

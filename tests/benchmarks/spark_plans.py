@@ -16,12 +16,12 @@ from planner.fleet.plans import NamedRequest, plan_row
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot
-from planner.spark.each import read_whole
-from planner.spark.fleet import Fleet
-from planner.spark.jobs import SnapshotSize, sizes_of
-from planner.spark.opening import fleet_of_snapshots, open_fleet
-from planner.spark.plans import plan_fleet
-from planner.spark.snapshots import SnapshotReader
+from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
+from planner.spark.io.fleet_tables import Fleet
+from planner.spark.per_snapshot.map_snapshots import read_whole
+from planner.spark.per_snapshot.snapshot_jobs import SnapshotSize, sizes_of
+from planner.spark.per_snapshot.whole_snapshots import SnapshotReader
+from planner.spark.reports.fleet_plans import plan_fleet
 
 LARGE_EVERY, HUGE_EVERY = 50, 1_000
 """Of so many clusters one is ten times as large, two hundred times as large."""

@@ -368,7 +368,7 @@ def test_conditions_on_what_was_not_given_are_refused():
 
 def test_ranking():
     pytest.importorskip("pyspark")
-    from planner.spark.overview import ranked
+    from planner.spark.reports.fleet_overview import ranked
 
     fine = {
         "status": "ok", "offline_partitions": 0, "under_min_isr": 0,

@@ -90,8 +90,9 @@ def test_from_dumps_to_an_overview(lake, shared_schema, dumps, capsys):
 
 
 def test_a_snapshot_is_replaced_whole(lake, shared_schema, dumps, monkeypatch):
-    from planner.spark import destination, open_fleet
-    from planner.spark.ingest import ingest_dumps
+    from planner.spark import open_fleet
+    from planner.spark.ingest.dump_ingest import ingest_dumps
+    from planner.spark.output import destination
 
     def ingest():
         return ingest_dumps(lake, str(dumps), f"table:{shared_schema}")
@@ -133,7 +134,7 @@ def test_a_snapshot_is_replaced_whole(lake, shared_schema, dumps, monkeypatch):
 
 def test_a_fleet_of_others_without_newer_columns(lake, schema):
     from planner.spark import scores
-    from planner.spark.opening import fleet_of_snapshots
+    from planner.spark.io.fleet_opening import fleet_of_snapshots
 
     kind = "iceberg" if schema.startswith("ice") else "delta"
     given = fleet_of_snapshots(lake, [snapshot("a", DAY)])

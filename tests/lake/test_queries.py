@@ -14,7 +14,7 @@ pytestmark = [
 
 
 def test_spark_understands_every_query(lake):
-    from planner.spark.contracts import columns_of
+    from planner.spark.common.contract_columns import columns_of
 
     for name, contract in CONTRACTS.items():
         rows = lake.createDataFrame([], columns_of(contract))

@@ -38,7 +38,7 @@ def fleet_of(folder, *snapshots):
 def test_a_killed_job_is_completed_in_an_older_table(
     lake, schema, tmp_path, monkeypatch
 ):
-    from planner.spark import destination
+    from planner.spark.output import destination
 
     whole, other = snapshot("a", DAY), snapshot("b", DAY)
     loading = replace(whole, partitions=whole.partitions.slice(1))

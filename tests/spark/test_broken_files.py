@@ -10,9 +10,9 @@ from planner.fleet.overview import FAILED
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.snapshot import Snapshot, write_snapshot
-from planner.spark.opening import fleet_of_snapshots, open_fleet
-from planner.spark.plans import plan_fleet
-from planner.spark.scoring import score_fleet
+from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
+from planner.spark.reports.fleet_plans import plan_fleet
+from planner.spark.scoring.fleet_scores import score_fleet
 from support.broken_files import cut, spoil
 from support.commands import run
 from support.plans import skewed_document

@@ -7,8 +7,8 @@ import pytest
 from planner.fleet.append import append
 from planner.fleet.store import Store
 from planner.snapshot import write_snapshot
-from planner.spark.opening import fleet_of_snapshots, open_fleet
-from planner.spark.scoring import score_fleet, scores
+from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
+from planner.spark.scoring.fleet_scores import score_fleet, scores
 from support.commands import run
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot

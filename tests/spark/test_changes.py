@@ -14,10 +14,10 @@ from planner.fleet.store import Store
 from planner.plan.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
-from planner.spark.changes import changes, pairs_of
-from planner.spark.jobs import sizes_of
-from planner.spark.opening import fleet_of_snapshots, open_fleet
-from planner.spark.overview import overview
+from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
+from planner.spark.per_snapshot.snapshot_jobs import sizes_of
+from planner.spark.reports.fleet_changes import changes, pairs_of
+from planner.spark.reports.fleet_overview import overview
 from support.commands import run
 from support.plans import skewed_document
 
@@ -89,7 +89,7 @@ def test_what_comparing_trips_over_is_a_row(spark, monkeypatch):
     def trip(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("planner.spark.changes.change_table", trip)
+    monkeypatch.setattr("planner.spark.reports.fleet_changes.change_table", trip)
     fleet = fleet_of_snapshots(spark, [snapshot("a", day) for day in DAYS[:2]])
 
     (row,) = changes(spark, fleet, pairs_of(sizes_of(fleet))).collect()

@@ -12,11 +12,11 @@ from planner.fleet.store import Store
 from planner.snapshot.checks import CHECKS, findings
 from planner.snapshot.facts import Facts
 from planner.snapshot.tables import cast_tables
-from planner.spark.findings import ERROR, WARNING
-from planner.spark.fleet import Fleet
-from planner.spark.header import header_of
-from planner.spark.opening import open_fleet
-from planner.spark.scoring import score_fleet
+from planner.spark.common.problem_rows import ERROR, WARNING
+from planner.spark.common.snapshot_headers import header_of
+from planner.spark.io.fleet_opening import open_fleet
+from planner.spark.io.fleet_tables import Fleet
+from planner.spark.scoring.fleet_scores import score_fleet
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 from support.wrong_snapshots import (

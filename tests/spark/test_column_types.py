@@ -12,11 +12,11 @@ from pyspark.sql import types as T  # noqa: N812
 from planner.fleet.append import append
 from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
-from planner.spark.columns import CASE_SENSITIVE, TWICE
-from planner.spark.findings import ERROR
-from planner.spark.opening import fleet_of_snapshots, open_fleet
-from planner.spark.plans import plan_fleet
-from planner.spark.scoring import score_fleet
+from planner.spark.common.problem_rows import ERROR
+from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
+from planner.spark.io.picked_columns import CASE_SENSITIVE, TWICE
+from planner.spark.reports.fleet_plans import plan_fleet
+from planner.spark.scoring.fleet_scores import score_fleet
 from support.scores import by_place, differences, in_memory
 from support.spark import skewed_snapshot, snapshot
 

@@ -94,8 +94,8 @@ def test_brokers_and_hot_spots_on_spark_are_those_in_memory(spark, tmp_path, cap
 
 def test_brokers_that_are_too_many_are_not_told(spark, tmp_path, capsys, monkeypatch):
     file = write_document(skewed_document(), tmp_path / "s.json")
-    monkeypatch.setattr("planner.spark.hot.MOST_BROKERS", 5)
-    monkeypatch.setattr("planner.spark.hot.MOST_REPLICAS", 5)
+    monkeypatch.setattr("planner.spark.scoring.hot_brokers.MOST_BROKERS", 5)
+    monkeypatch.setattr("planner.spark.scoring.hot_brokers.MOST_REPLICAS", 5)
 
     plain = run(capsys, "score", file, "--format", "json").document
     found = run(

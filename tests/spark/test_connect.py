@@ -14,8 +14,8 @@ from planner.demo import SNAPSHOT_FILE
 from planner.fleet.append import append
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, read_snapshot
-from planner.spark.findings import ERROR, WARNING
-from planner.spark.scoring import scores
+from planner.spark.common.problem_rows import ERROR, WARNING
+from planner.spark.scoring.fleet_scores import scores
 from planner.spark.session import settings
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.spark.dealing import pack
-from planner.spark.files import KEY
-from planner.spark.parcels import (
+from planner.spark.common.task_packing import pack
+from planner.spark.io.fleet_files import KEY
+from planner.spark.scoring.fleet_scores import brought_together
+from planner.spark.scoring.shuffle.shuffle_rows import (
     MOST_BUCKETS,
     Buckets,
     buckets_for,
@@ -19,7 +20,6 @@ from planner.spark.parcels import (
     seeds,
     sent,
 )
-from planner.spark.scoring import brought_together
 
 KEYS = [("eu", 1), (None, 2**52 + 1), ("us", -7)]
 BUCKETS = buckets_for(10_000, 3_000_000)

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from planner.spark.files import FleetFiles, TableFile
-from planner.spark.reading import MOST_ROWS, dealt_files, read_tasks
+from planner.spark.io.fleet_files import FleetFiles, TableFile
+from planner.spark.scoring.map_side.file_tasks import MOST_ROWS, dealt_files, read_tasks
 
 CORES = 4
 

@@ -12,10 +12,10 @@ from planner.fleet.append import append
 from planner.fleet.store import Store
 from planner.fleet.tables import snapshot_tables
 from planner.snapshot import Snapshot
-from planner.spark.findings import ERROR, PROBLEM
-from planner.spark.fleet import Fleet
-from planner.spark.opening import open_fleet
-from planner.spark.scoring import score_fleet
+from planner.spark.common.problem_rows import ERROR, PROBLEM
+from planner.spark.io.fleet_opening import open_fleet
+from planner.spark.io.fleet_tables import Fleet
+from planner.spark.scoring.fleet_scores import score_fleet
 from support.scores import by_place, differences
 from support.snapshots import documents
 from support.spark import tamed

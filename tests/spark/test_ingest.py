@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from planner.fleet.store import Store
-from planner.spark.dealing import SLOT, dealt, slots
-from planner.spark.ingest import ingest_dumps, rounds
+from planner.spark.common.task_packing import SLOT, dealt, slots
+from planner.spark.ingest.dump_ingest import ingest_dumps, rounds
 from support.commands import run
 from support.dumps import files_of, mixed_dumps, put, rejects_in, small_json, take_all
 
@@ -36,7 +36,7 @@ def test_spark_takes_in_what_one_process_would(spark, tmp_path, capsys):
 
 def test_a_new_day_alone_is_read(spark, tmp_path, monkeypatch):
     folder, fleet = tmp_path / "dumps", tmp_path / "fleet"
-    monkeypatch.setattr("planner.spark.ingest.ROUND_DUMPS", 2)
+    monkeypatch.setattr("planner.spark.ingest.dump_ingest.ROUND_DUMPS", 2)
     for day in range(1, 6):
         put(folder, f"small/2026-11-0{day}/s.json", small_json())
     done = []

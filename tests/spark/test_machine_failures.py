@@ -10,8 +10,8 @@ import pytest
 
 from planner.fleet.append import append
 from planner.fleet.store import Store
-from planner.spark.java_stderr import without_warnings
-from planner.spark.machine_failures import machine_failure
+from planner.spark.common.java_stderr import without_warnings
+from planner.spark.common.machine_failures import machine_failure
 from support.commands import run
 from support.spark import JVM, snapshot
 
@@ -22,7 +22,7 @@ if "pyspark.daemon" in sys.orig_argv:
 """
 STARTS = """
 import subprocess, sys
-from planner.spark.java_stderr import without_warnings
+from planner.spark.common.java_stderr import without_warnings
 
 said = r"print('WARNING: Using incubator\\nspark: ERROR x\\nWARN', file=sys.stderr)"
 with without_warnings():

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from planner.fleet.append import append
 from planner.fleet.store import Store
-from planner.spark.scoring import scores
+from planner.spark.scoring.fleet_scores import scores
 from support.broken_files import cut, spoil
 from support.commands import run
 from support.scores import by_place, differences, in_memory

@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 
-from planner.spark.chunk import FACTORS
-from planner.spark.kernels.tally import FIRSTS
-from planner.spark.parcels import Unpacked, packed, sent
+from planner.spark.scoring.kernels.tally import FIRSTS
+from planner.spark.scoring.shuffle.shuffle_rows import Unpacked, packed, sent
+from planner.spark.scoring.sums.partial_sums import FACTORS
 
 KEY = ("eu", 7)
 

@@ -16,10 +16,10 @@ from planner.plan.make import make
 from planner.plan.request import PlanRequest
 from planner.plan.rule_request import RuleRequest
 from planner.snapshot import Snapshot
-from planner.spark.each import TASK_REPLICAS, on_each
-from planner.spark.jobs import SnapshotSize, latest, sizes_of
-from planner.spark.opening import fleet_of_snapshots
-from planner.spark.plans import plan_fleet
+from planner.spark.io.fleet_opening import fleet_of_snapshots
+from planner.spark.per_snapshot.map_snapshots import TASK_REPLICAS, on_each
+from planner.spark.per_snapshot.snapshot_jobs import SnapshotSize, latest, sizes_of
+from planner.spark.reports.fleet_plans import plan_fleet
 from support.commands import run
 from support.plans import skewed_document
 from support.snapshots import small_document

@@ -7,9 +7,9 @@ import pytest
 from planner.fleet.append import append, compact
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot
-from planner.spark.grounds import grounds_of
-from planner.spark.opening import fleet_of_snapshots, open_fleet
-from planner.spark.scoring import score_fleet
+from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
+from planner.spark.scoring.broadcast.broadcast_tables import grounds_of
+from planner.spark.scoring.fleet_scores import score_fleet
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
 

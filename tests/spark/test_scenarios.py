@@ -11,8 +11,8 @@ from planner.fleet.plans import lost_row
 from planner.fleet.scenarios import SCHEMA, read_fleet_scenarios
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, write_snapshot
-from planner.spark.opening import fleet_of_snapshots
-from planner.spark.plans import play_fleet
+from planner.spark.io.fleet_opening import fleet_of_snapshots
+from planner.spark.reports.fleet_plans import play_fleet
 from planner.what_if.answer import ScenarioOutcomeRecord
 from planner.what_if.make import WhatIfRequest
 from support.commands import run

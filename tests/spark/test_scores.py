@@ -14,13 +14,21 @@ from planner.demo import SNAPSHOT_FILE
 from planner.fleet.append import append, compact
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.spark.findings import ERROR
-from planner.spark.grounds import grounds_of
-from planner.spark.layout import micros_of
-from planner.spark.opening import fleet_of_snapshots, open_fleet, snapshot_folder
-from planner.spark.parcels import BUCKET_BROKERS, Unpacked, buckets_of
-from planner.spark.partial import partial_sums
-from planner.spark.scoring import score_fleet, scores
+from planner.spark.common.problem_rows import ERROR
+from planner.spark.io.fleet_layout import micros_of
+from planner.spark.io.fleet_opening import (
+    fleet_of_snapshots,
+    open_fleet,
+    snapshot_folder,
+)
+from planner.spark.scoring.broadcast.broadcast_tables import grounds_of
+from planner.spark.scoring.fleet_scores import score_fleet, scores
+from planner.spark.scoring.map_side.map_partitions import partial_sums
+from planner.spark.scoring.shuffle.shuffle_rows import (
+    BUCKET_BROKERS,
+    Unpacked,
+    buckets_of,
+)
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents, small_document
 from support.spark import skewed_snapshot, snapshot, tamed
@@ -170,7 +178,7 @@ def nobody_judges(key, parcels):
 
 
 def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
-    monkeypatch.setattr("planner.spark.adding.CHUNK_ROWS", 15)
+    monkeypatch.setattr("planner.spark.scoring.map_side.row_sums.CHUNK_ROWS", 15)
     whole = skewed_snapshot()
     fleet = fleet_of_snapshots(spark, [whole])
 
@@ -255,7 +263,7 @@ def test_parts_of_spark_without_a_row(spark):
 
 def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("planner.fleet.append.WIDEST_GROUP_ROWS", 17)
-    monkeypatch.setattr("planner.spark.files.LARGE_BYTES", 0)
+    monkeypatch.setattr("planner.spark.io.fleet_files.LARGE_BYTES", 0)
     store = Store(str(tmp_path))
     snapshots = [skewed_snapshot(), snapshot("tiny")]
     for each in snapshots:
@@ -282,7 +290,7 @@ def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
 
 def test_no_part_of_spark_is_used_that_connect_lacks():
     folder = Path(planner.spark.__file__).parent
-    source = "\n".join(path.read_text() for path in folder.glob("*.py"))
+    source = "\n".join(path.read_text() for path in folder.rglob("*.py"))
 
     assert not re.search(r"sparkContext|\.rdd\b|_jdf|_jvm|_sc\b|toPandas", source)
 

@@ -12,10 +12,10 @@ from planner.fleet.store import Store
 from planner.plan.request import PlanRequest
 from planner.score import ScoreRequest
 from planner.spark import open_fleet, scores, select_snapshots
-from planner.spark.changes import changes_folder
 from planner.spark.command import score_folder
-from planner.spark.opening import fleet_of_snapshots
-from planner.spark.plans import plan_folder
+from planner.spark.io.fleet_opening import fleet_of_snapshots
+from planner.spark.reports.fleet_changes import changes_folder
+from planner.spark.reports.fleet_plans import plan_folder
 from support.commands import run
 from support.spark import snapshot
 

@@ -19,7 +19,7 @@ pytestmark = [
 JOB = Path(__file__).parents[2] / "examples" / "spark" / "stream_dumps.py"
 CUT = (
     "planner.fleet.dumps.taking.write_receipts",
-    "planner.spark.destination.write_scores",
+    "planner.spark.output.destination.write_scores",
 )
 """Places where a batch is cut off: each run comes further than the one before."""
 DAYS = ("2026-11-21T08:00:00Z", "2026-11-22T08:00:00Z")

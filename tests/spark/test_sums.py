@@ -14,15 +14,22 @@ from planner.score.tables import LEVELS
 from planner.score.tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import PARTITIONS
-from planner.spark.adding import Adding
-from planner.spark.balance import ScoreSettings
-from planner.spark.chunk import FOUND, NUMBERS, READ, WRONG, sums_of
-from planner.spark.grounds import Grounds
-from planner.spark.judged import COMPLETE, REFUSED, WARNED, judging, scoring, telling
-from planner.spark.parcels import buckets_of, packed, seeds, sent
-from planner.spark.places import PlaceSums
-from planner.spark.problems import twice_numbered
-from planner.spark.said import min_isr_of, said_of
+from planner.spark.scoring.broadcast.broadcast_tables import Grounds
+from planner.spark.scoring.broadcast.topic_settings import min_isr_of, said_of
+from planner.spark.scoring.map_side.row_sums import Adding
+from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
+from planner.spark.scoring.reduce_side.reduce_snapshots import (
+    COMPLETE,
+    REFUSED,
+    WARNED,
+    judging,
+    scoring,
+    telling,
+)
+from planner.spark.scoring.reduce_side.snapshot_problems import twice_numbered
+from planner.spark.scoring.shuffle.shuffle_rows import buckets_of, packed, seeds, sent
+from planner.spark.scoring.sums.partial_sums import FOUND, NUMBERS, READ, WRONG, sums_of
+from planner.spark.scoring.sums.place_sums import PlaceSums
 from support.scores import by_place, differences, in_memory
 from support.snapshots import documents
 from support.spark import skewed_snapshot, snapshot, tamed
@@ -108,7 +115,10 @@ def test_chunks_of_any_size_score_as_the_whole(document, size, brokers_of_a_buck
     snapshot = Snapshot.from_document(document | KEY)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner.spark.parcels.BUCKET_BROKERS", brokers_of_a_bucket)
+        patch.setattr(
+            "planner.spark.scoring.shuffle.shuffle_rows.BUCKET_BROKERS",
+            brokers_of_a_bucket,
+        )
         found = scored_in_chunks(snapshot, size)
 
     assert differences(in_memory([snapshot]), found) == []
@@ -138,8 +148,10 @@ def test_one_task_scores_chunks_of_any_size_as_the_whole(document, size, most_pl
     snapshot = Snapshot.from_document(document | KEY)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner.spark.adding.CHUNK_ROWS", size)
-        patch.setattr("planner.spark.lists.MOST_PLACES", most_places)
+        patch.setattr("planner.spark.scoring.map_side.row_sums.CHUNK_ROWS", size)
+        patch.setattr(
+            "planner.spark.scoring.sums.replica_lists.MOST_PLACES", most_places
+        )
         found = scored_in_chunks(snapshot, size, parcels_of_one_task)
 
     assert differences(in_memory([snapshot]), found) == []
@@ -153,7 +165,7 @@ def test_skewed_topics_and_brokers_that_are_off(size):
 
 
 def test_many_places_have_rows_of_those_in_use_alone(monkeypatch):
-    monkeypatch.setattr("planner.spark.lists.MOST_PLACES", 3)
+    monkeypatch.setattr("planner.spark.scoring.sums.replica_lists.MOST_PLACES", 3)
     snapshot = skewed_snapshot()
 
     assert differences(in_memory([snapshot]), scored_in_chunks(snapshot, 50)) == []

@@ -13,7 +13,7 @@ from planner.fleet.trends import NEEDED, trend_table
 from planner.score.make import Scored
 from planner.score.tables import score_table
 from planner.snapshot import Snapshot
-from planner.spark.trends import balance_changes, trends
+from planner.spark.reports.fleet_trends import balance_changes, trends
 from support.commands import run
 from support.plans import skewed_document
 

@@ -9,7 +9,7 @@ from planner.errors import BadInputError
 from planner.fleet.tables import snapshot_tables
 from planner.snapshot import Snapshot
 from planner.snapshot.columns import TABLES
-from planner.spark.header import header_of
+from planner.spark.common.snapshot_headers import header_of
 from support.spark import snapshot
 
 TIME = "2026-11-21T08:00:00Z"

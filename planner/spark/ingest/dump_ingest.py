@@ -1,0 +1,178 @@
+"""Raw dumps into a fleet, as a Spark job: a task reads a few dumps, or a large one."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from planner.fleet.dumps.finding import Dump
+from planner.fleet.dumps.receipts import Receipt
+from planner.fleet.dumps.taking import Intake, Taken, dumps_in, take
+from planner.fleet.places import schema_of
+from planner.fleet.store import Store
+from planner.spark.common.task_packing import SLOT, dealt, pack, slots
+from planner.spark.ingest.ingest_tables import TableIntake
+
+ROUND_BYTES = 4 * 2**30
+ROUND_DUMPS = 2_000
+"""Dumps are made visible in rounds of so much: what a killed job loses at most."""
+TASK_BYTES = 4 * 2**20
+"""Dumps as large as this have a task for themselves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """
+    What a job took in.
+
+    Parameters
+    ----------
+    found
+        Dumps in the folder.
+    receipts
+        Of those that were read now; the others had been before.
+    """
+
+    found: int
+    receipts: tuple[Receipt, ...]
+
+    @property
+    def refused(self) -> int:
+        """How many of them came to no snapshot."""
+        return sum(receipt.content is None for receipt in self.receipts)
+
+    @property
+    def rejects(self) -> int:
+        """Rows of theirs in the table of rejects."""
+        return sum(receipt.rejects for receipt in self.receipts)
+
+
+def ingest_dumps(
+    spark: SparkSession,
+    folder: str,
+    fleet: str,
+    *,
+    allow_partial: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Ingested:
+    """
+    Take the dumps of a folder into a fleet; those it has already are not read again.
+
+    Parameters
+    ----------
+    spark
+        The session; of Spark Connect too.
+    folder
+        Where the dumps are, ``CLUSTER/TIME/files``: a path that every executor sees,
+        ``s3://…``, ``gs://…``, ``hdfs://…``.
+    fleet
+        The fleet's folder, likewise; or ``table:CATALOG.SCHEMA``.
+    allow_partial
+        Whether to go on where files of a dump hide something from each other.
+    progress
+        Called after every round with how many dumps are done, and of how many.
+
+    Raises
+    ------
+    BadInputError
+        If there are no dumps, or the fleet cannot be read or written.
+    """
+    settler = _settler(spark, folder, fleet, allow_partial=allow_partial)
+    dumps = dumps_in(Store(folder))
+    new = settler.new(dumps)
+    settled: list[Receipt] = []
+    for part in rounds(new):
+        settled += settler.settle(_dealt(spark, part))
+        if progress is not None:
+            progress(len(settled), len(new))
+    return Ingested(found=len(dumps), receipts=tuple(settled))
+
+
+def rounds(dumps: Sequence[Dump]) -> Iterator[list[Dump]]:
+    """Yield dumps in rounds, each of so many and so much."""
+    part: list[Dump] = []
+    size = 0
+    for dump in dumps:
+        if part and (len(part) == ROUND_DUMPS or size + dump.size_bytes > ROUND_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(dump)
+        size += dump.size_bytes
+    if part:
+        yield part
+
+
+class _Settler(Protocol):
+    """The one writer of a fleet."""
+
+    def new(self, dumps: Iterable[Dump]) -> list[Dump]: ...
+
+    def settle(self, dealt: DataFrame) -> list[Receipt]: ...
+
+
+def _settler(
+    spark: SparkSession, folder: str, fleet: str, *, allow_partial: bool
+) -> _Settler:
+    schema = schema_of(fleet)
+    if schema is None:
+        return _FolderSettler(folder, fleet, allow_partial=allow_partial)
+    return TableIntake(spark, folder, schema, allow_partial=allow_partial)
+
+
+class _FolderSettler:
+    """The one writer of a fleet's folder: tasks write rows, and it their markers."""
+
+    def __init__(self, folder: str, fleet: str, *, allow_partial: bool) -> None:
+        self._intake = Intake(Store(fleet))
+        self._work = _worker(folder, fleet, allow_partial=allow_partial)
+
+    def new(self, dumps: Iterable[Dump]) -> list[Dump]:
+        return self._intake.new(dumps)
+
+    def settle(self, dealt: DataFrame) -> list[Receipt]:
+        """Read dumps in the executors; a row for each comes back, never their rows."""
+        found = dealt.mapInArrow(self._work, "taken string").collect()
+        return self._intake.settle(Taken.from_text(row["taken"]) for row in found)
+
+
+def _dealt(spark: SparkSession, dumps: Sequence[Dump]) -> DataFrame:
+    """Return dumps as rows that are dealt to tasks."""
+    tasks = pack([dump.size_bytes for dump in dumps], least=TASK_BYTES)
+    slot = slots(spark, len(tasks))
+    rows = [
+        (slot[task], place, dumps[piece].to_text())
+        for task, pieces in enumerate(tasks)
+        for place, piece in enumerate(pieces)
+    ]
+    table = spark.createDataFrame(rows, f"{SLOT} int, place int, dump string")
+    return dealt(table, len(tasks))
+
+
+def _worker(
+    folder: str, fleet: str, *, allow_partial: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        source, target = Store(folder), Store(fleet)
+        for batch in batches:
+            for text in batch.column("dump").to_pylist():
+                done = take(
+                    Dump.from_text(text), source, target, allow_partial=allow_partial
+                )
+                yield pa.RecordBatch.from_pydict({"taken": [done.to_text()]})
+
+    return work
+
+
+def ingested_document(done: Ingested, folder: str, fleet: str) -> dict[str, object]:
+    """Return what a job did, as JSON has it."""
+    return {
+        "folder": folder,
+        "fleet": fleet,
+        "dumps": done.found,
+        "read": len(done.receipts),
+        "snapshots": len(done.receipts) - done.refused,
+        "refused": done.refused,
+        "rejects": done.rejects,
+    }

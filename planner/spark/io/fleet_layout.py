@@ -1,0 +1,244 @@
+"""Read the fleet tables that commit markers name, from any path that Spark reads."""
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
+from planner.fleet.store import Store
+from planner.fleet.tables import EPOCH
+from planner.spark.io.fleet_files import BY_TASKS, KEY, FleetFiles, TableFile, sizes_of
+from planner.spark.io.fleet_tables import SCHEMAS
+
+_FILES = ", ".join(f"{table}: array<string>" for table in TABLES)
+MARKER_SCHEMA = (
+    "format string, version int, name string, snapshots array<struct<cluster_id: "
+    f"string, taken_at: string, content: string>>, files struct<{_FILES}>, "
+    "replaces array<string>"
+)
+
+
+def read_tables(
+    spark: SparkSession,
+    folder: str,
+    visible: Visible,
+    days: Collection[str] | None = None,
+    without: Collection[str] = (),
+) -> dict[str, DataFrame]:
+    """
+    Open the tables of a fleet folder, as its markers say.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        A path that Spark reads.
+    visible
+        Its markers.
+    days
+        Days of which the files are read, as ``2026-11-21``; `None`: all.
+    without
+        Files that cannot be read, by their paths in the folder.
+    """
+    root = folder.rstrip("/")
+    schemas = {name: _widest(schema) for name, schema in SCHEMAS.items()}
+    tables = {}
+    for name in TABLES:
+        paths = [
+            f"{root}/{file}"
+            for file in visible.files(name)
+            if (days is None or day_of_file(file) in days) and file not in without
+        ]
+        reader = spark.read.schema(schemas[name])
+        table = reader.parquet(*paths) if paths else empty(spark, schemas[name])
+        tables[name] = _without_hidden(spark, table, visible, root)
+    return tables
+
+
+def _widest(kind: T.DataType) -> Any:  # noqa: ANN401 - a type of the same kind
+    """
+    Return the type with integers widened to 64 bits.
+
+    Spark reads narrower ones as such, but not wider ones; tasks cast what comes.
+    """
+    if isinstance(kind, T.StructType):
+        fields = [T.StructField(f.name, _widest(f.dataType)) for f in kind.fields]
+        return T.StructType(fields)
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(_widest(kind.elementType))
+    return T.LongType() if isinstance(kind, T.IntegerType) else kind
+
+
+def flaws_of_files(
+    folder: str,
+    visible: Visible,
+    days: Collection[str] | None,
+    broken: Mapping[str, str],
+) -> dict[tuple[str | None, int], list[dict[str, str]]]:
+    """
+    Return by snapshot what is wrong with its files.
+
+    Parameters
+    ----------
+    folder, visible, days
+        As for `read_tables`.
+    broken
+        Files by their paths in the folder, and why they cannot be read.
+    """
+    flaws: dict[tuple[str | None, int], list[dict[str, str]]] = {}
+    for marker, commit in sorted(visible.commits.items()):
+        shown = set(commit.snapshots) - visible.hidden.get(marker, frozenset())
+        for table, file in _broken_of(commit, days, broken):
+            flaw = {
+                "table": table,
+                "place": f"{folder.rstrip('/')}/{file}",
+                "value": "",
+                "rule": broken[file],
+            }
+            for key in _keys(shown):
+                flaws.setdefault(key, []).append(flaw)
+    return flaws
+
+
+def _broken_of(
+    commit: Commit, days: Collection[str] | None, broken: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for table, file in _files_of(commit, days):
+        if file in broken:
+            yield table, file
+
+
+def fleet_files(
+    folder: str, visible: Visible, days: Collection[str] | None = None
+) -> FleetFiles | None:
+    """
+    Return the files of a fleet, where driver and tasks can read them by themselves.
+
+    Parameters
+    ----------
+    folder
+        A path that Spark reads.
+    visible
+        Its markers.
+    days
+        As for `read_tables`.
+
+    Returns
+    -------
+    `None` where the folder is not on this machine's file system: how to get at others
+    is Spark's own setting.
+    """
+    root = plain_path(folder)
+    if root is None:
+        return None
+    tables: dict[str, list[TableFile]] = {table: [] for table in TABLES}
+    for name, commit in sorted(visible.commits.items()):
+        hidden = visible.hidden.get(name, frozenset())
+        shown, gone = _keys(commit.snapshots.keys() - hidden), _keys(hidden)
+        for table, file in _files_of(commit, days):
+            path = f"{root}/{file}"
+            size, groups = sizes_of(path) if table in BY_TASKS else (0, ())
+            found = TableFile(
+                root=root,
+                name=file,
+                size=size,
+                row_groups=groups,
+                hidden=gone,
+                snapshots=shown,
+            )
+            tables[table].append(found)
+    return FleetFiles(tables={table: tuple(files) for table, files in tables.items()})
+
+
+def _files_of(
+    commit: Commit, days: Collection[str] | None
+) -> Iterator[tuple[str, str]]:
+    for table in TABLES:
+        for file in commit.files[table]:
+            if days is None or day_of_file(file) in days:
+                yield table, file
+
+
+def plain_path(folder: str) -> str | None:
+    """Return the path of a folder of this machine's file system; `None`: it is none."""
+    root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
+    return None if "://" in root or not Path(root).is_dir() else root
+
+
+def _keys(keys: Collection[tuple[str, str]]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, micros_of(taken_at)) for name, taken_at in sorted(keys))
+
+
+def micros_of(taken_at: str) -> int:
+    """Return a time of a marker in microseconds since 1970."""
+    return (datetime.fromisoformat(taken_at) - EPOCH) // timedelta(microseconds=1)
+
+
+def day_of_file(file: str) -> str:
+    """Return the day that a file's folder is named for."""
+    return file.partition("/date=")[2][:10]
+
+
+def empty(spark: SparkSession, schema: T.StructType) -> DataFrame:
+    """Return a table without rows."""
+    return spark.createDataFrame([], schema)
+
+
+def read_visible(spark: SparkSession, root: str) -> Visible:
+    """
+    Read the markers; as many rows as there are snapshots.
+
+    Raises
+    ------
+    BadInputError
+        If it is no fleet folder.
+    """
+    plain = plain_path(root)
+    if plain is not None and Path(plain, FOLDER).is_dir():
+        # Spark would look for the files in one job, and read them in another.
+        return Store(plain).visible()
+    try:
+        rows = spark.read.schema(MARKER_SCHEMA).json(f"{root}/{FOLDER}").collect()
+    except AnalysisException as error:
+        found = InputProblem(
+            file=root,
+            place=FOLDER,
+            value="",
+            rule="a fleet folder must hold its commit markers",
+            remedy="write it with 'kafka-planner snapshot convert SNAP --fleet …'",
+        )
+        msg = f"{root} is not a fleet"
+        raise BadInputError(msg, [found]) from error
+    return resolve(
+        Commit.from_document(row.asDict(recursive=True), file=f"{root}/{FOLDER}")
+        for row in rows
+    )
+
+
+def _without_hidden(
+    spark: SparkSession, table: DataFrame, visible: Visible, root: str
+) -> DataFrame:
+    """Leave out rows of compacted files whose snapshot was written anew since."""
+    keys = [
+        (f"{root}/{file}".rpartition("/")[2], *key)
+        for name, hidden in visible.hidden.items()
+        for files in visible.commits[name].files.values()
+        for file in files
+        for key in hidden
+    ]
+    if not keys:
+        return table
+    old = spark.createDataFrame(
+        sorted(set(keys)), "file_name string, cluster_id string, moment string"
+    ).select("file_name", "cluster_id", F.to_timestamp("moment").alias("taken_at"))
+    named = table.select("*", F.col("_metadata.file_name").alias("file_name"))
+    kept = named.join(F.broadcast(old), on=["file_name", *KEY], how="left_anti")
+    return kept.select(*table.columns)

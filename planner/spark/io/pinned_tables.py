@@ -1,0 +1,134 @@
+"""
+Tables of a catalog as they were at one moment.
+
+A job reads the tables of a fleet several times, and others write to them meanwhile. So
+each is read at the version that it had when the fleet was opened, where its format has
+versions. `fleet ingest` lists the snapshots that it writes in the table `commits`:
+withdrawn before a snapshot is replaced, and last once all its rows are there. If
+`commits` has the same version before and after the other tables are pinned, none of the
+snapshots that it lists was being written in between.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.commits import TABLES
+from planner.spark.io.catalog_tables import DELTA, ICEBERG, qualified
+from planner.spark.io.fleet_tables import KEY_TYPES, SCHEMAS
+from planner.spark.io.picked_columns import pick
+
+COMMITS = "commits"
+FIRST = "brokers"
+"""Table of which every snapshot has the first rows."""
+MOST_TRIES = 5
+Micros = tuple[str, int]
+_ICEBERG_SNAPSHOT = re.compile(r"current-snapshot-id=(\d+)")
+
+
+def pinned_tables(spark: SparkSession, schema: str) -> Mapping[str, DataFrame]:
+    """
+    Return the tables of a fleet as they are now, without rows of unlisted snapshots.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    schema
+        Schema of a catalog.
+
+    Raises
+    ------
+    BadInputError
+        If snapshots are written all the time.
+    """
+    commits = qualified(schema, COMMITS)
+    if not spark.catalog.tableExists(commits):
+        return _pinned(spark, schema)
+    for _ in range(MOST_TRIES):
+        version = version_of(spark, commits)
+        tables, listed = _pinned(spark, schema), contents_in(spark, schema).keys()
+        if version_of(spark, commits) == version:
+            return _without(tables, _keys_in(tables[FIRST]) - listed)
+    problem = InputProblem(
+        file=f"table:{schema}",
+        place=COMMITS,
+        value="",
+        rule="the table changed each time that the fleet was opened",
+        remedy="try again once 'fleet ingest' is done",
+    )
+    msg = f"cannot read table:{schema}"
+    raise BadInputError(msg, [problem])
+
+
+def _without(
+    tables: Mapping[str, DataFrame], unlisted: Collection[Micros]
+) -> Mapping[str, DataFrame]:
+    if not unlisted:
+        return tables
+    return {name: rows.where(~is_one_of(unlisted)) for name, rows in tables.items()}
+
+
+def contents_in(spark: SparkSession, schema: str) -> dict[Micros, str]:
+    """Return the content of each snapshot that a schema lists; none: it has no list."""
+    name = qualified(schema, COMMITS)
+    if not spark.catalog.tableExists(name):
+        return {}
+    micros = F.unix_micros("taken_at").alias("micros")
+    rows = spark.table(name).select("cluster_id", micros, "content").collect()
+    return {(row["cluster_id"], row["micros"]): row["content"] for row in rows}
+
+
+def is_one_of(keys: Collection[Micros]) -> Column:
+    """Return what holds for rows of some snapshots."""
+    texts = [f"{micros} {cluster_id}" for cluster_id, micros in sorted(keys)]
+    moment = F.unix_micros(F.col("taken_at").cast("timestamp")).cast("string")
+    found = F.concat(moment, F.lit(" "), F.col("cluster_id")).isin(*texts)
+    return F.coalesce(found, F.lit(False))
+
+
+def version_of(spark: SparkSession, name: str) -> int | None:
+    """Return the version that a table has now; `None`: empty, or without versions."""
+    said = _description(spark, name)
+    kind = said.get("Provider", "").lower()
+    if kind == DELTA:
+        (row,) = spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").collect()
+        return int(row["version"])
+    found = _ICEBERG_SNAPSHOT.search(said.get("Table Properties", ""))
+    return int(found[1]) if kind == ICEBERG and found else None
+
+
+def _description(spark: SparkSession, name: str) -> dict[str, str]:
+    """Return what a catalog says of a table; nothing of what it does not describe."""
+    try:
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    except AnalysisException:
+        return {}
+    return {row["col_name"]: str(row["data_type"]) for row in rows}
+
+
+def _pinned(spark: SparkSession, schema: str) -> dict[str, DataFrame]:
+    """Pin the table of brokers last: nothing of a snapshot is there before it."""
+    order = [name for name in TABLES if name != FIRST]
+    return {
+        name: _at_version(spark, qualified(schema, name)) for name in (*order, FIRST)
+    }
+
+
+def _at_version(spark: SparkSession, name: str) -> DataFrame:
+    version = version_of(spark, name)
+    if version is None:
+        return spark.table(name)
+    return spark.sql(f"SELECT * FROM {name} VERSION AS OF {version}")  # noqa: S608 - quoted
+
+
+def _keys_in(table: DataFrame) -> set[Micros]:
+    columns = [field.name for field in KEY_TYPES]
+    keys = pick(table, SCHEMAS[FIRST], columns).select(
+        "cluster_id", F.unix_micros("taken_at").alias("micros")
+    )
+    return {(row[0], row[1]) for row in keys.distinct().dropna().collect()}

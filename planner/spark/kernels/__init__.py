@@ -1,1 +1,0 @@
-"""Partitions added up in one pass, as plain Python or as machine code."""

@@ -1,0 +1,150 @@
+"""
+Rows merged into a table of a catalog: Delta Lake, Iceberg, whatever has MERGE.
+
+The rows that differ from those of the table, and the keys of those that are gone, come
+first. Where there are none nothing is committed. Else one MERGE on the keys writes them
+in one commit, which a reader sees whole or not at all, and which a job that was killed
+has made or not.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from planner.fleet.contracts.contract import TableContract
+from planner.spark.common.contract_columns import columns_of, versioned
+from planner.spark.common.table_times import day_of
+from planner.spark.io.catalog_tables import create_table, qualified, widen_table
+from planner.spark.io.fleet_tables import conform
+from planner.spark.scoring.fleet_scores import kept
+
+GONE, KNOWN = "_gone", "_known"
+"""Flags of staged rows: of a key that is gone, of one that the table may have."""
+NEW, OLD = "new", "old"
+
+
+def merge_rows(
+    rows: DataFrame, schema: str, contract: TableContract, replaced: Column | None
+) -> bool:
+    """
+    Merge rows into a table, which is made where there is none.
+
+    Parameters
+    ----------
+    rows
+        Rows in the columns of the contract, each key once.
+    schema
+        Schema of a catalog.
+    contract
+        The table.
+    replaced
+        Holds for rows of the table that are deleted unless they are among `rows`; it
+        may ask for the day in a column ``date``. `None`: none is.
+
+    Returns
+    -------
+    Whether anything differed, and was written.
+    """
+    spark, name = rows.sparkSession, qualified(schema, contract.name)
+    columns = columns_of(contract)
+    if spark.catalog.tableExists(name):
+        widen_table(spark, name, columns)
+    else:
+        create_table(spark, schema, contract, columns)
+    fresh = versioned(rows, contract)
+    staged = fresh.withColumns({GONE: F.lit(False), KNOWN: F.lit(True)})
+    if replaced is not None:
+        staged = _differences(fresh, _existing(fresh, name, replaced), contract.keys)
+    # Merged from what is kept: MERGE reads its source twice.
+    staged = kept(staged)
+    try:
+        span = _span(staged)
+        if not span["rows"]:
+            return False
+        on = _within(name, span, contract) & _same(name, NEW, contract.keys)
+        _merge(staged, name, contract, on, is_insert=not span["has_known"])
+    finally:
+        staged.unpersist()
+    return True
+
+
+def _existing(fresh: DataFrame, name: str, replaced: Column) -> DataFrame:
+    table = fresh.sparkSession.table(name)
+    dated = table.withColumn("date", day_of("taken_at"))
+    return conform(dated.where(replaced), fresh.schema)
+
+
+def _differences(
+    fresh: DataFrame, existing: DataFrame, keys: Sequence[str]
+) -> DataFrame:
+    """Return rows that are new or changed, and the keys of those that are gone."""
+    new = fresh.withColumn("_is", F.lit(True)).alias(NEW)
+    old = existing.withColumn("_was", F.lit(True)).alias(OLD)
+    joined = new.join(old, _same(NEW, OLD, keys), "full")
+    gone, added = F.col(f"{NEW}._is").isNull(), F.col(f"{OLD}._was").isNull()
+    others = [each for each in fresh.schema if each.name not in keys]
+    compared = [_comparable(each) for each in others]
+    same = reduce(Column.__and__, compared, F.lit(True))
+    named = [
+        F.when(gone, F.col(f"{OLD}.{key}")).otherwise(F.col(f"{NEW}.{key}")).alias(key)
+        for key in keys
+    ]
+    values = [F.col(f"{NEW}.{each.name}").alias(each.name) for each in others]
+    flags = [gone.alias(GONE), (~added).alias(KNOWN)]
+    return joined.where(gone | added | ~same).select(*named, *values, *flags)
+
+
+def _comparable(field: T.StructField) -> Column:
+    """Return whether a column is the same in both; maps as lists of their entries."""
+    new, old = F.col(f"{NEW}.{field.name}"), F.col(f"{OLD}.{field.name}")
+    if isinstance(field.dataType, T.MapType):
+        new, old = F.map_entries(new), F.map_entries(old)
+    return new.eqNullSafe(old)
+
+
+def _same(one: str, other: str, keys: Sequence[str]) -> Column:
+    pairs = [F.col(f"{one}.{k}").eqNullSafe(F.col(f"{other}.{k}")) for k in keys]
+    return reduce(Column.__and__, pairs)
+
+
+def _span(staged: DataFrame) -> Any:  # noqa: ANN401 - a row
+    """Return how many rows there are, from when to when, and whether any is known."""
+    time = F.col("taken_at")
+    return staged.agg(
+        F.count(F.lit(1)).alias("rows"),
+        F.count(time).alias("timed"),
+        F.max(KNOWN).alias("has_known"),
+        F.unix_micros(F.min(time)).alias("first"),
+        F.unix_micros(F.max(time)).alias("last"),
+    ).first()
+
+
+def _within(name: str, span: Any, contract: TableContract) -> Column:  # noqa: ANN401 - a row
+    """Return the span of time in which MERGE looks for keys: other files are left."""
+    if "taken_at" not in contract.keys or span["timed"] < span["rows"]:
+        return F.lit(True)
+    time = F.col(f"{name}.taken_at")
+    first, last = (F.timestamp_micros(F.lit(span[end])) for end in ("first", "last"))
+    return (time >= first) & (time <= last)
+
+
+def _merge(
+    staged: DataFrame,
+    name: str,
+    contract: TableContract,
+    on: Column,
+    *,
+    is_insert: bool,
+) -> None:
+    """Merge staged rows; where none is known nothing but new files is written."""
+    values = {each: F.col(f"{NEW}.{each}") for each in contract.schema.names}
+    others = {each: of for each, of in values.items() if each not in contract.keys}
+    is_gone = F.col(f"{NEW}.{GONE}")
+    merging = staged.alias(NEW).mergeInto(name, on)
+    if not is_insert:
+        merging = merging.whenMatched(is_gone).delete().whenMatched().update(others)
+    merging.whenNotMatched(~is_gone).insert(values).merge()

@@ -1,0 +1,291 @@
+"""Scores written by Spark, and the few rows of them that people look at."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.contracts.contract import TableContract
+from planner.fleet.contracts.results import RESULTS
+from planner.fleet.places import schema_of
+from planner.fleet.tables import EPOCH
+from planner.score.tables import SCHEMA
+from planner.spark.common.contract_columns import versioned
+from planner.spark.common.problem_rows import ERROR, WARNING
+from planner.spark.common.table_times import day_of
+from planner.spark.io.fleet_files import KEY
+from planner.spark.io.fleet_layout import micros_of, read_visible
+from planner.spark.io.fleet_tables import conform
+from planner.spark.io.pinned_tables import contents_in
+from planner.spark.output.kept_rows import KeptRows
+from planner.spark.scoring.fleet_scores import FleetScores, output_schema
+
+SCORES = "scores"
+PROBLEMS = "problems"
+DONE = "done"
+Scored = tuple[str, int]
+"""A snapshot: its cluster and its time, in microseconds since 1970."""
+NOTHING: Mapping[Scored, str] = MappingProxyType({})
+MOST_PROBLEMS = 1000
+_REMEDIES = {
+    ERROR: "take the snapshot again, or leave it out",
+    WARNING: "score it again once its tables are loaded",
+}
+
+
+def write_scores(
+    found: FleetScores,
+    folder: str,
+    *,
+    done: Mapping[Scored, str] = NOTHING,
+    kept: KeptRows | None = None,
+) -> None:
+    """
+    Write scores and problems as Parquet, a folder per day; days are replaced whole.
+
+    Parameters
+    ----------
+    found
+        Scores, and what is wrong.
+    folder
+        A path that Spark writes; `scores/` and `problems/` are made in it.
+    done
+        Hash of the content of each snapshot scored: written last, to `done/`, so that
+        what was killed halfway is not taken for done.
+    kept
+        Rows that stay in the days that are replaced; `None`: none.
+
+    Raises
+    ------
+    BadInputError
+        If nothing can be written there.
+    """
+    root = folder.rstrip("/")
+    spark, days = found.scores.sparkSession, {moment_text(at)[:10] for _, at in done}
+    with writing(folder):
+        problems, with_problems = _with_kept_problems(found.problems, root, kept)
+        _forget_problems(found.problems, root, days - with_problems)
+        scores = _with_kept(found.scores, f"{root}/{SCORES}", kept)
+        for name, table in ((SCORES, scores), (PROBLEMS, problems)):
+            _write_days(table, f"{root}/{name}", RESULTS[name])
+        if done:
+            path, table = f"{root}/{DONE}", done_table(spark, done)
+            _write_days(_with_kept(table, path, kept), path, RESULTS[DONE])
+
+
+def done_table(spark: SparkSession, done: Mapping[Scored, str]) -> DataFrame:
+    """Return the hash of the content of each snapshot as a table."""
+    rows = [(*key, content) for key, content in done.items()]
+    table = spark.createDataFrame(rows, "cluster_id string, n long, content string")
+    moment = F.timestamp_micros("n").alias("taken_at")
+    return table.select("cluster_id", moment, "content")
+
+
+def _with_kept(table: DataFrame, path: str, kept: KeptRows | None) -> DataFrame:
+    """Return rows together with those that stay beside them."""
+    if kept is None:
+        return table
+    return table.unionByName(kept.of(read_rows(table.sparkSession, path), table))
+
+
+def _with_kept_problems(
+    problems: DataFrame, root: str, kept: KeptRows | None
+) -> tuple[DataFrame, set[str]]:
+    """
+    Return problems together with those that stay, and the days that have such.
+
+    These come to the driver: the files that they are in are about to be replaced.
+    """
+    if kept is None:
+        return problems, set()
+    stay = kept.of(read_rows(problems.sparkSession, f"{root}/{PROBLEMS}"), problems)
+    rows = stay.withColumn("date", day_of("taken_at")).toArrow().combine_chunks()
+    if not len(rows):
+        return problems, set()
+    here = problems.sparkSession.createDataFrame(rows.drop_columns("date"))
+    return problems.unionByName(here), set(rows.column("date").to_pylist())
+
+
+def _forget_problems(problems: DataFrame, root: str, days: Iterable[str]) -> None:
+    """
+    Empty the problems of days that are scored anew.
+
+    Days without any write nothing, and so replace nothing. Spark alone may reach the
+    file system, and it can replace a folder, but not remove one.
+    """
+    path, spark = f"{root}/{PROBLEMS}", problems.sparkSession
+    try:
+        # Names alone: whatever is in the files, they are to go.
+        files = spark.read.format("binaryFile").load(path).select("path").collect()
+    except AnalysisException:
+        return
+    stale = {row["path"].partition("/date=")[2][:10] for row in files}
+    nothing = spark.createDataFrame([], problems.schema)
+    for day in sorted(stale & set(days)):
+        nothing.write.mode("overwrite").parquet(f"{path}/date={day}")
+
+
+@contextmanager
+def writing(folder: str) -> Iterator[None]:
+    """
+    Say what hinders Spark from writing to a folder.
+
+    Raises
+    ------
+    BadInputError
+        If something does.
+    """
+    try:
+        yield
+    except AnalysisException as error:
+        rule = f"Spark cannot write there: {str(error).splitlines()[0]}"
+        problem = InputProblem(
+            file=folder, place="", value="", rule=rule, remedy="name another place"
+        )
+        msg = f"will not write {folder}"
+        raise BadInputError(msg, [problem]) from error
+
+
+def write_rows(
+    table: DataFrame,
+    path: str,
+    contract: TableContract,
+    *,
+    replaces: bool,
+    kept: KeptRows | None = None,
+) -> None:
+    """
+    Write rows as Parquet, a folder per day of `taken_at` where they are by day.
+
+    Parameters
+    ----------
+    table
+        The rows; each of their tasks writes what it has.
+    path
+        A path that Spark writes.
+    contract
+        Columns of the table.
+    replaces
+        Whether they take the place of all that is there, or are added to it.
+    kept
+        Rows that are not replaced in the days of `table`; other days stay as they are.
+        `None`: none.
+
+    Raises
+    ------
+    BadInputError
+        If nothing can be written there.
+    """
+    with writing(path):
+        if replaces and kept is not None:
+            _write_days(_with_kept(table, path, kept), path, contract)
+            return
+        days, rows = [], versioned(table, contract)
+        if contract.is_by_day:
+            days, rows = ["date"], rows.withColumn("date", day_of("taken_at"))
+        mode = "overwrite" if replaces else "append"
+        rows.write.mode(mode).partitionBy(*days).parquet(path)
+
+
+def read_rows(spark: SparkSession, path: str) -> DataFrame | None:
+    """Return a table that was written before; `None` where there is none."""
+    try:
+        return spark.read.parquet(path)
+    except AnalysisException:
+        return None
+
+
+def _write_days(table: DataFrame, path: str, contract: TableContract) -> None:
+    (
+        versioned(table, contract)
+        .withColumn("date", day_of("taken_at"))
+        .repartition("date")
+        .sortWithinPartitions(*KEY)
+        .write.mode("overwrite")
+        .option("partitionOverwriteMode", "dynamic")
+        .partitionBy("date")
+        .parquet(path)
+    )
+
+
+def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
+    """
+    Return the hash of the content of each snapshot of a fleet.
+
+    None of tables of a catalog that do not list it.
+
+    Raises
+    ------
+    BadInputError
+        If it is no fleet folder.
+    """
+    schema = schema_of(folder)
+    if schema is not None:
+        return contents_in(spark, schema)
+    snapshots = read_visible(spark, folder.rstrip("/")).snapshots
+    return {
+        (cluster_id, micros_of(taken_at)): content
+        for (cluster_id, taken_at), content in snapshots.items()
+    }
+
+
+def problem_rows(found: FleetScores, severity: str = ERROR) -> list[InputProblem]:
+    """Return what is wrong, or what is warned of, the first thousand of it."""
+    told = found.problems.where(F.col("severity") == severity)
+    shown = told.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
+    rows = shown.withColumn("micros", F.unix_micros("taken_at")).collect()
+    return [
+        InputProblem(
+            file=f"{row['cluster_id']} at {moment_text(row['micros'] or 0)}",
+            place=f"{row['table']}: {row['place']}",
+            value=row["value"],
+            rule=row["rule"],
+            remedy=_REMEDIES[severity],
+        )
+        for row in rows
+    ]
+
+
+def cluster_documents(
+    scores: DataFrame, now: datetime
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return the figures of each cluster, by its id and time in microseconds."""
+    first, last = map(SCHEMA.names.index, ("total", "known_fraction"))
+    columns = SCHEMA.names[first : last + 1]
+    table = conform(scores.where(F.col("level") == "cluster"), output_schema())
+    timed = table.withColumn("micros", F.unix_micros("taken_at"))
+    documents: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in timed.orderBy(*KEY, "resource").collect():
+        head = _head(row.asDict(recursive=True), now)
+        document = documents.setdefault((row["cluster_id"], row["micros"]), head)
+        document["resources"][row["resource"]] = {name: row[name] for name in columns}
+    return documents
+
+
+def moment_text(micros: int) -> str:
+    """Return a time as snapshots write it; rows of Spark have the driver's zone."""
+    return f"{EPOCH + timedelta(microseconds=micros):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _head(row: dict[str, Any], now: datetime) -> dict[str, Any]:
+    micros = row["micros"]
+    age = (now - EPOCH - timedelta(microseconds=micros)).total_seconds()
+    return {
+        "cluster_id": row["cluster_id"],
+        "taken_at": moment_text(micros) if micros else None,
+        "data_age_s": max(age, 0.0) if micros else None,
+        "brokers": row["brokers"],
+        "partitions": row["partitions"],
+        "replicas": row["replicas"],
+        "resources": {},
+        "violations": row["violations"],
+        "complete": row["complete"],
+        "min_bytes_to_balance": None,
+        "num_hot_spots": None,
+    }

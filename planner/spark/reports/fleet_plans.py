@@ -1,0 +1,249 @@
+"""Plans of a fleet: the planner's own core on every cluster, inside Spark."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.fleet.plans import (
+    FAILED,
+    REFUSED,
+    SCHEMA,
+    Asked,
+    NamedRequest,
+    lost_row,
+    plan_row,
+)
+from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
+from planner.fleet.scenarios import FleetScenario
+from planner.fleet.selection import ALL, SnapshotSelection
+from planner.plan.request import PlanRequest
+from planner.snapshot.columns import ArrowTable
+from planner.spark.common.snapshot_headers import time_of
+from planner.spark.io.corrupt_files import Broken, around_broken
+from planner.spark.io.fleet_opening import open_fleet
+from planner.spark.io.fleet_tables import Fleet, conform
+from planner.spark.io.snapshot_selection import narrowed
+from planner.spark.output.destination import Destination, destination_at
+from planner.spark.output.kept_rows import kept_beside
+from planner.spark.per_snapshot.map_snapshots import Whole, on_each, row_schema
+from planner.spark.per_snapshot.snapshot_jobs import Job, latest, sizes_of
+
+PLANS = "plans"
+SCENARIOS = "scenarios"
+SCHEMAS = {PLANS: SCHEMA, SCENARIOS: SCENARIO_SCHEMA}
+"""The tables that answers go to, and their columns."""
+LARGE = frozenset({"certificate", "plan", "files", "answer"})
+"""Columns that are not read back."""
+
+
+def plan_fleet(
+    spark: SparkSession,
+    fleet: str | Fleet,
+    requests: Mapping[str, PlanRequest],
+    *,
+    history: bool = False,
+) -> DataFrame:
+    """
+    Plan every cluster of a fleet for every request.
+
+    Parameters
+    ----------
+    spark
+        The session; of Spark Connect too.
+    fleet
+        A path that Spark reads, ``table:SCHEMA``, or the tables themselves.
+    requests
+        What is asked of each cluster, by names of yours: a sweep is several.
+    history
+        Whether every snapshot is planned, not only the last of each cluster.
+
+    Returns
+    -------
+    DataFrame
+        A row per snapshot and request, in the columns of `planner.fleet.plans`: status,
+        certificate, plan.json and the other files; a `reason` where there is no plan.
+    """
+    named = [NamedRequest(name=name, request=each) for name, each in requests.items()]
+    return _of_fleet(spark, fleet, named, PLANS, history=history)
+
+
+def play_fleet(
+    spark: SparkSession,
+    fleet: str | Fleet,
+    scenarios: Sequence[FleetScenario],
+    *,
+    history: bool = False,
+) -> DataFrame:
+    """
+    Play every scenario on every cluster of a fleet.
+
+    Parameters
+    ----------
+    spark, fleet, history
+        As of `plan_fleet`.
+    scenarios
+        As `planner.fleet.scenarios.read_fleet_scenarios` reads them.
+
+    Returns
+    -------
+    DataFrame
+        A row per snapshot and scenario, in the columns of `planner.fleet.scenarios`:
+        what `what-if` answers, and the plan; a `reason` where it does not hold, or
+        does not fit the cluster.
+    """
+    return _of_fleet(spark, fleet, scenarios, SCENARIOS, history=history)
+
+
+def _of_fleet(
+    spark: SparkSession,
+    fleet: str | Fleet,
+    asked: Sequence[Asked],
+    table: str,
+    *,
+    history: bool,
+) -> DataFrame:
+    tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet
+    if tables.files is None:
+        tables = tables.canonical()
+    sizes = sizes_of(tables)
+    wanted = sizes if history else latest(sizes)
+    jobs = [size.job(each.name) for size in wanted for each in asked]
+    return _answered(spark, tables, jobs, asked, SCHEMAS[table])
+
+
+def _answered(
+    spark: SparkSession,
+    fleet: Fleet,
+    jobs: Sequence[Job],
+    asked: Sequence[Asked],
+    schema: Any,  # noqa: ANN401 - an Arrow schema
+) -> DataFrame:
+    by_name = {each.name: each for each in asked}
+    rows = row_schema(schema)
+
+    def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
+        (snapshot,) = snapshots
+        if snapshot.flaw:
+            row = lost_row(by_name[name], snapshot.flaw)
+        else:
+            row = plan_row(snapshot.tables, snapshot.header, by_name[name])
+        return pa.Table.from_pylist([row], schema=rows)
+
+    return on_each(spark, fleet, jobs, work, schema)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetPlanned:
+    """
+    What `fleet plan` did.
+
+    Parameters
+    ----------
+    rows
+        Of the plans made now, without their files.
+    skipped
+        How many had been made before.
+    """
+
+    rows: list[dict[str, Any]]
+    skipped: int
+
+    @property
+    def broken(self) -> int:
+        """Clusters for which there is no plan."""
+        return sum(row["status"] in {REFUSED, FAILED} for row in self.rows)
+
+
+def plan_folder(
+    spark: SparkSession,
+    folder: str,
+    asked: Sequence[Asked],
+    output: str,
+    *,
+    table: str = PLANS,
+    history: bool,
+    again: bool,
+    selection: SnapshotSelection = ALL,
+) -> FleetPlanned:
+    """
+    Answer for a fleet; what is there already is not asked again.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        The fleet.
+    asked
+        Requests, or scenarios.
+    output, table
+        Where the table goes, a path that Spark writes or ``table:CATALOG.SCHEMA``, and
+        which of `SCHEMAS` it is.
+    history
+        Whether every snapshot is asked about, not only the last of each cluster.
+    again
+        Whether all is answered anew, in the place of what is there.
+    selection
+        The snapshots that count; the last of a cluster is the last of these.
+
+    Raises
+    ------
+    BadInputError
+        If the folder is no fleet, no cluster matches, or nothing can be written.
+    """
+
+    def run(broken: Broken) -> FleetPlanned:
+        fleet = narrowed(open_fleet(spark, folder, broken=broken), selection)
+        sizes = sizes_of(fleet)
+        target = destination_at(spark, output)
+        done = set() if again else _done(target, table)
+        hashes = {each.name: each.hash for each in asked}
+        wanted = [
+            (size, name)
+            for size in (sizes if history else latest(sizes))
+            for name in hashes
+        ]
+        jobs = [
+            size.job(name)
+            for size, name in wanted
+            if (size.cluster_id, size.micros, name, hashes[name]) not in done
+        ]
+        if not jobs:
+            return FleetPlanned(rows=[], skipped=len(wanted))
+        made = _answered(spark, fleet, jobs, asked, SCHEMAS[table])
+        kept = kept_beside(fleet, selection, jobs) if again else None
+        target.write(table, made, replaces=again, kept=kept)
+        fresh = {(job.cluster_id, *job.times, job.name) for job in jobs}
+        rows = [
+            row
+            for row in _written(target, table)
+            if (row["cluster_id"], row["micros"], row["request"]) in fresh
+            and row["request_hash"] == hashes[row["request"]]
+        ]
+        return FleetPlanned(rows=rows, skipped=len(wanted) - len(jobs))
+
+    return around_broken(run)
+
+
+def _done(target: Destination, table: str) -> set[tuple[Any, ...]]:
+    """Return which answers are there: cluster, time, request."""
+    names = ("cluster_id", "micros", "request", "request_hash")
+    return {tuple(row[n] for n in names) for row in _written(target, table)}
+
+
+def _written(target: Destination, name: str) -> list[dict[str, Any]]:
+    """Return the answers that are there, without what is large."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    table = target.read(name)
+    if table is None:
+        return []
+    # Plans of older versions say less.
+    shown = conform(table, from_arrow_schema(row_schema(SCHEMAS[name], LARGE)))
+    timed = shown.withColumn("micros", F.unix_micros("taken_at"))
+    rows = timed.drop("taken_at").orderBy("cluster_id", "micros", "request").collect()
+    return [row.asDict() | {"taken_at": time_of(row["micros"])} for row in rows]

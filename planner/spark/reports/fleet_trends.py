@@ -1,0 +1,141 @@
+"""Trends of a fleet, and how its balance changed, of the scores that it has."""
+
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.contracts.schemas import FIGURES
+from planner.fleet.selection import ALL, SnapshotSelection
+from planner.fleet.trends import DAYS, NEEDED, SCHEMA, trend_table
+from planner.spark.common.snapshot_headers import time_of
+from planner.spark.io.snapshot_selection import rows_selected
+from planner.spark.output.destination import destination_at
+from planner.spark.output.score_tables import SCORES
+
+TRENDS = "trends"
+BALANCE = "balance"
+
+
+def trends(scores: DataFrame) -> DataFrame:
+    """
+    Return how fast everything grows, and when it is full.
+
+    Parameters
+    ----------
+    scores
+        A table of scores: several times of several clusters.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `planner.fleet.trends`, computed by its very code: a cluster, a
+        level and a resource at a time.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def of_group(rows: pa.Table) -> pa.Table:
+        return trend_table(rows)
+
+    grouped = scores.select(*NEEDED).groupBy("cluster_id", "level", "resource")
+    return grouped.applyInArrow(of_group, from_arrow_schema(SCHEMA))
+
+
+def balance_changes(scores: DataFrame) -> DataFrame:
+    """
+    Return how the balance of clusters changed from one snapshot to the next.
+
+    Returns
+    -------
+    DataFrame
+        A row per cluster, snapshot but the first, and resource: `before`, when the one
+        before was taken; of each of `FIGURES` its value, the one `…_before` and their
+        difference, `…_change`.
+    """
+    rows = scores.where(F.col("level") == "cluster")
+    order = Window.partitionBy("cluster_id", "resource").orderBy("taken_at")
+    lagged = rows.select(
+        "cluster_id",
+        "taken_at",
+        "resource",
+        F.lag("taken_at").over(order).alias("before"),
+        *FIGURES,
+        *(F.lag(name).over(order).alias(f"{name}_before") for name in FIGURES),
+    )
+    changes = [
+        (F.col(name) - F.col(f"{name}_before")).alias(f"{name}_change")
+        for name in FIGURES
+    ]
+    return lagged.where(F.col("before").isNotNull()).select("*", *changes)
+
+
+def trends_folder(
+    spark: SparkSession,
+    folder: str,
+    output: str,
+    *,
+    selection: SnapshotSelection = ALL,
+) -> list[dict[str, Any]]:
+    """
+    Write the trends of scores; what is there is replaced.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    folder
+        Results of `fleet score`: a folder, or ``table:CATALOG.SCHEMA``.
+    output
+        Where `trends` and `balance` go, likewise.
+    selection
+        The snapshots that count.
+
+    Returns
+    -------
+    Brokers that are full first, the first hundred.
+
+    Raises
+    ------
+    BadInputError
+        If there are no scores, no cluster matches, or nothing can be written.
+    """
+    every = destination_at(spark, folder).read(SCORES)
+    if every is None:
+        raise _no_scores(folder)
+    scores = rows_selected(every, selection)
+    target = destination_at(spark, output)
+    target.write(TRENDS, trends(scores), replaces=True)
+    target.write(BALANCE, balance_changes(scores), replaces=True)
+    found = target.read(TRENDS)
+    return [] if found is None else soonest(found)
+
+
+def _no_scores(folder: str) -> BadInputError:
+    problem = InputProblem(
+        file=folder,
+        place=SCORES,
+        value="",
+        rule="must be a folder of scores",
+        remedy="write it with 'kafka-planner fleet score FLEET -o …'",
+    )
+    return BadInputError(f"{folder} has no scores", [problem])
+
+
+def soonest(found: DataFrame, most: int = 100) -> list[dict[str, Any]]:
+    """Return the brokers that reach a threshold first."""
+    brokers = found.where(
+        (F.col("level") == "broker") & F.col("days_until_threshold").isNotNull()
+    )
+    order = (*DAYS, "cluster_id", "broker", "resource")
+    micros = F.unix_micros("taken_at").alias("micros")
+    first = brokers.select("*", micros).drop("since").orderBy(*order).limit(most)
+    return [
+        {
+            name: time_of(row["micros"]) if name == "taken_at" else row[name]
+            for name in SCHEMA.names
+            if name != "since"
+        }
+        for row in first.collect()
+    ]

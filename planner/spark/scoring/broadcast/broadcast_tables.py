@@ -1,0 +1,302 @@
+"""What tasks must know of many snapshots: brokers and log dirs."""
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from planner.errors import UnreadableFileError
+from planner.snapshot.columns import ArrowTable
+from planner.spark.common.problem_rows import Row
+from planner.spark.io.fleet_files import KEY, FleetFiles, TableFile, read_file
+from planner.spark.io.fleet_tables import KEY_TYPES, Fleet
+from planner.spark.scoring.broadcast.broadcast_columns import (
+    CHECKED,
+    EMPTY,
+    GROUND_COLUMNS,
+    ORDER,
+    cast_ground,
+    with_keys,
+)
+from planner.spark.scoring.broadcast.topic_settings import saying
+from planner.spark.scoring.shuffle.shuffle_rows import (
+    Buckets,
+    Key,
+    buckets_for,
+    by_key,
+    micros_of,
+)
+from planner.spark.scoring.shuffle.stacked_tables import part_of, tagged, union_of
+from planner.spark.scoring.sums.partial_sums import Ground
+
+Flaw = dict[str, str]
+"""Problem of a file, in the columns of `planner.spark.common.problem_rows.FOUND`."""
+_SAYING = "saying"
+GROUNDS_KEPT, SMALL_KEPT, SMALL_BROKERS = 32, 2_000, 100
+"""
+Snapshots whose brokers stay put together, and others, of few brokers: several tasks ask
+for large ones, and a task twice for each of many small ones.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Grounds:
+    """
+    What partitions must know of the brokers of their snapshots, of many snapshots.
+
+    Parameters
+    ----------
+    tables
+        Tables by name, sorted by cluster and time.
+    rows
+        Per table, first row and number of rows of each snapshot.
+    flaws
+        Per snapshot, the files of its that cannot be read.
+    problems
+        Per snapshot, what is wrong with the cells of these tables.
+    partitions
+        Per snapshot about how many it has, where that is known.
+    num_saying
+        How many topics say what their partitions must know, where Spark joins it.
+
+    Notes
+    -----
+    Every task is handed them, and a process that has taken them apart keeps them until
+    it is handed others.
+    """
+
+    tables: Mapping[str, ArrowTable]
+    rows: Mapping[str, Mapping[Key, tuple[int, int]]]
+    flaws: Mapping[Key, Sequence[Flaw]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    partitions: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
+    problems: Mapping[Key, Sequence[Row]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    num_saying: int = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make them of bytes, unless they are there already."""
+        return _handed, self._packed
+
+    @cached_property
+    def _packed(self) -> tuple[str, bytes]:
+        by_key = (dict(self.rows), dict(self.flaws), dict(self.partitions))
+        parts = (self.tables, *by_key, dict(self.problems), self.num_saying)
+        return uuid4().hex, pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+
+    def part(self, name: str, key: Key) -> ArrowTable:
+        """Return the rows of one table that belong to a snapshot, as they were read."""
+        return self.tables[name].slice(*self.rows[name].get(key, (0, 0)))
+
+    def of(self, key: Key) -> Ground:
+        """Return what belongs to one snapshot: each broker once."""
+        is_small = self.rows["brokers"].get(key, (0, 0))[1] <= SMALL_BROKERS
+        return self._of_small(key) if is_small else self._of_large(key)
+
+    @cached_property
+    def _of_large(self) -> Callable[[Key], Ground]:
+        return lru_cache(GROUNDS_KEPT)(self._make)
+
+    @cached_property
+    def _of_small(self) -> Callable[[Key], Ground]:
+        return lru_cache(SMALL_KEPT)(self._make)
+
+    def _make(self, key: Key) -> Ground:
+        said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()
+        dirs = self.part("log_dirs", key)
+        return Ground(
+            min_isr=said[0] if said else 1,
+            brokers=_once(self.part("brokers", key)),
+            log_dirs=dirs.filter(pc.is_valid(dirs.column("path"))),
+        )
+
+    def buckets(self, key: Key) -> Buckets:
+        """Return the buckets that the topics of a snapshot go into."""
+        brokers = self.rows["brokers"].get(key, (0, 0))[1]
+        return buckets_for(brokers, self.partitions.get(key, 0))
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """Every snapshot that one of the tables names, or one of their files."""
+        named = [*self.rows.values(), self.flaws]
+        return list(dict.fromkeys(key for rows in named for key in rows))
+
+
+_HERE: dict[str, Grounds] = {}
+
+
+def _handed(name: str, packed: bytes) -> Grounds:
+    """Return what was handed to this process last, if it is that."""
+    if name not in _HERE:
+        _HERE.clear()
+        _HERE[name] = Grounds(*pickle.loads(packed))  # noqa: S301 - our own
+    return _HERE[name]
+
+
+def _once(brokers: ArrowTable) -> ArrowTable:
+    """Return each broker once; that one stands twice is said elsewhere."""
+    known = brokers.filter(pc.is_valid(brokers.column("id")))
+    ids = known.column("id").to_numpy()
+    is_first = np.ones(len(known), dtype=np.bool_)
+    is_first[1:] = ids[1:] != ids[:-1]
+    return known.filter(pa.array(is_first))
+
+
+def grounds_of(fleet: Fleet) -> Grounds:
+    """Collect what is as large as brokers and log dirs."""
+    num_saying = 0
+    if fleet.files is None:
+        flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
+        (read, num_saying), partitions = _of_tables(fleet), dict[Key, int]()
+    else:
+        read, flaws = _of_files(fleet.files)
+        partitions = _partitions_of(fleet.files)
+    problems: dict[Key, list[Row]] = {}
+    tables, rows = {}, {}
+    for name, found in read.items():
+        clean = _cleaned(name, found, problems)
+        rows[name] = _spans(clean)
+        tables[name] = clean.drop_columns(list(KEY)).combine_chunks()
+    for key in dict.fromkeys(key for spans in rows.values() for key in spans):
+        if fleet.column_flaws:
+            problems.setdefault(key, []).extend(map(dict, fleet.column_flaws))
+    return Grounds(tables, rows, flaws, partitions, problems, num_saying)
+
+
+def _cleaned(
+    name: str, parts: Sequence[ArrowTable], problems: dict[Key, list[Row]]
+) -> ArrowTable:
+    """Cast the parts of a table, and sort them; note what is wrong with whose cells."""
+    tables = [EMPTY[name]]
+    for part in _alike(parts):
+        cast, found = cast_ground(name, part)
+        tables.append(cast.select(EMPTY[name].column_names))
+        if found:
+            # Rarely so; then each snapshot by itself tells which of them it is.
+            ordered = with_keys(part).sort_by([(c, "ascending") for c in KEY])
+            for key, rows in by_key(ordered):
+                _, own = cast_ground(name, rows)
+                problems.setdefault(key, []).extend(own)
+    order = [*KEY, *filter(None, [ORDER.get(name)])]
+    together = pa.concat_tables(tables)
+    return together.sort_by([(column, "ascending") for column in order])
+
+
+def _alike(parts: Sequence[ArrowTable]) -> Iterator[ArrowTable]:
+    """Yield parts of one schema together: each is cast in a dozen calls."""
+    found: dict[pa.Schema, list[ArrowTable]] = {}
+    for part in parts:
+        plain = part.replace_schema_metadata()
+        found.setdefault(plain.schema, []).append(plain)
+    return map(pa.concat_tables, found.values())
+
+
+def _partitions_of(files: FleetFiles) -> dict[Key, int]:
+    """Return how many partitions snapshots have, were those of a file alike."""
+    found: dict[Key, int] = {}
+    for file in files.tables.get("partitions", ()):
+        each = file.rows // max(len(file.snapshots), 1)
+        for key in file.snapshots:
+            found[key] = found.get(key, 0) + each
+    return found
+
+
+def _of_files(
+    files: FleetFiles,
+) -> tuple[dict[str, list[ArrowTable]], dict[Key, list[Flaw]]]:
+    """Read files, a row group at a time."""
+    flaws: dict[Key, list[Flaw]] = {}
+    found = {}
+    for name, columns in GROUND_COLUMNS.items():
+        kinds = dict.fromkeys(columns)
+        tables = [*files.rows_given(name, kinds)]
+        for file in files.tables.get(name, ()):
+            try:
+                tables += read_file(file.alone, kinds)
+            except UnreadableFileError as error:
+                _note(flaws, name, file, str(error))
+        found[name] = tables
+    return found, flaws
+
+
+def _note(
+    flaws: dict[Key, list[Flaw]], name: str, file: TableFile, reason: str
+) -> None:
+    for key, flaw in flaws_of(name, file, reason):
+        flaws.setdefault(key, []).append(flaw)
+
+
+def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Flaw]]:
+    """
+    Yield the snapshots that a file takes with it, and what to say of each.
+
+    Parameters
+    ----------
+    name
+        Of its table.
+    file, reason
+        The file, and why it cannot be read.
+    """
+    for key in file.snapshots:
+        yield key, {"table": name, "place": file.path, "value": "", "rule": reason}
+
+
+def _of_tables(fleet: Fleet) -> tuple[dict[str, list[ArrowTable]], int]:
+    """Ask Spark; return the tables, and how many topics say something."""
+    chosen = {
+        name: _without_texts(fleet.tables()[name].select(*KEY, *columns), name)
+        for name, columns in GROUND_COLUMNS.items()
+    }
+    parts = [tagged(table, name) for name, table in chosen.items()]
+    no_key = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
+    counted = saying(fleet.topics).groupBy().count().select(*no_key, "count")
+    # One question, not four.
+    together = union_of([*parts, tagged(counted, _SAYING)]).toArrow()
+    (count,) = part_of(together, _SAYING).column("count").to_pylist()
+    return {name: [_part_with_key(together, name)] for name in chosen}, count
+
+
+def _without_texts(table: DataFrame, name: str) -> DataFrame:
+    """Leave of maps that are only checked, as of tags, what may be wrong with them."""
+    for column in CHECKED.get(name, ()):
+        kind = table.schema[column].dataType
+        if isinstance(kind, T.MapType) and isinstance(kind.valueType, T.StringType):
+            wrong = F.map_filter(column, lambda _, value: value.isNull())
+            table = table.withColumn(column, wrong)
+    return table
+
+
+def _part_with_key(together: ArrowTable, name: str) -> ArrowTable:
+    """Return the rows of one part of a union, with their keys."""
+    rows = together.filter(pc.is_valid(together.column(name)))
+    part = part_of(rows, name)
+    for at, column in enumerate(KEY):
+        part = part.add_column(at, column, rows.column(column))
+    return part
+
+
+def _spans(table: ArrowTable) -> dict[Key, tuple[int, int]]:
+    """Return the first row and the number of rows of each snapshot."""
+    if not len(table):
+        return {}
+    names = table.column("cluster_id").combine_chunks().dictionary_encode()
+    codes = names.indices.fill_null(-1).to_numpy()
+    micros = micros_of(table)
+    is_new = (codes[1:] != codes[:-1]) | (micros[1:] != micros[:-1])
+    start = np.append(0, np.nonzero(is_new)[0] + 1)
+    lengths = np.diff(np.append(start, len(table)))
+    ids = table.column("cluster_id").take(pa.array(start)).to_pylist()
+    spans = zip(start.tolist(), lengths.tolist(), strict=True)
+    return dict(zip(zip(ids, micros[start].tolist(), strict=True), spans, strict=True))

@@ -1,0 +1,169 @@
+"""
+What topics say that the partitions of theirs must know: their min ISR, their storage.
+
+It is looked up where partitions are added up, so that nobody holds what all topics of a
+fleet say.
+"""
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.errors import UnreadableFileError
+from planner.snapshot.columns import MAX_INT32, STRING_MAP, TOPICS, ArrowTable
+from planner.snapshot.facts import MIN_ISR, config_values
+from planner.spark.common.cell_casts import cast_cells
+from planner.spark.common.problem_rows import FOUND
+from planner.spark.io.fleet_files import KEY, FleetFiles
+from planner.spark.io.picked_columns import config_of
+from planner.spark.per_snapshot.whole_snapshots import SnapshotReader
+from planner.spark.scoring.shuffle.shuffle_rows import Key
+
+SAID = pa.schema(
+    [("topic", pa.string()), ("is_shared", pa.bool_()), ("min_isr", pa.int32())]
+)
+"""Of topics that say something."""
+BESIDE = {name: f"said_{name}" for name in SAID.names if name != "topic"}
+"""What is said, as it stands beside partitions."""
+MOST_BROADCAST = 1_000_000
+"""Topics that say something: so many every executor may hold, in some 100 MB."""
+SNAPSHOTS_KEPT = 8
+_KINDS = {"topic": pa.string(), "storage": pa.string(), "configs": STRING_MAP}
+_COLUMNS = tuple(column for column in TOPICS.columns if column.name in _KINDS)
+Said = Callable[[Key, ArrowTable], tuple[ArrowTable, ArrowTable]]
+"""
+A snapshot and some of its partitions; what their topics say, at least, and what is
+wrong with the files that say so, in the columns of `FOUND`.
+"""
+
+
+def said_beside(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
+    """Return what stands beside partitions that `with_said` has joined."""
+    columns = ["topic", *BESIDE.values()]
+    table = pa.table({name: _plain(rows.column(name)) for name in columns})
+    once = table.group_by("topic").aggregate([(n, "max") for n in BESIDE.values()])
+    said = once.select(["topic", *(f"{name}_max" for name in BESIDE.values())])
+    return said.rename_columns(SAID.names), FOUND.empty_table()
+
+
+def nothing_said(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
+    """Return what topics say where none says anything."""
+    return SAID.empty_table(), FOUND.empty_table()
+
+
+def _plain(column: ArrowTable) -> ArrowTable:
+    is_text = pa.types.is_dictionary(column.type)
+    return column.cast(column.type.value_type) if is_text else column
+
+
+def saying(topics: DataFrame) -> DataFrame:
+    """
+    Return the topics that say something, and what: `KEY`, `topic`, `BESIDE`.
+
+    Parameters
+    ----------
+    topics
+        The canonical table.
+    """
+    storage = F.col("storage").cast("string")
+    said = {
+        "is_shared": F.coalesce(storage == "shared", F.lit(False)),
+        "min_isr": config_of(topics, "configs", MIN_ISR).try_cast("int"),
+    }
+    told = topics.select(
+        *KEY,
+        F.col("topic").cast("string").alias("topic"),
+        *(value.alias(BESIDE[name]) for name, value in said.items()),
+    )
+    return told.where(F.col(BESIDE["is_shared"]) | F.col(BESIDE["min_isr"]).isNotNull())
+
+
+def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
+    """
+    Return partitions with what their topics say beside them, joined by Spark.
+
+    Parameters
+    ----------
+    partitions
+        Rows with `KEY` and `topic`.
+    told
+        Result of `saying`.
+    count
+        How many rows that has. Spark knows no better than that they may be as many as
+        all topics, and would sort all partitions to join them.
+    """
+    theirs = {name: f"their_{name}" for name in (*KEY, "topic")}
+    # One that stands twice is refused elsewhere, and must not double partitions here.
+    once = told.withColumnsRenamed(theirs).dropDuplicates(list(theirs.values()))
+    if count <= MOST_BROADCAST:
+        once = F.broadcast(once)
+    # Rows without a key or topic are refused elsewhere, too: null need not match null.
+    own = {name: partitions[name] for name in KEY}
+    own["topic"] = partitions["topic"].cast("string")
+    is_its = [own[name] == once[alias] for name, alias in theirs.items()]
+    return partitions.join(once, is_its, "left").drop(*theirs.values())
+
+
+class SaidInFiles:
+    """
+    Reads what the topics of a snapshot say, in the task that asks.
+
+    Parameters
+    ----------
+    files
+        Of the fleet.
+    """
+
+    def __init__(self, files: FleetFiles) -> None:
+        self._files = files
+        self._heard: dict[Key, ArrowTable] = {}
+        self._of = lru_cache(SNAPSHOTS_KEPT)(self._read)
+
+    def hear(self, key: Key, topics: ArrowTable) -> None:
+        """Take the settings of all topics of a snapshot, which were read anyway."""
+        self._heard[key] = said_of(topics)
+
+    def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
+        """Return what all topics of a snapshot say that say something."""
+        if key in self._heard:
+            return self._heard[key], FOUND.empty_table()
+        return self._of(key)
+
+    @cached_property
+    def _reader(self) -> SnapshotReader:
+        return SnapshotReader(self._files, {"topics": _KINDS})
+
+    def _read(self, key: Key) -> tuple[ArrowTable, ArrowTable]:
+        try:
+            topics = self._reader.tables(key)["topics"]
+        except UnreadableFileError as error:
+            flaw = {"table": "topics", "place": error.file, "value": ""}
+            flaws = [flaw | {"rule": str(error)}]
+            return SAID.empty_table(), pa.Table.from_pylist(flaws, schema=FOUND)
+        # What is wrong with them is told by whoever lists them.
+        cast, _ = cast_cells(topics, _COLUMNS, "topics")
+        return said_of(cast), FOUND.empty_table()
+
+
+def said_of(topics: ArrowTable) -> ArrowTable:
+    """Return what topics say, of those that do: the columns of `SAID`."""
+    shared = pc.equal(topics.column("storage"), "shared")
+    is_shared = pc.fill_null(shared, fill_value=False)
+    min_isr = pa.array(min_isr_of(topics.column("configs")), pa.int32())
+    columns = [topics.column("topic"), is_shared, min_isr]
+    table = pa.Table.from_arrays(columns, schema=SAID)
+    return table.filter(pc.or_(is_shared, min_isr.is_valid())).combine_chunks()
+
+
+def min_isr_of(configs: Any) -> list[int | None]:  # noqa: ANN401 - a column of maps
+    """Return what each row says of the least in sync; no number says nothing."""
+    found: list[int | None] = [None] * len(configs)
+    for row, text in zip(*config_values(configs, MIN_ISR), strict=True):
+        is_number = text.strip().isdecimal() and int(text) <= MAX_INT32
+        found[row] = int(text) if is_number else None
+    return found

@@ -1,0 +1,103 @@
+"""
+Partitions added up in one pass: by the place of their replicas, by topic, by factor.
+
+Plain Python over arrays. A few partitions run it as it is, many run the same functions
+compiled by numba. What it counts is what `placement.model.load.weigh` and
+`placement.score.rule_violations` define; the tests hold it against them.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from placement.core.search.kernels import jit
+from planner.spark.scoring.kernels import load_sums, violation_rows
+from planner.spark.scoring.kernels.load_sums import put, spread, total_up, weigh
+from planner.spark.scoring.kernels.tally import BLOCK, NUM_LISTED, NUM_PARTITIONS, Table
+from planner.spark.scoring.kernels.violation_rows import (
+    factor_of,
+    find_brokers,
+    follow_numbers,
+    is_odd,
+    is_sound,
+    judge,
+    leader_of,
+)
+
+
+def add_partitions(rows: Table, ground: Table, sums: Table, scratch: Table) -> None:
+    """
+    Add partitions up.
+
+    Parameters
+    ----------
+    rows
+        `planner.spark.scoring.sums.sum_arrays.RowArrays`.
+    ground
+        `planner.spark.scoring.sums.sum_arrays.GroundArrays`.
+    sums
+        `planner.spark.scoring.sums.sum_arrays.SumArrays`, zeros that are added to.
+    scratch
+        `planner.spark.scoring.sums.sum_arrays.ScratchArrays`.
+    """
+    count = len(rows.topic)
+    for begin in range(0, count, BLOCK):
+        stop = min(begin + BLOCK, count)
+        for p in range(begin, stop):
+            at = rows.start[p] - rows.start[begin]
+            _add(rows, ground, sums, scratch, p, p - begin, at)
+        put(rows, sums, scratch, begin, stop)
+
+
+def _add(
+    rows: Table, ground: Table, sums: Table, scratch: Table, p: int, q: int, at: int
+) -> None:
+    """Add a partition, the block's `q`-th, to all but the places of its replicas."""
+    t = rows.topic[p]
+    low = rows.start[p]
+    size = rows.start[p + 1] - low
+    sums.counts[t, NUM_PARTITIONS] += 1
+    sums.counts[t, NUM_LISTED] += size
+    follow_numbers(rows, sums, p, t)
+    find_brokers(rows, ground, scratch, low, size)
+    scratch.is_sound[q] = is_sound(rows, sums, scratch, p, t, size)
+    if not scratch.is_sound[q]:
+        sums.suspects[p] = True
+    else:
+        factor = factor_of(rows, p, low, size)
+        leader = leader_of(rows, ground, scratch, p, low, size)
+        weigh(rows, ground, sums, scratch, p, q, t, factor)
+        in_sync = judge(rows, ground, sums, scratch, p, t, low, size, factor, leader)
+        disk = spread(rows, ground, scratch, q, t, low, at, size, leader)
+        if is_odd(rows, scratch, p, q, leader, in_sync):
+            sums.suspects[p] = True
+        total_up(sums, scratch, q, t, size, disk, leader)
+
+
+@functools.cache
+def compiled() -> Callable[..., None]:
+    """
+    Return `add_partitions` as machine code, kept on disk where that is possible.
+
+    Where it is not, each process compiles for itself, some seconds once.
+    """
+    from numba import njit
+    from numba.extending import register_jitable
+
+    # Handed on from call to call, named tuples of thirty arrays are copied each time.
+    for function in (_add, *violation_rows.INNER, *load_sums.INNER):
+        register_jitable(forceinline=True)(function)
+    # It allocates nothing. Counting references to what is handed from function to
+    # function, which this leaves out, would take ten times as long as the rest.
+    options: dict[str, Any] = {"_nrt": False}
+    kept = jit.compiled(add_partitions, **options)
+    here: Callable[..., None] = njit(nogil=True, **options)(add_partitions)
+
+    def add(*arrays: Table) -> None:
+        try:
+            kept(*arrays)
+        except (AttributeError, ImportError):
+            # What another version left on disk names what is there no longer.
+            here(*arrays)
+
+    return add

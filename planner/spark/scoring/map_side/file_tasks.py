@@ -1,0 +1,260 @@
+"""
+A fleet's files, dealt to tasks that read them without Spark.
+
+Snapshots of which one task has all there is are judged in it: what is known of each
+goes on as its scores. Others are judged once their sums have come together.
+"""
+
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from planner.errors import UnreadableFileError
+from planner.snapshot.columns import TOPICS
+from planner.spark.common.problem_rows import found_table
+from planner.spark.common.python_workers import settle
+from planner.spark.common.task_packing import pack
+from planner.spark.io.fleet_files import (
+    BY_TASKS,
+    FleetFiles,
+    TableFile,
+    keyed,
+    read_batches,
+)
+from planner.spark.scoring.broadcast.broadcast_tables import Grounds, flaws_of
+from planner.spark.scoring.broadcast.topic_settings import SaidInFiles
+from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS, Adding, listed
+from planner.spark.scoring.shuffle.shuffle_rows import (
+    Batches,
+    Key,
+    Parcel,
+    Parcels,
+    by_key,
+    packed,
+    seeds,
+    sent,
+)
+from planner.spark.scoring.sums.partial_sums import READ
+
+TASK_ROWS, MOST_ROWS = 150_000, 4_000_000
+"""
+A task has so many rows to read at least, where there are, and about so many at most.
+In between each core has one task, above all cores have equally many: what a task costs
+Spark is worth 100,000 rows.
+"""
+SNAPSHOT_ROWS = 20_000
+"""A snapshot takes as long as so many rows, however few it has."""
+_CODED = ("topic", "log_dirs", "future_log_dirs")
+_WANTED = {
+    "partitions": dict.fromkeys(READ),
+    "topics": dict.fromkeys(TOPICS.schema.names),
+}
+Piece = tuple[str, int, int | None]
+"""
+A row group: its table, its file's place among those of the table, its number; `None`:
+all of the file.
+"""
+Judge = Callable[[Key, Sequence[Parcel]], Parcels]
+"""All parcels of a snapshot; what is known of it comes out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTask:
+    """
+    Input of one task.
+
+    Parameters
+    ----------
+    pieces
+        Tables, files, and numbers of row groups: topics first.
+    whole
+        Snapshots of which it has all topics and partitions.
+    topics
+        The files of topics of all its snapshots.
+    """
+
+    pieces: Sequence[tuple[str, TableFile, int | None]]
+    whole: frozenset[Key]
+    topics: FleetFiles
+
+
+def read_tasks(files: FleetFiles, cores: int) -> list[ReadTask]:
+    """
+    Deal files to tasks.
+
+    Parameters
+    ----------
+    files
+        The files.
+    cores
+        About how many tasks run at once.
+
+    Returns
+    -------
+    At least one task.
+    """
+    topics = replace(files, tables={"topics": files.tables.get("topics", ())})
+    own, whole = topics.by_snapshot(), frozenset(_whole(files))
+    tasks = []
+    for task in dealt_files(files, cores):
+        pieces = [(table, files.tables[table][n], group) for table, n, group in task]
+        keys = {key for _, file, _ in pieces for key in file.snapshots}
+        tasks.append(
+            ReadTask(pieces=pieces, whole=whole & keys, topics=own(sorted(keys)))
+        )
+    return tasks
+
+
+def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
+    """
+    Deal row groups to tasks, small ones together, and those of a small snapshot.
+
+    Parameters
+    ----------
+    files
+        The files.
+    cores
+        About how many tasks run at once.
+
+    Returns
+    -------
+    Pieces by task, at least one task.
+    """
+    whole = _whole(files)
+    rest = [piece for piece in _pieces(files) if _owner(files, piece) not in whole]
+    units = [*whole.values(), *([piece] for piece in rest)]
+    sizes = [_rows_worth(files, unit) for unit in units]
+    rounds = max(-(-sum(sizes) // (cores * MOST_ROWS)), 1)
+    share = -(-sum(sizes) // (cores * rounds))
+    tasks = pack(sizes, least=max(TASK_ROWS, share))
+    order = {piece: n for n, piece in enumerate(_pieces(files))}
+    return [
+        sorted(chain.from_iterable(units[n] for n in task), key=order.__getitem__)
+        for task in tasks
+    ] or [[]]
+
+
+def _pieces(files: FleetFiles) -> list[Piece]:
+    return [
+        (table, place, group)
+        for table in BY_TASKS
+        for place, file in enumerate(files.tables.get(table, ()))
+        for group in (range(len(file.row_groups)) if file.row_groups else (None,))
+    ]
+
+
+def _owner(files: FleetFiles, piece: Piece) -> Key | None:
+    """Return the snapshot that a small file is of, where it is of one."""
+    table, place, group = piece
+    file = files.tables[table][place]
+    is_alone = group is None and len(file.snapshots) == 1 and not file.hidden
+    return file.snapshots[0] if is_alone else None
+
+
+def _whole(files: FleetFiles) -> dict[Key, list[Piece]]:
+    """Return the pieces of snapshots that have nothing but small files of their own."""
+    owned: dict[Key, list[Piece]] = defaultdict(list)
+    shared: set[Key] = set()
+    for piece in _pieces(files):
+        owner = _owner(files, piece)
+        if owner is None:
+            shared.update(files.tables[piece[0]][piece[1]].snapshots)
+        else:
+            owned[owner].append(piece)
+    return {key: pieces for key, pieces in owned.items() if key not in shared}
+
+
+def _rows_worth(files: FleetFiles, unit: Sequence[Piece]) -> int:
+    """Return how many rows take as long as what is dealt together."""
+    rows = snapshots = 0
+    for table, place, group in unit:
+        file = files.tables[table][place]
+        rows += file.rows if group is None else file.row_groups[group]
+        each = len(file.snapshots) // max(len(file.row_groups), 1)
+        snapshots = max(snapshots, each, 1)
+    return rows + SNAPSHOT_ROWS * snapshots
+
+
+def reader(
+    grounds: Grounds, tasks: Sequence[ReadTask], judge: Judge
+) -> Callable[[Batches], Batches]:
+    """
+    Return the function that reads tasks by their numbers.
+
+    Parameters
+    ----------
+    grounds
+        Brokers and log dirs of the snapshots.
+    tasks
+        Result of `read_tasks`.
+    judge
+        Judges snapshots of which a task has all.
+    """
+    whole = frozenset(chain.from_iterable(task.whole for task in tasks))
+    # In bytes, for every task gets all of them and reads none but its own.
+    dealt = [pickle.dumps(task) for task in tasks]
+    sown = [key for key in grounds.keys if key not in whole]
+
+    def read(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                if number == 0:
+                    yield from sent(seeds(sown))
+                task = pickle.loads(dealt[number])  # noqa: S301 - our own
+                yield from sent(_judged(task, _of_task(task, grounds), judge))
+        settle("read")
+
+    return read
+
+
+def _judged(task: ReadTask, parcels: Iterable[Parcel], judge: Judge) -> Parcels:
+    """Judge the snapshots of which all parcels are here; pass on those of others."""
+    kept: dict[Key, list[Parcel]] = {key: [] for key in sorted(task.whole)}
+    for parcel in parcels:
+        if parcel[0] in kept:
+            kept[parcel[0]].append(parcel)
+        else:
+            yield parcel
+    for key, own in kept.items():
+        yield from judge(key, [*seeds([key]), *own])
+
+
+def _of_task(task: ReadTask, grounds: Grounds) -> Parcels:
+    said = SaidInFiles(task.topics)
+    adding = Adding(grounds, said)
+    for table, file, group in task.pieces:
+        try:
+            yield from _of_piece(table, file, group, adding, grounds, said)
+        except UnreadableFileError as error:
+            yield from _unreadable(table, file, str(error))
+    yield from adding.end()
+
+
+def _of_piece(
+    table: str,
+    file: TableFile,
+    group: int | None,
+    adding: Adding,
+    grounds: Grounds,
+    said: SaidInFiles,
+) -> Parcels:
+    file = file.alone
+    coded = _CODED if table == "partitions" else ()
+    # What a small file says of its topics is all that its snapshot does.
+    hears = said.hear if group is None and file.key is not None else None
+    for rows in read_batches(file, group, _WANTED[table], coded, CHUNK_ROWS):
+        if table == "topics":
+            yield from listed(keyed(rows, file), grounds, hears)
+        elif file.key is not None:
+            yield from adding.take(file.key, rows)
+        else:
+            for key, of_key in by_key(rows):
+                yield from adding.take(key, of_key)
+
+
+def _unreadable(table: str, file: TableFile, reason: str) -> Parcels:
+    """Send what is wrong with a file to the snapshots that it has."""
+    for key, flaw in flaws_of(table, file, reason):
+        yield from packed(key, "found", found_table([flaw]))

@@ -1,0 +1,150 @@
+"""Rows of partitions that a task adds up, and names of topics that it lists."""
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from planner.snapshot.broker_checks import TOPIC_CHECKS
+from planner.snapshot.checks import findings
+from planner.snapshot.columns import PARTITIONS, TOPICS, ArrowTable
+from planner.snapshot.facts import Facts
+from planner.spark.common.cell_casts import cast_cells, nulls, without_codes
+from planner.spark.common.problem_rows import found_table, rows_of_findings
+from planner.spark.scoring.broadcast.broadcast_tables import Grounds
+from planner.spark.scoring.broadcast.topic_settings import Said
+from planner.spark.scoring.shuffle.shuffle_rows import (
+    LISTED,
+    Key,
+    Parcels,
+    by_key,
+    packed,
+)
+from planner.spark.scoring.sums.partial_sums import READ, WORTH_COMPILING, sums_of
+from planner.spark.scoring.sums.place_sums import PlaceSums
+
+CHUNK_ROWS = 500_000
+"""Partitions that are added up together at most, and at least half as many: 50 MB."""
+TOPICS_KEPT = 100_000
+"""Topics, half a kilobyte each, that a task keeps until it sends them."""
+_KEPT = {
+    "factor": "factors",
+    "count": "counts",
+    "found": "found",
+    "topic": "topics",
+    "number": "numbers",
+}
+"""Kinds of parcels besides places, and what sums call them."""
+_COLUMNS = tuple(column for column in PARTITIONS.columns if column.name in READ)
+Hears = Callable[[Key, ArrowTable], None]
+"""Receives the topics of a snapshot, cast to the schema of snapshots."""
+
+
+def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> Parcels:
+    """
+    Send the names that a table of topics has, and what is wrong with its rows.
+
+    Parameters
+    ----------
+    topics
+        Rows of any snapshots, of whatever types.
+    grounds
+        Brokers of the snapshots.
+    hears
+        Receives them, snapshot by snapshot.
+    """
+    for key, rows in by_key(topics):
+        cast, found = cast_cells(rows, TOPICS.columns, "topics")
+        if hears is not None:
+            hears(key, cast)
+        tables = {"topics": cast}
+        checked = findings(Facts({}, (), tables), TOPIC_CHECKS)
+        found += rows_of_findings(checked, tables)
+        if found:
+            yield from packed(key, "found", found_table(found))
+        names = cast.column("topic").drop_null()
+        table = pa.Table.from_arrays([names], schema=LISTED)
+        yield from packed(key, "listed", table, buckets=grounds.buckets(key))
+
+
+def _together(tables: Sequence[ArrowTable]) -> ArrowTable:
+    """Return rows in one chunk; columns without any value are not copied for it."""
+    if len(tables) == 1:
+        return tables[0].combine_chunks()
+    if any(table.schema != tables[0].schema for table in tables):
+        # One file has texts as numbers of few texts, another as they are.
+        tables = [without_codes(table) for table in tables]
+    names = tables[0].column_names
+    empty = [
+        name
+        for name in names
+        if all(table.column(name).null_count == len(table) for table in tables)
+    ]
+    full = [table.drop_columns(empty) for table in tables]
+    rows = pa.concat_tables(full).unify_dictionaries().combine_chunks()
+    for name in empty:
+        kind = tables[0].schema.field(name).type
+        rows = rows.append_column(name, nulls(len(rows), kind))
+    return rows
+
+
+class Adding:
+    """
+    Rows that wait to be added up, and what came of those before.
+
+    What a task has of a place is put together; topics wait until they are many.
+
+    Parameters
+    ----------
+    grounds
+        Brokers and log dirs of the snapshots.
+    said
+        Returns what topics say.
+    """
+
+    def __init__(self, grounds: Grounds, said: Said) -> None:
+        self._grounds = grounds
+        self._said = said
+        self._waiting: dict[Key, list[ArrowTable]] = {}
+        self._rows = self._topics = 0
+        self._kept: dict[Key, list[tuple[ArrowTable, ...]]] = {}
+        self._places: dict[Key, PlaceSums] = {}
+
+    def take(self, key: Key, table: ArrowTable) -> Parcels:
+        """Take rows of a snapshot, of whatever types; tell what cannot be cast."""
+        cast, found = cast_cells(table, _COLUMNS, "partitions", keeps_codes=True)
+        if found:
+            yield from packed(key, "found", found_table(found))
+        self._waiting.setdefault(key, []).append(cast)
+        self._rows += len(table)
+        if 2 * self._rows >= CHUNK_ROWS:
+            yield from self._add()
+
+    def end(self) -> Parcels:
+        """Add up what waits, and send all that was kept."""
+        yield from self._add()
+        yield from self._send()
+
+    def _send(self) -> Parcels:
+        for key, parts in self._kept.items():
+            yield from packed(key, "place", self._places[key].table())
+            buckets = self._grounds.buckets(key)
+            for kind, tables in zip(_KEPT, zip(*parts, strict=True), strict=True):
+                yield from packed(key, kind, pa.concat_tables(tables), buckets=buckets)
+        self._kept, self._places, self._topics = {}, {}, 0
+
+    def _add(self) -> Parcels:
+        is_compiled = self._rows >= WORTH_COMPILING
+        for key, tables in self._waiting.items():
+            rows = _together(tables)
+            ground = self._grounds.of(key)
+            places = self._places.setdefault(key, PlaceSums(ground.state))
+            said, flaws = self._said(key, rows)
+            if len(flaws):
+                yield from packed(key, "found", flaws)
+            sums = sums_of(rows, ground, said, places, is_compiled=is_compiled)
+            kept = tuple(getattr(sums, name) for name in _KEPT.values())
+            self._kept.setdefault(key, []).append(kept)
+            self._topics += len(sums.topics)
+        self._waiting, self._rows = {}, 0
+        if self._topics >= TOPICS_KEPT:
+            yield from self._send()

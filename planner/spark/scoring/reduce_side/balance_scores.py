@@ -1,0 +1,333 @@
+"""
+The scores of snapshots, from what was added up of their partitions.
+
+It is handed, one snapshot at a time, to the very functions that score one in memory:
+rows as many as brokers, log dirs and topics, never as replicas.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from placement.draft.draft import DEFAULT_THRESHOLDS
+from placement.model.cluster import ABSENT, ClusterState, IndexArray
+from placement.model.load import (
+    LEADING,
+    RESOURCES,
+    Resource,
+    as_units,
+    taken_bytes,
+    unexplained_bytes,
+    weigh,
+)
+from placement.model.targets import (
+    DEFAULT_BAND,
+    Members,
+    Shares,
+    find_targets,
+    rack_limit,
+    share_capacities,
+)
+from placement.score import VIOLATIONS
+from placement.score.cluster_score import ClusterScore
+from placement.score.hot_spots import Heat, heat_of
+from placement.score.level_loads import (
+    TopicLevel,
+    level_of_log_dirs,
+    rack_level,
+)
+from placement.score.placement_score import Measured, Score, score_of, threshold_limits
+from planner.score.tables import LEVELS, SCHEMA, level_rows, topic_rows
+from planner.snapshot.columns import ArrowTable
+from planner.spark.io.fleet_files import TIME
+from planner.spark.scoring.broadcast.broadcast_tables import Grounds
+from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS
+from planner.spark.scoring.shuffle.shuffle_rows import Key, Unpacked
+from planner.spark.scoring.sums.partial_sums import WRONG, Ground, bare_state
+from planner.spark.scoring.sums.place_sums import places_once
+from planner.spark.scoring.sums.replica_lists import place_keys
+from planner.spark.scoring.sums.sum_arrays import HEAVIEST, LOADS
+from planner.spark.scoring.sums.topic_sums import BROKEN_AS, TopicSums
+
+PLACED = tuple(level for level in LEVELS if level != "topic")
+"""The levels that are of no topic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSettings:
+    """
+    What a score depends on besides the fleet.
+
+    Parameters
+    ----------
+    bands
+        Width of the band by resource name; absent: 0.10.
+    thresholds
+        Fraction of its capacity that a broker may use, by resource name; absent: 0.8,
+        cpu 0.7.
+    """
+
+    bands: Mapping[str, float]
+    thresholds: Mapping[str, float]
+
+    @classmethod
+    def defaults(cls) -> "ScoreSettings":
+        """Return the defaults."""
+        return cls(bands={}, thresholds={})
+
+
+def scores_of_places(
+    parcels: Unpacked, grounds: Grounds, settings: ScoreSettings
+) -> tuple[dict[str, ArrowTable], Heat] | None:
+    """
+    Score a snapshot but for its topics.
+
+    Parameters
+    ----------
+    parcels
+        Of the snapshot.
+    grounds
+        What is known of its brokers.
+    settings
+        Bands and thresholds.
+
+    Returns
+    -------
+    By level, the columns of `planner.score.tables.SCHEMA` that tell of it, and how hot
+    its brokers are; `None` where another task has what they are made of.
+    """
+    totals = _totals(parcels.table("count"))
+    # What is wrong is told by the task that has its topic.
+    if not parcels.has_first or any(totals[name] for name in WRONG):
+        return None
+    score, heat = _placed(parcels, grounds.of(parcels.key), totals, settings)
+    cluster_id, taken_at = _named(parcels.key)
+    rows = {name: level_rows(score, cluster_id, taken_at, name) for name in PLACED}
+    return rows | {"cluster": _with_totals(rows["cluster"], totals)}, heat
+
+
+def scores_of_topics(parcels: Unpacked) -> ArrowTable:
+    """Return the rows of the topics that a task has of a snapshot."""
+    topics = TopicSums(parcels.table("topic"), parcels.table("listed"))
+    return topic_rows(topics.names, topics.level(), *_named(parcels.key))
+
+
+def _named(key: Key) -> tuple[str | None, datetime]:
+    taken_at: datetime = pa.scalar(key[1], pa.int64()).cast(TIME).as_py()
+    return key[0], taken_at
+
+
+def _placed(
+    parcels: Unpacked,
+    ground: Ground,
+    totals: Mapping[str, int],
+    settings: ScoreSettings,
+) -> tuple[ClusterScore, Heat]:
+    """Score a snapshot but for its topics; return how hot its brokers are besides."""
+    places = places_once([parcels.table("place")])
+    state = _state(ground, places)
+    sums = _Sums(state, places, parcels.table("factor"))
+    measured = _measured(state, sums, totals, settings)
+    score = ClusterScore(
+        measured=measured,
+        placed=_as_known(score_of(measured), totals),
+        racks=rack_level(measured),
+        log_dirs=level_of_log_dirs(state, sums.dir_loads),
+        topics=_NO_TOPICS,
+        hot_spots=(),
+        num_hot_spots=0,
+        min_bytes_to_balance=0,
+        notes=(),
+    )
+    return score, heat_of(measured, sums.fixed)
+
+
+def _as_known(score: Score, totals: Mapping[str, int]) -> Score:
+    """Return a score that knows of how many partitions each load is known."""
+    known = _known_fractions(totals)
+    resources = {
+        resource: replace(figures, known_fraction=known[r])
+        for r, (resource, figures) in enumerate(score.resources.items())
+    }
+    return replace(score, resources=resources)
+
+
+def _known_fractions(totals: Mapping[str, int]) -> list[float]:
+    """Return the fraction of partitions of which each load is known."""
+    partitions = int(totals["partitions"])
+    return [
+        float(totals[f"knows_{name}"]) / partitions
+        if partitions and f"knows_{name}" in totals
+        else 1.0
+        for name in LOADS
+    ]
+
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+_NO_TOPICS = TopicLevel(
+    partitions=_NOTHING,
+    replicas=_NOTHING,
+    spread=(),
+    known_fraction=np.ones((0, len(RESOURCES))),
+    broken={},
+)
+
+
+def _totals(counts: ArrowTable) -> dict[str, int]:
+    """Return the sums over all topics of what is counted."""
+    return {name: int(counts.column(name).to_numpy().sum()) for name in COUNTED}
+
+
+def _numbers(table: ArrowTable, name: str) -> Any:  # noqa: ANN401 - an int64 array
+    column = table.column(name)
+    # Nearly always there is nothing to fill, and a call of Arrow's costs as much.
+    filled = column.fill_null(0) if column.null_count else column
+    return np.asarray(filled.to_numpy(), dtype=np.int64)
+
+
+def _state(ground: Ground, places: ArrowTable) -> ClusterState:
+    """Return a cluster of these brokers and log dirs, without partitions."""
+    columns, listed = ["broker_id", "path"], ground.log_dirs
+    named = places.select(["broker_id", "log_dir"]).rename_columns(columns)
+    named = named.filter(pc.is_valid(named.column("path")))
+    known, wanted = place_keys(*(t.select(columns) for t in (listed, named)))
+    is_new = ~np.isin(wanted, known)
+    if not is_new.any():
+        return ground.state
+    new = named.filter(pa.array(is_new))
+    dirs = pa.concat_tables([listed, new], promote_options="permissive")
+    return bare_state(ground.brokers, dirs)
+
+
+class _Sums:
+    """What lies on each broker and in each log dir, as arrays."""
+
+    def __init__(
+        self, state: ClusterState, places: ArrowTable, factors: ArrowTable
+    ) -> None:
+        self.rows: IndexArray = state.brokers.rows_of(
+            places.column("broker_id").to_numpy()
+        )
+        self.factor = _numbers(factors, "factor")
+        self.firsts = {name: _numbers(factors, name) for name in FIRSTS}
+        self._loads = np.stack([_numbers(places, name) for name in LOADS], axis=1)
+        dirs = state.log_dirs
+        here = self._dir_rows(places, state)
+        located = np.zeros((len(dirs), len(RESOURCES)), dtype=np.int64)
+        lies = here != ABSENT
+        located[here[lies]] = self._loads[lies]
+        copied = np.zeros(len(dirs), dtype=np.int64)
+        copied[here[lies]] = _numbers(places, "copied")[lies]
+        taken = located[:, 0] + copied
+        elsewhere = np.zeros(len(state.brokers), dtype=np.int64)
+        np.add.at(elsewhere, self.rows[~lies], self._loads[~lies, 0])
+        self.load = np.zeros((len(state.brokers), len(RESOURCES)), dtype=np.int64)
+        for r in range(len(RESOURCES)):
+            np.add.at(self.load[:, r], self.rows, self._loads[:, r])
+        self.fixed = unexplained_bytes(dirs, taken, elsewhere)
+        self.load[:, 0] += self.fixed
+        self.dir_loads = located
+        self.dir_loads[:, 0] = np.maximum(taken, taken_bytes(dirs))
+        self.heaviest = self._heaviest(state, places)
+
+    def _dir_rows(self, places: ArrowTable, state: ClusterState) -> Any:  # noqa: ANN401 - (N,) ints
+        """Return the row of each place's log dir, or `ABSENT`."""
+        dirs = state.log_dirs
+        own = pa.table(
+            {
+                "broker_id": state.brokers.ids[dirs.broker_idx],
+                "path": pa.array(dirs.paths, pa.string()),
+            }
+        )
+        wanted = places.select(["broker_id", "log_dir"])
+        known, keys = place_keys(own, wanted)
+        order = np.argsort(known)
+        at = np.searchsorted(known, keys, sorter=order)
+        rows = np.append(order, ABSENT)[at]
+        is_there = wanted.column("log_dir").is_valid().to_numpy()
+        return np.where(is_there, rows, ABSENT)
+
+    def _heaviest(self, state: ClusterState, places: ArrowTable) -> Any:  # noqa: ANN401
+        most = np.zeros((len(state.brokers), len(RESOURCES)), dtype=np.int64)
+        for r, resource in enumerate(RESOURCES):
+            name = f"max_{resource}"
+            values = _numbers(places, name if name in HEAVIEST else str(resource))
+            if name not in HEAVIEST:
+                values = np.minimum(values, 1)
+            np.maximum.at(most[:, r], self.rows, values)
+        return most
+
+
+def _measured(
+    state: ClusterState,
+    sums: _Sums,
+    totals: Mapping[str, int],
+    settings: ScoreSettings,
+) -> Measured:
+    members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
+    most = {Resource(name): value for name, value in settings.thresholds.items()}
+    limit = threshold_limits(state, {**DEFAULT_THRESHOLDS, **most})
+    shares = Shares(
+        members=members,
+        capacity=share_capacities(state, members),
+        rack_idx=state.brokers.rack_idx,
+        rack_most=_rack_most(state, sums, members),
+        bands=np.array([settings.bands.get(str(r), DEFAULT_BAND) for r in RESOURCES]),
+    )
+    return Measured(
+        state=state,
+        weights=weigh(state),
+        shares=shares,
+        leader_idx=state.partitions.leader_idx,
+        load=sums.load,
+        limit=limit,
+        targets=find_targets(shares, sums.load, sums.heaviest),
+        is_over=members.holds[:, None] & (as_units(sums.load) > limit),
+        broken={
+            rule: np.array([totals[BROKEN_AS.get(rule, rule)]])
+            for rule in VIOLATIONS
+            if rule != "over_capacity"
+        },
+    )
+
+
+def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # noqa: ANN401
+    """Return ``(K, R)`` the most that each rack can hold, as `share_out` does."""
+    in_rack = np.bincount(
+        state.brokers.rack_idx[members.holds], minlength=state.num_racks
+    )
+    limit = rack_limit(sums.factor, in_rack)
+    room = np.minimum(limit[:, None], in_rack[None, :])
+    most = np.zeros((state.num_racks, len(RESOURCES)))
+    most[:, LEADING] = np.inf
+    for r in np.nonzero(~LEADING)[0]:
+        once = sums.firsts[f"first_{RESOURCES[r]}"].astype(np.float64)
+        most[:, r] = once @ room
+    cpu = RESOURCES.index(Resource.CPU)
+    most[:, cpu] += float(sums.firsts["lead_cpu"].sum())
+    fixed = np.bincount(
+        state.brokers.rack_idx,
+        weights=sums.fixed * members.holds,
+        minlength=state.num_racks,
+    )
+    most[:, 0] += fixed
+    return most
+
+
+def _with_totals(table: ArrowTable, totals: Mapping[str, int]) -> ArrowTable:
+    """Put what only partitions tell on the rows of the cluster, a row per resource."""
+    values = {
+        "partitions": [int(totals["partitions"])] * len(LOADS),
+        "replicas": [int(totals["replicas"])] * len(LOADS),
+        "known_fraction": _known_fractions(totals),
+    }
+    for name, value in values.items():
+        at = table.schema.get_field_index(name)
+        field = SCHEMA.field(name)
+        table = table.set_column(at, field, pa.array(value, field.type))
+    return table

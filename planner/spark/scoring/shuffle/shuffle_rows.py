@@ -1,0 +1,301 @@
+"""
+Small tables that travel through Spark as one value each.
+
+Sums have many columns and few rows. Sent as rows of Spark they would cost more to pack
+and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from planner.snapshot.columns import ArrowArray, ArrowTable
+from planner.snapshot.rows import as_array
+from planner.spark.common.problem_rows import FOUND
+from planner.spark.io.fleet_files import TIME
+from planner.spark.scoring.shuffle.row_batches import gathered
+from planner.spark.scoring.sums.partial_sums import COUNTS, FACTORS, NUMBERS, TOPICS
+from planner.spark.scoring.sums.place_sums import PLACES
+
+Key = tuple[str | None, int]
+"""A snapshot: its cluster, and its time in microseconds since 1970."""
+NO_TIME = -(2**62)
+"""The time in a key of rows that do not say when their snapshot was taken."""
+Batches = Iterator[pa.RecordBatch]
+Parcel = tuple[Key, int, float, str, bytes | None]
+"""
+Its snapshot, its bucket, which part of the snapshot's work comes before, what kind it
+is, and what is in it: a row of `SCHEMA`.
+"""
+Parcels = Iterator[Parcel]
+LISTED = pa.schema([("topic", pa.string())])
+"""Topics that the table of topics names, as often as it does."""
+SEED = "seed"
+"""Kind of a row that says that a snapshot is there, and nothing more."""
+KINDS: Mapping[str, Any] = MappingProxyType(
+    {
+        "place": PLACES,
+        "factor": FACTORS,
+        "count": COUNTS,
+        "topic": TOPICS,
+        "number": NUMBERS,
+        "found": FOUND,
+        "listed": LISTED,
+    }
+)
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", TIME),
+        ("bucket", pa.int32()),
+        ("before", pa.float64()),
+        ("kind", pa.string()),
+        ("sums", pa.binary()),
+    ]
+)
+PARCEL_BYTES = 1 << 17
+"""Ten thousand of them, a batch of Spark's, must stay below what Arrow can address."""
+SENT_BYTES, SENT_PARCELS = 1 << 22, 10_000
+"""Parcels that are handed to Spark together; each batch costs as much as many do."""
+BUCKET_BROKERS, MOST_BUCKETS = 128, 32
+BROKER_ROWS = 100
+"""
+What takes as long as to score a broker and its log dirs: to score the topics of so many
+partitions, 64 of them a topic.
+"""
+_FNV_BASIS, _FNV_PRIME = np.uint32(0x811C9DC5), np.uint32(0x01000193)
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """
+    Parts of the topics of a snapshot, to be dealt to tasks.
+
+    Parameters
+    ----------
+    count
+        How many there are. The first has all that is of no topic as well.
+    rest
+        What that is of all work, 0 to 1.
+    """
+
+    count: int = 1
+    rest: float = 0.0
+
+    def before(self, bucket: int) -> float:
+        """Return which part of all work comes before a bucket, 0 to 1."""
+        return self.rest + (1 - self.rest) * bucket / self.count if bucket else 0.0
+
+
+WHOLE = Buckets()
+"""Of a snapshot that is not cut up."""
+
+
+def buckets_for(brokers: int, partitions: int) -> Buckets:
+    """Return the buckets of a snapshot with about so many partitions."""
+    rest = BROKER_ROWS * brokers
+    count = min(max(brokers // BUCKET_BROKERS, 1), MOST_BUCKETS)
+    return Buckets(count, rest / max(rest + partitions, 1))
+
+
+def buckets_of(topics: ArrowArray, count: int) -> npt.NDArray[np.int64]:
+    """
+    Return ``(T,)`` the buckets of topics, which depend on their names alone.
+
+    Notes
+    -----
+    FNV-1a of 32 bits, one byte of every name at a time.
+
+    References
+    ----------
+    G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV Non-Cryptographic Hash
+    Algorithm", RFC 9923, 2025.
+    """
+    names = as_array(topics).cast(pa.binary())
+    _, ends, data = names.buffers()
+    first, stop = names.offset, names.offset + len(names) + 1
+    start = np.frombuffer(ends, np.int32)[first:stop].astype(np.int64)
+    text = np.frombuffer(data or b"", np.uint8)
+    length = np.diff(start)
+    hashed = np.full(len(names), _FNV_BASIS, dtype=np.uint32)
+    rows = np.arange(len(names))
+    for at in range(int(length.max(initial=0))):
+        rows = rows[length[rows] > at]
+        hashed[rows] = (hashed[rows] ^ text[start[rows] + at]) * _FNV_PRIME
+    return hashed.astype(np.int64) % count
+
+
+def packed(
+    key: Key, kind: str, table: ArrowTable, *, buckets: Buckets = WHOLE
+) -> Parcels:
+    """
+    Put a table into parcels.
+
+    Parameters
+    ----------
+    key
+        Its snapshot.
+    kind
+        One of `KINDS`.
+    table
+        The table. One with a column `topic` is cut up by buckets.
+    buckets
+        The snapshot's.
+    """
+    if not len(table):
+        return
+    parts = [(0, table)]
+    if buckets.count > 1 and "topic" in table.column_names:
+        parts = _in_buckets(table, buckets.count)
+    for bucket, part in parts:
+        before = buckets.before(bucket)
+        for batch in cut(part):
+            yield key, bucket, before, kind, batch.serialize().to_pybytes()
+
+
+def sent(parcels: Iterable[Parcel]) -> Batches:
+    """Yield parcels in the columns of `SCHEMA`, many together."""
+    together = gathered(parcels, _size_of, enough=SENT_BYTES, most=SENT_PARCELS)
+    return map(_batch, together)
+
+
+def _size_of(parcel: Parcel) -> int:
+    return len(parcel[-1] or b"")
+
+
+def _batch(parcels: Sequence[Parcel]) -> pa.RecordBatch:
+    keys, buckets, before, kinds, sums = zip(*parcels, strict=True)
+    names, micros = zip(*keys, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(names, pa.string()),
+            pa.array(micros, pa.int64()).cast(TIME),
+            pa.array(buckets, pa.int32()),
+            pa.array(before, pa.float64()),
+            pa.array(kinds, pa.string()),
+            pa.array(sums, pa.binary()),
+        ],
+        schema=SCHEMA,
+    )
+
+
+def _in_buckets(table: ArrowTable, buckets: int) -> list[tuple[int, ArrowTable]]:
+    codes = buckets_of(table.column("topic"), buckets)
+    ordered = table.take(pa.array(np.argsort(codes, kind="stable")))
+    start = np.append(0, np.cumsum(np.bincount(codes, minlength=buckets)))
+    return [
+        (bucket, ordered.slice(low, high - low))
+        for bucket, (low, high) in enumerate(pairwise(start.tolist()))
+        if high > low
+    ]
+
+
+def cut(table: ArrowTable) -> list[pa.RecordBatch]:
+    """Cut a table into batches that are as large as a parcel may be."""
+    batches: list[pa.RecordBatch] = table.to_batches()
+    if len(batches) == 1 and batches[0].nbytes <= PARCEL_BYTES:
+        return batches
+    rows = max(PARCEL_BYTES * len(table) // max(table.nbytes, 1), 1)
+    return list(table.combine_chunks().to_batches(rows))
+
+
+def seeds(keys: Iterable[Key]) -> Parcels:
+    """Yield an empty one per snapshot, so that each is looked at, partitions or not."""
+    for key in keys:
+        yield key, 0, 0.0, SEED, None
+
+
+class Unpacked:
+    """
+    What one task has of one snapshot.
+
+    Parameters
+    ----------
+    key
+        The snapshot.
+    rows
+        Its parcels: rows of `SCHEMA`.
+
+    Attributes
+    ----------
+    has_first
+        Whether the first bucket is there: all that is of no topic.
+    kinds
+        Of each of its parcels.
+    """
+
+    def __init__(self, key: Key, rows: ArrowTable) -> None:
+        self.key = key
+        self.has_first = 0 in rows.column("bucket").to_pylist()
+        self.kinds: list[str] = rows.column("kind").to_pylist()
+        self._sums = rows.column("sums")
+        self._tables: dict[str, ArrowTable] = {}
+
+    def table(self, kind: str) -> ArrowTable:
+        """Return the parcels of a kind put together, taken apart when asked for."""
+        if kind not in self._tables:
+            self._tables[kind] = _together(KINDS[kind], self._of(kind))
+        return self._tables[kind]
+
+    def as_sent(self, kind: str) -> Parcels:
+        """Yield the parcels of a kind as they came."""
+        for sums in self._of(kind):
+            yield self.key, 0, 0.0, kind, sums.to_pybytes()
+
+    def _of(self, kind: str) -> Iterator[pa.Buffer]:
+        for row, of_row in enumerate(self.kinds):
+            if of_row == kind:
+                yield self._sums[row].as_buffer()
+
+
+def _together(schema: pa.Schema, parcels: Iterable[pa.Buffer]) -> ArrowTable:
+    batches = [pa.ipc.read_record_batch(sums, schema) for sums in parcels]
+    return pa.Table.from_batches(batches, schema).combine_chunks()
+
+
+def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
+    """Yield what a task has of each snapshot: neighbouring rows of one."""
+    waiting: list[ArrowTable] = []
+    last: Key | None = None
+    for batch in batches:
+        for key, rows in by_key(pa.table(batch)):
+            if key != last and waiting and last is not None:
+                yield last, pa.concat_tables(waiting)
+                waiting = []
+            waiting.append(rows)
+            last = key
+    if waiting and last is not None:
+        yield last, pa.concat_tables(waiting)
+
+
+def micros_of(rows: ArrowTable) -> npt.NDArray[np.int64]:
+    """Return ``(N,)`` the times of rows in microseconds, `NO_TIME` where null."""
+    micros = rows.column("taken_at").cast(TIME).cast(pa.int64())
+    filled = micros.fill_null(NO_TIME) if micros.null_count else micros
+    found: npt.NDArray[np.int64] = filled.to_numpy()
+    return found
+
+
+def by_key(rows: ArrowTable) -> Iterator[tuple[Key, ArrowTable]]:
+    """Yield neighbouring rows of one snapshot together."""
+    if not len(rows):
+        return
+    micros = micros_of(rows)
+    names = rows.column("cluster_id").combine_chunks()
+    if not pa.types.is_dictionary(names.type):
+        names = names.dictionary_encode()
+    if isinstance(names, pa.ChunkedArray):
+        names = names.unify_dictionaries().combine_chunks()
+    codes = names.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    texts = [*names.dictionary.to_pylist(), None]
+    is_new = (codes[1:] != codes[:-1]) | (micros[1:] != micros[:-1])
+    starts = np.append(0, np.nonzero(is_new)[0] + 1).tolist()
+    for low, high in zip(starts, [*starts[1:], len(rows)], strict=True):
+        key = (texts[codes[low]], int(micros[low]))
+        yield key, rows.slice(low, high - low)

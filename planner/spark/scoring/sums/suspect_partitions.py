@@ -1,0 +1,69 @@
+"""Partitions that the sums marked: what is wrong with them, in the words for files."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from placement.model.cluster import ABSENT, UNKNOWN
+from planner.snapshot.checks import findings
+from planner.snapshot.columns import ArrowTable
+from planner.snapshot.facts import Facts
+from planner.snapshot.partition_checks import PARTITION_CHECKS
+from planner.snapshot.rows import Rows
+from planner.spark.common.problem_rows import Row, row_of, rows_of_findings
+from planner.spark.scoring.sums.replica_lists import BrokerRows, numbers_of, rows_of
+from planner.spark.scoring.sums.sum_arrays import SumArrays
+
+_SELDOM = (
+    "elr",
+    "last_known_elr",
+    "adding_replicas",
+    "removing_replicas",
+    "offline_replicas",
+)
+"""Lists that few partitions have, so that all that have one are checked."""
+
+
+def strangers(listed: Rows, brokers: BrokerRows, sums: SumArrays) -> Iterator[Row]:
+    """
+    Yield the brokers that replicas are on and no table lists.
+
+    Parameters
+    ----------
+    listed, brokers
+        Replicas of partitions; the rows of brokers.
+    sums
+        What the partitions added up to.
+    """
+    if not sums.strangers[0]:
+        return
+    ids = np.unique(numbers_of(listed.values, UNKNOWN))
+    for broker in ids[brokers.rows(ids) == ABSENT].tolist():
+        rule = f"a replica must be on a broker of the snapshot, {broker} is none"
+        yield row_of("partitions", f"replicas: broker {broker}", broker, rule)
+
+
+def broken(rows: ArrowTable, sums: SumArrays) -> Iterator[Row]:
+    """
+    Yield what is wrong with partitions by themselves.
+
+    Parameters
+    ----------
+    rows
+        The partitions, in the types of snapshots.
+    sums
+        What they added up to, and which of them may break a rule.
+    """
+    is_suspect = np.copy(sums.suspects)
+    for name in _SELDOM:
+        column = rows.column(name)
+        if column.null_count < len(column):
+            is_suspect |= rows_of(column).lengths > 0
+    at = np.flatnonzero(is_suspect)
+    if len(at):
+        some = rows.take(pa.array(at))
+        # What has no list of replicas was told of as a cell.
+        tables = {"partitions": some.filter(some.column("replicas").is_valid())}
+        found = findings(Facts({}, (), tables), PARTITION_CHECKS)
+        yield from rows_of_findings(found, tables)
