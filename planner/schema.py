@@ -15,7 +15,7 @@ def _snapshot() -> dict[str, Any]:
 
 
 def _elect() -> dict[str, Any]:
-    from planner.kafka.elect_records import ElectRecord
+    from planner.kafka.actions.elect_records import ElectRecord
 
     return ElectRecord.model_json_schema()
 

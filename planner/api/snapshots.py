@@ -77,14 +77,14 @@ def take_snapshot(
     ClusterUnavailableError
         If the cluster does not answer, or refuses.
     """
-    from planner.kafka import read
-    from planner.kafka.session import open_cluster
+    from planner.kafka.client.client_session import open_cluster
+    from planner.kafka.read import live_snapshot
 
     config = None if command_config is None else Path(command_config)
     with named_as_arguments():
         client = open_cluster(bootstrap_servers, config, timeout_s=timeout_s, note=note)
     with client:
-        return read.take_snapshot(
+        return live_snapshot.take_snapshot(
             client,
             sample_seconds=sample_seconds,
             allow_partial=allow_partial,

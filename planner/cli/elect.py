@@ -25,8 +25,8 @@ from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 
 if TYPE_CHECKING:
-    from planner.kafka.dirs import Partition
-    from planner.kafka.elections import Election, Elections, ElectionType
+    from planner.kafka.actions.elections import Election, Elections, ElectionType
+    from planner.kafka.read.log_dirs import Partition
 
 MAX_LINES = 50
 _WHICH = "--all-topic-partitions, --path-to-json-file, --topic"
@@ -86,8 +86,8 @@ def elect(
     Example: kafka-planner elect --election-type preferred \\
         --all-topic-partitions --bootstrap-server k1:9092
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
-    from planner.kafka.elect import hold, preview
-    from planner.kafka.session import open_cluster
+    from planner.kafka.actions.elect_leaders import hold, preview
+    from planner.kafka.client.client_session import open_cluster
 
     inputs = Gatherer()
     kind = inputs.read(lambda: _read_type(election_type))
@@ -154,7 +154,7 @@ def _problem(place: str, value: object, rule: str, remedy: str) -> InputProblem:
 
 
 def _read_type(text: str) -> "ElectionType":
-    from planner.kafka.elections import ElectionType
+    from planner.kafka.actions.elections import ElectionType
 
     kinds = [kind.value for kind in ElectionType]
     if text.lower() in kinds:
@@ -169,7 +169,7 @@ def _choose(
     is_all: bool, file: Path | None, topic: str | None, partition: int | None
 ) -> _Chosen:
     """Tell which partitions the options name."""
-    from planner.kafka.dirs import Partition
+    from planner.kafka.read.log_dirs import Partition
     from planner.plan.election_file import read_election_file
 
     is_given = (is_all, file is not None, topic is not None)

@@ -148,8 +148,8 @@ def _look(
     allow_partial: bool,
     note: "Callable[[str], None]",
 ) -> "ClusterState":
-    from planner.kafka.read import read_live
-    from planner.kafka.session import open_cluster
+    from planner.kafka.client.client_session import open_cluster
+    from planner.kafka.read.live_snapshot import read_live
     from planner.snapshot import Snapshot
 
     client = open_cluster(

@@ -185,7 +185,7 @@ def _answer(
         return within(table_of(source.read()), request.scope)
     if not source.is_live:
         return _foresee(source, request)
-    from planner.kafka import group_offsets
+    from planner.kafka.groups import group_offsets
 
     with source.open_cluster() as client:
         table = group_offsets.preview(client, source.group_id(), request)

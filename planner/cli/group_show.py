@@ -72,8 +72,8 @@ def show(
 
 def _show_list(source: Source, output_format: OutputFormat) -> None:
     """List the groups of the cluster."""
-    from planner.kafka.group_lags import total_lags
-    from planner.kafka.groups import list_visible
+    from planner.kafka.groups.group_lags import total_lags
+    from planner.kafka.groups.group_listing import list_visible
 
     with source.open_cluster() as client:
         groups, notes = list_visible(client)

@@ -16,7 +16,7 @@ from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
     from planner.group import GroupDocument
-    from planner.kafka.client import ClusterClient
+    from planner.kafka.client.admin_client import ClusterClient
 
 __all__ = [
     "BootstrapServer",
@@ -140,7 +140,7 @@ class Source:
         BadInputError
             With everything that is wrong with the options and the properties.
         """
-        from planner.kafka.session import open_cluster
+        from planner.kafka.client.client_session import open_cluster
 
         return open_cluster(
             self.bootstrap_server,
@@ -194,7 +194,7 @@ class Source:
             raise typer.BadParameter(msg)
 
     def _read_live(self) -> "GroupDocument":
-        from planner.kafka.group_live import read_live_group
+        from planner.kafka.groups.live_group import read_live_group
 
         group_id = self.group_id()
         with self.open_cluster() as client:
@@ -207,7 +207,7 @@ class Source:
         self, document: "GroupDocument", client: "ClusterClient"
     ) -> "GroupDocument":
         from planner.group.enrich import with_cluster
-        from planner.kafka.read import take_snapshot
+        from planner.kafka.read.live_snapshot import take_snapshot
 
         snapshot = take_snapshot(
             client,

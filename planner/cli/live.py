@@ -86,8 +86,8 @@ def live(
 
     Example: kafka-planner snapshot live --bootstrap-server k1:9092 -o prod.json
     """
-    from planner.kafka.read import take_snapshot
-    from planner.kafka.session import open_cluster
+    from planner.kafka.client.client_session import open_cluster
+    from planner.kafka.read.live_snapshot import take_snapshot
 
     _check_output(output)
     notes: list[str] = []

@@ -22,7 +22,7 @@ from planner.errors import BadInputError, InputProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner.kafka.client import ClusterClient
+    from planner.kafka.client.admin_client import ClusterClient
     from planner.plan.new_partitions import PlannedNew
     from planner.snapshot import Snapshot
 
@@ -240,7 +240,7 @@ def _check_live(given: dict[str, Any]) -> None:
 def _client(given: dict[str, Any], *, quiet: bool) -> "ClusterClient | None":
     if not (given["apply"] or given["validate_only"]):
         return None
-    from planner.kafka.session import open_cluster
+    from planner.kafka.client.client_session import open_cluster
 
     return open_cluster(
         given["bootstrap_server"],
@@ -253,8 +253,8 @@ def _client(given: dict[str, Any], *, quiet: bool) -> "ClusterClient | None":
 
 def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any]) -> str:
     """Try it on the cluster or do it; return what came of it."""
-    from planner.kafka.create import add_partitions as grow
-    from planner.kafka.create import create_topic
+    from planner.kafka.actions.create_topics import add_partitions as grow
+    from planner.kafka.actions.create_topics import create_topic
 
     is_trial = not (given["apply"] and given["yes"])
     lists = planned.lists.replicas

@@ -129,8 +129,8 @@ def _look(
     allow_partial: bool,
     note: "Callable[[str], None]",
 ) -> "Snapshot":
-    from planner.kafka.read import take_snapshot
-    from planner.kafka.session import open_cluster
+    from planner.kafka.client.client_session import open_cluster
+    from planner.kafka.read.live_snapshot import take_snapshot
 
     client = open_cluster(
         bootstrap_server,

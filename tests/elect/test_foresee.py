@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.kafka.dirs import Partition
-from planner.kafka.elections import ElectionType, Outcome, Seen, foresee, foresee_all
+from planner.kafka.actions.elections import (
+    ElectionType,
+    Outcome,
+    Seen,
+    foresee,
+    foresee_all,
+)
+from planner.kafka.read.log_dirs import Partition
 
 NAME = Partition("t", 0)
 PREFERRED, UNCLEAN = ElectionType.PREFERRED, ElectionType.UNCLEAN

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from planner.errors import AnswerUnknownError
-from planner.kafka import elect
-from planner.kafka.addresses import parse_bootstrap
-from planner.kafka.client import ClusterClient
-from planner.kafka.dirs import Partition
-from planner.kafka.elect import hold, preview
-from planner.kafka.elect_records import ElectRecord
-from planner.kafka.elections import ElectionType, Outcome
-from planner.kafka.errors import NotAuthorisedError
-from planner.kafka.share import Share
+from planner.kafka.actions import elect_leaders as elect
+from planner.kafka.actions.elect_leaders import hold, preview
+from planner.kafka.actions.elect_records import ElectRecord
+from planner.kafka.actions.elections import ElectionType, Outcome
+from planner.kafka.client.addresses import parse_bootstrap
+from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka.client.client_pool import Share
+from planner.kafka.client.cluster_errors import NotAuthorisedError
+from planner.kafka.read.log_dirs import Partition
 from planner.schema import json_schema
 
 PREFERRED, UNCLEAN = ElectionType.PREFERRED, ElectionType.UNCLEAN

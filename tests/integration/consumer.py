@@ -15,7 +15,7 @@ from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
 from kafka.errors import CommitFailedError, RebalanceInProgressError
 from kafka.structs import OffsetAndMetadata
 
-from planner.kafka import assignor
+from planner.kafka.consumer import assignor
 
 
 class Reader(ConsumerRebalanceListener):

@@ -17,8 +17,8 @@ from kafka.protocol.consumer.metadata import (
 )
 from kafka.structs import TopicPartition
 
-from planner.kafka import assignor_data
-from planner.kafka.assignor import (
+from planner.kafka.consumer import assignor_protocol
+from planner.kafka.consumer.assignor import (
     BalancedAssignor,
     CooperativeStickyAssignor,
     RangeAssignor,
@@ -51,7 +51,7 @@ PLUGGED = pytest.mark.parametrize(
 
 def after(assignor, owned, generation):
     """Let an assignor have got this."""
-    got = assignor_data.assignment(owned).encode()
+    got = assignor_protocol.assignment(owned).encode()
     assignor.on_assignment(ConsumerProtocolAssignment.decode(got), generation)
     return assignor
 
@@ -87,9 +87,9 @@ def test_sticky_subscriptions_are_javas_byte_for_byte(vector):
     java = answer["sticky_user_data_hex"]
     theirs = None if java is None else bytes.fromhex(java)
     assert (sent.user_data is None) == (theirs is None)
-    assert assignor_data.read_sticky_user_data(
+    assert assignor_protocol.read_sticky_user_data(
         sent.user_data
-    ) == assignor_data.read_sticky_user_data(theirs)
+    ) == assignor_protocol.read_sticky_user_data(theirs)
     assert len(sent.user_data or b"") == len(theirs or b"")
     sent.user_data = theirs
     assert sent.encode().hex() == answer["sticky_subscription_hex"]
@@ -97,7 +97,7 @@ def test_sticky_subscriptions_are_javas_byte_for_byte(vector):
 
 @pytest.mark.parametrize("vector", BYTES, ids=[v["case"] for v in BYTES])
 def test_assignments_are_javas_byte_for_byte(vector):
-    sent = assignor_data.assignment(vector["input"]["owned"])
+    sent = assignor_protocol.assignment(vector["input"]["owned"])
 
     assert sent.encode().hex() == vector["output"]["assignment_hex"]
 
@@ -132,13 +132,13 @@ def test_what_java_sends_is_understood(vector):
     ],
 )
 def test_sticky_user_data_that_is_odd_counts_as_none(data):
-    assert assignor_data.read_sticky_user_data(data) == ({}, -1)
+    assert assignor_protocol.read_sticky_user_data(data) == ({}, -1)
 
 
 def test_sticky_user_data_without_a_generation_is_read():
-    data = assignor_data.sticky_user_data({"t": [1, 2]}, 5)[:-4]
+    data = assignor_protocol.sticky_user_data({"t": [1, 2]}, 5)[:-4]
 
-    assert assignor_data.read_sticky_user_data(data) == ({"t": [1, 2]}, -1)
+    assert assignor_protocol.read_sticky_user_data(data) == ({"t": [1, 2]}, -1)
 
 
 OURS = {
@@ -168,13 +168,13 @@ def test_our_user_data_is_versioned_and_read_back():
 
     assert sent[:2] == b"\x00\x01"
     assert json.loads(sent[2:]) == JSON
-    assert assignor_data.read_our_data(sent) == assignor_data.OurData(**OURS)
+    assert assignor_protocol.read_our_data(sent) == assignor_protocol.OurData(**OURS)
 
 
 def test_newer_versions_are_read_as_far_as_they_are_known():
     sent = packed(7, colour="blue")
 
-    assert assignor_data.read_our_data(sent) == assignor_data.OurData(**OURS)
+    assert assignor_protocol.read_our_data(sent) == assignor_protocol.OurData(**OURS)
 
 
 @pytest.mark.parametrize(
@@ -194,15 +194,15 @@ def test_newer_versions_are_read_as_far_as_they_are_known():
     ],
 )
 def test_our_user_data_that_is_odd_counts_as_none(data):
-    assert assignor_data.read_our_data(data) == assignor_data.OurData()
+    assert assignor_protocol.read_our_data(data) == assignor_protocol.OurData()
 
 
 @given(st.binary(max_size=60))
 def test_no_bytes_of_others_stop_a_group(data):
-    assignor_data.read_our_data(data)
-    assignor_data.read_our_data(b"\x00\x01" + data)
-    assignor_data.read_sticky_user_data(data)
-    assignor_data.read_cooperative_user_data(data)
+    assignor_protocol.read_our_data(data)
+    assignor_protocol.read_our_data(b"\x00\x01" + data)
+    assignor_protocol.read_sticky_user_data(data)
+    assignor_protocol.read_cooperative_user_data(data)
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 import pytest
 
-from planner.kafka.addresses import Address
-from planner.kafka.failure import TIMED_OUT, Failure, Failures
+from planner.kafka.client.addresses import Address
+from planner.kafka.client.connection_failures import TIMED_OUT, Failure, Failures
 
 BROKER = Address("127.0.0.1", 9092)
 REFUSED = Failure("connection refused")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from planner.kafka import group_lags
-from planner.kafka.dirs import Partition
-from planner.kafka.errors import NotAuthorisedError
-from planner.kafka.group_lags import total_lags
-from planner.kafka.groups import ListedGroup
+from planner.kafka.client.cluster_errors import NotAuthorisedError
+from planner.kafka.groups import group_lags
+from planner.kafka.groups.group_lags import total_lags
+from planner.kafka.groups.group_listing import ListedGroup
+from planner.kafka.read.log_dirs import Partition
 
 P0, P1, GONE, HIDDEN = (
     Partition("t", 0),

@@ -16,10 +16,10 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp
 from planner.errors import BadInputError, ClusterUnavailableError
 from planner.group.offsets import Target
 from planner.group.offsets_request import OffsetsRequest, Scope
-from planner.kafka import group_offsets
-from planner.kafka.dirs import Partition
-from planner.kafka.group_live import read_live_group
-from planner.kafka.offsets import LogEnd, commit_offsets, log_offsets
+from planner.kafka.groups import group_offsets
+from planner.kafka.groups.live_group import read_live_group
+from planner.kafka.groups.log_offsets import LogEnd, commit_offsets, log_offsets
+from planner.kafka.read.log_dirs import Partition
 from support.groups import group_of
 
 ID = "00000000-0000-0000-0000-000000000001"

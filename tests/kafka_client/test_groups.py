@@ -11,11 +11,16 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
 from planner.errors import BadInputError
 from planner.group import GroupDocument
-from planner.kafka import group_messages, groups
-from planner.kafka.assignor_data import OurData, assignment, subscription
-from planner.kafka.group_live import _in_order_of_ids, _visible
-from planner.kafka.group_members import classic, consumer, json_user_data, share
-from planner.kafka.groups import ListedGroup, describe, find_group, must_find
+from planner.kafka.consumer.assignor_protocol import OurData, assignment, subscription
+from planner.kafka.groups import group_listing, group_messages
+from planner.kafka.groups.group_listing import (
+    ListedGroup,
+    describe,
+    find_group,
+    must_find,
+)
+from planner.kafka.groups.group_members import classic, consumer, json_user_data, share
+from planner.kafka.groups.live_group import _in_order_of_ids, _visible
 
 CLASSIC_GROUP = DescribeGroupsResponse.DescribedGroup
 CLASSIC_MEMBER = CLASSIC_GROUP.DescribedGroupMember
@@ -354,7 +359,7 @@ class Cluster:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    monkeypatch.setattr(groups, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(group_listing, "_PAUSE_S", 0.0)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from planner.kafka.jaas import JaasError, parse_jaas
+from planner.kafka.auth.jaas import JaasError, parse_jaas
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.serialization import load_der_private_key
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.kafka.jks import JksError, read_jks
+from planner.kafka.auth.jks import JksError, read_jks
 
 # Written by keytool; the key has another password than its store.
 DATA = Path(__file__).parent / "data"

@@ -3,22 +3,22 @@ from dataclasses import replace
 
 import pytest
 
-from planner.kafka.brokers import ask_brokers
-from planner.kafka.connections import _Watched
-from planner.kafka.dirs import BrokerDirs, Copy, Partition, read_dirs
-from planner.kafka.look import Look, without_topics
-from planner.kafka.rates import (
+from planner.kafka.client.broker_requests import ask_brokers
+from planner.kafka.client.connections import _Watched
+from planner.kafka.read.authorization_gaps import (
+    find_gaps,
+    half_visible_error,
+    is_bound,
+    suspects,
+)
+from planner.kafka.read.cluster_metadata import Look, without_topics
+from planner.kafka.read.log_dirs import BrokerDirs, Copy, Partition, read_dirs
+from planner.kafka.read.produce_rates import (
     Ends,
     Rates,
     rates_by_messages,
     sample_rates,
     with_rates,
-)
-from planner.kafka.visibility import (
-    find_gaps,
-    half_visible_error,
-    is_bound,
-    suspects,
 )
 from planner.snapshot import Snapshot
 

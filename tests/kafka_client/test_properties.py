@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
-from planner.kafka.properties import parse_properties, read_properties
+from planner.kafka.auth.java_properties import parse_properties, read_properties
 
 
 def parsed(text: str) -> dict[str, str]:

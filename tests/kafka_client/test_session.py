@@ -1,9 +1,9 @@
 import pytest
 
 from planner.errors import BadInputError, ClusterUnavailableError
-from planner.kafka.addresses import parse_bootstrap, parse_resolve
-from planner.kafka.client import ClusterClient
-from planner.kafka.session import open_cluster
+from planner.kafka.client.addresses import parse_bootstrap, parse_resolve
+from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka.client.client_session import open_cluster
 
 
 @pytest.mark.parametrize(

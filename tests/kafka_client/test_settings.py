@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from planner.errors import BadInputError
-from planner.kafka.settings import ClientSettings, read_settings
+from planner.kafka.auth.client_settings import ClientSettings, read_settings
 
 DATA = Path(__file__).parent / "data"
 SECRET = "hush-hush"  # noqa: S105 - looked for where it must not be

@@ -2,8 +2,8 @@ import threading
 
 import pytest
 
-from planner.kafka.share import Share
-from planner.kafka.tasks import OverdueError, Task, each_at_once
+from planner.kafka.client.background_tasks import OverdueError, Task, each_at_once
+from planner.kafka.client.client_pool import Share
 
 WAIT_S = 30  # for what happens at once; only a failing test waits so long
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from planner.kafka import topics
-from planner.kafka.dirs import Partition
-from planner.kafka.topics import find_deleted, read_topics, settle_moves
+from planner.kafka.read import topic_metadata
+from planner.kafka.read.log_dirs import Partition
+from planner.kafka.read.topic_metadata import find_deleted, read_topics, settle_moves
 
 T0 = Partition("t", 0)
 WHOLE = [1, 2]
@@ -43,7 +43,7 @@ class Cluster:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    monkeypatch.setattr(topics, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(topic_metadata, "_PAUSE_S", 0.0)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,5 @@
+"""
+Requests that change a running cluster: topics and partitions made, leaders elected.
+
+Imports `client` and `read`.
+"""

@@ -1,0 +1,314 @@
+# ruff: noqa: ANN401 - kafka-python is not typed
+"""Leaders elected on a running cluster: looked at, foreseen, and held if wanted."""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from planner.errors import AnswerUnknownError, ClusterUnavailableError
+from planner.kafka.actions.elections import (
+    Election,
+    Elections,
+    ElectionType,
+    Loss,
+    Outcome,
+    Seen,
+    foresee_all,
+)
+from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka.client.broker_requests import ask_brokers, read_cluster
+from planner.kafka.client.cluster_errors import not_authorised
+from planner.kafka.client.controller import reach_controller
+from planner.kafka.read.authorization_gaps import INVISIBLE, is_bound, lacks
+from planner.kafka.read.log_dirs import Partition
+from planner.kafka.read.topic_metadata import read_topics, refuse_hidden
+
+PARTITIONS_PER_REQUEST = 1000
+"""As many leaders as the controller itself changes in one pass."""
+_SEEN_WITHIN_S = 10.0
+_PAUSE_S = 0.1
+_NEEDS = "Alter on Cluster"
+_NEEDS_TOPICS = (
+    "Describe on Topic '*' (no topic is visible: there is none, or the user may "
+    "describe none, which brokers do not tell apart)"
+)
+_WHAT = "elect leaders"
+
+# Kafka's error codes, and what they mean for a partition.
+_NONE, _TIMED_OUT, _NOT_AUTHORISED, _NOT_NEEDED = 0, 7, 31, 84
+_REFUSALS = {
+    3: Outcome.UNKNOWN_PARTITION,
+    80: Outcome.PREFERRED_NOT_AVAILABLE,
+    83: Outcome.NO_REPLICA_AVAILABLE,
+}
+Answer = tuple[int, str]  # code and words of the controller
+
+
+def look_at(
+    client: ClusterClient, names: Iterable[Partition] | None
+) -> dict[Partition, Seen]:
+    """
+    Return partitions as they are now; `None`: all. An unknown one is left out.
+
+    Raises
+    ------
+    NotAuthorisedError
+        If a topic that is named may not be described.
+    """
+    wanted = None if names is None else set(names)
+    topics = None if wanted is None else sorted({name.topic for name in wanted})
+    described = read_topics(client, topics)
+    refuse_hidden(client, described)
+    found = (
+        Seen.from_answer(name, one)
+        for name, topic in described.items()
+        for one in topic["partitions"]
+    )
+    return {one.name: one for one in found if wanted is None or one.name in wanted}
+
+
+def preview(
+    client: ClusterClient,
+    names: Sequence[Partition] | None,
+    election_type: ElectionType,
+) -> Elections:
+    """
+    Tell what an election would do; nothing is changed.
+
+    Parameters
+    ----------
+    client
+        The cluster.
+    names
+        Partitions to elect leaders of; `None`: all.
+    election_type
+        Who may be elected.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If the cluster cannot be reached, or the user lacks a right: to elect, or to see
+        a partition. An election that would be refused is not foreseen.
+    """
+    cluster = read_cluster(client)
+    if lacks(cluster, "ALTER"):
+        raise not_authorised(client.servers, _NEEDS)
+    seen = look_at(client, names)
+    is_hiding = names is None and is_bound(cluster)
+    if is_hiding and not seen:
+        raise not_authorised(client.servers, _NEEDS_TOPICS)
+    elections = foresee_all(seen, names, election_type)
+    unclean = [one for one in elections if one.is_unclean]
+    return Elections(
+        election_type=election_type,
+        is_done=False,
+        elections=elections,
+        losses=_losses(client, unclean, seen),
+        notes=[INVISIBLE] if is_hiding else [],
+    )
+
+
+def _losses(
+    client: ClusterClient, unclean: Sequence[Election], seen: Mapping[Partition, Seen]
+) -> list[Loss]:
+    kept = _sizes(client, unclean)
+    return [
+        Loss(
+            name=one.name,
+            new_leader=one.new_leader,
+            kept_bytes=kept.get(one.name),
+            complete=seen[one.name].complete,
+        )
+        for one in unclean
+        if one.new_leader is not None
+    ]
+
+
+def _sizes(client: ClusterClient, unclean: Sequence[Election]) -> dict[Partition, int]:
+    """Return the bytes that each new leader has; what may not be seen is left out."""
+    by_broker: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for one in unclean:
+        if one.new_leader is not None:
+            by_broker[one.new_leader][one.name.topic].append(one.name.partition)
+
+    def ask(admin: Any, broker_id: int) -> Any:
+        chosen = {topic: sorted(ns) for topic, ns in by_broker[broker_id].items()}
+        (found,) = admin.describe_log_dirs(chosen, brokers=[broker_id])
+        return found["log_dirs"]
+
+    answers = ask_brokers(client, sorted(by_broker), ask, needs="Describe on Cluster")
+    return {
+        Partition(topic["name"], one["partition_index"]): one["partition_size"]
+        for log_dirs in answers.values()
+        for log_dir in log_dirs
+        for topic in log_dir["topics"]
+        for one in topic["partitions"]
+        if not one["is_future_key"]
+    }
+
+
+def hold(
+    client: ClusterClient,
+    foreseen: Elections,
+    *,
+    done: Callable[[int, int], None] = lambda _, __: None,
+) -> Elections:
+    """
+    Hold the elections of a preview, and tell how each ended.
+
+    Parameters
+    ----------
+    client
+        The cluster.
+    foreseen
+        What `preview` returned; partitions that it would not elect are left alone.
+    done
+        Called with the number of partitions asked for, and of all.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If nothing was asked: the cluster cannot be reached any more, or the user may
+        not elect.
+    AnswerUnknownError
+        If something was asked, and not all of it is known to be done.
+    """
+    todo = [one for one in foreseen.elections if one.outcome is Outcome.TO_ELECT]
+    held: dict[Partition, Election] = {}
+    for some in _batches(todo):
+        try:
+            reach_controller(client)
+            held |= _hold_some(client, some, foreseen.election_type)
+        except ClusterUnavailableError as error:
+            if not held:
+                raise
+            raise _interrupted(client, error, len(held), foreseen) from error
+        done(len(held), len(todo))
+    elections = [held.get(one.name, one) for one in foreseen.elections]
+    elected = {one.name for one in elections if one.outcome is Outcome.ELECTED}
+    return replace(
+        foreseen,
+        is_done=True,
+        elections=elections,
+        losses=[one for one in foreseen.losses if one.name in elected],
+    )
+
+
+def _batches(todo: Sequence[Election]) -> Iterator[Sequence[Election]]:
+    for first in range(0, len(todo), PARTITIONS_PER_REQUEST):
+        yield todo[first : first + PARTITIONS_PER_REQUEST]
+
+
+def _interrupted(
+    client: ClusterClient,
+    error: ClusterUnavailableError,
+    num_held: int,
+    foreseen: Elections,
+) -> AnswerUnknownError:
+    """Return the error of elections of which some were held, and others not asked."""
+    num_all = sum(one.outcome is Outcome.TO_ELECT for one in foreseen.elections)
+    message = f"{error.message}; {num_held} of {num_all} partitions were done before"
+    return AnswerUnknownError(message, _look(client, foreseen.election_type))
+
+
+def _look(client: ClusterClient, election_type: ElectionType) -> str:
+    """Return the command that shows which elections are still to be held."""
+    return (
+        f"kafka-planner elect --election-type {election_type.value} "
+        f"--all-topic-partitions --bootstrap-server {client.servers}"
+    )
+
+
+def _hold_some(
+    client: ClusterClient, some: Sequence[Election], election_type: ElectionType
+) -> dict[Partition, Election]:
+    answers = _ask(client, some, election_type)
+    try:
+        leaders = _wait_for_leaders(client, some, answers)
+    except ClusterUnavailableError as error:
+        look = _look(client, election_type)
+        raise client.unknown(_WHAT, look, error) from None
+    return {
+        one.name: _judge(one, answers.get(one.name), leaders.get(one.name))
+        for one in some
+    }
+
+
+def _ask(
+    client: ClusterClient, some: Sequence[Election], election_type: ElectionType
+) -> dict[Partition, Answer]:
+    from kafka.errors import for_code
+
+    chosen: dict[str, list[int]] = defaultdict(list)
+    for one in some:
+        chosen[one.name.topic].append(one.name.partition)
+
+    def ask(admin: Any) -> Any:
+        found = admin.elect_leaders(
+            election_type.code,
+            dict(chosen),
+            timeout_ms=int(client.timeout_s * 1000),
+            raise_errors=False,
+        )
+        answers = dict(_answers(found.replica_election_results))
+        codes = {code for code, _ in answers.values()} & {_NOT_AUTHORISED, _TIMED_OUT}
+        for code in (found.error_code, *codes):
+            if code != _NONE:
+                raise for_code(code)
+        return answers
+
+    answers: dict[Partition, Answer] = client.change(
+        ask,
+        what=_WHAT,
+        needs=_NEEDS,
+        look=_look(client, election_type),
+        is_repeatable=True,
+    )
+    return answers
+
+
+def _answers(results: Iterable[Any]) -> Iterator[tuple[Partition, Answer]]:
+    for topic in results:
+        for one in topic.partition_result:
+            answer = (one.error_code, one.error_message or "")
+            yield Partition(topic.topic, one.partition_id), answer
+
+
+def _wait_for_leaders(
+    client: ClusterClient,
+    some: Sequence[Election],
+    answers: Mapping[Partition, Answer],
+) -> dict[Partition, int | None]:
+    """Return who leads, once the brokers know what the controller has decided."""
+    expected = {
+        one.name: one.new_leader
+        for one in some
+        if one.name in answers and answers[one.name][0] == _NONE
+    }
+    deadline_s = time.monotonic() + _SEEN_WITHIN_S
+    while True:
+        seen = look_at(client, [one.name for one in some])
+        leaders = {name: one.leader for name, one in seen.items()}
+        is_seen = all(leaders.get(name) == one for name, one in expected.items())
+        if is_seen or time.monotonic() > deadline_s:
+            return leaders
+        threading.Event().wait(_PAUSE_S)
+
+
+def _judge(foreseen: Election, answer: Answer | None, leader: int | None) -> Election:
+    """Tell how an election ended, from the controller's answer and who leads now."""
+    code, words = answer or (-1, "the controller did not answer for it")
+    found = replace(foreseen, new_leader=leader)
+    is_wanted = leader == foreseen.new_leader
+    # Not needed: asked for twice, since the first answer was lost, or made by another.
+    if code == _NONE or (code == _NOT_NEEDED and is_wanted):
+        message = "" if is_wanted else f"{foreseen.new_leader} was elected, and lost it"
+        return replace(found, outcome=Outcome.ELECTED, message=message)
+    if code == _NOT_NEEDED:
+        outcome = Outcome.HAS_LEADER
+    else:
+        outcome = _REFUSALS.get(code, Outcome.FAILED)
+    return replace(found, outcome=outcome, message=words, is_unclean=False)

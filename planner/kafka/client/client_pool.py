@@ -1,0 +1,135 @@
+"""One admin client that several threads ask, replaced when it is in doubt."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from planner.kafka.client.background_tasks import OverdueError, Task
+
+Answer = TypeVar("Answer")
+
+_CLOSING_S = 1.0
+
+
+@dataclass(slots=True, eq=False)
+class _Lease:
+    """An admin client, and how many threads are asking it."""
+
+    admin: Any
+    num_users: int
+    is_dropped: bool = False
+
+
+class Share:
+    """
+    The admin client of a cluster, made when it is first asked.
+
+    A client that failed one question may be stuck, while another broker is answering it
+    well: it gets no more questions, and is closed when the last answer is in.
+
+    Parameters
+    ----------
+    make
+        Makes a client within so many seconds.
+    doubtful
+        Errors after which a client may be stuck.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[float], Any],
+        doubtful: tuple[type[BaseException], ...] = (Exception,),
+    ) -> None:
+        self._make = make
+        self._doubtful = doubtful
+        # Making one takes as long as the brokers do; the others then share it.
+        self._making = threading.Lock()
+        self._counting = threading.Lock()
+        self._current: _Lease | None = None
+        self._open: set[_Lease] = set()
+
+    def ask(self, question: Callable[[Any], Answer], limit_s: float) -> Answer:
+        """
+        Ask the client, and drop it if it may be stuck.
+
+        Parameters
+        ----------
+        question
+            What to ask.
+        limit_s
+            Seconds that it may take, connecting included.
+
+        Raises
+        ------
+        OverdueError
+            If there is no answer in time. Whatever the client was doing has ended.
+        """
+        used: list[_Lease] = []
+
+        def work() -> Answer:
+            lease = self._borrow(limit_s)
+            used.append(lease)
+            try:
+                return question(lease.admin)
+            except self._doubtful:
+                self._drop(lease)
+                raise
+            except RuntimeError:
+                # Closed by a thread that waited too long for it.
+                if lease.is_dropped:
+                    raise OverdueError from None
+                raise
+            finally:
+                self._give_back(lease)
+
+        try:
+            return Task(work).result(limit_s)
+        except OverdueError:
+            # Its thread waits for an answer that will not come.
+            for lease in used:
+                self._drop(lease)
+                self._close(lease)
+            raise
+
+    def close(self) -> None:
+        """Close every client; the next question makes a new one."""
+        for lease in list(self._open):
+            self._drop(lease)
+            self._close(lease)
+
+    def _borrow(self, limit_s: float) -> _Lease:
+        if not self._making.acquire(timeout=max(limit_s, 0.0)):
+            raise OverdueError
+        try:
+            with self._counting:
+                if (current := self._current) is not None:
+                    current.num_users += 1
+                    return current
+            lease = _Lease(self._make(limit_s), num_users=1)
+            with self._counting:
+                self._current = lease
+                self._open.add(lease)
+            return lease
+        finally:
+            self._making.release()
+
+    def _give_back(self, lease: _Lease) -> None:
+        with self._counting:
+            lease.num_users -= 1
+            is_over = lease.is_dropped and not lease.num_users
+        if is_over:
+            self._close(lease)
+
+    def _drop(self, lease: _Lease) -> None:
+        with self._counting:
+            lease.is_dropped = True
+            if self._current is lease:
+                self._current = None
+
+    def _close(self, lease: _Lease) -> None:
+        with self._counting:
+            is_open = lease in self._open
+            self._open.discard(lease)
+        if is_open:
+            Task(lease.admin.close).join(_CLOSING_S)

@@ -1,0 +1,67 @@
+# ruff: noqa: ANN401 - kafka-python is not typed
+"""The controllers' quorum, looked for where it gives no answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from planner.errors import BadInputError
+from planner.kafka.client.address_probe import is_refused
+from planner.kafka.client.addresses import Address, parse_bootstrap
+from planner.kafka.client.background_tasks import each_at_once
+from planner.kafka.client.connection_failures import REFUSED
+
+_VOTERS = "controller.quorum.voters"
+_SERVERS = "controller.quorum.bootstrap.servers"
+
+
+def find_lost_quorum(admin: Any) -> str:
+    """
+    Return why the controllers cannot answer; nothing where that is not certain.
+
+    Parameters
+    ----------
+    admin
+        Client whose brokers answer. A broker names the controllers in its settings,
+        and a port that is closed tells that a controller is down.
+    """
+    addresses = _controllers(admin)
+    refused = each_at_once(is_refused, addresses, at_once=max(len(addresses), 1))
+    down = [one for one, is_down in zip(addresses, refused, strict=True) if is_down]
+    if not down or 2 * (len(addresses) - len(down)) > len(addresses):
+        return ""
+    named = ", ".join(f"{address}: {REFUSED}" for address in down)
+    what = "the controller is down"
+    if len(addresses) > 1:
+        what = (
+            f"{len(down)} of {len(addresses)} controllers are down, no quorum is left"
+        )
+    return f"the brokers answer, but {what} ({named}); start it, then try again"
+
+
+def _controllers(admin: Any) -> Sequence[Address]:
+    """Return the controllers that the first broker which tells them knows of."""
+    from kafka.admin import ConfigResource
+
+    live = [
+        one["broker_id"]
+        for one in admin.describe_cluster()["brokers"]
+        if not one.get("is_fenced")
+    ]
+    for broker_id in live[:3]:
+        asked = ConfigResource("broker", str(broker_id), [_VOTERS, _SERVERS])
+        found = admin.describe_configs([asked], config_filter="all")
+        values = found.get("broker", {}).get(asked.name, {})
+        for key in (_VOTERS, _SERVERS):
+            text = values.get(key, {}).get("value") or ""
+            if text:
+                return _addresses(text)
+    return ()
+
+
+def _addresses(text: str) -> Sequence[Address]:
+    """Read ``100@host:port,…`` or ``host:port,…``."""
+    bare = ",".join(part.rpartition("@")[2] for part in text.split(","))
+    try:
+        return parse_bootstrap(bare)
+    except BadInputError:
+        return ()

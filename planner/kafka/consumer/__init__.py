@@ -1,0 +1,5 @@
+"""
+Assignors for real consumers of kafka-python, and the protocol between members.
+
+Imports `assignment` alone.
+"""

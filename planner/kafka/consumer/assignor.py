@@ -1,0 +1,391 @@
+"""
+Our assignors, plugged into real consumers of kafka-python.
+
+::
+
+    KafkaConsumer(..., partition_assignment_strategy=[BalancedAssignor(rack="a")])
+
+Give each consumer an assignor of its own: it remembers what that consumer had.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from kafka.coordinator.assignors.abstract import (
+    AbstractPartitionAssignor,
+    RebalanceProtocol,
+)
+from kafka.structs import TopicPartition
+
+from assignment.assignors import Assignor, CooperativeSticky, Range, RoundRobin, Sticky
+from assignment.balanced import Balanced
+from assignment.check import check
+from assignment.group import ABSENT, NOT_SENT, Group, IndexArray
+from assignment.java import hash_map_order
+from assignment.making import MemberSpec, TopicSpec, make_group
+from planner.kafka.consumer import assignor_protocol as data
+
+log = logging.getLogger(__name__)
+
+Weigh = Callable[[TopicPartition], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a member got last, and in which generation."""
+
+    owned: Mapping[str, Sequence[int]]
+    generation: int
+
+
+class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyped
+    """
+    An assignor of `assignment`, as a consumer wants it.
+
+    The coordinator's leader assigns for all, so every member of a group must offer the
+    same one. What is answered is judged by the checker; what that finds is logged.
+
+    Parameters
+    ----------
+    rack
+        Where the consumer runs: its ``client.rack``.
+    """
+
+    assignor: Assignor
+    protocol = RebalanceProtocol.EAGER
+
+    def __init__(self, rack: str | None = None) -> None:
+        self.rack = rack
+        self.memory: Memory | None = None
+
+    @property
+    def name(self) -> str:
+        """What the members agree on: Kafka's name where it is Kafka's."""
+        return self.assignor.name
+
+    def supported_protocols(self) -> list[RebalanceProtocol]:
+        """Return whether partitions are kept across a rebalance."""
+        return [self.protocol]
+
+    def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
+        """Return what the member asks for."""
+        return data.subscription(topics, rack=self.rack)
+
+    def on_assignment(self, assignment: Any, generation: int) -> None:  # noqa: ANN401 - no types
+        """Remember what the member got."""
+        owned: dict[str, list[int]] = {}
+        for topic, number in assignment.partitions():
+            owned.setdefault(topic, []).append(number)
+        self.memory = Memory(owned, generation)
+
+    def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:  # noqa: ANN401 - no types
+        """Return what each member gets."""
+        group = self.group(cluster, members)
+        member_idx = self.answer(group)
+        is_cooperative = self.protocol is RebalanceProtocol.COOPERATIVE
+        for finding in check(group, member_idx, is_cooperative=is_cooperative):
+            # Kafka's own can break one. To refuse would stop the whole group.
+            log.error("%s breaks a rule: %s", self.name, finding.message)
+        return {
+            member: data.assignment(owned)
+            for member, owned in _by_member(group, member_idx).items()
+        }
+
+    def answer(self, group: Group) -> IndexArray:
+        """Return ``(P,)`` who reads what."""
+        return self.assignor.assign(group).member_idx
+
+    def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
+        """Return a member as the columns want it."""
+        told = member.metadata
+        owned = _owned_field(told)
+        generation = getattr(told, "generation_id", None)
+        return MemberSpec(
+            member_id=member.member_id,
+            instance_id=member.group_instance_id,
+            rack=getattr(told, "rack_id", None) or None,
+            topics=list(dict.fromkeys(told.topics)),
+            owned=owned,
+            generation=NOT_SENT if generation is None else generation,
+        )
+
+    def group(self, cluster: Any, members: Sequence[Any]) -> Group:  # noqa: ANN401 - no types
+        """Return the group as columns; members in the order of Java's HashMap."""
+        specs = [self.spec(member) for member in members]
+        specs = [specs[at] for at in hash_map_order([s.member_id for s in specs])]
+        has_racks = any(spec.rack is not None for spec in specs)
+        names = sorted({topic for spec in specs for topic in spec.topics})
+        topics = [_topic(cluster, name, has_racks=has_racks) for name in names]
+        return make_group(self.weighed(topics, members), specs)
+
+    def weighed(
+        self, topics: Sequence[TopicSpec], members: Sequence[Any]
+    ) -> Sequence[TopicSpec]:
+        """Return the topics, with weights where the members tell them."""
+        del members
+        return topics
+
+
+def _owned_field(told: Any) -> dict[str, list[int]]:  # noqa: ANN401 - no types
+    """Return the owned partitions of a subscription, each once."""
+    owned: dict[str, list[int]] = {}
+    for each in getattr(told, "owned_partitions", None) or ():
+        owned.setdefault(each.topic, []).extend(each.partitions)
+    return {topic: list(dict.fromkeys(numbers)) for topic, numbers in owned.items()}
+
+
+def _topic(cluster: Any, name: str, *, has_racks: bool) -> TopicSpec:  # noqa: ANN401 - no types
+    """Return a topic as the leader's metadata has it; none of what it has not."""
+    known = cluster.partitions_for_topic(name) or ()
+    size = max(known, default=-1) + 1
+    racks = [_racks(cluster, name, n) for n in range(size)] if has_racks else None
+    return TopicSpec(name=name, num_partitions=size, racks=racks)
+
+
+def _racks(cluster: Any, topic: str, number: int) -> list[str]:  # noqa: ANN401 - no types
+    """Return the racks of a partition's replicas."""
+    at = TopicPartition(topic, number)
+    return sorted(
+        {
+            broker.rack
+            for broker in cluster.brokers()
+            if broker.rack and cluster.is_replica_node(at, broker.node_id)
+        }
+    )
+
+
+def _by_member(group: Group, member_idx: IndexArray) -> dict[str, dict[str, list[int]]]:
+    named: dict[str, dict[str, list[int]]] = {m: {} for m in group.members.ids}
+    numbers = group.number.tolist()
+    for row, member in enumerate(member_idx.tolist()):
+        if member != ABSENT:
+            topic = group.topics.names[group.partitions.topic_idx[row]]
+            owned = named[group.members.ids[member]]
+            owned.setdefault(topic, []).append(numbers[row])
+    return named
+
+
+class RangeAssignor(PlannerAssignor):
+    """Java's ``RangeAssignor``, racks included; may share a group with it."""
+
+    assignor = Range()
+
+
+class RoundRobinAssignor(PlannerAssignor):
+    """Java's ``RoundRobinAssignor``; may share a group with it."""
+
+    assignor = RoundRobin()
+
+
+class StickyAssignor(PlannerAssignor):
+    """Java's ``StickyAssignor``, its user data included; may share a group with it."""
+
+    assignor = Sticky()
+
+    def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
+        """Return what the member asks for, and what it had."""
+        if self.memory is None:
+            return data.subscription(topics, rack=self.rack)
+        owned, generation = self.memory.owned, self.memory.generation
+        return data.subscription(
+            topics,
+            user_data=data.sticky_user_data(owned, generation),
+            generation=generation,
+            rack=self.rack,
+        )
+
+    def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
+        """Return a member, with what its own assignor remembers."""
+        told = member.metadata
+        owned, generation = data.read_sticky_user_data(told.user_data)
+        subscribed = getattr(told, "generation_id", None)
+        return MemberSpec(
+            member_id=member.member_id,
+            instance_id=member.group_instance_id,
+            rack=getattr(told, "rack_id", None) or None,
+            topics=list(dict.fromkeys(told.topics)),
+            owned={topic: list(dict.fromkeys(each)) for topic, each in owned.items()},
+            generation=generation,
+            subscription_generation=NOT_SENT if subscribed is None else subscribed,
+        )
+
+
+class CooperativeStickyAssignor(PlannerAssignor):
+    """Java's ``CooperativeStickyAssignor``; may share a group with it."""
+
+    assignor = CooperativeSticky()
+    protocol = RebalanceProtocol.COOPERATIVE
+
+    def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
+        """Return what the member asks for, and what it has."""
+        memory = self.memory or Memory({}, data.NO_GENERATION)
+        return data.subscription(
+            topics,
+            user_data=data.cooperative_user_data(memory.generation),
+            owned=memory.owned,
+            generation=memory.generation,
+            rack=self.rack,
+        )
+
+
+class BalancedAssignor(PlannerAssignor):
+    """
+    `balanced`: as even as the subscriptions allow, then fewest changes.
+
+    What members tell each other is in versioned user data: rack, capacity, what they
+    own and in which generation, and what each of these partitions costs them. Of a
+    partition that nobody weighs the mean of the others is taken.
+
+    Parameters
+    ----------
+    rack
+        Where the consumer runs.
+    capacity
+        How much it can carry, against the others. Positive.
+    weigh
+        What a partition that it reads costs it, in any unit: its lag, its bytes per
+        second. Asked whenever the member joins; all weigh the same without it.
+    is_eager
+        Whether everybody gives everything up in each rebalance. By default only what
+        changes hands is given up first (KIP-429), in a round of its own.
+
+    Raises
+    ------
+    ValueError
+        If the capacity is not positive.
+    """
+
+    assignor = Balanced()
+
+    def __init__(
+        self,
+        rack: str | None = None,
+        *,
+        capacity: float = 1.0,
+        weigh: Weigh | None = None,
+        is_eager: bool = False,
+    ) -> None:
+        if not 0 < capacity < float("inf"):
+            msg = f"capacity must be positive, got {capacity}"
+            raise ValueError(msg)
+        super().__init__(rack)
+        self.capacity, self.weigh = capacity, weigh
+        self.weights: dict[TopicPartition, float] = {}
+        kinds = RebalanceProtocol
+        self.protocol = kinds.EAGER if is_eager else kinds.COOPERATIVE
+
+    @property
+    def name(self) -> str:
+        """What the members agree on: eager and cooperative ones never mix."""
+        is_eager = self.protocol is RebalanceProtocol.EAGER
+        return "balanced-eager" if is_eager else "balanced"
+
+    def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
+        """Return what the member asks for, has, and can carry."""
+        memory = self.memory or Memory({}, data.NO_GENERATION)
+        told = data.OurData(
+            generation=memory.generation,
+            owned=memory.owned,
+            weights=self._weights(memory.owned),
+            rack=self.rack,
+            capacity=self.capacity,
+        )
+        is_eager = self.protocol is RebalanceProtocol.EAGER
+        return data.subscription(
+            topics,
+            user_data=told.encode(),
+            owned={} if is_eager else memory.owned,
+            generation=memory.generation,
+            rack=self.rack,
+        )
+
+    def _weights(self, owned: data.Owned) -> dict[str, dict[int, float]]:
+        """
+        Return what partitions cost the member.
+
+        Those that it has given up since it joined last are told once more: in the
+        round that hands them on, nobody else could.
+        """
+        if self.weigh is None:
+            return {}
+        had = [TopicPartition(topic, n) for topic in owned for n in owned[topic]]
+        weights = {at: float(self.weigh(at)) for at in had}
+        told: dict[str, dict[int, float]] = {}
+        for (topic, number), weight in (self.weights | weights).items():
+            told.setdefault(topic, {})[number] = weight
+        self.weights = weights
+        return told
+
+    def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
+        """Return a member, with what it tells."""
+        told = data.read_our_data(member.metadata.user_data)
+        return MemberSpec(
+            member_id=member.member_id,
+            instance_id=member.group_instance_id,
+            rack=told.rack,
+            capacity=told.capacity,
+            topics=list(dict.fromkeys(member.metadata.topics)),
+            owned=told.owned,
+            generation=told.generation,
+        )
+
+    def group(self, cluster: Any, members: Sequence[Any]) -> Group:  # noqa: ANN401 - no types
+        """Return the group, without what members claim from older generations."""
+        group = super().group(cluster, members)
+        return _newest_claims(group)
+
+    def weighed(
+        self, topics: Sequence[TopicSpec], members: Sequence[Any]
+    ) -> Sequence[TopicSpec]:
+        """Return the topics, weighed by who reads them."""
+        weights = data.told_weights(
+            [data.read_our_data(member.metadata.user_data) for member in members]
+        )
+        if not weights:
+            return topics
+        mean = sum(weights.values()) / len(weights)
+        return [_with_weights(topic, weights, mean) for topic in topics]
+
+    def answer(self, group: Group) -> IndexArray:
+        """Return who reads what; what changes hands is nobody's for one round."""
+        member_idx = super().answer(group)
+        if self.protocol is RebalanceProtocol.EAGER:
+            return member_idx
+        withheld = member_idx.copy()
+        rows, owners = group.owned.idx, group.owned.owner
+        withheld[rows[member_idx[rows] != owners]] = ABSENT
+        return withheld
+
+
+def _with_weights(
+    topic: TopicSpec, weights: Mapping[tuple[str, int], float], mean: float
+) -> TopicSpec:
+    return TopicSpec(
+        name=topic.name,
+        num_partitions=topic.num_partitions,
+        weights=[
+            weights.get((topic.name, n), mean) for n in range(topic.num_partitions)
+        ],
+        racks=topic.racks,
+    )
+
+
+def _newest_claims(group: Group) -> Group:
+    """
+    Return the group without claims of members that missed a generation.
+
+    They have lost what they claim, or lose it when they hear of this one. Waiting for
+    them to give it up could be waiting for ever.
+    """
+    generation = group.members.generation
+    is_newest = generation == generation.max(initial=NOT_SENT)
+    is_kept = is_newest[group.owned.owner]
+    if is_kept.all():
+        return group
+    counts = np.where(is_newest, group.owned.counts, 0)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    owned = replace(group.owned, start=start, idx=group.owned.idx[is_kept])
+    return replace(group, owned=owned)

@@ -1,0 +1,317 @@
+"""A running cluster as the document of a snapshot; nothing is changed."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka.client.background_tasks import Task
+from planner.kafka.read.authorization_gaps import (
+    INVISIBLE,
+    find_gaps,
+    half_visible_error,
+    is_bound,
+    suspects,
+)
+from planner.kafka.read.cluster_metadata import Look, take_look, without_topics
+from planner.kafka.read.log_dirs import BrokerDirs, Partition
+from planner.kafka.read.produce_rates import sample_rates, with_rates
+from planner.kafka.read.topic_metadata import find_deleted, kafka_topic_id
+from planner.progress import stage
+
+if TYPE_CHECKING:
+    from planner.snapshot.document import Snapshot
+
+Note = Callable[[str], None]
+Document = dict[str, Any]
+NO_TIME = -1
+NOBODY = -1
+
+
+def _be_silent(_: str) -> None:
+    """Take no note."""
+
+
+def _log_dir(one: Mapping[str, Any]) -> Document:
+    found: Document = {"path": one["log_dir"]}
+    if one["error_code"]:
+        return {**found, "state": "offline"}
+    for name, key in (("size_bytes", "total_bytes"), ("usable_bytes", "usable_bytes")):
+        if one.get(key, -1) >= 0:
+            found[name] = one[key]
+    return {**found, "state": "cordoned" if one.get("is_cordoned") else "online"}
+
+
+def _brokers(look: Look) -> Iterator[Document]:
+    """Yield every broker: those registered, then those that only replicas name."""
+    known = {one["broker_id"]: one for one in look.cluster["brokers"]}
+    named = {
+        broker_id
+        for topic in look.topics.values()
+        for one in topic["partitions"]
+        for broker_id in one["replica_nodes"]
+    }
+    for broker_id in sorted(known.keys() | named):
+        one = known.get(broker_id)
+        if one is None:
+            yield {"id": broker_id, "state": "dead"}
+            continue
+        # Fenced since the first answer, if it was not asked for its log dirs.
+        is_alive = broker_id in look.dirs
+        found: Document = {"id": broker_id, "rack": one["rack"], "host": one["host"]}
+        found["state"] = "alive" if is_alive else "fenced"
+        if is_alive:
+            found["configs"] = dict(look.broker_configs.get(broker_id, {}))
+            found["log_dirs"] = [_log_dir(one) for one in look.dirs[broker_id].dirs]
+        yield found
+
+
+def _known_or_absent(found: Document) -> Document:
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _paths(
+    name: Partition, replicas: Sequence[int], look: Look, which: str
+) -> list[str | None] | None:
+    """Return the log dir of each replica; `None` if none is known."""
+
+    def path(dirs: BrokerDirs | None) -> str | None:
+        copy = None if dirs is None else getattr(dirs, which).get(name)
+        return None if copy is None else str(copy.path)
+
+    found = [path(look.dirs.get(broker_id)) for broker_id in replicas]
+    return found if any(found) else None
+
+
+def _sizes(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
+    """Return what a copy costs, and the size of each replica where they differ."""
+    sizes: list[int | None] = []
+    for broker_id in one["replica_nodes"]:
+        dirs = look.dirs.get(broker_id)
+        copy = None if dirs is None else dirs.current.get(name)
+        sizes.append(None if copy is None else copy.size_bytes)
+    known = [size for size in sizes if size is not None]
+    if not known:
+        return {}
+    by_broker = dict(zip(one["replica_nodes"], sizes, strict=True))
+    leader_bytes = by_broker.get(one["leader_id"])
+    size_bytes = max(known) if leader_bytes is None else leader_bytes
+    differs = any(size != size_bytes for size in known)
+    return {"size_bytes": size_bytes, **({"replica_bytes": sizes} if differs else {})}
+
+
+def _moves(moving: Mapping[str, Any], *, is_known: bool) -> Document:
+    """Return what a reassignment adds and removes; `None` where none may be seen."""
+    return {
+        key: list(moving.get(key, ())) if is_known else None
+        for key in ("adding_replicas", "removing_replicas")
+    }
+
+
+def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
+    replicas = list(one["replica_nodes"])
+    moving = look.reassignments.get(name, {})
+    found: Document = {
+        "partition": name.partition,
+        "replicas": replicas,
+        "leader": one["leader_id"] if one["leader_id"] >= 0 else None,
+        "isr": list(one["isr_nodes"]),
+    }
+    if "eligible_leader_replicas" in one:
+        found["elr"] = list(one["eligible_leader_replicas"] or ())
+        found["last_known_elr"] = list(one["last_known_elr"] or ())
+    optional = {
+        **_moves(moving, is_known="reassignments" not in look.refused),
+        "offline_replicas": list(one.get("offline_replicas") or ()),
+        "log_dirs": _paths(name, replicas, look, "current"),
+        "future_log_dirs": _paths(name, replicas, look, "future"),
+    }
+    return found | _known_or_absent(optional) | _sizes(name, one, look)
+
+
+def _topics(look: Look) -> Iterator[Document]:
+    for name, topic in look.topics.items():
+        configs = dict(look.topic_configs.get(name, {}))
+        is_tiered = configs.get("remote.storage.enable") == "true"
+        yield {
+            "name": name,
+            "topic_id": kafka_topic_id(topic["topic_id"]),
+            "storage": "tiered" if is_tiered else "local",
+            "configs": configs,
+            "partitions": [
+                _partition(Partition(name, one["partition_index"]), one, look)
+                for one in topic["partitions"]
+            ],
+        }
+
+
+def _fetch_ages(quorum: Mapping[str, Any]) -> dict[int, int]:
+    """
+    Return the milliseconds since each voter fetched from the leader.
+
+    The leader's own time is that of its answer. A voter that never fetched from this
+    leader has no age.
+    """
+    times = {
+        one["replica_id"]: one.get("last_fetch_timestamp", NO_TIME)
+        for one in quorum.get("current_voters", ())
+    }
+    now = times.get(quorum.get("leader_id", NOBODY), NO_TIME)
+    if now < 0:
+        return {}
+    return {node: max(now - time, 0) for node, time in times.items() if time >= 0}
+
+
+def _controllers(look: Look) -> list[Document]:
+    racks = {one["broker_id"]: one["rack"] for one in look.cluster["brokers"]}
+    voting = look.quorum.get("current_voters", ())
+    voters = {one["replica_id"] for one in voting}
+    leader, ages = look.quorum.get("leader_id"), _fetch_ages(look.quorum)
+    observers = {one["replica_id"] for one in look.quorum.get("observers", ())}
+    # Brokers observe the metadata too; an observer that is none is a controller.
+    return [
+        {
+            "id": node,
+            "rack": racks.get(node),
+            "voter": node in voters,
+            "combined": node in racks,
+            **({"leader": True} if node == leader else {}),
+            **({"fetch_age_ms": ages[node]} if node in ages else {}),
+        }
+        for node in sorted(voters | (observers - racks.keys()))
+    ]
+
+
+def _document(look: Look) -> Document:
+    now = datetime.now(UTC).replace(microsecond=0)
+    return {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "cluster_id": look.cluster["cluster_id"],
+        "taken_at": now.isoformat().replace("+00:00", "Z"),
+        "configs": dict(look.cluster_configs),
+        "features": dict(look.features),
+        "controllers": _controllers(look),
+        "brokers": list(_brokers(look)),
+        "topics": list(_topics(look)),
+    }
+
+
+def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
+    """
+    Look until everything is seen, at most twice.
+
+    A topic that is made or deleted between two answers leaves the same gap as a missing
+    right, but seldom a second time; and asked for by its name, Kafka tells which it is.
+    """
+    look = take_look(client)
+    if find_gaps(look):
+        look = take_look(client)
+    if found := suspects(look):
+        look = without_topics(look, find_deleted(client, found))
+    if is_bound(look.cluster):
+        note(INVISIBLE)
+    gaps = find_gaps(look)
+    if gaps and not allow_partial:
+        raise half_visible_error(client.servers, gaps)
+    for gap in gaps:
+        note(f"seen in part: {gap}")
+    return look
+
+
+def _share_a_disk(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Tell whether two log dirs are of one size and, to a thousandth, equally full."""
+    total = one.get("total_bytes", -1)
+    if total <= 0 or total != other.get("total_bytes"):
+        return False
+    return bool(abs(one["usable_bytes"] - other["usable_bytes"]) * 1000 < total)
+
+
+def _note_shared_disks(look: Look, note: Note) -> None:
+    """Say where log dirs seem to share a disk: its capacity would count twice."""
+    shared = [
+        str(broker_id)
+        for broker_id, one in sorted(look.dirs.items())
+        if any(_share_a_disk(*pair) for pair in combinations(one.dirs, 2))
+    ]
+    if shared:
+        note(
+            f"log dirs of equal size and free space on brokers {', '.join(shared)}: if "
+            "they share one disk, its capacity counts more than once"
+        )
+
+
+def _first_look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
+    stage(f"connecting to {client.servers}")
+    client.reach_brokers()
+    look = _look(client, allow_partial=allow_partial, note=note)
+    _note_shared_disks(look, note)
+    return look
+
+
+def read_live(
+    client: ClusterClient, *, allow_partial: bool = False, note: Note = _be_silent
+) -> Document:
+    """
+    Read a running cluster, without rates.
+
+    Parameters
+    ----------
+    client
+        The cluster.
+    allow_partial
+        Whether to go on where the user may not see everything.
+    note
+        Called with each thing that the reader of the snapshot should know.
+
+    Returns
+    -------
+    dict
+        A snapshot document, for `planner.snapshot`.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If the cluster or one of its brokers cannot be reached, or hides a part.
+    """
+    return _document(_first_look(client, allow_partial=allow_partial, note=note))
+
+
+def take_snapshot(
+    client: ClusterClient,
+    *,
+    sample_seconds: float,
+    allow_partial: bool = False,
+    note: Note = _be_silent,
+) -> "Snapshot":
+    """
+    Take a snapshot of a running cluster.
+
+    Parameters
+    ----------
+    client
+        The cluster.
+    sample_seconds
+        Seconds between the two looks that rates are estimated from; 0: no rates. The
+        snapshot is made and checked meanwhile.
+    allow_partial, note
+        As of `read_live`.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If the cluster or one of its brokers cannot be reached, or hides a part.
+    BadInputError
+        If what the brokers answer is no snapshot.
+    """
+    look = _first_look(client, allow_partial=allow_partial, note=note)
+    rates = None
+    if sample_seconds > 0:
+        rates = Task(lambda: sample_rates(client, look, sample_seconds))
+    # Loads Arrow, which takes as long as everything before the first look; the time
+    # between the looks is to spare.
+    from planner.snapshot.document import Snapshot
+
+    snapshot = Snapshot.from_document(_document(look), file=client.servers)
+    return snapshot if rates is None else with_rates(snapshot, rates.result())
