@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from planner.plan.words import duration_text
+from planner.text.format import duration_text
 
 
 def age_s(taken_at: str | None, now: datetime) -> float | None:

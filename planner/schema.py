@@ -22,9 +22,9 @@ def _elect() -> dict[str, Any]:
 
 def _document(name: str) -> dict[str, Any]:
     from planner.failures.records import FAILURE_DOCUMENTS
-    from planner.plan.documents import DOCUMENTS
-    from planner.plan.plan_documents import PLAN_DOCUMENTS
-    from planner.plan.wave_records import WAVE_DOCUMENTS
+    from planner.plan.documents.check_records import DOCUMENTS
+    from planner.plan.documents.plan_records import PLAN_DOCUMENTS
+    from planner.plan.documents.wave_records import WAVE_DOCUMENTS
     from planner.score.records import SCORE_DOCUMENTS
     from planner.status.records import STATUS_DOCUMENTS
 

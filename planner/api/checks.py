@@ -10,17 +10,17 @@ import numpy as np
 from placement.check import CheckSettings, CustomRule, Finding, check, is_ok
 from placement.model.cluster import ClusterState
 from planner.api.result import PlanResult
-from planner.plan.check_new import GOALS, check_new_plan
-from planner.plan.document import to_document
-from planner.plan.folder import rollback_lists, target_lists
-from planner.plan.plan_input import (
+from planner.options.overrides import seen_as
+from planner.plan.documents.plan_document import to_document
+from planner.plan.folder.plan_folder import rollback_lists, target_lists
+from planner.plan.input.plan_input import (
     PlanInput,
     PlanSettings,
     check_settings,
     read_plan,
 )
-from planner.plan.seen_as import seen_as
-from planner.plan.waves import wave_lists
+from planner.plan.run.check_new_partitions import GOALS, check_new_plan
+from planner.plan.waves.wave_files import wave_lists
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan as apply
 from planner.throttles import throttles_in

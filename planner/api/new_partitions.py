@@ -11,13 +11,13 @@ from typing import Any, Unpack
 from placement.check import Finding
 from planner.api.errors import named_as_arguments
 from planner.api.plans import PlanOptions, request_of
-from planner.plan.new_partitions import (
+from planner.plan.run.new_partitions_request import NewRequest
+from planner.plan.run.plan_new_partitions import (
     PlannedNew,
     make_new,
     new_document,
     write_new,
 )
-from planner.plan.new_request import NewRequest
 from planner.snapshot import Snapshot
 
 Lists = Iterable[Sequence[int]]

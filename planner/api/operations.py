@@ -7,7 +7,7 @@ from typing import Unpack
 
 from planner.api.plans import PlanOptions, plan_of
 from planner.api.result import PlanResult
-from planner.plan.own_options import OwnOptions
+from planner.options.operation_options import OwnOptions
 from planner.snapshot import Snapshot
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, Unpack
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
 from planner.api.rules import RuleOptions, rules_of
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
 
 

@@ -15,12 +15,12 @@ from placement.model.cluster import RateArray
 from placement.model.load import RESOURCES
 from placement.score.known_loads import known_loads
 from planner.api.table import Table
-from planner.plan.document import to_document
-from planner.plan.folder import file_text, target_lists, write_plan
-from planner.plan.make import Planned
-from planner.plan.moves_file import moves_table
-from planner.plan.numbers import rounded_all
-from planner.plan.screen import headline, plan_screen
+from planner.plan.documents.plan_document import to_document
+from planner.plan.folder.moves_file import moves_table
+from planner.plan.folder.plan_folder import file_text, target_lists, write_plan
+from planner.plan.run.make_plan import Planned
+from planner.plan.screen.plan_screen import headline, plan_screen
+from planner.text.document_numbers import rounded_all
 
 MOVES_TYPES = {
     "topic": "string",

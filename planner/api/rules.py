@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from planner.plan.broker_sets import OFF
-from planner.plan.rule_request import RULE_NAMES, RuleRequest
+from planner.options.broker_sets import OFF
+from planner.options.rule_options import RULE_NAMES, RuleRequest
 
 
 class RuleOptions(TypedDict, total=False):

@@ -15,7 +15,7 @@ from planner.api.failures import without_command
 from planner.api.result import PlanResult
 from planner.api.table import Table
 from planner.errors import BadInputError
-from planner.plan.make import Planned, check_plan
+from planner.plan.run.make_plan import Planned, check_plan
 from planner.sizing.document import status_of
 from planner.sizing.document import to_document as size_document
 from planner.sizing.make import SizeAnswer, SizeRequest, shown_snapshot

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from planner.plan.words import SCREEN_WIDTH
+from planner.text.format import SCREEN_WIDTH
 
 MAX_ROWS_SHOWN = 10
 

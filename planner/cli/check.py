@@ -67,11 +67,11 @@ def check(
     from placement.check import check as check_target
     from placement.check import is_ok
     from planner.cli.reading import read_snapshot
-    from planner.plan.check_new import GOALS, check_new_plan
-    from planner.plan.existing import remedy_of
-    from planner.plan.plan_input import check_settings, read_plan
-    from planner.plan.seen_as import seen_as
-    from planner.plan.wave_input import read_waves
+    from planner.options.overrides import seen_as
+    from planner.plan.documents.prior_violations import remedy_of
+    from planner.plan.input.plan_input import check_settings, read_plan
+    from planner.plan.input.wave_input import read_waves
+    from planner.plan.run.check_new_partitions import GOALS, check_new_plan
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: parse_thresholds(capacity_threshold or []))
@@ -151,7 +151,7 @@ def _text(
     findings: Sequence["Finding"], num_entries: int, before: "ClusterState"
 ) -> str:
     from placement.check.checker import RULE_NAMES
-    from planner.plan.existing import remedy_of
+    from planner.plan.documents.prior_violations import remedy_of
 
     caused = [finding for finding in findings if finding.is_wrong]
     soft = [finding for finding in findings if finding.soft]

@@ -85,7 +85,7 @@ def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
 
 def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with the rules of another tool, where nothing else is given."""
-    from planner.plan.rule_request import (
+    from planner.options.rule_options import (
         RULE_NAMES,
         RuleRequest,
         preset_band,
@@ -126,8 +126,8 @@ def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> 
     from planner.cli.gather import Gatherer
     from planner.cli.plan import check_options
     from planner.cli.request_options import plan_request
-    from planner.plan.request import PlanRequest
-    from planner.plan.rule_request import RULE_NAMES
+    from planner.options.plan_request import PlanRequest
+    from planner.options.rule_options import RULE_NAMES
 
     known = {field.name for field in fields(PlanRequest)} | RULE_NAMES - {"rules"}
     values = {row["name"]: row["value"] for row in rows if row["name"] in known}

@@ -12,7 +12,7 @@ from planner.cli.output import print_json, print_words
 from planner.errors import BadInputError
 
 if TYPE_CHECKING:
-    from planner.plan.make import Planned
+    from planner.plan.run.make_plan import Planned
     from planner.verify import Verification
 
 YOURS = "kafka-planner snapshot live --bootstrap-server H:9092 -o s.json"
@@ -40,8 +40,8 @@ def demo(
     """
     from planner.cli.reading import read_snapshot
     from planner.demo import SNAPSHOT_FILE
-    from planner.plan.make import make
-    from planner.plan.request import PlanRequest
+    from planner.options.plan_request import PlanRequest
+    from planner.plan.run.make_plan import make
 
     snapshot = read_snapshot(SNAPSHOT_FILE)
     state = snapshot.to_state()
@@ -59,7 +59,7 @@ def demo(
 
 def _write(planned: "Planned", output: Path, *, quiet: bool) -> list[str]:
     """Write the plan folder; where that is not possible the demo goes on without."""
-    from planner.plan.folder import write_plan
+    from planner.plan.folder.plan_folder import write_plan
 
     try:
         return write_plan(planned.plan, output)
@@ -71,7 +71,7 @@ def _write(planned: "Planned", output: Path, *, quiet: bool) -> list[str]:
 
 def _verify(planned: "Planned") -> "Verification":
     """Verify the plan against the cluster as it would be once it has run."""
-    from planner.plan.folder import target_lists
+    from planner.plan.folder.plan_folder import target_lists
     from planner.verify import verify
 
     after = planned.plan.placed.reassignment.after()
@@ -81,7 +81,7 @@ def _verify(planned: "Planned") -> "Verification":
 
 def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:
     """Return the plan with what `check` and `verify` print of it."""
-    from planner.plan.document import to_document
+    from planner.plan.documents.plan_document import to_document
     from planner.verify.loads import compare_loads
 
     document = to_document(planned.plan)
@@ -99,8 +99,8 @@ def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:
 def _lines(
     planned: "Planned", verified: "Verification", output: Path, written: list[str]
 ) -> Iterator[str]:
-    from planner.plan.screen import files_lines, headline, plan_screen
-    from planner.plan.words import command_lines, labelled, wrapped
+    from planner.plan.screen.plan_screen import files_lines, headline, plan_screen
+    from planner.text.format import command_lines, labelled, wrapped
 
     plan = planned.plan
     name = plan.state.cluster_id

@@ -12,7 +12,7 @@ from planner.cli.output import print_json, print_words
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
-    from planner.plan.moves_file import MoveRow
+    from planner.plan.folder.moves_file import MoveRow
 
 SHOWN = 30
 
@@ -109,8 +109,8 @@ def explain(
 
 def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]"]:
     """Return the goal of the plan and its moves, explained."""
-    from planner.plan.moves_file import MOVES_NAME, read_moves
-    from planner.plan.plan_input import read_plan
+    from planner.plan.folder.moves_file import MOVES_NAME, read_moves
+    from planner.plan.input.plan_input import read_plan
 
     if plan.is_dir() and (plan / MOVES_NAME).exists():
         return read_plan(plan).goal, read_moves(plan / MOVES_NAME)
@@ -131,13 +131,13 @@ def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]
 
 def _inside(plan: Path) -> tuple[int, int]:
     """Return how many replicas go to another log dir of their broker, and bytes."""
-    from planner.plan.log_dirs import read_moves_inside
+    from planner.plan.documents.log_dir_document import read_moves_inside
 
     return read_moves_inside(plan) if plan.is_dir() else (0, 0)
 
 
 def _brokers(text: str | None) -> frozenset[int]:
-    from planner.plan.option_reader import read_broker_ids
+    from planner.options.option_reader import read_broker_ids
 
     try:
         return frozenset(read_broker_ids(text) if text is not None else ())

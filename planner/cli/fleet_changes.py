@@ -110,7 +110,7 @@ def _rank(row: dict[str, Any]) -> tuple[bool, int]:
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:
-    from planner.plan.words import bytes_text
+    from planner.text.format import bytes_text
 
     times = ((row[name] or "unknown")[:13] for name in ("before", "taken_at"))
     named = (str(row["cluster_id"])[:18], *times)

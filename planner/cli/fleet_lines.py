@@ -63,7 +63,7 @@ class ClusterFacts:
 
     def parts(self) -> Iterator[str]:
         """Yield what is wrong, then what to do."""
-        from planner.plan.words import plural
+        from planner.text.format import plural
 
         if self.offline:
             yield f"{plural(self.offline, 'partition')} offline"
@@ -99,7 +99,7 @@ class ClusterFacts:
             yield f"{max(counts.values())} over{where}"
 
     def _remedies(self) -> Iterator[str]:
-        from planner.plan.words import bytes_text
+        from planner.text.format import bytes_text
 
         if self.offline or self.under_min_isr:
             yield "see status"
@@ -143,7 +143,7 @@ def print_lines(facts: Sequence[ClusterFacts]) -> None:
 
 def print_wrapped(text: str) -> None:
     """Print a text as wide as the screen, what comes after its first line indented."""
-    from planner.plan.words import SCREEN_WIDTH, wrapped
+    from planner.text.format import SCREEN_WIDTH, wrapped
 
     first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT)) or [""]
     typer.echo(first)

@@ -86,7 +86,7 @@ def overview(
     from planner.fleet.places import fleet_at, written_at
     from planner.fleet.prices import read_fleet_prices
     from planner.fleet.selection import read_selection
-    from planner.plan.request import PlanRequest, read_request
+    from planner.options.plan_request import PlanRequest, read_request
     from planner.snapshot import Snapshot
 
     conditions = overview_conditions(
@@ -149,7 +149,7 @@ def print_overview(rows: list[dict[str, Any]]) -> None:
 
 def _about_data(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Say how old the data are, and how much of them was never measured."""
-    from planner.plan.words import duration_text
+    from planner.text.format import duration_text
 
     aged = [row for row in rows if row["data_age_s"] is not None]
     if aged:

@@ -197,7 +197,7 @@ def _rank(row: dict[str, Any]) -> tuple[bool, float]:
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:
-    from planner.plan.words import bytes_text
+    from planner.text.format import bytes_text
 
     has_plan = row.get("moved_bytes") is not None
     return (

@@ -110,7 +110,7 @@ def print_scenarios(rows: Sequence[Mapping[str, Any]], most: int) -> None:
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
-    from planner.plan.words import bytes_text
+    from planner.text.format import bytes_text
 
     has_plan = row["moved_bytes"] is not None
     return (

@@ -78,7 +78,7 @@ def print_soonest(rows: list[dict[str, Any]]) -> None:
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:
-    from planner.plan.words import bytes_text
+    from planner.text.format import bytes_text
 
     growth = row["growth_per_day"]
     is_bytes = row["resource"] != "cpu"

@@ -123,7 +123,7 @@ def generate(
 
 
 def _read_brokers(text: str) -> tuple[int, ...]:
-    from planner.plan.option_reader import read_broker_ids
+    from planner.options.option_reader import read_broker_ids
 
     try:
         return read_broker_ids(text)
@@ -165,8 +165,8 @@ def _look(
 
 
 def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) -> None:
-    from planner.plan.reassignment_file import format_reassignment
-    from planner.plan.words import wrapped
+    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.text.format import wrapped
 
     if output_format is OutputFormat.JSON:
         print_json(_document(proposal))
@@ -183,7 +183,7 @@ def _document(proposal: "Proposal") -> dict[str, Any]:
     import json
     from dataclasses import asdict
 
-    from planner.plan.reassignment_file import format_reassignment
+    from planner.plan.kafka_files.reassignment_file import format_reassignment
 
     return {
         "current": json.loads(format_reassignment(proposal.current)),
@@ -197,7 +197,7 @@ def _document(proposal: "Proposal") -> dict[str, Any]:
 
 
 def _words(proposal: "Proposal") -> Iterator[str]:
-    from planner.plan.words import bytes_text, plural
+    from planner.text.format import bytes_text, plural
 
     moves = proposal.moves
     for text in proposal.notes:

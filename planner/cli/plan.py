@@ -24,9 +24,9 @@ from planner.cli.request_options import plan_request
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
-    from planner.plan.make import Planned
-    from planner.plan.request import PlanRequest
-    from planner.plan.trade_off import TradeOff
+    from planner.options.plan_request import PlanRequest
+    from planner.plan.run.make_plan import Planned
+    from planner.plan.screen.trade_off import TradeOff
     from planner.snapshot import Snapshot
 
 app = typer.Typer(
@@ -188,9 +188,9 @@ def run_plan(
     own
         What was given for those of this operation, by the names of `PlanRequest`.
     """
-    from planner.plan.fingerprint import fingerprint_ahead
-    from planner.plan.folder import write_plan
-    from planner.plan.make import make
+    from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
+    from planner.plan.folder.plan_folder import write_plan
+    from planner.plan.run.make_plan import make
     from planner.status.head import head_of
 
     output = options.output
@@ -205,7 +205,7 @@ def run_plan(
     was_planned = time.perf_counter()
     points = None
     if options.shows_trade_off:
-        from planner.plan.trade_off import trade_off
+        from planner.plan.screen.trade_off import trade_off
 
         points = trade_off(state, request, planned)
     began_to_write = time.perf_counter()
@@ -232,7 +232,7 @@ def _read_inputs(
 ) -> "tuple[Snapshot, ClusterState]":
     """Read the cluster; tell of everything that is wrong with it and the options."""
     from planner.cli.reading import load_search_for, read_snapshot
-    from planner.plan.folder import check_plan_output
+    from planner.plan.folder.plan_folder import check_plan_output
 
     inputs = Gatherer()
     inputs.read(options.raise_problems)
@@ -260,7 +260,7 @@ def check_options(
     BadInputError
         With every option that is wrong, named by where it came from.
     """
-    from planner.plan.request import check_request
+    from planner.options.plan_request import check_request
 
     with options.named_by_source():
         check_request(request, state)
@@ -277,8 +277,8 @@ def exit_code(planned: "Planned") -> ExitCode:
 def _print_document(
     planned: "Planned", times: dict[str, float], points: "list[TradeOff] | None"
 ) -> None:
-    from planner.plan.document import to_document
-    from planner.plan.trade_off import trade_off_document
+    from planner.plan.documents.plan_document import to_document
+    from planner.plan.screen.trade_off import trade_off_document
     from planner.process import peak_memory_bytes
 
     measured = planned.plan.placed.seconds
@@ -305,9 +305,14 @@ def _print_screen(
     points: "list[TradeOff] | None",
     head: Iterable[str],
 ) -> None:
-    from planner.plan.screen import files_lines, headline, next_lines, plan_screen
-    from planner.plan.trade_off import trade_off_lines
-    from planner.plan.words import wrapped
+    from planner.plan.screen.plan_screen import (
+        files_lines,
+        headline,
+        next_lines,
+        plan_screen,
+    )
+    from planner.plan.screen.trade_off import trade_off_lines
+    from planner.text.format import wrapped
 
     plan = planned.plan
     name = plan.state.cluster_id or snapshot.name

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from planner.kafka.client.admin_client import ClusterClient
-    from planner.plan.new_partitions import PlannedNew
+    from planner.plan.run.plan_new_partitions import PlannedNew
     from planner.snapshot import Snapshot
 
 MOST_SHOWN = 8
@@ -166,9 +166,13 @@ def _run(
     """Read, plan, check, write, try or do, print, exit."""
     from planner.cli.reading import read_snapshot
     from planner.cli.request_options import plan_request
-    from planner.plan.folder import check_plan_output
-    from planner.plan.new_partitions import make_new, read_new_request, write_new
-    from planner.plan.new_request import NewRequest
+    from planner.plan.folder.plan_folder import check_plan_output
+    from planner.plan.run.new_partitions_request import NewRequest
+    from planner.plan.run.plan_new_partitions import (
+        make_new,
+        read_new_request,
+        write_new,
+    )
 
     began = time.perf_counter()
     inputs = Gatherer()
@@ -290,7 +294,7 @@ def _exit_code(planned: "PlannedNew") -> ExitCode:
 def _print_document(
     planned: "PlannedNew", seconds: dict[str, float], done: str | None
 ) -> None:
-    from planner.plan.new_partitions import new_document
+    from planner.plan.run.plan_new_partitions import new_document
     from planner.process import peak_memory_bytes
 
     document = new_document(planned)
@@ -308,11 +312,11 @@ def _lines(
     output: Path | None,
     files: list[str],
 ) -> "Iterator[str]":
-    from planner.plan.new_partitions import tool_text
-    from planner.plan.screen import files_lines, headline
-    from planner.plan.table import broker_tables
-    from planner.plan.words import labelled, plural, wrapped
+    from planner.plan.run.plan_new_partitions import tool_text
+    from planner.plan.screen.broker_table import broker_tables
+    from planner.plan.screen.plan_screen import files_lines, headline
     from planner.status.head import head_of
+    from planner.text.format import labelled, plural, wrapped
 
     plan = planned.plan
     name = planned.before.cluster_id or snapshot.name
@@ -339,9 +343,9 @@ def _lines(
 
 
 def _lacking(planned: "PlannedNew") -> "Iterator[str]":
-    from planner.plan.document import shortfall_document
-    from planner.plan.reason import reason_text
-    from planner.plan.words import labelled
+    from planner.plan.documents.infeasibility import reason_text
+    from planner.plan.documents.plan_document import shortfall_document
+    from planner.text.format import labelled
 
     placed = planned.plan.placed
     told = dict.fromkeys(
@@ -355,7 +359,7 @@ def _lacking(planned: "PlannedNew") -> "Iterator[str]":
 
 def _verdict(planned: "PlannedNew") -> str:
     from placement.check.checker import RULE_NAMES
-    from planner.plan.words import plural
+    from planner.text.format import plural
 
     caused = [finding for finding in planned.findings if finding.is_wrong]
     if not caused:

@@ -8,7 +8,7 @@ import typer
 from planner.cli.options import CapacityThreshold
 
 if TYPE_CHECKING:
-    from planner.plan.request import PlanRequest
+    from planner.options.plan_request import PlanRequest
 
 
 class Prefer(StrEnum):
@@ -216,9 +216,9 @@ def request_options(
 
 def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
     """Return a request of what the command line gave, by the names of its fields."""
-    from planner.plan.own_options import OWN_NAMES, OwnOptions
-    from planner.plan.request import PlanRequest
-    from planner.plan.rule_request import RULE_NAMES, rule_request
+    from planner.options.operation_options import OWN_NAMES, OwnOptions
+    from planner.options.plan_request import PlanRequest
+    from planner.options.rule_options import RULE_NAMES, rule_request
 
     for name in ("band", "capacity_threshold", "topic"):
         given[name] = tuple(given[name] or ())

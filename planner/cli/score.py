@@ -222,8 +222,8 @@ def _judge(
 def _print_screens(
     snapshots: list[Path], scored: list["Scored"], documents: list[dict[str, Any]]
 ) -> None:
-    from planner.plan.words import labelled
     from planner.score.screen import score_screen
+    from planner.text.format import labelled
 
     for number, (path, each) in enumerate(zip(snapshots, scored, strict=True)):
         if number:

@@ -132,7 +132,7 @@ def apply(
     Example: kafka-planner snapshot apply plan prod.json -o after.json
     """
     from planner.cli.reading import read_snapshot
-    from planner.plan.reassignment_file import read_plan_file
+    from planner.plan.kafka_files.reassignment_file import read_plan_file
     from planner.snapshot import check_output
     from planner.snapshot.apply import apply_plan
     from planner.snapshot.started import start_plan
@@ -218,7 +218,7 @@ def _screen(summary: dict[str, Any]) -> Iterator[str]:
 
 def _mixed_factors(topics: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the topics of mixed replication factors, the first few by name."""
-    from planner.plan.words import ids_text
+    from planner.text.format import ids_text
 
     for rank, topic in enumerate(topics[:MOST_MIXED]):
         parts = [

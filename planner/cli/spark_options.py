@@ -126,7 +126,7 @@ def print_columns(
         What there is to say of each line, below it, in as many lines as it takes; none
         where it is empty.
     """
-    from planner.plan.words import SCREEN_WIDTH, wrapped
+    from planner.text.format import SCREEN_WIDTH, wrapped
 
     rows = [head, *lines]
     widths = [max(len(row[c]) for row in rows) for c in range(len(head))]

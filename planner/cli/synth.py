@@ -154,7 +154,7 @@ def _document(
 def _command(operation: "Operation", output: "Path", band: float) -> list[str]:
     """Return the words of the command that plans what is to be done."""
     from placement.operations import RemoveBrokers
-    from planner.plan.words import ids_text
+    from planner.text.format import ids_text
 
     words = ["kafka-planner", "plan", operation.goal, str(output)]
     if isinstance(operation, RemoveBrokers):
@@ -163,7 +163,7 @@ def _command(operation: "Operation", output: "Path", band: float) -> list[str]:
 
 
 def _words(said: dict[str, Any]) -> list[str]:
-    from planner.plan.words import command_lines, wrapped
+    from planner.text.format import command_lines, wrapped
 
     sentence = (
         f"wrote {said['snapshot']}: {said['meaning']}; {said['brokers']:,} brokers "

@@ -61,7 +61,7 @@ def verify(
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
     from planner.cli.reading import read_snapshot
-    from planner.plan.plan_input import read_plan
+    from planner.plan.input.plan_input import read_plan
     from planner.verify.loads import compare_loads
     from planner.verify.whole_plan import verify_read
 
@@ -154,7 +154,7 @@ def _look(
 
 
 def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:
-    from planner.plan.words import labelled, wrapped
+    from planner.text.format import labelled, wrapped
     from planner.verify.wave_progress import waves_text
 
     counts = ", ".join(f"{n} {status}" for status, n in outcome.counts.items() if n)
@@ -172,7 +172,7 @@ def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:
 
 def _left_lines(outcome: "Verification") -> Iterator[str]:
     """Yield what is left to do, each step with its commands."""
-    from planner.plan.words import command_lines, labelled
+    from planner.text.format import command_lines, labelled
 
     if not outcome.left:
         yield from labelled("Left", "nothing")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from planner.plan.documents import Record
+from planner.plan.documents.check_records import Record
 
 
 class EffectiveRecord(Record):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from placement.explain import Reason
-from planner.plan.moves_file import COPY, LEADER, MoveRow
+from planner.plan.folder.moves_file import COPY, LEADER, MoveRow
 
 
 class Sort(StrEnum):

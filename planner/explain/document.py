@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from planner.explain.choose import by_reason
 from planner.explain.words import why, without
-from planner.plan.documents import Int32, Record
-from planner.plan.moves_file import MoveRow
-from planner.plan.plan_documents import ResourceName
+from planner.plan.documents.check_records import Int32, Record
+from planner.plan.documents.plan_records import ResourceName
+from planner.plan.folder.moves_file import MoveRow
 
 ReasonName = Literal[
     "new-factor",

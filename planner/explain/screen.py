@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from planner.explain.choose import by_reason, total_bytes
 from planner.explain.words import sentence, short_why, short_without
-from planner.plan.moves_file import COPY, DROP, LEADER, MoveRow
-from planner.plan.words import bytes_text, plural, wrapped
+from planner.plan.folder.moves_file import COPY, DROP, LEADER, MoveRow
+from planner.text.format import bytes_text, plural, wrapped
 
 MOST_SENTENCES = 12
 """So few moves are told in sentences; more are a table."""

@@ -1,8 +1,8 @@
 """Why a move is made, and what would be worse without it, as sentences."""
 
 from placement.explain import Reason, Undone
-from planner.plan.moves_file import COPY, DROP, MoveRow
-from planner.plan.words import percent_text
+from planner.plan.folder.moves_file import COPY, DROP, MoveRow
+from planner.text.format import percent_text
 
 UNDONE = {kind.word: kind for kind in Undone}
 

@@ -21,7 +21,7 @@ from placement.model.load import (
     broker_loads,
 )
 from planner.failures.everything import knows
-from planner.plan.numbers import rounded
+from planner.text.document_numbers import rounded
 
 OUT = LED_COLUMNS[LED.index(Resource.OUT)]
 IN = RESOURCES.index(Resource.IN)

@@ -23,9 +23,9 @@ from planner.age import age_s
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes
 from planner.failures.sources import no_source
-from planner.plan.numbers import rounded
 from planner.progress import stage
 from planner.snapshot.document import Snapshot
+from planner.text.document_numbers import rounded
 
 PAIRED = (DomainKind.BROKER, DomainKind.RACK, DomainKind.LOG_DIR)
 CONFIDENCE_Z = 1.96

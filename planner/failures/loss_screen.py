@@ -26,7 +26,8 @@ from planner.failures.screen import (
     headline,
 )
 from planner.failures.sources import no_source_lines
-from planner.plan.words import (
+from planner.status.head import head_of
+from planner.text.format import (
     bytes_text,
     command_lines,
     duration_text,
@@ -37,7 +38,6 @@ from planner.plan.words import (
     use_text,
     wrapped,
 )
-from planner.status.head import head_of
 
 MOST_PARTITIONS_SHOWN = 10
 MOST_TOPICS_NAMED = 5

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from planner.plan.documents import Int32, Record
+from planner.plan.documents.check_records import Int32, Record
 
 
 class BusiestRecord(Record):

@@ -14,7 +14,7 @@ from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
 from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
 from planner.near import near
-from planner.plan.option_reader import parse_broker_list
+from planner.options.option_reader import parse_broker_list
 from planner.snapshot.document import Snapshot
 from planner.units import parse_rate
 

@@ -30,9 +30,9 @@ from planner.failures.controllers import keeps_majority, voters_of
 from planner.failures.everything import HELD, knows, notes_of
 from planner.failures.request import FailuresWishes
 from planner.failures.sources import no_source
-from planner.plan.numbers import rounded
-from planner.plan.words import ids_text
 from planner.snapshot.document import Snapshot
+from planner.text.document_numbers import rounded
+from planner.text.format import ids_text
 
 MOST_PARTITIONS = 1000
 """So many partitions are listed in the document, the worst first; all are counted."""

@@ -23,7 +23,9 @@ from planner.failures.everything import (
 )
 from planner.failures.request import FailuresWishes
 from planner.failures.sources import no_source_lines
-from planner.plan.words import (
+from planner.snapshot.document import Snapshot
+from planner.status.head import head_of
+from planner.text.format import (
     bytes_text,
     command_lines,
     duration_text,
@@ -32,8 +34,6 @@ from planner.plan.words import (
     plural,
     wrapped,
 )
-from planner.snapshot.document import Snapshot
-from planner.status.head import head_of
 
 KINDS = {
     DomainKind.BROKER: "broker",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from placement.model.cluster import ClusterState
-from planner.plan.words import ids_text, labelled, plural
+from planner.text.format import ids_text, labelled, plural
 
 MOST_SHOWN = 5
 MOST_NAMED = 1000

@@ -144,7 +144,7 @@ def overview_row(
 
 
 def _figures(score: ClusterScore, settings: Settings) -> dict[str, Any]:
-    from planner.plan.fingerprint import fingerprint
+    from planner.plan.documents.cluster_fingerprint import fingerprint
 
     state, placed, violations = score.state, score.placed, score.placed.violations
     headroom = headroom_n1(score, settings)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 
 if TYPE_CHECKING:
     from placement.check import Finding
-    from planner.plan.document import Plan
+    from planner.plan.documents.plan_document import Plan
     from planner.snapshot import Snapshot
 
 REFUSED = "refused"
@@ -129,8 +129,8 @@ class NamedRequest:
         BadInputError
             If the request does not fit it.
         """
-        from planner.plan.document import shortfall_document
-        from planner.plan.make import make
+        from planner.plan.documents.plan_document import shortfall_document
+        from planner.plan.run.make_plan import make
 
         planned = make(snapshot.to_state(), self.request, taken_at=snapshot.taken_at)
         plan, findings = planned.plan, planned.findings
@@ -196,8 +196,8 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
     BadInputError
         With every option that is wrong of itself.
     """
-    from planner.plan.make import OPERATIONS
-    from planner.plan.request import check_request
+    from planner.options.plan_request import check_request
+    from planner.plan.run.make_plan import OPERATIONS
 
     problems: list[InputProblem] = []
     for named in requests:
@@ -217,8 +217,8 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
 
 def without_files(named: NamedRequest) -> NamedRequest:
     """Return a request with what its files say: tasks may not see them."""
-    from planner.plan.option_reader import OptionReader
-    from planner.plan.seen_as import read_rack_map
+    from planner.options.option_reader import OptionReader
+    from planner.options.overrides import read_rack_map
 
     racks = read_rack_map(OptionReader(None), named.request.rules.rack_map)
     if not racks:
@@ -331,7 +331,7 @@ def _asked(asked: Asked) -> dict[str, Any]:
 
 def plan_columns(plan: "Plan", findings: Iterable["Finding"]) -> dict[str, Any]:
     """Return the columns of a row that tell its plan."""
-    from planner.plan.folder import DOCUMENT_NAME, plan_files
+    from planner.plan.folder.plan_folder import DOCUMENT_NAME, plan_files
 
     files = dict(plan_files(plan))
     text = files.pop(DOCUMENT_NAME)

@@ -21,9 +21,9 @@ from planner.generate.request import (
     is_open,
     placer_brokers,
 )
-from planner.plan.listing import listing, listing_now
-from planner.plan.plan_input import to_target
-from planner.plan.reassignment_file import ReassignmentFile
+from planner.plan.input.plan_input import to_target
+from planner.plan.kafka_files.reassignment_columns import listing, listing_now
+from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.progress import stage
 
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from placement.draft.draft import Settings
 from placement.score import ClusterScore, score_cluster
 from planner.age import age_s
-from planner.plan.broker_sets import OFF
-from planner.plan.mixed_factors import factor_notes
-from planner.plan.request import PlanRequest, read_request
-from planner.plan.rule_request import RuleRequest
+from planner.options.broker_sets import OFF
+from planner.options.plan_request import PlanRequest, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.status.find import Status, status_of

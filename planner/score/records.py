@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from planner.plan.documents import Int32, Record
-from planner.plan.plan_documents import (
+from planner.plan.documents.check_records import Int32, Record
+from planner.plan.documents.plan_records import (
     BrokerLoadRecord,
     NoteRecord,
     ResourceName,

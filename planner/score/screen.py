@@ -11,8 +11,12 @@ from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
-from planner.plan.table import given_capacity
-from planner.plan.words import (
+from planner.plan.screen.broker_table import given_capacity
+from planner.score.make import Scored
+from planner.score.verdict import assumed_text, binding_text, next_words
+from planner.status.head import head_lines
+from planner.status.words import Address, state_of
+from planner.text.format import (
     LABEL_WIDTH,
     SCREEN_WIDTH,
     bytes_text,
@@ -22,10 +26,6 @@ from planner.plan.words import (
     percent_text,
     plural,
 )
-from planner.score.make import Scored
-from planner.score.verdict import assumed_text, binding_text, next_words
-from planner.status.head import head_lines
-from planner.status.words import Address, state_of
 
 MOST_BROKERS = 12
 MOST_RACKS = 10

@@ -8,8 +8,8 @@ from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, as_units
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
-from planner.plan.words import percent_text, use_text
 from planner.score.make import Scored
+from planner.text.format import percent_text, use_text
 
 FIXED = ("offline_replicas", "rack")
 """Violations that `plan fix` is for."""

@@ -25,7 +25,7 @@ from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.request import election_rules
 from planner.near import near
-from planner.plan.listing import listing
+from planner.plan.kafka_files.reassignment_columns import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.snapshot.problems import problem

@@ -14,7 +14,9 @@ from placement.sizing.cluster_size import headroom
 from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS
 from planner.age import age_text
-from planner.plan.words import (
+from planner.sizing.document import left_out, removable, unsized
+from planner.sizing.make import SizeAnswer
+from planner.text.format import (
     bytes_text,
     command_lines,
     ids_text,
@@ -24,8 +26,6 @@ from planner.plan.words import (
     use_text,
     wrapped,
 )
-from planner.sizing.document import left_out, removable, unsized
-from planner.sizing.make import SizeAnswer
 
 
 def size_screen(

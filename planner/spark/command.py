@@ -14,7 +14,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.places import schema_of
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.fleet.tables import EPOCH, header_table, read_header
-from planner.plan.request import PlanRequest, read_request
+from planner.options.plan_request import PlanRequest, read_request
 from planner.score.make import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.common.problem_rows import WARNING

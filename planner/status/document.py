@@ -8,7 +8,7 @@ from typing import Any
 from placement.model.cluster import ABSENT
 from placement.status import Leaderless, TopicTroubles
 from planner.age import age_s
-from planner.plan.reassignment_file import format_reassignment
+from planner.plan.kafka_files.reassignment_file import format_reassignment
 from planner.status.find import Status
 from planner.status.impossible import fact_text, likely_wrong
 from planner.status.moves import (

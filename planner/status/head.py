@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from placement.model.cluster import ClusterState
-from planner.plan.words import labelled, plural
 from planner.snapshot.document import Snapshot
 from planner.status.find import Status, status_of
 from planner.status.impossible import LABEL as IMPOSSIBLE
@@ -17,6 +16,7 @@ from planner.status.words import (
     unplaced_brokers,
     unplaced_text,
 )
+from planner.text.format import labelled, plural
 
 LABEL = "Wrong now"
 MOST_NAMED = 3

@@ -8,7 +8,7 @@ import numpy as np
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from placement.status import Impossible
-from planner.plan.words import bytes_text, ids_text
+from planner.text.format import bytes_text, ids_text
 
 LABEL = "Impossible"
 

@@ -8,10 +8,10 @@ import numpy as np
 from placement.model.cluster import ABSENT, UNKNOWN
 from placement.status import Moves, Obstacle
 from planner.kafka_commands import KafkaCommands
-from planner.plan.reassignment_file import ReassignmentFile
-from planner.plan.words import bytes_text, plural
+from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.status.find import Status
 from planner.status.words import Address, Advice, state_of, topic_and_number
+from planner.text.format import bytes_text, plural
 
 CANCEL_NAME = "stuck.json"
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from planner.plan.documents import Int32, ReassignmentRecord, Record
+from planner.plan.documents.check_records import Int32, ReassignmentRecord, Record
 
 
 class ImpossibleRecord(Record):

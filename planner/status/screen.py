@@ -5,7 +5,6 @@ from datetime import datetime
 
 from placement.status import Leaderless, TopicTroubles
 from planner.age import age_text
-from planner.plan.words import labelled, plural, wrapped
 from planner.status.find import Status
 from planner.status.head import LABEL, impossible_lines, moving_text, wrong_texts
 from planner.status.moves import (
@@ -31,6 +30,7 @@ from planner.status.words import (
     unplaced_brokers,
     unplaced_text,
 )
+from planner.text.format import labelled, plural, wrapped
 from planner.throttles import removals
 
 MOST_LISTED = 10

@@ -8,12 +8,12 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from placement.model.cluster import ClusterState
-from planner.plan.words import ids_text, plural
 from planner.snapshot.columns import ArrowTable
 from planner.snapshot.document import Snapshot
 from planner.snapshot.facts import MIN_ISR, config_values
 from planner.snapshot.rows import as_array
 from planner.status.quorum import quorum_of
+from planner.text.format import ids_text, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ import numpy as np
 from placement.model.cluster import Brokers, BrokerState, ClusterState
 from placement.status import Leaderless, Rescue
 from planner.kafka_commands import ANY_SERVER
-from planner.plan.words import bytes_text, ids_text, plural
 from planner.status.find import Status
+from planner.text.format import bytes_text, ids_text, plural
 
 Advice = tuple[str, str | None]
 """A choice in words, and its command where there is one."""

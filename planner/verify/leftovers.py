@@ -6,7 +6,7 @@ import numpy as np
 
 from placement.check import Where
 from placement.model.cluster import ABSENT, ClusterState
-from planner.plan.words import ids_text
+from planner.text.format import ids_text
 from planner.throttles import LOG_DIR_RATE, Throttle
 from planner.verify.findings import MAX_EXAMPLES, VerifyFinding
 

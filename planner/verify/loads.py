@@ -9,7 +9,7 @@ import numpy.typing as npt
 from placement.check.case.broker_loads import broker_loads
 from placement.check.case.placed_replicas import placed_before
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
-from planner.plan.words import bytes_text
+from planner.text.format import bytes_text
 
 LEAST_KNOWN_FRACTION = 0.95
 """A resource known for fewer partitions is not balanced, so not compared either."""

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner.plan.plan_input import PlanInput
-from planner.plan.wave_input import WavesInput
-from planner.plan.wave_records import WaveRecord
+from planner.plan.documents.wave_records import WaveRecord
+from planner.plan.input.plan_input import PlanInput
+from planner.plan.input.wave_input import WavesInput
 
 PARTS = "[0-9]" * 3
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from planner.kafka_commands import KafkaCommands
-from planner.plan.words import ids_text, plural
+from planner.text.format import ids_text, plural
 from planner.throttles import Throttle, removals
 from planner.verify.events import Move
 from planner.verify.findings import VerifyFinding

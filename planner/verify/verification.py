@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from placement.model.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
-from planner.plan.reassignment_file import ReassignmentFile
+from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle
 from planner.verify.events import Judge, Move
 from planner.verify.findings import VerifyFinding, fold

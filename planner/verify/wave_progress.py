@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.plan.reassignment_file import ReassignmentFile
-from planner.plan.words import ids_text
+from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.text.format import ids_text
 from planner.verify.rows import Brokers, ClusterRows, Entry, Key, entries_of
 from planner.verify.status import Overall, Status, status_of
 

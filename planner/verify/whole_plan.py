@@ -1,9 +1,9 @@
 """Verification of a plan as it was read: a folder with its waves, or a file alone."""
 
 from planner.kafka_commands import ANY_SERVER
-from planner.plan.check_new import GOALS
-from planner.plan.plan_input import PlanInput
-from planner.plan.wave_input import read_waves
+from planner.plan.input.plan_input import PlanInput
+from planner.plan.input.wave_input import read_waves
+from planner.plan.run.check_new_partitions import GOALS
 from planner.snapshot import Snapshot
 from planner.throttles import throttles_in
 from planner.verify.plan_files import files_of

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from planner.age import age_s
-from planner.plan.documents import Int32, Record
+from planner.plan.documents.check_records import Int32, Record
 from planner.what_if.document import assumptions_document
 from planner.what_if.make import WhatIf
 

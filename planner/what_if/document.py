@@ -11,9 +11,9 @@ from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
 from planner.failures.controllers import Voter, keeps_majority, over_all
-from planner.plan.document import shortfall_document
-from planner.plan.numbers import rounded
-from planner.plan.words import percent_text
+from planner.plan.documents.plan_document import shortfall_document
+from planner.text.document_numbers import rounded
+from planner.text.format import percent_text
 from planner.what_if.prices import Prices, costs_document
 from planner.what_if.scenarios import Scenario
 

@@ -25,12 +25,12 @@ from placement.scenarios.scenario_outcome import (
 )
 from planner.errors import BadInputError
 from planner.failures.controllers import Voter, voters_of
-from planner.plan.broker_sets import OFF
-from planner.plan.document import Plan, make_plan
-from planner.plan.make import check_plan
-from planner.plan.option_reader import OptionReader
-from planner.plan.request import PlanRequest, Wishes, read_request
-from planner.plan.rule_request import RuleRequest
+from planner.options.broker_sets import OFF
+from planner.options.option_reader import OptionReader
+from planner.options.plan_request import PlanRequest, Wishes, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import Plan, make_plan
+from planner.plan.run.make_plan import check_plan
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.what_if.document import outcome_document

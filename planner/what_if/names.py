@@ -9,7 +9,7 @@ from placement.model.cluster import ABSENT, BoolArray, ClusterState
 from placement.scenarios.changes.log_dir_changes import Place
 from planner.errors import InputProblem
 from planner.near import near
-from planner.plan.option_reader import parse_broker_list
+from planner.options.option_reader import parse_broker_list
 from planner.snapshot.problems import problem
 from planner.what_if.records import OnTopics
 

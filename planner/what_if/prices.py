@@ -9,7 +9,7 @@ import numpy as np
 from placement.model.cluster import ClusterState
 from placement.scenarios.cross_rack_load import cross_rack_rate, remote_bytes
 from placement.scenarios.scenario_outcome import Outcome
-from planner.plan.numbers import rounded
+from planner.text.document_numbers import rounded
 from planner.what_if.names import NameReader
 from planner.what_if.records import PricesRecord, ScenarioTypeRecord
 

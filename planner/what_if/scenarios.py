@@ -13,7 +13,7 @@ from placement.scenarios.changes.load_changes import TRAFFIC, grow
 from placement.scenarios.changes.variant import Variant
 from placement.scenarios.scenario_outcome import Afterwards
 from planner.near import near
-from planner.plan.option_reader import parse_broker_list
+from planner.options.option_reader import parse_broker_list
 from planner.what_if.changer import Changer, Context
 from planner.what_if.changes import make_change
 from planner.what_if.names import NameReader

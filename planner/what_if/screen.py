@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from planner.age import age_text
-from planner.plan.words import (
+from planner.text.format import (
     SCREEN_WIDTH,
     bytes_text,
     command_lines,

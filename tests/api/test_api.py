@@ -14,7 +14,7 @@ import planner
 from placement.check import Finding, Where
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.plan.moves_file import COLUMNS
+from planner.plan.folder.moves_file import COLUMNS
 from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import contents, skewed_document, write_document

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import planner
-from planner.plan.moves_file import read_moves
+from planner.plan.folder.moves_file import read_moves
 from planner.score.make import score_snapshot
 from planner.score.tables import score_table
 from planner.snapshot import Snapshot

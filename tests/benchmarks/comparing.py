@@ -21,9 +21,9 @@ from benchmarks.run import replace_between_markers, where_measured
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, broker_loads, heaviest_replicas, weigh
 from placement.model.targets import Members, find_targets, share_out
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.make_plan import make
 from support.their_goals import missed_goals
 
 ITS_RULES = RuleRequest(rules="cruise-control")

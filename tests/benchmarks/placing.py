@@ -30,7 +30,7 @@ from benchmarks.placing_measures import (
 )
 from benchmarks.run import replace_between_markers, where_measured
 from placement.synthetic import SIZES
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
 
 MARKERS = ("<!-- placing: start -->", "<!-- placing: end -->")
 

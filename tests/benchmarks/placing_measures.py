@@ -22,9 +22,9 @@ from placement.operations import Leaders, Operation, RemoveBrokers
 from placement.planning.plan import plan
 from placement.planning.result import PlannedPlacement
 from placement.synthetic import SIZES, Size, make_instance
-from planner.plan.document import make_plan
-from planner.plan.make import OPERATIONS, check_plan
-from planner.plan.request import PlanRequest, read_request
+from planner.options.plan_request import PlanRequest, read_request
+from planner.plan.documents.plan_document import make_plan
+from planner.plan.run.make_plan import OPERATIONS, check_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 
 WARM_UP = Size(12, 3, 20_000, 64)

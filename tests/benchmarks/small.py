@@ -25,9 +25,9 @@ from placement.model.load import RESOURCES
 from placement.planning.plan import plan
 from placement.planning.result import PlannedPlacement
 from placement.synthetic import FAMILIES, Size, make_instance
-from planner.plan.document import make_plan
-from planner.plan.make import check_plan
-from planner.plan.request import PlanRequest, read_request
+from planner.options.plan_request import PlanRequest, read_request
+from planner.plan.documents.plan_document import make_plan
+from planner.plan.run.make_plan import check_plan
 
 MARKERS = ("<!-- small: start -->", "<!-- small: end -->")
 BAND = 0.05

@@ -14,7 +14,7 @@ from placement.synthetic import SIZES, make_instance
 from planner.fleet.append import append
 from planner.fleet.plans import NamedRequest, plan_row
 from planner.fleet.store import Store
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
 from planner.snapshot import Snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.io.fleet_tables import Fleet

@@ -34,7 +34,7 @@ from placement.waves.copy_timeline import schedule_bound, schedule_copies
 from placement.waves.wave_cut import Cut, cut
 from placement.waves.wave_files import Step, steps_of
 from placement.waves.wave_settings import WaveSettings
-from planner.plan.waves import by_name, limits_of
+from planner.plan.waves.wave_files import by_name, limits_of
 
 MARKERS = ("<!-- waving: start -->", "<!-- waving: end -->")
 MOST_CHECKED = 20_000

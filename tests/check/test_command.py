@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.plan.documents import CheckRecord
+from planner.plan.documents.check_records import CheckRecord
 from support.commands import run
 
 BROKERS = [

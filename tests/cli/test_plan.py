@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from placement.check import Finding, Where
-from planner.plan import make
-from planner.plan.documents import CheckRecord, VerifyRecord
-from planner.plan.plan_documents import ErrorRecord, PlanRecord
+from planner.plan.documents.check_records import CheckRecord, VerifyRecord
+from planner.plan.documents.plan_records import ErrorRecord, PlanRecord
+from planner.plan.run import make_plan
 from support.commands import run
 from support.plans import (
     contents,
@@ -354,7 +354,7 @@ def test_the_next_command_runs_as_it_stands(document, tmp_path, capsys, monkeypa
 
 def test_an_objection_of_the_checker_is_a_finding(snap, tmp_path, capsys, monkeypatch):
     finding = Finding(rule="rack", where=Where(), message="too close")
-    monkeypatch.setattr(make, "check", lambda *_: (finding,))
+    monkeypatch.setattr(make_plan, "check", lambda *_: (finding,))
 
     found = run(capsys, "plan", "rebalance", snap, "-o", tmp_path / "p")
 

@@ -6,8 +6,8 @@ import pytest
 
 import planner
 import planner.errors
-from planner.plan.documents import CheckRecord
-from planner.plan.plan_documents import ErrorRecord, PlanRecord
+from planner.plan.documents.check_records import CheckRecord
+from planner.plan.documents.plan_records import ErrorRecord, PlanRecord
 from support.commands import run
 from support.plans import contents, lists_in, skewed_document, write_document
 

@@ -14,9 +14,9 @@ from placement.core.model.objective import distances, evaluate, misplaced_roles,
 from placement.core.model.problem import Problem
 from placement.core.verify.load_prices import verify_distance
 from placement.synthetic import SIZES, make_instance
-from planner.plan.make import Planned, make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.make_plan import Planned, make
 from support.oracles import everything
 from support.problems import make_problem, problems
 

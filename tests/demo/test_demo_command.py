@@ -11,8 +11,8 @@ import pytest
 
 from placement.check import Finding, Where
 from planner.demo import SNAPSHOT_FILE
-from planner.plan import make
-from planner.plan.plan_documents import DemoRecord
+from planner.plan.documents.plan_records import DemoRecord
+from planner.plan.run import make_plan
 from support.commands import run
 from support.plans import contents
 
@@ -137,7 +137,7 @@ def test_an_objection_of_the_checker_is_heard(here, capsys, monkeypatch):
     def object_to(*_):
         return (Finding(rule="rack", where=Where(), message="too close"),)
 
-    monkeypatch.setattr(make, "check", object_to)
+    monkeypatch.setattr(make_plan, "check", object_to)
 
     found = run(capsys, "demo")
 

@@ -8,7 +8,7 @@ import pytest
 
 from planner.explain.choose import Sort
 from planner.explain.document import ExplainRecord
-from planner.plan.moves_file import _cell_text, format_moves, read_moves
+from planner.plan.folder.moves_file import _cell_text, format_moves, read_moves
 from support.commands import run
 from support.plans import moves_in, skewed_document, write_document
 

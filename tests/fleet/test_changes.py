@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 
 from planner.fleet.changes import COUNTS, change_table, drift_rows
 from planner.fleet.plans import NamedRequest, plan_row
-from planner.plan.reassignment_file import parse_reassignment
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
 from support.plans import skewed_document

@@ -9,11 +9,11 @@ from fuzz.grown import grown
 from fuzz.options import broker_list, emptied_dirs, own_options, shared_options
 from placement.model.cluster import ABSENT, ClusterState
 from placement.operations import Defect
-from planner.plan.check_new import ADD_PARTITIONS, NEW_TOPIC
-from planner.plan.make import OPERATIONS
-from planner.plan.new_request import NewRequest
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
+from planner.plan.run.make_plan import OPERATIONS
+from planner.plan.run.new_partitions_request import NewRequest
 from support.clusters import clusters
 
 SOFT = (

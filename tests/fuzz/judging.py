@@ -14,8 +14,8 @@ from placement.check import Finding, Target, check
 from placement.draft.soft_rules import HARD, goals_named
 from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import BadInputError
-from planner.plan.make import Planned, make, rules_of
-from planner.plan.request import PlanRequest, read_request
+from planner.options.plan_request import PlanRequest, read_request
+from planner.plan.run.make_plan import Planned, make, rules_of
 
 MET = {"optimal", "feasible", "nothing-to-do"}
 SHAPE = {

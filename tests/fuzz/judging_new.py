@@ -5,7 +5,7 @@ from collections import Counter
 from fuzz.drawn import Drawn
 from fuzz.promises import open_brokers
 from planner.errors import BadInputError
-from planner.plan.new_partitions import PlannedNew, make_new
+from planner.plan.run.plan_new_partitions import PlannedNew, make_new
 
 MET = {"optimal", "feasible"}
 NOT_ITS_DOING = {"even-positions", "min-isr"}

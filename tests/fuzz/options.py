@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.operations import Defect
-from planner.plan.own_options import OwnOptions
+from planner.options.operation_options import OwnOptions
 
 FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
 """Files of replication factors; their names say what is in them."""

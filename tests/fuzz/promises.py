@@ -14,7 +14,7 @@ from placement.model.cluster import (
     LogDirState,
     Storage,
 )
-from planner.plan.make import Planned
+from planner.plan.run.make_plan import Planned
 
 Dir = tuple[int, str]
 

@@ -13,9 +13,9 @@ from placement.check.case.plan_case import look_up
 from placement.check.goals.broker_bands import Band, banded
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from placement.model.load import first_live_replica
-from planner.plan.held_rules import with_chosen_rules
-from planner.plan.make import Planned, rules_of
-from planner.plan.request import read_request
+from planner.options.plan_request import read_request
+from planner.plan.input.check_settings import with_chosen_rules
+from planner.plan.run.make_plan import Planned, rules_of
 
 BANDS = tuple(
     f"band-{resource}"

@@ -34,8 +34,8 @@ from placement.core.model.search_budget import EFFORTS, NORMAL, QUICK
 from placement.core.search import compilation
 from placement.operations import AddBrokers, RemoveBrokers
 from placement.synthetic import FAMILIES, Instance, Size, make_instance
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 
 BANDS = ("0.02", "0.05", "0.1", "0.3")
 RESOURCES = (None, None, "disk", "replicas,leaders", "disk,leaders", "cpu,in,out")
@@ -49,7 +49,7 @@ EFFORT = replace(
     role_work=PART * NORMAL.role_work,
     near_cells=1,
 )
-NO_REASONS = patch("planner.plan.make.explain_impossible", return_value=None)
+NO_REASONS = patch("planner.plan.run.make_plan.explain_impossible", return_value=None)
 """Reasons are found by further plans, which take most of the time."""
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.plan.documents import GenerateRecord
-from planner.plan.plan_documents import ErrorRecord
+from planner.plan.documents.check_records import GenerateRecord
+from planner.plan.documents.plan_records import ErrorRecord
 from support.commands import run
 from support.plans import write_document
 

@@ -24,7 +24,7 @@ from planner.errors import BadInputError
 from planner.group.document import GroupDocument
 from planner.group.files import write_group as write_group_file
 from planner.interrupts import interrupts_wait
-from planner.plan.folder import replace_plan
+from planner.plan.folder.plan_folder import replace_plan
 from planner.progress import Stage, listening, stage
 from planner.score import score_snapshot
 from planner.score.tables import write_tables
@@ -179,7 +179,9 @@ def test_a_price_of_moves_is_worth_compiling_for(monkeypatch, is_priced):
 
 
 def test_waiting_for_the_compiler_is_said(monkeypatch, capsys):
-    monkeypatch.setattr("planner.plan.make.needs_compiling", lambda _, **__: True)
+    monkeypatch.setattr(
+        "planner.plan.run.make_plan.needs_compiling", lambda _, **__: True
+    )
 
     outcome = run(capsys, "plan", "rebalance", SNAPSHOT_FILE, "--verbose")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.plan.plan_documents import PlanRecord
+from planner.plan.documents.plan_records import PlanRecord
 from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import lists_in, moves_in, skewed_document, write_document

@@ -9,10 +9,10 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
 from placement.operations import Demote
-from planner.plan.document import elections, make_plan
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import elections, make_plan
+from planner.plan.run.make_plan import make
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after, lists_of, plan_checked, planned
 

@@ -9,7 +9,7 @@ import pytest
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.model.reassignment import unchanged
 from placement.operations import Fix
-from planner.plan.figures import survive
+from planner.plan.documents.plan_figures import survive
 from planner.snapshot import Snapshot, read_snapshot
 from support.clusters import Dir, make_state
 from support.commands import run

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
-from planner.plan.document import to_document
-from planner.plan.folder import plan_files
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.plan_documents import PlanRecord
-from planner.plan.request import PlanRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.documents.plan_records import PlanRecord
+from planner.plan.folder.plan_folder import plan_files
+from planner.plan.run.make_plan import make
 from support.clusters import clusters
 from support.operations import lists_after, lists_of
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.plan.fingerprint import fingerprint
-from planner.plan.plan_documents import PlanRecord
+from planner.plan.documents.cluster_fingerprint import fingerprint
+from planner.plan.documents.plan_records import PlanRecord
 from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import lists_in, skewed_document, write_document

@@ -18,11 +18,11 @@ from placement.model.load import Resource
 from placement.operations import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
-from planner.plan.document import make_plan, to_document
-from planner.plan.folder import target_lists
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import make_plan, to_document
+from planner.plan.folder.plan_folder import target_lists
+from planner.plan.run.make_plan import make
 from support.clusters import Dir, make_state
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}

@@ -22,7 +22,7 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.planning.plan import plan
-from planner.plan.reason import shortfall_text
+from planner.plan.documents.infeasibility import shortfall_text
 from support.clusters import Dir, clusters, make_state
 
 

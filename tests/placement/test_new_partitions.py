@@ -24,7 +24,7 @@ from placement.planning.new_partitions.plan_new_partitions import (
 )
 from placement.planning.result import PlannedPlacement
 from placement.rules.broker_sets import BrokerSets
-from planner.plan.check_new import check_new
+from planner.plan.run.check_new_partitions import check_new
 from support.clusters import clusters, make_state
 
 RATES = st.one_of(st.just(np.nan), st.integers(0, 200).map(float))

@@ -11,8 +11,8 @@ from placement.model.load import RESOURCES, Resource
 from placement.operations import RemoveBrokers
 from placement.planning.plan import plan
 from placement.synthetic import SIZES, make_instance
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from support.clusters import make_state
 
 BANDS = dict.fromkeys(RESOURCES, 0.05)

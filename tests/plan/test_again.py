@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.model.cluster import LogDirState
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from planner.process import peak_memory_bytes
 from support.clusters import clusters
 from support.naive import live_ids

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
-from planner.plan.screen import plan_screen
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
+from planner.plan.screen.plan_screen import plan_screen
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import clusters, make_state
 from support.commands import run

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import Storage
 from planner.errors import BadInputError
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import key_of, lists_of, live_ids, rack_of, replicas_of
 from support.plans import planned_for, skewed_document

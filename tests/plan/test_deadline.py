@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 from placement.model.load import RESOURCES, Resource, broker_loads
 from planner.errors import BadInputError
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from support.clusters import clusters
 from support.plans import planned_for, skewed_document
 

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given, settings
 
 from planner.failures.records import FAILURE_DOCUMENTS
-from planner.plan.document import to_document
-from planner.plan.documents import DOCUMENTS, ReassignmentRecord
-from planner.plan.folder import plan_files
-from planner.plan.make import make
-from planner.plan.plan_documents import (
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.check_records import DOCUMENTS, ReassignmentRecord
+from planner.plan.documents.plan_document import to_document
+from planner.plan.documents.plan_records import (
     PLAN_DOCUMENTS,
     ElectionRecord,
     ErrorRecord,
     PlanRecord,
     ScorePartRecord,
 )
-from planner.plan.request import PlanRequest
-from planner.plan.wave_records import WAVE_DOCUMENTS
+from planner.plan.documents.wave_records import WAVE_DOCUMENTS
+from planner.plan.folder.plan_folder import plan_files
+from planner.plan.run.make_plan import make
 from planner.schema import SCHEMAS, json_schema
 from planner.score.records import SCORE_DOCUMENTS
 from support.clusters import clusters, make_state

@@ -6,9 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState
-from planner.plan.figures import CopyTime, copy_time, fullest_disk, survive
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.plan_figures import (
+    CopyTime,
+    copy_time,
+    fullest_disk,
+    survive,
+)
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import electable_ids
 

@@ -11,12 +11,12 @@ from placement.check.waves.throttle_lists import WaveTold, file_findings
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource, weigh
 from placement.waves.wave_settings import WaveSettings
-from planner.plan.folder import plan_files
-from planner.plan.wave_document import to_document
-from planner.plan.wave_input import read_waves
-from planner.plan.wave_records import WavesRecord
-from planner.plan.wave_throttles import least_throttle
-from planner.plan.waves import check_planned, plan_waves, wave_files
+from planner.plan.documents.wave_records import WavesRecord
+from planner.plan.folder.plan_folder import plan_files
+from planner.plan.input.wave_input import read_waves
+from planner.plan.waves.wave_document import to_document
+from planner.plan.waves.wave_files import check_planned, plan_waves, wave_files
+from planner.plan.waves.wave_throttles import least_throttle
 from support.clusters import make_state
 from support.commands import run
 from support.plans import planned_for, write_document

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState
 from planner.errors import BadInputError
-from planner.plan.document import elections
-from planner.plan.file_parts import MOST_PARTITIONS_PER_FILE
-from planner.plan.folder import plan_files, write_plan
-from planner.plan.make import make
-from planner.plan.plan_documents import ElectionRecord, PlanRecord
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.plan_document import elections
+from planner.plan.documents.plan_records import ElectionRecord, PlanRecord
+from planner.plan.folder.plan_folder import plan_files, write_plan
+from planner.plan.kafka_files.file_parts import MOST_PARTITIONS_PER_FILE
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import failed_ids, key_of, lists_of, live_ids
 from support.plans import (

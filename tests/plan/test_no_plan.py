@@ -26,8 +26,8 @@ from placement.planning.infeasibility.infeasible_rules import (
 from placement.planning.infeasibility.remedy import Asked, applied
 from placement.planning.plan import make_draft, plan
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.document import shortfall_document, to_document
-from planner.plan.rule_request import RuleRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import shortfall_document, to_document
 from support.clusters import make_state
 from support.oracles import everything, usable_capacity
 from support.plans import planned_for

@@ -3,8 +3,8 @@
 import re
 
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from planner.progress import listening
 from planner.snapshot import read_snapshot
 

@@ -2,9 +2,9 @@
 
 from placement.core.exact.linear import branch_and_bound
 from placement.synthetic import Size, make_instance
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
 from support.clusters import make_state
 
 KINDS = {"flow-dual", "lambda", "milp-dual"}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.option_reader import parse_broker_list
-from planner.plan.words import ids_text
+from planner.options.option_reader import parse_broker_list
+from planner.text.format import ids_text
 
 
 @pytest.mark.parametrize(

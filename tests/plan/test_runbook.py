@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from placement.model.cluster import BrokerState
-from planner.plan.folder import plan_files
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.runbook import NAME
+from planner.options.plan_request import PlanRequest
+from planner.plan.folder.plan_folder import plan_files
+from planner.plan.folder.runbook import NAME
+from planner.plan.run.make_plan import make
 from planner.throttles import BROKER_THROTTLES, LOG_DIR_RATE, TOPIC_THROTTLES
 from support.clusters import Dir, make_state
 from support.commands import run

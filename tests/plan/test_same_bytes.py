@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.run import solves_counted
-from planner.plan.folder import write_plan
+from planner.plan.folder.plan_folder import write_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from support.plans import contents, planned_for, skewed_document, write_document
 

@@ -12,8 +12,8 @@ import pytest
 
 from placement.operations import RemoveBrokers
 from placement.synthetic import SIZES, make_instance
-from planner.plan.words import ids_text
 from planner.snapshot import Snapshot, write_snapshot
+from planner.text.format import ids_text
 from support.plans import contents
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
-from planner.plan.screen import files_lines, headline, plan_screen
-from planner.plan.table import broker_groups
-from planner.plan.words import (
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
+from planner.plan.screen.broker_table import broker_groups
+from planner.plan.screen.plan_screen import files_lines, headline, plan_screen
+from planner.text.format import (
     SCREEN_WIDTH,
     bytes_text,
     command_lines,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.plan.numbers import rounded, rounded_all
+from planner.text.document_numbers import rounded, rounded_all
 from planner.texts import (
     lists_joined,
     numerals,

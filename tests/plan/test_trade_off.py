@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.trade_off import TradeOff, trade_off, trade_off_lines
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
+from planner.plan.screen.trade_off import TradeOff, trade_off, trade_off_lines
 from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import planned_for, skewed_document, write_document

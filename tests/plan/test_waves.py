@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.plan_documents import ElectionRecord, PlanRecord
-from planner.plan.request import PlanRequest
-from planner.plan.wave_records import WavesRecord
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.plan_records import ElectionRecord, PlanRecord
+from planner.plan.documents.wave_records import WavesRecord
+from planner.plan.run.make_plan import make
 from support.clusters import make_state
 from support.commands import run
 from support.plans import lists_in, skewed_document, write_document
@@ -291,8 +291,8 @@ def test_full_disks_that_wait_for_each_other_are_named(capsys, tmp_path):
     }
     from placement.model.load import Resource, weigh
     from placement.waves.wave_settings import WaveSettings
-    from planner.plan.wave_document import to_document
-    from planner.plan.waves import check_planned, plan_waves
+    from planner.plan.waves.wave_document import to_document
+    from planner.plan.waves.wave_files import check_planned, plan_waves
     from planner.snapshot import Snapshot
     from waves.reassignments import reassignment_to
 
@@ -309,9 +309,9 @@ def test_full_disks_that_wait_for_each_other_are_named(capsys, tmp_path):
 
 
 def test_what_has_no_room_for_a_while_is_told_in_the_plan():
-    from planner.plan.document import to_document
-    from planner.plan.make import make
-    from planner.plan.request import PlanRequest
+    from planner.options.plan_request import PlanRequest
+    from planner.plan.documents.plan_document import to_document
+    from planner.plan.run.make_plan import make
     from support.clusters import Dir, make_state
 
     # Where the third replica lies is unknown: the broker has no room for one more.
@@ -337,8 +337,8 @@ def test_what_has_no_room_for_a_while_is_told_in_the_plan():
 def test_a_replica_put_aside_is_told(tmp_path):
     from placement.model.load import Resource, weigh
     from placement.waves.wave_settings import WaveSettings
-    from planner.plan.wave_document import to_document
-    from planner.plan.waves import check_planned, plan_waves
+    from planner.plan.waves.wave_document import to_document
+    from planner.plan.waves.wave_files import check_planned, plan_waves
     from support.clusters import make_state
     from waves.reassignments import reassignment_to
 

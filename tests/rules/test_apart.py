@@ -15,10 +15,10 @@ from placement.core.exact.milp.bin_labelling import Places, Room, choose_sides
 from placement.explain.move_reasons import REASONS
 from placement.explain.planned_moves import explain_planned
 from planner.errors import BadInputError
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import lists_of
 

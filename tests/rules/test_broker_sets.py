@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from placement.model.cluster import ABSENT
 from placement.rules.broker_sets import BrokerSets
 from planner.errors import BadInputError
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
 from planner.what_if.make import WhatIfRequest, read_wishes
 from support.clusters import clusters, make_state
 from support.naive import lists_of

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from planner.plan.plan_documents import PlanRecord
+from planner.plan.documents.plan_records import PlanRecord
 from support.commands import run
 from support.plans import skewed_document, write_document
 

@@ -16,11 +16,11 @@ from placement.rules.goal_columns import SpreadTopics, uneven_topics
 from placement.rules.hard_levels import broker_limits
 from placement.rules.topic_spread import topic_caps
 from placement.synthetic import Size, make_instance
-from planner.plan.folder import write_plan
-from planner.plan.make import make, rules_of
-from planner.plan.plan_input import check_settings, read_plan
-from planner.plan.request import PlanRequest, read_request
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.folder.plan_folder import write_plan
+from planner.plan.input.plan_input import check_settings, read_plan
+from planner.plan.run.make_plan import make, rules_of
 from support.clusters import make_state
 from support.their_goals import missed_goals
 

@@ -16,11 +16,11 @@ from placement.planning.elastic.hard_goals import missed_goals
 from placement.planning.plan import plan
 from planner.cli.rule_options import without_overruled
 from planner.errors import BadInputError
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest, read_request
-from planner.plan.rule_request import RuleRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -145,7 +145,7 @@ def told_apart(state, hard, goal, options, preset):
         rules=RuleRequest(hard=tuple(sorted(hard)), **GOALS, rules=preset),
     )  # fmt: skip
     # Reasons cost the most of all, and say nothing here.
-    with mock.patch("planner.plan.make.explain_impossible", return_value=None):
+    with mock.patch("planner.plan.run.make_plan.explain_impossible", return_value=None):
         made = make(state, request)
     placed = made.plan.placed
     if any(one.what != "goal" for one in placed.solution.shortfalls):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.plan.make import make
-from planner.plan.reason import reason_text, shortfall_text
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.infeasibility import reason_text, shortfall_text
+from planner.plan.run.make_plan import make
 from support.clusters import make_state
 
 MET = {"optimal", "feasible", "nothing-to-do"}

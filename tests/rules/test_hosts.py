@@ -19,10 +19,10 @@ from placement.operations import Leaders, Rebalance, RemoveBrokers, ReplaceBroke
 from placement.planning.plan import make_draft, plan
 from placement.rules.hosts import host_capacities
 from placement.rules.pinning import OnlyOverThreshold
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.operations import newly_wrong
 

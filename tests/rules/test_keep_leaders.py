@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from placement.check import check
 from placement.model.cluster import ABSENT, BrokerState, LogDirState
-from planner.plan.document import elections
-from planner.plan.folder import target_lists
-from planner.plan.make import make, rules_of
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest, read_request
-from planner.plan.rule_request import RuleRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import elections
+from planner.plan.folder.plan_folder import target_lists
+from planner.plan.run.make_plan import make, rules_of
 from support.clusters import Dir, clusters, make_state
 from support.naive import lists_of
 

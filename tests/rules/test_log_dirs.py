@@ -14,10 +14,10 @@ from placement.model.load import Resource
 from placement.operations import LogDirs
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import Dir, clusters, make_state
 from support.commands import run

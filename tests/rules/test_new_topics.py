@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState, LogDirState, Storage
 from planner.errors import BadInputError
-from planner.plan.new_partitions import make_new
-from planner.plan.new_request import NewRequest
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.new_partitions_request import NewRequest
+from planner.plan.run.plan_new_partitions import make_new
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import Dir, clusters, make_state
 from support.commands import run

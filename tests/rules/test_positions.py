@@ -15,9 +15,9 @@ from placement.leadership.list_positions import spread_positions, uneven_positio
 from placement.operations import Leaders, Rebalance
 from placement.planning.plan import make_draft, plan
 from placement.rules.list_positions import EvenPositions
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import lists_of
 from support.operations import newly_wrong

@@ -37,11 +37,11 @@ from placement.rules.goal_columns import (
 from placement.rules.pinning import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.rack_rules import WithinRack
 from planner.errors import BadInputError
-from planner.plan.make import make
-from planner.plan.option_reader import OptionReader
-from planner.plan.request import PlanRequest, read_request
-from planner.plan.rule_request import RuleRequest
-from planner.plan.seen_as import read_rack_map, with_cpu_weights, with_rack_map
+from planner.options.option_reader import OptionReader
+from planner.options.overrides import read_rack_map, with_cpu_weights, with_rack_map
+from planner.options.plan_request import PlanRequest, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import failed_ids, key_of, lists_of, live_ids, rack_of
 

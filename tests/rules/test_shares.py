@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from placement.check.goals import broker_bands
 from placement.model.load import RESOURCES, UNITS
-from planner.plan.make import make
-from planner.plan.own_options import OwnOptions
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.operation_options import OwnOptions
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -35,7 +35,7 @@ def planned(state, goal="rebalance", factor=None, **options):
     banded = broker_bands.banded
     with (
         mock.patch.object(broker_bands, "banded", kept),
-        mock.patch("planner.plan.make.explain_impossible", return_value=None),
+        mock.patch("planner.plan.run.make_plan.explain_impossible", return_value=None),
     ):
         made = make(state, request)
         assert made.findings is not None

@@ -16,10 +16,10 @@ from placement.operations import Rebalance, RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import HARD_RULES
 from placement.planning.plan import plan
 from planner.errors import BadInputError
-from planner.plan.document import to_document
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RULE_NAMES, RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RULE_NAMES, RuleRequest
+from planner.plan.documents.plan_document import to_document
+from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import lists_of, rack_of
 from support.operations import lists_after, newly_wrong

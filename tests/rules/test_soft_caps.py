@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from placement.draft.soft_rules import CAPS
 from placement.planning.plan_notes import plan_notes
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RULE_NAMES, RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RULE_NAMES, RuleRequest
+from planner.plan.run.make_plan import make
 from support.clusters import Dir, make_state
 from support.naive import lists_of
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from placement.check import CheckSettings, Target, check
 from placement.check.rules.chosen_rules import within_rack
 from placement.model.cluster import BrokerState
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RULE_NAMES, RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RULE_NAMES, RuleRequest
+from planner.plan.run.make_plan import make
 from support.clusters import make_state
 from support.naive import lists_of
 

@@ -21,11 +21,11 @@ from placement.sizing.survival_check import unfit
 from placement.synthetic import Size, make_instance
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.plan.words import SCREEN_WIDTH
 from planner.sizing.document import SizeRecord
 from planner.sizing.make import SizeRequest, is_sound, size
 from planner.sizing.types import understand_types
 from planner.snapshot import Snapshot, read_snapshot
+from planner.text.format import SCREEN_WIDTH
 from support.clusters import make_state
 from support.commands import run
 from support.plans import planned_for, skewed_document

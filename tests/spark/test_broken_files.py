@@ -8,7 +8,7 @@ from planner.cli.fleet_changes import print_changes
 from planner.fleet.append import append
 from planner.fleet.overview import FAILED
 from planner.fleet.store import Store
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
 from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.reports.fleet_plans import plan_fleet

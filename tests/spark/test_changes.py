@@ -11,7 +11,7 @@ from planner.fleet.append import append
 from planner.fleet.changes import COUNTS, change_table
 from planner.fleet.overview import overview_row
 from planner.fleet.store import Store
-from planner.plan.reassignment_file import parse_reassignment
+from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.apply import apply_plan
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet

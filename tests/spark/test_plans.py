@@ -11,10 +11,10 @@ from planner.errors import BadInputError
 from planner.fleet.append import append
 from planner.fleet.plans import FAILED, SCHEMA, NamedRequest, plan_row, read_requests
 from planner.fleet.store import Store
-from planner.plan.folder import plan_files
-from planner.plan.make import make
-from planner.plan.request import PlanRequest
-from planner.plan.rule_request import RuleRequest
+from planner.options.plan_request import PlanRequest
+from planner.options.rule_options import RuleRequest
+from planner.plan.folder.plan_folder import plan_files
+from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.per_snapshot.map_snapshots import TASK_REPLICAS, on_each
@@ -98,7 +98,7 @@ def test_what_the_planner_trips_over_is_a_row(monkeypatch):
     def trip(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("planner.plan.make.make", trip)
+    monkeypatch.setattr("planner.plan.run.make_plan.make", trip)
     snapshot = skewed("a", 1)
 
     row = plan_row(

@@ -9,7 +9,7 @@ from planner.fleet.append import append, compact
 from planner.fleet.plans import NamedRequest
 from planner.fleet.selection import read_selection
 from planner.fleet.store import Store
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
 from planner.score import ScoreRequest
 from planner.spark import open_fleet, scores, select_snapshots
 from planner.spark.command import score_folder

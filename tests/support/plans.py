@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from planner.plan.make import Planned, make
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import Planned, make
 from planner.snapshot import Snapshot
 
 Lists = dict[tuple[str, int], list[int]]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.plan.documents import ReassignmentRecord, VerifyRecord
+from planner.plan.documents.check_records import ReassignmentRecord, VerifyRecord
 from planner.snapshot import read_snapshot
 from planner.throttles import throttles_in
 from support.commands import run

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.words import SCREEN_WIDTH
 from planner.snapshot import read_snapshot
+from planner.text.format import SCREEN_WIDTH
 from planner.what_if.answer import WhatIfRecord
 from support.commands import run
 from support.plans import skewed_document, write_document

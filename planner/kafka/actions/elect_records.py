@@ -1,7 +1,7 @@
 """What `elect` prints, for its JSON Schema."""
 
 from planner.kafka.actions.elections import ElectionType, Outcome
-from planner.plan.documents import Int32, Record
+from planner.plan.documents.check_records import Int32, Record
 
 
 class ElectedPartitionRecord(Record):

@@ -12,9 +12,9 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from placement.status import Impossible, find_impossible
 from planner.errors import InputProblem
-from planner.plan.words import bytes_text, ids_text
 from planner.snapshot.importers.ledger import Origin, RecordLedger
 from planner.snapshot.importers.source import Source
+from planner.text.format import bytes_text, ids_text
 
 _CAPACITIES = {
     Resource.DISK: "disk_bytes",

@@ -20,7 +20,7 @@ from planner.fleet.plans import (
 from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
 from planner.fleet.scenarios import FleetScenario
 from planner.fleet.selection import ALL, SnapshotSelection
-from planner.plan.request import PlanRequest
+from planner.options.plan_request import PlanRequest
 from planner.snapshot.columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.corrupt_files import Broken, around_broken

@@ -10,7 +10,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from placement.model.load import RESOURCES, Resource, weigh
 from placement.score.hot_spots import Heat, spots_at
-from planner.plan.numbers import rounded
 from planner.score.document import hot_spot_document
 from planner.score.tables import LOADS
 from planner.snapshot import Snapshot
@@ -20,6 +19,7 @@ from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
 from planner.spark.scoring.fleet_scores import FleetScores
 from planner.spark.scoring.shuffle.shuffle_rows import Key
+from planner.text.document_numbers import rounded
 
 MOST_BROKERS = 10_000
 """Of all snapshots together: more of them are not told one by one."""

@@ -1,0 +1,178 @@
+"""Replication factors by topic: from a file, from options, for one cluster."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from placement.draft.draft import Note
+from placement.model.cluster import BoolArray, ClusterState
+from planner.errors import BadInputError, InputProblem
+from planner.plan.kafka_files.reassignment_file import read_json
+
+Rules = tuple[tuple[int, str], ...]
+"""Factor and regular expression, in the order of the file."""
+MOST_REPLICAS = 1000
+REMEDY = 'write 3 = ["orders[.].*", "payments"], or the same as JSON'
+
+
+def read_factors(path: Path) -> Rules:
+    """
+    Read a file that gives topics replication factors, by regular expressions.
+
+    TOML, or JSON by its name: a factor, and one expression or a list of them.
+
+    Raises
+    ------
+    BadInputError
+        With every problem of the file.
+    """
+    document = read_json(path, remedy=REMEDY) if _is_json(path) else _read_toml(path)
+    if not isinstance(document, Mapping):
+        raise _refusal([_problem(path, "", "must be an object", str(document)[:80])])
+    rules: list[tuple[int, str]] = []
+    problems: list[InputProblem] = []
+    for key, value in document.items():
+        factor, patterns = read_factor(key), _patterns(value)
+        if factor is None:
+            rule = f"keys must be replication factors from 1 to {MOST_REPLICAS}"
+            problems.append(_problem(path, str(key), rule, str(key)))
+        if patterns is None:
+            rule = "must be a regular expression or a list of them"
+            problems.append(_problem(path, str(key), rule, str(value)[:80]))
+        problems += _bad_patterns(path, str(key), patterns or ())
+        rules += [(factor or 0, pattern) for pattern in patterns or ()]
+    if problems:
+        raise _refusal(problems)
+    return tuple(rules)
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix == ".json"
+
+
+def _read_toml(path: Path) -> object:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        rule = f"the file cannot be read: {error.strerror or error}"
+        raise _refusal([_problem(path, "", rule)]) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _refusal([_problem(path, "", f"must be TOML: {error}")]) from error
+
+
+def read_factor(text: object) -> int | None:
+    """Return a replication factor, `None` where it is none."""
+    match = re.fullmatch(r"[0-9]{1,4}", str(text))
+    factor = int(match[0]) if match else 0
+    return factor if 1 <= factor <= MOST_REPLICAS else None
+
+
+def _patterns(value: object) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    return None
+
+
+def _bad_patterns(
+    path: Path, place: str, patterns: Sequence[str]
+) -> Iterator[InputProblem]:
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            rule = f"must be a regular expression: {error}"
+            yield _problem(path, place, rule, pattern)
+
+
+def _problem(path: Path, place: str, rule: str, value: str = "") -> InputProblem:
+    return InputProblem(
+        file=str(path), place=place, value=value, rule=rule, remedy=REMEDY
+    )
+
+
+def _refusal(problems: Sequence[InputProblem]) -> BadInputError:
+    return BadInputError("bad replication factors", problems)
+
+
+def topic_factors(
+    state: ClusterState,
+    rules: Rules,
+    factor: int | None,
+    *,
+    is_excluded: BoolArray | None,
+    named: Sequence[str],
+) -> tuple[dict[str, int], tuple[Note, ...]]:
+    """
+    Return the factor that each topic shall have, and what is to be said of the rules.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    rules
+        Of a file; they go before `factor`.
+    factor
+        Of all topics that no rule is about, or `None`.
+    is_excluded
+        ``(T,)`` topics that keep theirs, or `None`.
+    named
+        Topics named one by one: these may go below min.insync.replicas.
+
+    Raises
+    ------
+    BadInputError
+        With every topic of which two rules want different things, or that nothing
+        could be written to with ``acks=all`` any more.
+    """
+    topics = state.topics
+    out = np.zeros(len(topics), np.bool_) if is_excluded is None else is_excluded
+    problems: list[InputProblem] = []
+    found: dict[str, int] = {}
+    met: set[str] = set()
+    compiled = [(wanted, re.compile(pattern)) for wanted, pattern in rules]
+    for t, name in enumerate(topics.names):
+        if out[t]:
+            continue
+        matching = [(n, one.pattern) for n, one in compiled if one.fullmatch(name)]
+        met.update(pattern for _, pattern in matching)
+        factors = {n for n, _ in matching} or ({factor} if factor else set())
+        if len(factors) > 1:
+            problems.append(_two_factors(name, matching))
+        elif factors:
+            found[name] = factors.pop()
+            least = int(topics.min_insync_replicas[t])
+            if found[name] < least and name not in named:
+                problems.append(_below_min_isr(name, found[name], least))
+    if problems:
+        raise _refusal(problems)
+    return found, tuple(
+        Note(what="no-topic", message=f"{pattern!r} ({n}) matches no topic")
+        for n, pattern in rules
+        if pattern not in met
+    )
+
+
+def _two_factors(name: str, matching: Sequence[tuple[int, str]]) -> InputProblem:
+    return InputProblem(
+        file="--replication-factors",
+        place=name,
+        value=", ".join(f"{n}: {pattern}" for n, pattern in matching),
+        rule="a topic may match the expressions of one factor",
+        remedy="make the expressions narrower",
+    )
+
+
+def _below_min_isr(name: str, factor: int, least: int) -> InputProblem:
+    return InputProblem(
+        file="command line",
+        place="--replication-factor",
+        value=f"{name}: {factor}",
+        rule=f"must not be below min.insync.replicas {least}: nothing could be "
+        "written with acks=all",
+        remedy=f"lower it first, or name the topic: --topic {name}",
+    )

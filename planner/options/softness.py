@@ -1,0 +1,55 @@
+"""Which rules give way, and which goals must hold, as the user says."""
+
+from collections.abc import Mapping, Sequence
+
+from placement.draft.soft_rules import ALWAYS_HARD, HARD, SOFT, goals_named, rules_named
+from planner.options.option_reader import OptionReader
+
+
+def read_soft(reader: OptionReader, names: Sequence[str]) -> tuple[str, ...]:
+    """Read the names of soft rules, in order; goals are soft as it is."""
+    found = tuple(dict.fromkeys(names))
+    for name in found:
+        if name in ALWAYS_HARD:
+            rule = f"{name} {ALWAYS_HARD[name]}: it is always hard"
+            reader.refuse("--soft", name, rule, f"one of {', '.join(SOFT)}")
+        elif name not in SOFT and name not in HARD:
+            rule = "must name a rule that may be soft"
+            reader.refuse("--soft", name, rule, f"one of {', '.join(SOFT)}")
+    return tuple(name for name in found if name in SOFT)
+
+
+def read_hard(
+    reader: OptionReader,
+    names: Sequence[str],
+    soft: Sequence[str],
+    is_asked: Mapping[str, bool],
+) -> frozenset[str]:
+    """
+    Read the names of hard goals; rules are hard as it is.
+
+    Parameters
+    ----------
+    reader
+        Keeps what is wrong.
+    names
+        As given.
+    soft
+        Names of soft rules as given: none may be both.
+    is_asked
+        Whether a goal that has an option is asked for.
+    """
+    both = (rules_named(names) & rules_named(soft)) | (
+        goals_named(names) & goals_named(soft)
+    )
+    for name in sorted(both):
+        rule = "a rule is hard or soft, and this one is named as both"
+        reader.refuse("--hard", name, rule, "leave it out of one of the two")
+    for name in dict.fromkeys(names):
+        if name not in HARD and name not in SOFT and name not in ALWAYS_HARD:
+            rule = "must name a goal that may be hard"
+            reader.refuse("--hard", name, rule, f"one of {', '.join(HARD)}")
+        elif not is_asked.get(name, True):
+            rule = "a goal that is hard must be asked for"
+            reader.refuse("--hard", name, rule, f"give --{name}")
+    return goals_named(names)

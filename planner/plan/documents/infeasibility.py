@@ -1,0 +1,365 @@
+"""Why no plan keeps every hard rule, in plan.json and in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from placement.core.bounds.overfull_sets import BIN, OPEN
+from placement.core.model.solution import Shortfall
+from placement.draft.draft import Draft, Settings
+from placement.draft.soft_rules import HARD
+from placement.log_dirs.dir_problem import LOG_DIR
+from placement.model.load import RESOURCES, UNITS, Resource
+from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.result import PlannedPlacement
+from placement.rules.anti_affinity import TopicsApart
+from planner.plan.documents.log_dir_document import log_dir_text
+from planner.plan.documents.remedy_text import remedy_document, with_suggestions
+from planner.text.format import BYTE_UNITS, bytes_text, ids_text, plural
+
+HOST = "host"
+CAPS = {
+    "moves": ("--max-moves", ""),
+    "cost": ("--max-bytes", ""),
+    "crossing": ("--max-cross-rack-bytes", " between racks"),
+}
+"""What a plan may copy in all: the option, and what of the copies it counts."""
+
+
+def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
+    """
+    Return the `reason` of plan.json.
+
+    Parameters
+    ----------
+    placed
+        The best plan found.
+    because
+        The rules that cannot be kept together.
+    """
+    return {
+        "rules": [
+            {
+                "rule": rule,
+                "message": _rule_text(rule, placed.draft),
+                "remedy": _remedy(rule, placed.draft.settings),
+                "helps": helps,
+            }
+            for rule, helps in zip(because.rules, because.helps, strict=True)
+        ],
+        "is_proven": because.is_proven,
+        "is_irreducible": because.is_irreducible,
+        "message": reason_text(placed, because),
+        "suggestions": [remedy_document(one) for one in because.remedies],
+    }
+
+
+def reason_text(placed: PlannedPlacement, because: Because) -> str:
+    """Return the reason as one sentence or two."""
+    told = [_rule_text(rule, placed.draft) for rule in because.rules]
+    if not told:
+        return "no option helps: what lacks must be added, or waited for"
+    if not because.is_proven and not any(because.helps):
+        return "not found, and not proven; what stands in the way may be any hard rule"
+    verb = "cannot" if because.is_proven else "could not, as far as was searched,"
+    them = "be kept" if len(told) == 1 else "be kept together"
+    return f"{verb} {them}: {'; '.join(told)}"
+
+
+def _rule_text(rule: str, draft: Draft) -> str:
+    """Return what a hard rule says here."""
+    settings, is_inside = draft.settings, draft.is_emptied_dir is not None
+    if rule.startswith("capacity-"):
+        resource = Resource(rule.removeprefix("capacity-"))
+        most = settings.capacity_thresholds.get(resource, 1.0)
+        if is_inside:
+            return f"no log dir over {most:.0%} of its file system"
+        return f"no broker over {most:.0%} of its {resource}"
+    if rule in HARD:
+        return f"{rule} met in full, which is hard"
+    if rule.startswith("host-"):
+        resource = Resource(rule.removeprefix("host-"))
+        most = settings.host_thresholds.get(resource, 1.0)
+        return f"no host over {most:.0%} of its brokers' {resource}"
+    allowed = _ids(settings.destination_brokers)
+    excluded = _ids(settings.excluded_for_replicas)
+    no_leaders = _ids(settings.excluded_for_leaders)
+    most_bytes = bytes_text(settings.max_bytes or 0, 4)
+    most_crossing = bytes_text(settings.max_cross_rack_bytes or 0, 4)
+    return {
+        "transient-disk": "what leaves a disk counts there until all is copied",
+        "max-replicas": "no broker over its max_replicas",
+        "locality-scoped": "replicas stay in their racks",
+        "broker-set": "each topic on the brokers of its own set",
+        "topics-apart": f"no broker shared by {_apart(settings)}",
+        "topics-together": "topics that belong together on the same brokers",
+        "keep-topics": "replicas of kept topics stay",
+        "keep-leaders": "leaders of kept topics stay",
+        "only-over-threshold": "only brokers over a threshold give replicas away",
+        "only-trades": "no broker holds more replicas than it did",
+        "rack": "no two replicas in a rack"
+        if settings.is_rack_strict
+        else "replicas spread over racks as evenly as they allow",
+        "log-dirs": "nothing new in log dirs that are offline or cordoned"
+        if is_inside
+        else "nothing new on brokers whose log dirs are offline or cordoned",
+        "only-what-must": "nothing moves but what the operation is about",
+        "exclude-topics": "excluded topics stay as they are",
+        "exclude-brokers-for-replicas": f"no replicas for broker {excluded}",
+        "exclude-brokers-for-leaders": f"no leaders for broker {no_leaders}",
+        "destination-broker-list": f"replicas for broker {allowed} only",
+        "max-moves": f"at most {plural(settings.max_moves or 0, 'replica')} copied",
+        "max-bytes": f"at most {most_bytes} copied",
+        "max-cross-rack-bytes": f"at most {most_crossing} copied between racks",
+    }[rule]
+
+
+def _apart(settings: Settings) -> str:
+    """Return the sides of all topics that are kept apart."""
+    rules = (one for one in settings.rules if isinstance(one, TopicsApart))
+    return ", nor by ".join(" and ".join(rule.names) for rule in rules)
+
+
+def _ids(ids: frozenset[int] | None) -> str:
+    return ids_text(sorted(ids or ()))
+
+
+def _remedy(rule: str, settings: Settings) -> str:
+    """Return what a person may do about a rule."""
+    if rule.startswith("capacity-"):
+        resource = Resource(rule.removeprefix("capacity-"))
+        return f"raise --capacity-threshold {resource}=… or add {resource}"
+    if rule in HARD:
+        return f"leave out --hard {rule}"
+    if rule.startswith("host-"):
+        shared = rule.removeprefix("host-")
+        return f"raise --host-capacity-threshold {shared}=… or add hosts"
+    remedies: Mapping[str, str] = {
+        "transient-disk": "leave out --transient-disk, and copy in waves",
+        "max-replicas": "raise max_replicas in the snapshot, or add brokers",
+        "locality-scoped": "leave out --locality-scoped",
+        "broker-set": "add brokers to the set, or give --broker-set",
+        "topics-apart": "add brokers, or leave out --topics-apart",
+        "topics-together": "leave out --topics-together",
+        "keep-topics": "let the kept topics move",
+        "keep-leaders": "let the kept leaders change",
+        "only-over-threshold": "leave out --only-over-threshold",
+        "only-trades": "leave out --only-trades",
+        "rack": "add racks, or leave out --rack-rule strict"
+        if settings.is_rack_strict
+        else "add brokers in racks that have too few",
+        "log-dirs": "mend or uncordon the log dirs",
+        "only-what-must": "give --rebalance",
+        "exclude-topics": "let the excluded topics move",
+        "exclude-brokers-for-replicas": "shorten --exclude-brokers-for-replicas",
+        "exclude-brokers-for-leaders": "shorten --exclude-brokers-for-leaders",
+        "destination-broker-list": "widen --destination-broker-list",
+        "max-moves": "raise --max-moves",
+        "max-bytes": "raise --max-bytes",
+        "max-cross-rack-bytes": "raise --max-cross-rack-bytes",
+    }
+    return remedies[rule]
+
+
+def amount_text(resource: str, value: float, digits: int = 4) -> str:
+    """
+    Return an amount of a resource, in units of the core, as people read it.
+
+    Examples
+    --------
+    >>> amount_text("in", 2_500_000_000), amount_text("replicas", 3)
+    ('2.5 MB/s', '3')
+    """
+    readable = value / UNITS[Resource(resource)]
+    if resource == Resource.DISK:
+        return bytes_text(readable, digits)
+    if resource in {Resource.IN, Resource.OUT}:
+        return f"{bytes_text(readable, digits)}/s"
+    if resource == Resource.CPU:
+        return f"{readable:.{digits}g} cores"
+    return f"{readable:,.0f}"
+
+
+MOST_NAMED = 12
+"""Brokers of a set up to which all are named."""
+MOST_DIGITS = 15
+"""Digits that a float holds for certain."""
+
+
+def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
+    """
+    Return two amounts that differ with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> amounts_text("disk", 800_000_000_000, 800_000_950_000)
+    ('800 GB', '800.001 GB')
+    """
+    digits = 4
+    while True:
+        texts = amount_text(resource, have, digits), amount_text(resource, need, digits)
+        if texts[0] != texts[1] or digits == MOST_DIGITS:
+            return texts
+        digits += 1
+
+
+def like_amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
+    """
+    Return two amounts in one unit, with as many decimals as tell them apart.
+
+    Examples
+    --------
+    >>> like_amounts_text("disk", 800_000_000_800, 1_799_960_000_000)
+    ('0.80 TB', '1.80 TB')
+    """
+    resources = {Resource.DISK: "", Resource.IN: "/s", Resource.OUT: "/s"}
+    if Resource(resource) not in resources or need < 1000 * UNITS[Resource(resource)]:
+        return amounts_text(resource, have, need)
+    values = [one / UNITS[Resource(resource)] for one in (have, need)]
+    unit = bytes_text(values[1]).split()[1]
+    scale = 1000 ** BYTE_UNITS.index(unit)
+    digits, rate = 2, resources[Resource(resource)]
+    while True:
+        first, second = (f"{one / scale:.{digits}f} {unit}{rate}" for one in values)
+        if first != second or digits == MOST_DIGITS:
+            return first, second
+        digits += 1
+
+
+def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Return what is missing, as one sentence."""
+    if shortfall.level == LOG_DIR:
+        return log_dir_text(placed.draft.state, shortfall)
+    if shortfall.what in CAPS:
+        return _cap_text(shortfall)
+    if shortfall.resource:
+        return _amount_text(placed, shortfall)
+    return _place_text(placed, shortfall)
+
+
+def _place_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Say which replicas have no places."""
+    have, need = shortfall.have, shortfall.need
+    if shortfall.what == "packing":
+        return (
+            f"{plural(need, 'replica')} may move, and no arrangement of them keeps "
+            "every hard rule: an exact search of all of them found none"
+        )
+    name = placed.draft.state.name_of(shortfall.group)
+    if shortfall.what == "roles":
+        return f"{name} would have no leader: no broker that it may lie on may lead"
+    places = "places on brokers" if shortfall.what == "bins" else "places in racks"
+    if shortfall.is_proven:
+        return f"{name} needs {need} {places}, {have} can be had"
+    return f"{name} found no place that keeps every rule"
+
+
+def saying_what_helps(
+    placed: PlannedPlacement, because: Because | None
+) -> PlannedPlacement:
+    """Return a plan whose first shortfall says what helps."""
+    if because is None or not placed.solution.shortfalls:
+        return placed
+    first = placed.solution.shortfalls[0]
+    text = first.message or shortfall_text(placed, first)
+    return with_suggestions(placed, because, text)
+
+
+def _cap_text(shortfall: Shortfall) -> str:
+    """Say which cap on all copies is too low."""
+    have, need = shortfall.have, shortfall.need
+    option, how = CAPS[shortfall.what]
+    if shortfall.what == "moves":
+        return f"{need:,} replicas must be copied, and {option} allows {have:,}"
+    least, most = bytes_text(need, 4), bytes_text(have, 4)
+    return f"{least} must be copied{how}, and {option} allows {most}"
+
+
+def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    state, resource = placed.draft.state, shortfall.resource
+    have, need = amounts_text(resource, shortfall.have, shortfall.need)
+    if shortfall.what == "pieces":
+        return _pieces_text(placed, shortfall)
+    if shortfall.what == "room":
+        return _room_text(placed, shortfall)
+    if shortfall.bin >= 0 and shortfall.group >= 0:
+        name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
+        return (
+            f"{name}: broker {broker} would carry {need} of {resource} and may carry "
+            f"{have}"
+        )
+    if shortfall.bin >= 0:
+        broker = state.brokers.ids[shortfall.bin]
+        return f"broker {broker} carries {need} of {resource} and may carry {have}"
+    if shortfall.node >= 0 and shortfall.level == HOST:
+        host = _host_name(placed, shortfall.node)
+        return f"{host} must carry {need} of {resource} and may carry {have}"
+    have, need = like_amounts_text(resource, shortfall.have, shortfall.need)
+    who, verb = _whose(placed, shortfall)
+    return f"{who} would have to {verb} {need} of {resource} and may {verb} {have}"
+
+
+def _whose(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
+    """Return the brokers that are short of something, and what they do with it."""
+    draft, brokers = placed.draft, placed.draft.state.brokers
+    rates = {str(Resource.IN), str(Resource.OUT), str(Resource.CPU)}
+    verb = "carry" if shortfall.resource in rates else "hold"
+    if shortfall.level == BIN:
+        return f"Broker {int(brokers.ids[shortfall.node])}", verb
+    if shortfall.level != "rack" or shortfall.node < 0:
+        ids = _named_brokers(placed, shortfall)
+        few = f" ({ids_text(ids)})" if 0 < len(ids) <= MOST_NAMED else ""
+        if shortfall.level == OPEN:
+            return f"The brokers that may get replicas{few}", verb
+        return f"All brokers together{few}", verb
+    inside = np.equal(brokers.rack_idx, shortfall.node)
+    ids = brokers.ids[inside & draft.holds].tolist()
+    rack = brokers.racks[shortfall.node]
+    where = f"rack {rack}" if rack else "a rack of its own"
+    if not ids:
+        return f"The brokers of {where}", verb
+    if len(ids) > 1:
+        return f"Brokers {ids_text(ids)} of {where}", verb
+    others = (inside & ~draft.holds).any()
+    alone = f"alone remains in {where}" if others else f"is alone in {where}"
+    return f"Broker {ids[0]} {alone}: it", verb
+
+
+def _named_brokers(placed: PlannedPlacement, shortfall: Shortfall) -> list[int]:
+    """Return the ids of the brokers that a proof is about."""
+    if shortfall.proof is None or "bins" not in shortfall.proof.witness:
+        return []
+    ids, holds = placed.draft.state.brokers.ids, placed.draft.holds
+    return [int(ids[b]) for b in shortfall.proof.witness["bins"] if holds[b]]
+
+
+def _pieces_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Say that large replicas fit one by one into too few brokers."""
+    draft, resource = placed.draft, shortfall.resource
+    r = RESOURCES.index(Resource(resource))
+    weight = int(draft.weights.replica[shortfall.group, r])
+    ids = _named_brokers(placed, shortfall)
+    return (
+        f"{shortfall.need} replicas of {amount_text(resource, weight)} of {resource} "
+        f"or more need places, and broker{'s' if len(ids) > 1 else ''} {ids_text(ids)} "
+        f"can take {shortfall.have} of them, by what fits together"
+    )
+
+
+def _room_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
+    """Say that a replica is larger than the room of the brokers it may go to."""
+    state, resource = placed.draft.state, shortfall.resource
+    have, need = amounts_text(resource, shortfall.have, shortfall.need)
+    name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
+    return (
+        f"{name} takes {need} of {resource} per replica; of the brokers that are too "
+        f"full for it broker {broker} has most room, {have}, and the others are too few"
+    )
+
+
+def _host_name(placed: PlannedPlacement, node: int) -> str:
+    """Return a host by its name; one without a name by its broker."""
+    brokers = placed.draft.state.brokers
+    rows = np.nonzero(np.equal(brokers.host_idx, node))[0]
+    return f"host {brokers.hosts[node] or f'of broker {int(brokers.ids[rows[0]])}'}"

@@ -1,0 +1,209 @@
+"""What a plan says of log dirs: loads before and after, moves inside brokers."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from placement.core.model.solution import Shortfall
+from placement.log_dirs.dir_plan import PlannedDirs
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+from placement.planning.result import PlannedPlacement
+from planner.errors import BadInputError, InputProblem
+from planner.options.option_reader import parse_broker_list
+from planner.text.document_numbers import rounded
+from planner.text.format import bytes_text
+
+COLUMNS = ("topic", "partition", "broker", "from", "to", "bytes")
+TABLE_NAME = "log-dirs.csv"
+BROKER = "{broker}"
+
+
+def counted(placed: PlannedPlacement) -> dict[str, int]:
+    """Return moves between log dirs of one broker, and their bytes."""
+    moved = placed.reassignment.is_moved_inside
+    return {
+        "log_dirs": int(moved.sum()),
+        "log_dir_bytes": int(_sizes(placed)[moved].sum()),
+    }
+
+
+def _sizes(placed: PlannedPlacement) -> Any:  # noqa: ANN401 - (R,) int64
+    """Return ``(R,)`` bytes of each place of the lists, where it lies now."""
+    weights = placed.weights_before
+    size = weights.copy_bytes[placed.reassignment.partition_idx]
+    return size + weights.own[placed.reassignment.origin] if len(weights.own) else size
+
+
+def dirs_document(state: ClusterState, dirs: PlannedDirs) -> list[dict[str, Any]]:
+    """Return a row per log dir of the brokers: bytes before and after, and shares."""
+    log_dirs = state.log_dirs
+    before = dirs.targets_before.deviation(_table(dirs.before))[:, 0]
+    after = dirs.targets.deviation(_table(dirs.after))[:, 0]
+    return [
+        {
+            "broker": int(state.brokers.ids[log_dirs.broker_idx[d]]),
+            "log_dir": log_dirs.paths[d],
+            "state": LogDirState(int(log_dirs.state[d])).name.lower(),
+            "size_bytes": None
+            if log_dirs.size_bytes[d] == UNKNOWN
+            else int(log_dirs.size_bytes[d]),
+            "before": int(dirs.before[d]),
+            "after": int(dirs.after[d]),
+            "target": rounded(float(dirs.targets.target[d, 0])),
+            "deviation_before": rounded(float(before[d])),
+            "deviation_after": rounded(float(after[d])),
+        }
+        for d in range(len(log_dirs))
+    ]
+
+
+def _table(column: Any) -> Any:  # noqa: ANN401 - (D,) to (D, 1)
+    return column[:, None]
+
+
+def moves_inside(placed: PlannedPlacement) -> str:
+    """Return a row per replica that changes its log dir, as CSV."""
+    state, reassignment = placed.reassignment.before, placed.reassignment
+    paths, sizes = state.log_dirs.paths, _sizes(placed)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    of = reassignment.partition_idx
+    for row in np.nonzero(reassignment.is_moved_inside)[0].tolist():
+        partition = int(of[row])
+        was = state.replicas.log_dir_idx[reassignment.origin[row]]
+        goes = reassignment.log_dir_idx
+        assert goes is not None  # noqa: S101 - else nothing moves inside a broker
+        writer.writerow(
+            [
+                state.topics.names[state.partitions.topic_idx[partition]],
+                int(state.partitions.partition[partition]),
+                int(state.brokers.ids[reassignment.broker_idx[row]]),
+                paths[was],
+                paths[goes[row]],
+                int(sizes[row]),
+            ]
+        )
+    return text.getvalue()
+
+
+def read_moves_inside(folder: Path) -> tuple[int, int]:
+    """
+    Return how many replicas a plan folder moves between log dirs, and their bytes.
+
+    Raises
+    ------
+    BadInputError
+        If its table of them cannot be read.
+    """
+    path = folder / TABLE_NAME
+    if not path.exists():
+        return 0, 0
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            sizes = [int(row["bytes"]) for row in csv.DictReader(file)]
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        rule = f"the table must be as it was written: {error}"
+        problem = InputProblem(
+            file=str(path), place="", value="", rule=rule, remedy="make the plan anew"
+        )
+        msg = f"{path} cannot be read"
+        raise BadInputError(msg, [problem]) from error
+    return len(sizes), sum(sizes)
+
+
+def read_dirs(
+    option: str, given: tuple[str, ...], state: ClusterState
+) -> tuple[int, ...]:
+    """
+    Read log dirs by broker and path: ``3:/data/d1``, ``1-4:/logs/kafka-log{broker}``.
+
+    Raises
+    ------
+    BadInputError
+        With every one that is not of that form, or that no broker has.
+    """
+    owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
+    row_of = {
+        key: d for d, key in enumerate(zip(owners, state.log_dirs.paths, strict=True))
+    }
+    rows: list[int] = []
+    problems: list[InputProblem] = []
+    for text in given:
+        for found in _read(text, row_of):
+            if isinstance(found, int):
+                rows.append(found)
+            else:
+                rule, remedy = found
+                problems.append(
+                    InputProblem(
+                        file="command line",
+                        place=option,
+                        value=text,
+                        rule=rule,
+                        remedy=remedy,
+                    )
+                )
+    if problems:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    return tuple(sorted(set(rows)))
+
+
+def _read(
+    text: str, row_of: dict[tuple[int, str], int]
+) -> Iterator[int | tuple[str, str]]:
+    """Yield the row of each log dir that is meant, or what is wrong."""
+    listed, colon, path = text.partition(":")
+    remedy = "write BROKER:PATH, such as 3:/data/d1"
+    if not colon or not path.startswith("/"):
+        yield "a log dir must be named by its broker and its absolute path", remedy
+        return
+    try:
+        ids = parse_broker_list(listed)
+    except ValueError as error:
+        yield str(error), remedy
+        return
+    for broker in ids:
+        name = path.replace(BROKER, str(broker))
+        row = row_of.get((broker, name), ABSENT)
+        if row != ABSENT:
+            yield row
+            continue
+        there = ", ".join(p for b, p in row_of if b == broker) or "none that are known"
+        yield f"broker {broker} has no log dir {name}", f"its log dirs: {there}"
+
+
+def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:
+    """Return the place of what is missing inside a broker: rows are of log dirs."""
+    where: dict[str, Any] = {"broker": int(state.brokers.ids[shortfall.node])}
+    if shortfall.item >= 0:
+        partition = state.replicas.partition_idx[shortfall.item]
+        topic = state.partitions.topic_idx[partition]
+        where["topic"] = state.topics.names[topic]
+        where["partition"] = int(state.partitions.partition[partition])
+    if shortfall.bin >= 0:
+        where["log_dir"] = state.log_dirs.paths[shortfall.bin]
+    return where
+
+
+def log_dir_text(state: ClusterState, shortfall: Shortfall) -> str:
+    """Return what is missing inside a broker, as one sentence."""
+    where = log_dir_place(state, shortfall)
+    broker, path = where["broker"], where.get("log_dir")
+    have, need = bytes_text(shortfall.have, 4), bytes_text(shortfall.need, 4)
+    whose = f"log dir {path} of broker {broker}"
+    if shortfall.item < 0:
+        if path is None:
+            whose = f"all log dirs of broker {broker} together"
+        return f"{whose} must carry {need} and may carry {have}"
+    name = state.name_of(int(state.replicas.partition_idx[shortfall.item]))
+    if shortfall.what == "room":
+        return f"{name} takes {need}; no log dir of broker {broker} has room for it"
+    if path is not None:
+        return f"{name} is left alone in {whose}"
+    return f"{name} finds no other log dir on broker {broker}"

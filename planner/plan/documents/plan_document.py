@@ -1,0 +1,428 @@
+"""plan.json: what a plan is, what it costs, and what is proven about it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.core.bounds.overfull_sets import BIN
+from placement.core.model.solution import Bounded, Shortfall, Status
+from placement.draft.draft import Note
+from placement.log_dirs.dir_problem import LOG_DIR
+from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
+from placement.model.cross_rack import crossing_copies
+from placement.model.load import RESOURCES, UNITS, Resource
+from placement.operations.fix import LEFT_OFFLINE
+from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.result import PlannedPlacement
+from placement.rules.fetch_sources import NO_SOURCE
+from placement.rules.pinning import topics_led_on
+from placement.score import Score, score_placement
+from placement.score.known_loads import has_capacities, known_figures, known_loads
+from planner.plan.documents.cluster_fingerprint import fingerprint
+from planner.plan.documents.infeasibility import HOST, reason_document, shortfall_text
+from planner.plan.documents.log_dir_document import (
+    counted,
+    dirs_document,
+    log_dir_place,
+)
+from planner.plan.documents.proof_document import proof_document
+from planner.plan.waves.wave_document import stuck_notes, summary
+from planner.plan.waves.wave_files import PlannedWaves
+from planner.text.document_numbers import rounded, rounded_all
+from planner.text.format import ids_text
+
+FORMAT = "kafka-planner/plan"
+VERSION = 1
+CAPPED = {"moves": "moves", "cost": "bytes", "crossing": "cross_rack_bytes"}
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
+class Plan:
+    """
+    A planned placement with all that its folder says.
+
+    Parameters
+    ----------
+    goal
+        Name of the operation.
+    placed
+        The outcome of planning.
+    taken_at
+        When the snapshot was taken, as it says.
+    settings
+        What changes the plan, as plan.json has it.
+    before, after
+        Scores of the two placements.
+    waves
+        How it runs wave by wave, where that was asked for.
+    because
+        Why it does not keep every hard rule, where it does not.
+    identity
+        The cluster by which a plan is known, where a rule let it see other racks, or
+        it counts on brokers that are to come.
+    """
+
+    goal: str
+    placed: PlannedPlacement
+    taken_at: str | None
+    settings: Mapping[str, Any]
+    before: Score
+    after: Score
+    waves: PlannedWaves | None = None
+    because: Because | None = None
+    identity: ClusterState | None = None
+
+    @property
+    def state(self) -> ClusterState:
+        """The cluster before."""
+        return self.placed.reassignment.before
+
+    @property
+    def status(self) -> str:
+        """
+        Status of plan.json.
+
+        Where both lists are empty, `left-alone` if offline replicas stay that the
+        operation would mend, else `nothing-to-do`.
+        """
+        status = self.placed.solution.status
+        is_met = status in {Status.OPTIMAL, Status.FEASIBLE}
+        if is_met and self.placed.is_nothing and not elections(self).any():
+            return "left-alone" if self.leaves_offline else "nothing-to-do"
+        return str(status)
+
+    @property
+    def leaves_offline(self) -> bool:
+        """Whether offline replicas stay that the operation would mend."""
+        return any(note.what == LEFT_OFFLINE for note in self.placed.notes)
+
+    @property
+    def moves(self) -> dict[str, int]:
+        """What is done, as plan.json counts it."""
+        reassignment, weights = self.placed.reassignment, self.placed.draft.weights
+        return {
+            "replicas": int(reassignment.is_copied.sum()),
+            "bytes": reassignment.copied_bytes(weights),
+            "cross_rack_bytes": int(crossing_copies(reassignment, weights).sum()),
+            "leaders": int(reassignment.is_led_anew.sum()),
+            **counted(self.placed),
+            "partitions": int(reassignment.is_changed.sum()),
+        }
+
+
+def unknown_bytes(plan: Plan) -> dict[str, None]:
+    """Return the sums of bytes that nobody knows: of copies of unknown size."""
+    reassignment = plan.placed.reassignment
+    copied = reassignment.partition_idx[reassignment.is_copied]
+    if (plan.state.partitions.size_bytes[copied] != UNKNOWN).all():
+        return {}
+    return {"bytes": None, "cross_rack_bytes": None}
+
+
+def make_plan(
+    goal: str,
+    placed: PlannedPlacement,
+    *,
+    taken_at: str | None,
+    settings: Mapping[str, Any],
+    because: Because | None = None,
+    identity: ClusterState | None = None,
+) -> Plan:
+    """Score a planned placement before and after, and put all together."""
+    state, thresholds = placed.reassignment.before, _thresholds(placed)
+    after = placed.reassignment.after()
+    return Plan(
+        goal=goal,
+        placed=placed,
+        taken_at=taken_at,
+        settings=settings,
+        because=because,
+        identity=identity,
+        before=score_placement(
+            state, placed.shares, state.partitions.leader_idx, thresholds
+        ),
+        after=score_placement(
+            after, placed.shares, after.partitions.leader_idx, thresholds
+        ),
+    )
+
+
+def _thresholds(placed: PlannedPlacement) -> Mapping[Resource, float]:
+    return placed.draft.settings.capacity_thresholds
+
+
+def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
+    """
+    Return ``(P,)`` true for partitions whose leader will differ from its first replica.
+
+    A leader that stays a replica goes on leading after a reassignment; one that is
+    removed gives way to the first replica by itself. A first replica that is offline
+    cannot be elected. Leaders that are kept go on, but where they may not lead.
+    """
+    state, reassignment = plan.state, plan.placed.reassignment
+    start = reassignment.start
+    first = reassignment.broker_idx[start[:-1]] if len(start) > 1 else np.zeros(0, int)
+    leader = state.partitions.leader_idx
+    of = reassignment.partition_idx
+    keeps = np.zeros(state.num_partitions, dtype=np.bool_)
+    np.logical_or.at(keeps, of, np.equal(reassignment.broker_idx, leader[of]))
+    serves = ~reassignment.after().is_offline[start[:-1]]
+    kept = topics_led_on(plan.placed.draft)[state.partitions.topic_idx]
+    leads_on = kept & ~reassignment.is_led_anew & state.brokers.may_lead[leader]
+    return keeps & (leader != ABSENT) & (leader != first) & serves & ~leads_on
+
+
+def to_document(plan: Plan) -> dict[str, Any]:
+    """Return plan.json: the same for the same input, whatever the machine."""
+    if plan not in _documents:
+        _documents[plan] = _document(plan)
+    return dict(_documents[plan])
+
+
+_documents: WeakKeyDictionary[Plan, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _document(plan: Plan) -> dict[str, Any]:
+    state, placed = plan.state, plan.placed
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "goal": plan.goal,
+        "status": plan.status,
+        "snapshot": {
+            "cluster_id": state.cluster_id,
+            "taken_at": plan.taken_at,
+            "fingerprint": fingerprint(plan.identity or state),
+        },
+        "topic_ids": topic_ids(plan),
+        "settings": dict(plan.settings),
+        "moves": plan.moves | unknown_bytes(plan),
+        "certificate": _certificate(placed),
+        "before": score_document(state, plan.before),
+        "after": score_document(state, plan.after),
+        "shortfalls": [
+            shortfall_document(placed, shortfall)
+            for shortfall in placed.solution.shortfalls
+        ],
+        "reason": None
+        if plan.because is None
+        else reason_document(placed, plan.because),
+        "notes": [
+            _note(note)
+            for note in (
+                *placed.notes,
+                *rollback_notes(plan),
+                *throttle_notes(plan),
+                *stuck_notes(plan.waves),
+            )
+        ],
+        "waves": summary(plan.waves),
+        "not_in_rollback": lists_not_in_rollback(plan),
+    }
+    if placed.log_dirs is not None:
+        document["log_dirs"] = dirs_document(state, placed.log_dirs)
+    return document
+
+
+def topic_ids(plan: Plan) -> dict[str, str]:
+    """Return the ids of the topics that change: one made anew makes a plan stale."""
+    topics = plan.state.topics
+    changed = plan.placed.reassignment.is_changed
+    rows = np.unique(plan.state.partitions.topic_idx[changed]).tolist()
+    known = {topics.names[t]: topics.topic_ids[t] for t in rows}
+    return {name: topic_id for name, topic_id in known.items() if topic_id}
+
+
+def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
+    proven = placed.solution.certificate
+    listed = {
+        "bytes": proven.cost,
+        "replicas": proven.moves,
+        "deviation": proven.deviation,
+        "log_dir_bytes": None if placed.log_dirs is None else placed.log_dirs.cost,
+        "leaders": proven.roles,
+        "most_led": proven.share,
+    }
+    return {
+        name: _bounded(placed, bounded)
+        for name, bounded in listed.items()
+        if bounded is not None
+    }
+
+
+def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
+    gap, said = bounded.gap, bounded.solver_bound
+    return {
+        "value": rounded(bounded.value),
+        "lower_bound": rounded(bounded.lower_bound),
+        "gap": None if gap is None else rounded(gap),
+        "proof": proof_document(placed, bounded.proof),
+        "solver_bound": None if said is None else rounded(said),
+        "solver": bounded.solver,
+        "solver_keeps_spread": bounded.is_spread,
+    }
+
+
+def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
+    """Return the part of a score document that a placement decides."""
+    return {
+        "brokers": state.num_brokers,
+        "partitions": state.num_partitions,
+        "replicas": len(state.replicas),
+        "resources": {
+            str(resource): {
+                name: None if isnan(value) else rounded(value)
+                for name, value in known_figures(
+                    values, has_use=has_capacities(state, resource)
+                ).items()
+            }
+            for resource, values in score.resources.items()
+        },
+        "violations": dict(score.violations),
+        "by_broker": _broker_rows(state, score),
+    }
+
+
+def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
+    columns = known_loads(state, score)
+    # Numpy's numbers are slow one by one: there are thirty for each broker.
+    values = [_rounded_rows(column) for column in columns.values()]
+    brokers = state.brokers
+    return [
+        {"broker": broker_id, "rack": brokers.racks[rack]}
+        | {
+            str(resource): dict(zip(columns, cells, strict=True))
+            for resource, cells in zip(RESOURCES, zip(*rows, strict=True), strict=True)
+        }
+        for broker_id, rack, *rows in zip(
+            brokers.ids.tolist(), brokers.rack_idx.tolist(), *values, strict=True
+        )
+    ]
+
+
+def _rounded_rows(values: RateArray) -> list[list[float | None]]:
+    """Return rows as documents have them, with nothing where a number is unknown."""
+    unknown = np.isnan(values)
+    rows = rounded_all(np.where(unknown, 0.0, values)).astype(np.object_)
+    rows[unknown] = None
+    return rows.tolist()  # type: ignore[no-any-return] # an array of objects
+
+
+def shortfall_document(
+    placed: PlannedPlacement, shortfall: Shortfall
+) -> dict[str, Any]:
+    """Return what is missing, with brokers and partitions by name."""
+    state = placed.draft.state
+    where: dict[str, Any] = {}
+    if shortfall.group >= 0:
+        topic = state.partitions.topic_idx[shortfall.group]
+        where["topic"] = state.topics.names[topic]
+        where["partition"] = int(state.partitions.partition[shortfall.group])
+    if shortfall.level == LOG_DIR:
+        where |= log_dir_place(state, shortfall)
+    elif shortfall.bin >= 0:
+        where["broker"] = int(state.brokers.ids[shortfall.bin])
+    elif shortfall.level == BIN and shortfall.node >= 0:
+        where["broker"] = int(state.brokers.ids[shortfall.node])
+    is_host = shortfall.node >= 0 and shortfall.level == HOST
+    if is_host and state.brokers.hosts[shortfall.node] is not None:
+        where["host"] = state.brokers.hosts[shortfall.node]
+    is_rack = shortfall.node >= 0 and shortfall.level not in {LOG_DIR, HOST, BIN}
+    if is_rack and state.brokers.racks[shortfall.node] is not None:
+        where["rack"] = state.brokers.racks[shortfall.node]
+    if shortfall.resource:
+        where["resource"] = shortfall.resource
+    unit = UNITS[Resource(shortfall.resource)] if shortfall.resource else 1
+    have, need = shortfall.have / unit, shortfall.need / unit
+    return {
+        "what": _what(shortfall),
+        "have": rounded(have),
+        "need": rounded(need),
+        "where": where,
+        "message": shortfall.message or shortfall_text(placed, shortfall),
+        "existing": False,
+        "proven": shortfall.is_proven,
+    }
+
+
+def _what(shortfall: Shortfall) -> str:
+    named = {
+        **CAPPED,
+        "goal": shortfall.level,
+        "band-disk": shortfall.what,
+        NO_SOURCE: NO_SOURCE,
+        FAILED_LOG_DIR: FAILED_LOG_DIR,
+    }
+    return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
+
+
+def _lost(plan: Plan) -> npt.NDArray[np.int64]:
+    """Return the rows of partitions that change, and whose list names a dead broker."""
+    state = plan.state
+    off = ~state.brokers.is_live[state.replicas.broker_idx]
+    lost = sum_rows(off, state.replicas.start) > 0
+    return np.nonzero(lost & plan.placed.reassignment.is_changed)[0]
+
+
+def lists_not_in_rollback(plan: Plan) -> list[dict[str, Any]]:
+    """Return the lists before that rollback.json leaves out, for a verification."""
+    state = plan.state
+    return [
+        {
+            "topic": state.topics.names[state.partitions.topic_idx[p]],
+            "partition": int(state.partitions.partition[p]),
+            "replicas": state.brokers_of(p),
+        }
+        for p in _lost(plan).tolist()
+    ]
+
+
+def rollback_notes(plan: Plan) -> Iterable[Note]:
+    """Name the partitions that no rollback can bring back to a broker not live."""
+    state = plan.state
+    for p in _lost(plan):
+        topic = state.topics.names[state.partitions.topic_idx[p]]
+        number = int(state.partitions.partition[p])
+        yield Note(
+            what="not-in-rollback",
+            message=f"{topic}-{number} is not in rollback.json: its old list names a "
+            "broker that is not live",
+            where={"topic": topic, "partition": number},
+        )
+
+
+def throttle_notes(plan: Plan) -> Iterable[Note]:
+    """Say that Kafka's throttle fails where lists name a broker that is not live."""
+    state, reassignment = plan.state, plan.placed.reassignment
+    if not reassignment.is_copied.any():
+        return
+    replicas = state.replicas
+    off = ~state.brokers.is_live[replicas.broker_idx]
+    off &= reassignment.is_changed[replicas.partition_idx]
+    dead = np.unique(state.brokers.ids[replicas.broker_idx[off]]).tolist()
+    if dead:
+        yield Note(
+            what="throttle-waits",
+            message="lists that change name brokers that are not live "
+            f"({ids_text(dead)}): with --throttle Kafka's tool waits 60 s for them, "
+            "fails, starts nothing and leaves throttles on the others; RUNBOOK.md has "
+            "the commands that do without it",
+            where={"broker": dead[0]} if len(dead) == 1 else {},
+        )
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {
+        "what": note.what,
+        "have": note.have,
+        "need": note.need,
+        "where": dict(note.where),
+        "message": note.message,
+        "existing": note.is_existing,
+    }

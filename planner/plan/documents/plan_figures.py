@@ -1,0 +1,147 @@
+"""Figures of a plan that people ask for: hours, the fullest disk, what it survives."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import ABSENT, BoolArray, ClusterState, sum_rows
+from placement.model.load import broker_loads, weigh
+from planner.plan.documents.plan_document import Plan
+
+DEFAULT_RATE_BYTES_PER_S = 50_000_000
+"""Bytes per second that a broker is taken to copy, in and out, where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyTime:
+    """
+    How long the copies take at least, and the broker that decides.
+
+    Parameters
+    ----------
+    seconds
+        Bytes over the busiest broker's link, at the rate given.
+    broker_id
+        That broker; -1 where nothing is copied.
+    """
+
+    seconds: float
+    broker_id: int
+
+
+def copy_time(plan: Plan, rate_bytes_per_s: float) -> CopyTime:
+    """Return the time that the busiest broker needs for what it sends or gets."""
+    state, reassignment = plan.state, plan.placed.reassignment
+    copied = np.nonzero(reassignment.is_copied)[0]
+    of = reassignment.partition_idx[copied]
+    size = plan.placed.draft.weights.copy_bytes[of]
+    arrives = np.zeros(state.num_brokers, dtype=np.int64)
+    np.add.at(arrives, reassignment.broker_idx[copied], size)
+    leaves = np.zeros(state.num_brokers, dtype=np.int64)
+    # Kafka copies from the leader, whichever replica is replaced.
+    source = state.partitions.leader_idx[of]
+    np.add.at(leaves, source[source != ABSENT], size[source != ABSENT])
+    busiest = np.maximum(arrives, leaves)
+    if not len(copied) or not busiest.any():
+        return CopyTime(0.0, -1)
+    broker = int(busiest.argmax())
+    return CopyTime(
+        float(busiest[broker]) / rate_bytes_per_s, int(state.brokers.ids[broker])
+    )
+
+
+def counted_out(plan: Plan) -> BoolArray:
+    """Return ``(B, R)`` what is out of band, as far as the operation minds."""
+    draft, after = plan.placed.draft, plan.after
+    out = after.is_out & draft.holds[:, None]
+    if draft.old_may_be_low:
+        out &= draft.is_new[:, None] | (after.deviation > 0)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class FullestDisk:
+    """The broker whose disk is fullest, and how full, as a fraction of its capacity."""
+
+    fraction: float
+    broker_id: int
+
+
+def fullest_disk(plan: Plan, *, while_copying: bool) -> FullestDisk | None:
+    """
+    Return the fullest disk, before or while both copies are there.
+
+    `None` where no disk's capacity is known.
+    """
+    state, reassignment = plan.state, plan.placed.reassignment
+    capacity = state.brokers.disk_bytes
+    known = capacity > 0
+    if not known.any():
+        return None
+    weights = weigh(state)
+    load = broker_loads(state, weights, state.partitions.leader_idx)[:, 0]
+    if while_copying:
+        copied = np.nonzero(reassignment.is_copied)[0]
+        of = reassignment.partition_idx[copied]
+        np.add.at(load, reassignment.broker_idx[copied], weights.copy_bytes[of])
+    use = np.where(known, load / np.maximum(capacity, 1), -1.0)
+    broker = int(use.argmax())
+    return FullestDisk(float(use[broker]), int(state.brokers.ids[broker]))
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """
+    What the loss of any one broker, or rack, does to the partitions.
+
+    Parameters
+    ----------
+    most_offline
+        Partitions that the worst single loss leaves without a replica that can lead.
+    most_below
+        Partitions under min.insync.replicas after the worst single loss.
+    at_min_isr
+        Partitions just at min.insync.replicas after the worst single loss.
+    offline_before
+        Partitions without a replica that can lead before any loss.
+    """
+
+    most_offline: int
+    most_below: int
+    at_min_isr: int
+    offline_before: int
+
+
+def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survival:
+    """
+    Try the loss of each node of brokers: each broker alone, or each rack.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    node_of_broker
+        ``(B,)`` the node that fails together.
+    """
+    replicas = state.replicas
+    # What is offline, or not in sync, takes over from nobody.
+    is_live = state.can_lead
+    of, node = replicas.partition_idx, node_of_broker[replicas.broker_idx]
+    live = sum_rows(is_live, replicas.start)
+    min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
+    count = int(node_of_broker.max(initial=-1)) + 1
+    key = of[is_live].astype(np.int64) * max(count, 1) + node[is_live]
+    keys, held = np.unique(key, return_counts=True)
+    partition, lost = keys // max(count, 1), keys % max(count, 1)
+    left = live[partition] - held
+    need = min_isr[partition]
+    offline = np.bincount(lost[left == 0], minlength=count)
+    below = np.bincount(lost[left < need], minlength=count)
+    at = np.bincount(lost[left == need], minlength=count)
+    return Survival(
+        most_offline=int(offline.max(initial=0)),
+        most_below=int(below.max(initial=0)),
+        at_min_isr=int(at.max(initial=0)),
+        offline_before=int(np.equal(live, 0).sum()),
+    )

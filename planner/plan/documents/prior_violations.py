@@ -1,0 +1,151 @@
+"""What was wrong before a plan and still is, with commands that repair it."""
+
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from placement.check import Finding
+from placement.core.model.problem import NO_LIMIT
+from placement.core.model.solution import Shortfall
+from placement.draft.draft import Note
+from placement.model.cluster import BrokerState, ClusterState
+from placement.model.load import RESOURCES, UNITS, Resource
+from placement.model.rack_violations import IntArray, rack_broken
+from placement.planning.prior_violations import worse_racks
+from placement.rules.fetch_sources import source_remedy
+from placement.rules.frozen_partitions import is_untouchable
+from placement.rules.hard_levels import ruled_capacities
+from planner.plan.documents.infeasibility import amount_text
+from planner.plan.documents.plan_document import Plan
+from planner.text.format import plural
+
+NOISE = 1 + 1e-9
+FIX_RACKS = "plan fix --only racks"
+REMEDIES = {
+    "rack": FIX_RACKS,
+    "capacity": "plan rebalance",
+    "max-replicas": "plan rebalance",
+    "log-dir": "plan fix --only log-dirs",
+    "log-dir-capacity": "plan log-dirs",
+    "even-positions": "plan rebalance --even-positions",
+    **{f"band-{name}": "plan rebalance" for name in RESOURCES},
+}
+"""Commands that repair what a rule finds."""
+_sources: WeakKeyDictionary[ClusterState, dict[tuple[str | None, int | None], str]] = (
+    WeakKeyDictionary()
+)
+
+
+def remedy_of(finding: Finding, state: ClusterState) -> str | None:
+    """
+    Return a command that repairs what was wrong before; `None` where none is known.
+
+    Parameters
+    ----------
+    finding
+        Of the checker.
+    state
+        The cluster before.
+    """
+    if not finding.existing or finding.soft:
+        return None
+    place = (finding.where.topic, finding.where.partition)
+    if (what_helps := _remedies_of_sources(state).get(place)) is not None:
+        # Nothing can be copied, so no plan repairs it.
+        return what_helps
+    if finding.rule == "dead-broker":
+        row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
+        is_dead = state.brokers.state[row] == BrokerState.DEAD
+        removal = f"plan remove-brokers --broker-list {finding.where.broker}"
+        return "plan fix --only offline" if is_dead else removal
+    if finding.rule == "min-isr":
+        topic = state.topics.names.index(finding.where.topic or "")
+        least = int(state.topics.min_insync_replicas[topic])
+        return (
+            "plan set-replication-factor --replication-factor "
+            f"{least} --topic {finding.where.topic}"
+        )
+    return REMEDIES.get(finding.rule)
+
+
+def _remedies_of_sources(
+    state: ClusterState,
+) -> dict[tuple[str | None, int | None], str]:
+    """Return what brings the last copies back, of partitions of which none is left."""
+    if state not in _sources:
+        names, numbers = state.topics.names, state.partitions.partition
+        _sources[state] = {
+            (names[state.partitions.topic_idx[p]], int(numbers[p])): source_remedy(
+                state, p
+            )
+            for p in np.nonzero(~state.has_source)[0].tolist()
+        }
+    return _sources[state]
+
+
+def existing_notes(plan: Plan) -> Iterator[Note]:
+    """Yield what was wrong before, and is no worse, by rule; each with a remedy."""
+    yield from _rack_notes(plan)
+    yield from _capacity_notes(plan)
+
+
+def _rack_notes(plan: Plan) -> Iterator[Note]:
+    draft, lists = plan.placed.draft, plan.placed.reassignment
+    if not plan.after.violations["rack"] or "rack" in draft.settings.lifted:
+        return
+    lacking = [one.group for one in plan.placed.solution.shortfalls if _is_rack(one)]
+    broken = rack_broken(lists.after(), draft.holds)
+    broken[[group for group in lacking if group >= 0]] = False
+    rows = np.nonzero(broken)[0]
+    rows = rows[~worse_racks(draft, lists, rows)]
+    held = is_untouchable(draft)[rows]
+    yield from _rack_note(plan, rows[~held], f"{FIX_RACKS} repairs that")
+    yield from _rack_note(plan, rows[held], "they are left alone, see the other notes")
+
+
+def _is_rack(one: Shortfall) -> bool:
+    return one.what == "spread" and one.level == "rack"
+
+
+def _rack_note(plan: Plan, rows: IntArray, what_helps: str) -> Iterator[Note]:
+    if not len(rows):
+        return
+    verb = "break" if len(rows) > 1 else "breaks"
+    name = plan.state.name_of(int(rows[0]))
+    such = f", such as {name}" if len(rows) > 1 else f": {name}"
+    yield Note(
+        what="rack",
+        message=f"{plural(len(rows), 'partition')} {verb} the rack rule as before"
+        f"{such}; {what_helps}",
+        have=float(len(rows)),
+        need=0.0,
+        is_existing=True,
+    )
+
+
+def _capacity_notes(plan: Plan) -> Iterator[Note]:
+    draft = plan.placed.draft
+    if draft.is_emptied_dir is not None:
+        return
+    most = ruled_capacities(draft)
+    units = np.array([UNITS[resource] for resource in RESOURCES])
+    was, now = plan.before.load * units, plan.after.load * units
+    known = {(one.bin, one.resource) for one in plan.placed.solution.shortfalls}
+    is_over = (most < NO_LIMIT) & (now > most * NOISE) & (now <= was * NOISE)
+    for b, r in np.argwhere(is_over).tolist():
+        resource = str(RESOURCES[r])
+        if (b, resource) in known:
+            continue
+        broker = int(plan.state.brokers.ids[b])
+        amounts = int(now[b, r]), int(most[b, r])
+        load, limit = (amount_text(resource, value) for value in amounts)
+        yield Note(
+            what="max-replicas" if RESOURCES[r] == Resource.REPLICAS else "capacity",
+            message=f"broker {broker} carries {load} of {resource} and may carry "
+            f"{limit}, no more than before; plan rebalance relieves it",
+            where={"broker": broker, "resource": resource},
+            have=float(most[b, r] / units[r]),
+            need=float(now[b, r] / units[r]),
+            is_existing=True,
+        )

@@ -1,0 +1,159 @@
+"""Changes that make a plan possible, in plan.json and in words."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from placement.model.load import Resource
+from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.infeasibility.remedy import Remedy
+from placement.planning.result import PlannedPlacement
+from planner.text.format import bytes_text, ids_text
+
+OPTIONS = {
+    "topics-apart": "--topics-apart",
+    "only-what-must": "--rebalance",
+    "rack": "--rack-rule strict",
+    "max-replicas": "--max-replicas",
+}
+"""Options of rules that have another name."""
+
+
+def remedy_document(remedy: Remedy) -> dict[str, Any]:
+    """Return a change as plan.json has it: what, where, how much."""
+    named = {
+        "racks": list(remedy.racks),
+        "capacities": {str(r): value for r, value in remedy.capacities.items()},
+        "brokers": list(remedy.brokers),
+        "rule": remedy.rule,
+        "value": remedy.value,
+    }
+    given = {name: value for name, value in named.items() if value}
+    return {"what": remedy.what, **given, "message": remedy_text(remedy)}
+
+
+def remedy_text(remedy: Remedy) -> str:
+    """
+    Return a change as a person makes it.
+
+    Examples
+    --------
+    >>> remedy_text(Remedy(what="keep-brokers", brokers=(4, 7)))
+    'keep brokers 4 and 7'
+    >>> remedy_text(
+    ...     Remedy(
+    ...         what="add-brokers", racks=("a",), capacities={Resource.DISK: 1.25e12}
+    ...     )
+    ... )
+    'add a broker with 1.25 TB of disk to rack a'
+    """
+    texts = {
+        "add-brokers": _added,
+        "keep-brokers": lambda one: f"keep {_brokers(one)}",
+        "start-brokers": lambda one: f"start {_brokers(one)}",
+        "raise": _raised,
+        "soft": _softened,
+        "leave-out": _left_out,
+    }
+    return texts[remedy.what](remedy)
+
+
+def _brokers(remedy: Remedy) -> str:
+    ids = sorted(remedy.brokers)
+    if len(ids) == 2:
+        return f"brokers {ids[0]} and {ids[1]}"
+    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}"
+
+
+def _added(remedy: Remedy) -> str:
+    count, racks = len(remedy.racks), [rack for rack in remedy.racks if rack]
+    named = ", ".join(f"rack {rack}" for rack in dict.fromkeys(racks))
+    parts = [_capacity(r, value) for r, value in remedy.capacities.items()]
+    having = f" with {' and '.join(parts)}" if parts else ""
+    if count > 1 and len(dict.fromkeys(racks)) == count:
+        return f"add a broker{having} to each of {named}"
+    each = " each" if count > 1 and parts else ""
+    where = f" to {named}" if named else ""
+    return f"add {_count(count)}{having}{each}{where}"
+
+
+def _count(count: int) -> str:
+    return "a broker" if count == 1 else f"{count} brokers"
+
+
+def _capacity(resource: Resource, value: float) -> str:
+    if resource is Resource.DISK:
+        return f"{bytes_text(value, 4)} of disk"
+    if resource is Resource.CPU:
+        return f"{value:.4g} cores"
+    return f"{bytes_text(value, 4)}/s {resource}"
+
+
+def _raised(remedy: Remedy) -> str:
+    rule, value = remedy.rule, remedy.value
+    if rule.startswith("host-"):
+        resource = rule.removeprefix("host-")
+        return f"raise --host-capacity-threshold {resource}={value:g}"
+    if rule.startswith("capacity-"):
+        resource = rule.removeprefix("capacity-")
+        return f"raise --capacity-threshold {resource}={value:g}"
+    if rule == "max-moves":
+        return f"raise --max-moves to {int(value)}"
+    return f"raise --{rule} to {bytes_text(value, 4).replace(' ', '')}"
+
+
+def _softened(remedy: Remedy) -> str:
+    words = "the rack rule" if remedy.rule == "rack" else f"the rule {remedy.rule}"
+    return f"relax {words} with --soft {remedy.rule}"
+
+
+def _left_out(remedy: Remedy) -> str:
+    rule = remedy.rule
+    if rule == "only-what-must":
+        return "give --rebalance"
+    if rule.startswith(("band-", "leader-in", "potential-out", "spread-", "min-topic")):
+        return f"leave out --hard {rule}"
+    return f"leave out {OPTIONS.get(rule, f'--{rule}')}"
+
+
+def joined(texts: Iterable[str]) -> str:
+    """
+    Return alternatives as one sentence.
+
+    Examples
+    --------
+    >>> joined(["add disk", "keep broker 7", "wait"])
+    'Add disk, keep broker 7, or wait.'
+    """
+    *others, last = texts
+    text = last
+    if others:
+        comma = "," if len(others) > 1 else ""
+        text = f"{', '.join(others)}{comma} or {last}"
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def with_suggestions(
+    placed: PlannedPlacement, because: Because | None, message: str
+) -> PlannedPlacement:
+    """
+    Return a plan whose first proven shortfall says what helps.
+
+    Parameters
+    ----------
+    placed, because
+        The plan, and why there is none that keeps every rule.
+    message
+        What that shortfall says by itself.
+    """
+    shortfalls = placed.solution.shortfalls
+    if because is None or not because.remedies or not shortfalls:
+        return placed
+    texts = map(remedy_text, because.remedies)
+    # What lacks a source says itself which broker to start.
+    helps = [text for text in texts if text.lower() not in message.lower()]
+    if not helps:
+        return placed
+    said = replace(shortfalls[0], message=f"{message}. {joined(helps)}")
+    solution = replace(placed.solution, shortfalls=(said, *shortfalls[1:]))
+    return replace(placed, solution=solution)

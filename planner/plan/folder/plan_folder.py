@@ -1,0 +1,271 @@
+"""
+The plan folder: files for Kafka's tools, for people and for the planner itself.
+
+Written beside its place and moved there as a whole, so that a folder is always one
+plan; the same input gives the same bytes.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from placement.model.cluster import ClusterState, sum_rows
+from placement.waves.broker_lists import lists_of_change
+from planner.errors import BadInputError, InputProblem
+from planner.interrupts import interrupts_wait
+from planner.json_text import json_text
+from planner.plan.documents.log_dir_document import TABLE_NAME, moves_inside
+from planner.plan.documents.plan_document import (
+    FORMAT,
+    VERSION,
+    Plan,
+    elections,
+    to_document,
+)
+from planner.plan.folder.moves_file import moves_table
+from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
+from planner.plan.folder.runbook import runbook
+from planner.plan.kafka_files.file_parts import (
+    part_starts,
+    there_and_back,
+    throttle_bytes,
+)
+from planner.plan.kafka_files.reassignment_columns import Listing, listing, listing_now
+from planner.plan.kafka_files.reassignment_file import (
+    entry_texts,
+    format_election,
+    join_entries,
+)
+from planner.plan.waves.wave_document import to_document as waves_document
+from planner.plan.waves.wave_files import DOCUMENT_NAME as WAVES_NAME
+from planner.plan.waves.wave_files import (
+    PlannedWaves,
+    election_files,
+    part_names,
+    wave_files,
+)
+from planner.progress import stage
+from planner.texts import Column, texts_of, whole
+
+DOCUMENT_NAME = "plan.json"
+RowArray = npt.NDArray[np.int64]
+_HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
+"""How the plan.json of a plan begins."""
+
+
+def write_plan(plan: Plan, path: Path) -> list[str]:
+    """
+    Write a plan folder, all of it or nothing.
+
+    Parameters
+    ----------
+    plan
+        What to write.
+    path
+        The folder. A plan that stands there is replaced as a whole.
+
+    Returns
+    -------
+    The names of the files, sorted.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    check_plan_output(path)
+    return replace_plan(dict(plan_files(plan)), path)
+
+
+def replace_plan(files: dict[str, str], path: Path) -> list[str]:
+    """
+    Put the files of a plan in place of what stands there, all of them or none.
+
+    Parameters
+    ----------
+    files
+        Texts by name.
+    path
+        The folder.
+
+    Returns
+    -------
+    The names of the files, sorted.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    check_plan_output(path)
+    stage(f"writing {path}")
+    try:
+        _replace_folder(path, files)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        rule = f"the plan cannot be written: {reason}"
+        raise _refusal(path, rule, "name another place with -o") from error
+    return sorted(files)
+
+
+def _replace_folder(path: Path, files: dict[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    try:
+        fresh = staging / "plan"
+        fresh.mkdir()
+        for name, text in files.items():
+            (fresh / name).parent.mkdir(exist_ok=True)
+            (fresh / name).write_text(text, encoding="utf-8", newline="")
+        with interrupts_wait():
+            _swap(fresh, path, staging / "old")
+    finally:
+        with interrupts_wait():
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _swap(fresh: Path, path: Path, old: Path) -> None:
+    """Put a folder in its place; what stood there comes back where that fails."""
+    if not path.exists():
+        fresh.rename(path)
+        return
+    path.rename(old)
+    try:
+        fresh.rename(path)
+    except OSError:
+        old.rename(path)
+        raise
+
+
+def check_plan_output(path: Path) -> None:
+    """
+    Make sure that a plan may be written to a place, before work is spent on it.
+
+    Raises
+    ------
+    BadInputError
+        If something stands there that is not a plan folder.
+    """
+    if os.path.lexists(path) and not _is_plan(path):
+        rule = "the output exists and is not a plan folder"
+        raise _refusal(path, rule, "remove it, or name another place with -o")
+
+
+def _is_plan(path: Path) -> bool:
+    if path.is_symlink() or not path.is_dir():
+        return False
+    try:
+        with (path / DOCUMENT_NAME).open(encoding="utf-8") as file:
+            text = file.read(len(_HEAD))
+            if text == _HEAD:
+                # As we write it: no need to read megabytes of it.
+                return True
+            text += file.read()
+        return bool(json.loads(text).get("format") == FORMAT)
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError(f"will not write {path}", [problem])
+
+
+def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of each file of a plan folder."""
+    reassignment = plan.placed.reassignment
+    changed = np.nonzero(reassignment.is_changed)[0]
+    yield DOCUMENT_NAME, dump_document(to_document(plan))
+    now, then = lists_of_change(reassignment)
+    starts = part_starts(plan.state, changed, throttle_bytes(plan.state, now, then))
+    named = {"reassignment": _names("reassignment", len(changed), starts)}
+    yield from _with_parts("reassignment", target_lists(plan).texts(), starts)
+    kept = ~names_dead_broker(plan.state)[changed]
+    sizes = there_and_back(plan.state, now, then)[:, kept]
+    starts = part_starts(plan.state, changed[kept], sizes)
+    lists = rollback_lists(plan.state, changed)
+    named["rollback"] = _names("rollback", int(kept.sum()), starts)
+    yield from _with_parts("rollback", lists.texts(), starts)
+    chosen = np.nonzero(elections(plan))[0]
+    pairs = [_pair(plan.state, int(p)) for p in chosen]
+    yield "preferred-election.json", format_election(pairs) + "\n"
+    yield "moves.csv", moves_table(plan)
+    if plan.placed.log_dirs is not None:
+        yield TABLE_NAME, moves_inside(plan.placed)
+    if plan.waves is not None:
+        yield from _wave_texts(plan.waves, named)
+    yield RUNBOOK_NAME, runbook(plan, named)
+
+
+def _wave_texts(
+    waves: PlannedWaves, named: dict[str, list[str]]
+) -> Iterator[tuple[str, str]]:
+    yield WAVES_NAME, dump_document(waves_document(waves))
+    for name, lists, starts in wave_files(waves):
+        named[name] = _names(name, len(lists), starts)
+        yield from _with_parts(name, texts_of(entry_texts(lists)), starts)
+    yield from election_files(waves)
+
+
+def dump_document(document: object) -> str:
+    """Return a document as the text of its file."""
+    return json_text(document, indent=1) + "\n"
+
+
+def _names(name: str, count: int, starts: Sequence[int]) -> list[str]:
+    """Return the files that Kafka takes one after the other; none of an empty list."""
+    return (part_names(name, starts) or [f"{name}.json"]) if count else []
+
+
+def _with_parts(
+    name: str, texts: Column, starts: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    """Yield the whole file and, where Kafka does not take it at once, its parts."""
+    yield f"{name}.json", file_text(texts) + "\n"
+    ends = [*starts[1:], len(texts)]
+    for part, begin, end in zip(part_names(name, starts), starts, ends, strict=False):
+        yield part, file_text(texts[begin:end]) + "\n"
+
+
+def file_text(entries: Column) -> str:
+    """Return the file of entries, as Kafka's tool prints it."""
+    return join_entries(whole(entries, ","))
+
+
+def rollback_lists(state: ClusterState, changed: RowArray) -> Listing:
+    """Return the lists before, with log dirs; those that name dead brokers left out."""
+    return listing_now(state, changed[~names_dead_broker(state)[changed]])
+
+
+def names_dead_broker(state: ClusterState) -> npt.NDArray[np.bool_]:
+    """Return ``(P,)`` true for partitions with a replica on a broker not live."""
+    off = ~state.brokers.is_live[state.replicas.broker_idx]
+    return sum_rows(off, state.replicas.start) > 0
+
+
+def target_lists(plan: Plan) -> Listing:
+    """
+    Return the lists of every partition that the plan changes.
+
+    With the log dirs that replicas go to, any for the others, where it chooses these.
+    """
+    reassignment = plan.placed.reassignment
+    return listing(
+        plan.state,
+        np.nonzero(reassignment.is_changed)[0],
+        reassignment.broker_idx,
+        start=reassignment.start,
+        log_dir_idx=reassignment.log_dir_idx,
+    )
+
+
+def _pair(state: ClusterState, partition_idx: int) -> tuple[str, int]:
+    partitions = state.partitions
+    topic = state.topics.names[partitions.topic_idx[partition_idx]]
+    return topic, int(partitions.partition[partition_idx])

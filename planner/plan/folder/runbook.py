@@ -1,0 +1,330 @@
+"""
+RUNBOOK.md: the commands of one plan, in order, to be followed by hand.
+
+The same plan gives the same bytes: no clocks, and no paths but those of the folder.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from placement.model.cluster import BrokerState
+from planner.kafka_commands import ANY_SERVER, KafkaCommands
+from planner.plan.documents.plan_document import (
+    Plan,
+    elections,
+    lists_not_in_rollback,
+    unknown_bytes,
+)
+from planner.plan.folder.runbook_steps import Files, Run, runs_of
+from planner.text.format import bytes_text, plural
+
+NAME = "RUNBOOK.md"
+KAFKA = KafkaCommands()
+OURS = f"kafka-planner verify . {ANY_SERVER}"
+
+
+def runbook(plan: Plan, files: Files) -> str:
+    """
+    Return the runbook of a plan.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    files
+        The files for Kafka's tool with lists in them, by their names without ending
+        and number: one each, or the numbered parts that it takes one after the other.
+    """
+    if plan.status == "nothing-to-do":
+        lines = [*_title(plan), "", "There is nothing to do: no command is needed."]
+        return "\n".join(lines) + "\n"
+    runs = list(runs_of(plan, files))
+    sections = [
+        [*_title(plan), "", *_summary(plan), "", *_conventions()],
+        _before(),
+        *([_dead_brokers(plan, runs)] if any(run.dead for run in runs) else []),
+        *(_run(run, len(runs)) for run in runs),
+        *([_elections()] if elections(plan).any() else []),
+        _clean_up(runs),
+        *([_way_back(plan, runs, files), _lost_broker()] if runs else []),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
+
+
+def new_runbook(topic: str, first: int, count: int) -> str:
+    """
+    Return the runbook of a plan of new partitions.
+
+    Parameters
+    ----------
+    topic
+        The topic.
+    first
+        Number of its first new partition; 0 where the topic is new.
+    count
+        Number of new partitions.
+    """
+    create = KAFKA.create_partitions(topic, first + count, is_new=not first)
+    back = (
+        "There is no way back: Kafka removes no partitions."
+        if first
+        else "The way back is to delete the topic, with all that was written to it."
+    )
+    lines = [
+        f"# Runbook: {'more partitions' if first else 'new topic'} {topic}",
+        "",
+        f"{plural(count, 'new partition')}; nothing that exists changes.",
+        "",
+        *_conventions(),
+        "",
+        "## Before",
+        "",
+        *code(
+            f"kafka-planner snapshot live {ANY_SERVER} -o now.json",
+            "kafka-planner check . --snapshot now.json",
+        ),
+        "",
+        "Go on if `check` ends with exit code 0.",
+        "",
+        "## Run",
+        "",
+        *code(create),
+        "",
+        "## Check",
+        "",
+        *code(OURS),
+        "",
+        "`completed` in the first line: the new partitions are where they should be.",
+        "",
+        "## The way back",
+        "",
+        back,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def code(*commands: str) -> list[str]:
+    """Return commands as a block to be copied."""
+    return ["```sh", *commands, "```"]
+
+
+def _title(plan: Plan) -> list[str]:
+    cluster = plan.state.cluster_id
+    return [f"# Runbook: {plan.goal}" + (f" on {cluster}" if cluster else "")]
+
+
+def _summary(plan: Plan) -> Iterator[str]:
+    moves = plan.moves
+    size = "sizes unknown" if unknown_bytes(plan) else bytes_text(moves["bytes"])
+    inside = (
+        f", {plural(moves['log_dirs'], 'move')} between log dirs "
+        f"({bytes_text(moves['log_dir_bytes'])})"
+        if moves["log_dirs"]
+        else ""
+    )
+    yield (
+        f"{plural(moves['partitions'], 'partition')}: "
+        f"{plural(moves['replicas'], 'replica')} copied between brokers "
+        f"({size}){inside}, "
+        f"{plural(moves['leaders'], 'new first replica')}."
+    )
+    if plan.waves is not None:
+        yield f"To be run in {plural(len(plan.waves.steps), 'wave')}, one by one."
+    if plan.status in {"partial", "infeasible"}:
+        yield (
+            f"The plan is {plan.status}: it breaks no rule further, and does not meet "
+            "them all; `plan.json` says which under `shortfalls`."
+        )
+
+
+def _conventions() -> Iterator[str]:
+    yield (
+        "Run the commands in the folder of this plan. `HOST:PORT` stands for brokers "
+        "of the cluster; a secured cluster takes `--command-config "
+        "client.properties` besides, in every command."
+    )
+
+
+def _before() -> list[str]:
+    return [
+        "## Before",
+        "",
+        *code(
+            f"kafka-planner snapshot live {ANY_SERVER} -o now.json",
+            "kafka-planner check . --snapshot now.json",
+            KAFKA.list_moves(),
+        ),
+        "",
+        "Go on if `check` ends with exit code 0 (a finding `stale` asks for a new "
+        "plan) and the list is empty: beside a reassignment that runs already, Kafka "
+        "refuses another.",
+    ]
+
+
+def _dead_brokers(plan: Plan, runs: Sequence[Run]) -> list[str]:
+    dead = sorted({broker for run in runs for broker in run.dead})
+    states = plan.state.brokers
+    state_of = dict(zip(states.ids.tolist(), states.state.tolist(), strict=True))
+    words = ", ".join(
+        f"{b} ({BrokerState(state_of[b]).name.lower().replace('_', '-')})" for b in dead
+    )
+    return [
+        "## Throttles while a broker is not live",
+        "",
+        f"Lists that change name brokers that are not live: {words}. Kafka's "
+        "`--throttle` sets a rate on every broker of these lists, waits 60 s for one "
+        "that does not answer, fails with `Timed out waiting for a node assignment`, "
+        "starts nothing, and leaves the throttles on the other brokers. So the "
+        "commands below do without it: they set the rates as the default of all "
+        "brokers, which no broker has to answer for, and throttle whole topics.",
+    ]
+
+
+def _run(run: Run, count: int) -> list[str]:
+    title = f"## {run.title}" if count > 1 else "## Run"
+    lines = [title, ""]
+    if run.says:
+        lines += [run.says, ""]
+    lines += code(*run.set_up, run.execute)
+    lines += [
+        "",
+        "Repeat until no line ends with `is still in progress.`; "
+        + (
+            "the last time it removes the throttles:"
+            if run.is_throttled
+            else "the last time it has nothing left to report:"
+        ),
+        "",
+        *code(KAFKA.verify(run.file)),
+    ]
+    if run.tear_down:
+        lines += ["", "Then remove the default rates:", "", *code(*run.tear_down)]
+    lines += [
+        "",
+        "Meanwhile this names what cannot finish, and what it waits for; at the end "
+        "its first line begins with `completed`:",
+        "",
+        *code(f"kafka-planner verify {run.file} {ANY_SERVER}"),
+    ]
+    if run.election is not None:
+        lines += [
+            "",
+            "Let the first replicas lead:",
+            "",
+            *code(KAFKA.elect(run.election)),
+        ]
+    return lines
+
+
+def _elections() -> list[str]:
+    return [
+        "## Leaders",
+        "",
+        "When all copies are done, let the first replicas lead:",
+        "",
+        *code(KAFKA.elect("preferred-election.json")),
+    ]
+
+
+def _clean_up(runs: Sequence[Run]) -> list[str]:
+    lines = [
+        "## Clean up",
+        "",
+        *code(OURS),
+        "",
+        "Exit code 0 and `Left       nothing`: done. Else it names what is left with "
+        "its commands, throttles included.",
+    ]
+    if any(run.is_throttled for run in runs):
+        lines += [
+            "A broker that is down at that time keeps its throttle, and nothing shows "
+            "it: run the two lines once more when it is back:",
+            "",
+            *code(KAFKA.verify("reassignment.json"), OURS),
+        ]
+    return lines
+
+
+def _way_back(plan: Plan, runs: Sequence[Run], files: Files) -> list[str]:
+    lines = [
+        "## The way back",
+        "",
+        "Cancel first, also half-way: Kafka refuses a second reassignment beside one "
+        "that runs, and with `--additional` a partition comes to add and remove the "
+        "same brokers, and never ends. A cancel ends what still moves, brings back "
+        "the replicas of before (some lists in another order), and removes the "
+        "throttles of all brokers:",
+        "",
+        *code(KAFKA.cancel("reassignment.json")),
+        "",
+        "While a broker is down, add `--preserve-throttles`: the tool would wait for "
+        "that broker, and fail.",
+        "",
+    ]
+    if plan.waves is not None:
+        lines += _roll_back_waves(runs)
+    elif parts := files.get("rollback"):
+        lines += _roll_back(runs, parts)
+    left_out = len(lists_not_in_rollback(plan))
+    if left_out:
+        lines += [
+            "",
+            f"{plural(left_out, 'partition')} cannot be brought back: their old lists "
+            "name brokers that are not live. `not_in_rollback` in `plan.json` has the "
+            "lists.",
+        ]
+    return lines
+
+
+def _roll_back(runs: Sequence[Run], files: Sequence[str]) -> Iterator[str]:
+    throttle = max((run.throttle or 0 for run in runs), default=0) or None
+    inside = max((run.log_dir_throttle or 0 for run in runs), default=0) or None
+    yield "Then roll back; copies are made only of what had been moved:"
+    for file in files:
+        yield ""
+        yield from code(*_back(file, throttle, inside))
+    yield ""
+    yield (
+        "Repeat each second command until no line ends with `is still in progress.`; "
+        "the last time it removes the throttles."
+    )
+    if len(files) > 1:
+        yield "Run the files one after the other."
+    yield from ("", "Then:", "")
+    yield from code(f"kafka-planner verify . {ANY_SERVER}")
+    yield from ("", "`not-started` in its first line: all is as before.")
+
+
+def _back(file: str, throttle: int | None, inside: int | None) -> Iterator[str]:
+    """Yield the commands that run a file which undoes something."""
+    yield KAFKA.execute(
+        file,
+        throttle=None if throttle is None else str(throttle),
+        log_dir_throttle=None if inside is None else str(inside),
+    )
+    yield KAFKA.verify(file)
+
+
+def _roll_back_waves(runs: Sequence[Run]) -> Iterator[str]:
+    yield (
+        "Then roll back the waves that were begun, the last one first (`kafka-planner "
+        "verify .` names them); run each second command until no line ends with `is "
+        "still in progress.`, then go on with the next:"
+    )
+    for run in reversed(runs):
+        for file in run.rollback:
+            yield from ("", f"{run.title}:", "")
+            yield from code(*_back(file, run.throttle, run.log_dir_throttle))
+
+
+def _lost_broker() -> list[str]:
+    return [
+        "## If a broker is lost on the way",
+        "",
+        *code(OURS),
+        "",
+        "It names the partitions that wait for the broker. If the broker comes back "
+        "they go on by themselves. If it does not, cancel (see the way back), take a "
+        "new snapshot and plan anew. Run nothing with `--throttle` that names the lost "
+        "broker: it fails after 60 s and leaves throttles on the others; "
+        "`kafka-planner verify` names the commands that remove them.",
+    ]

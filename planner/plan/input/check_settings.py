@@ -1,0 +1,205 @@
+"""The rules of the user's choice that a plan is held to, by what its settings say."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from placement.check import CheckSettings, HardGoals
+from placement.check.case.check_settings import CustomRule
+from placement.check.rules.chosen_rules import (
+    broker_sets,
+    kept_leaders,
+    kept_topics,
+    only_trades,
+    replica_cap,
+    strict_racks,
+    within_rack,
+)
+from placement.check.rules.list_positions import even_positions
+from placement.check.rules.move_caps import move_caps
+from placement.check.rules.topic_groups import topics_apart, topics_together
+from placement.model.cluster import ClusterState
+from planner.errors import BadInputError
+from planner.options.new_brokers import ids_to_come
+from planner.options.topic_goals import BAND, GAP, gap_of
+from planner.plan.documents.log_dir_document import read_dirs
+
+NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
+"""What an operation cannot balance."""
+WITHOUT_BANDS = {"demote", "new-topic", "add-partitions"}
+"""Operations whose bands are not held here: demotion counts who leads by itself."""
+EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
+COUNTS = ("replicas", "leaders")
+CAPS = ("max_moves", "max_bytes", "max_cross_rack_bytes")
+
+
+def with_chosen_rules(
+    settings: CheckSettings,
+    document: Mapping[str, Any],
+    state: ClusterState,
+    goal: str | None = None,
+) -> CheckSettings:
+    """
+    Return what a plan is held to, with the rules that its settings name.
+
+    Parameters
+    ----------
+    settings
+        The rest.
+    document
+        `settings` of plan.json.
+    state
+        The cluster before, with the racks that the plan saw.
+    goal
+        Name of the operation.
+    """
+    is_off = document.get("rack_rule") == "off"
+    is_local = bool(document.get("locality_scoped"))
+    may_change = "locality-scoped" in (document.get("soft") or ())
+    is_off |= is_local and not may_change
+    skipped = {"rack"} if is_off else set()
+    if goal == "demote":
+        demoted = frozenset(document.get("broker_list") or ())
+        barred = settings.excluded_for_leaders | demoted
+        settings = replace(settings, excluded_for_leaders=barred)
+    return replace(
+        settings,
+        custom=(*settings.custom, *_custom_rules(settings, document, state, goal)),
+        skipped=settings.skipped | frozenset(skipped),
+        asks_racks_of_changed=is_local and may_change,
+        soft=frozenset(document.get("soft") or ()),
+        hard_goals=_hard_goals(document, state, goal),
+        host_thresholds=document.get("host_capacity_threshold") or {},
+        leaves_log_dirs_to_brokers=document.get("with_log_dirs") is False,
+    )
+
+
+def _custom_rules(
+    settings: CheckSettings,
+    document: Mapping[str, Any],
+    state: ClusterState,
+    goal: str | None,
+) -> Iterator[CustomRule]:
+    """Yield the rules that hold where they are asked for."""
+    plain: Mapping[str, Callable[[], CustomRule]] = {
+        "locality_scoped": within_rack,
+        "only_trades": only_trades,
+    }
+    if document.get("rack_rule") == "strict":
+        yield strict_racks()
+    yield from (make() for name, make in plain.items() if document.get(name))
+    caps = {name: document.get(name) for name in CAPS}
+    if any(cap is not None for cap in caps.values()):
+        yield move_caps(**caps)
+    if document.get("max_replicas_per_broker") is not None:
+        yield replica_cap(int(document["max_replicas_per_broker"]))
+    if document.get("even_positions"):
+        no_leaders = settings.excluded_for_leaders
+        is_soft = "even-positions" not in (document.get("hard") or ())
+        yield even_positions(settings.excluded_topics, no_leaders, is_soft=is_soft)
+    if document.get("broker_sets") is not None:
+        sets = document["broker_sets"].items()
+        yield broker_sets({topic: name or None for topic, name in sets})
+    yield from _topic_groups(document, state)
+    if document.get("keep_topics") is not None:
+        kept = _matching(state, document["keep_topics"])
+        yield kept_topics(kept, settings.leaving_brokers)
+    # Demotion takes no other leaders away than those that it is about.
+    if document.get("keep_leaders") is not None and goal != "demote":
+        led = _matching(state, document["keep_leaders"])
+        yield kept_leaders(led, settings.leaving_brokers)
+
+
+def _topic_groups(
+    document: Mapping[str, Any], state: ClusterState
+) -> Iterator[CustomRule]:
+    """Yield which topics share no broker, and which the same ones."""
+    for text in document.get("topics_apart") or ():
+        yield topics_apart([_matching(state, side) for side in text.split("=")])
+    for text in document.get("topics_together") or ():
+        yield topics_together(_matching(state, text))
+
+
+def _hard_goals(
+    document: Mapping[str, Any], state: ClusterState, goal: str | None
+) -> HardGoals | None:
+    """Return the goals that are hard, with what settings say of them."""
+    names = frozenset(document.get("hard") or ())
+    if goal in WITHOUT_BANDS:
+        names = frozenset(name for name in names if not name.startswith("band-"))
+    if not names:
+        return None
+    widths, resources = dict(document.get("band") or {}), document.get("resources")
+    is_cruise_control = document.get("rules") == "cruise-control"
+    if "even-positions" in names:
+        widths |= dict.fromkeys(COUNTS, 0.0)
+    if document.get("even_positions") and resources is not None:
+        resources = [*resources, *COUNTS]
+    return HardGoals(
+        names=names,
+        bands=widths,
+        resources=None if resources is None else tuple(resources),
+        not_balanced=_not_balanced(document, goal),
+        low_utilization=document.get("low_utilization") or {},
+        spreads_racks=document.get("rack_rule") != "off",
+        old_may_be_low=goal == "add-brokers"
+        and not document.get("rebalance")
+        and not is_cruise_control,
+        is_cruise_control=is_cruise_control,
+        filled=_filled(document),
+        is_order_only=goal == "leaders",
+        set_of_topic=document.get("broker_sets"),
+        spread_topics=_matching(state, document.get("spread_topics")),
+        spread_topic_leaders=_matching(state, document.get("spread_topic_leaders")),
+        spread_band=document.get("spread_band") or BAND,
+        spread_gap=gap_of(document.get("spread_gap") or "") or GAP,
+        topic_leaders=_topic_leaders(state, document.get("min_topic_leaders") or ()),
+        is_inside=goal == "log-dirs",
+        emptied=frozenset(_emptied(document, state)),
+    )
+
+
+def _emptied(
+    document: Mapping[str, Any], state: ClusterState
+) -> Iterator[tuple[int, str]]:
+    """Yield broker and path of the log dirs to be emptied that are still there."""
+    dirs = state.log_dirs
+    for text in document.get("empty") or ():
+        try:
+            rows = read_dirs("--empty", (text,), state)
+        except BadInputError:
+            continue
+        yield from (
+            (int(state.brokers.ids[dirs.broker_idx[d]]), dirs.paths[d]) for d in rows
+        )
+
+
+def _filled(document: Mapping[str, Any]) -> frozenset[int]:
+    """Return the brokers that are named to be filled, with those that are to come."""
+    named = frozenset(document.get("broker_list") or ())
+    return named and named | ids_to_come(document.get("new_broker") or ())
+
+
+def _not_balanced(document: Mapping[str, Any], goal: str | None) -> frozenset[str]:
+    if document.get("only_over_threshold"):
+        return EVERY
+    traded = {"replicas"} if document.get("only_trades") else set()
+    return NOT_BALANCED.get(goal or "", frozenset()) | traded
+
+
+def _matching(state: ClusterState, pattern: str | None) -> frozenset[str]:
+    if pattern is None:
+        return frozenset()
+    names = state.topics.names
+    return frozenset(name for name in names if re.fullmatch(pattern, name))
+
+
+def _topic_leaders(state: ClusterState, texts: Sequence[str]) -> dict[str, int]:
+    """Return the leaders that every broker shall have, by topic."""
+    found: dict[str, int] = {}
+    for text in texts:
+        pattern, _, number = text.rpartition("=")
+        for name in _matching(state, pattern):
+            found.setdefault(name, int(number))
+    return found

@@ -1,0 +1,345 @@
+"""A PLAN as given on the command line: a plan folder, or any reassignment file."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from placement.check import CheckSettings, Target
+from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
+from placement.model.cluster import ClusterState
+from planner.errors import BadInputError, InputProblem
+from planner.options.new_brokers import ids_to_come
+from planner.plan.input.check_settings import with_chosen_rules
+from planner.plan.kafka_files.reassignment_file import (
+    ReassignmentFile,
+    parse_reassignment,
+    read_json,
+    read_plan_file,
+    read_reassignment_file,
+)
+
+DOCUMENT_NAME = "plan.json"
+ROLLBACK_NAME = "rollback.json"
+FORMAT = "kafka-planner/plan"
+CHANGES_FACTORS = frozenset({"set-replication-factor", "fix"})
+"""Operations that may change replication factors."""
+Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+
+
+class PlanSettings(BaseModel):
+    """What plan.json says in `settings` about the rules it was made under."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    capacity_threshold: dict[str, Fraction] = {}
+    host_capacity_threshold: dict[str, Fraction] = {}
+    soft: list[str] = []
+    hard: list[str] = []
+    topic: list[str] = []
+    topics: str | None = None
+    exclude_topics: str | list[str] | None = None
+    exclude_brokers_for_replicas: list[int] | None = None
+    exclude_brokers_for_leaders: list[int] | None = None
+    destination_broker_list: list[int] | None = None
+    broker_list: list[int] | None = None
+    band: dict[str, float] = {}
+    resources: list[str] | None = None
+    low_utilization: dict[str, float] = {}
+    spread_topics: str | None = None
+    spread_topic_leaders: str | None = None
+    spread_band: float = 1.8
+    spread_gap: str = "2-40"
+    min_topic_leaders: list[str] = []
+    only_over_threshold: bool = False
+    rebalance: bool = False
+    rules: str | None = None
+    broker: int | list[int] | None = None
+    rack_rule: Literal["distribution", "strict", "off"] = "distribution"
+    rack_map: dict[str, str] = {}
+    cpu_weights: dict[str, float] = {}
+    broker_sets: dict[str, str] | None = None
+    topics_apart: list[str] = []
+    topics_together: list[str] = []
+    keep_topics: str | None = None
+    keep_leaders: str | None = None
+    locality_scoped: bool = False
+    even_positions: bool = False
+    only_trades: bool = False
+    max_moves: int | None = None
+    max_bytes: int | None = None
+    max_cross_rack_bytes: int | None = None
+    max_replicas_per_broker: int | None = None
+    new_broker: list[str] | None = None
+    empty: list[str] | None = None
+    with_log_dirs: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """
+    What a PLAN says.
+
+    Parameters
+    ----------
+    path
+        Where it was read.
+    reassignment
+        The lists it asks for.
+    rollback
+        The lists before; `None` where a file says no more than the lists.
+    goal
+        Name of the operation in plan.json, or `None`.
+    settings
+        The rules it was made under; those of plan.json, or nothing.
+    document
+        plan.json as it is, or empty.
+    """
+
+    path: Path
+    reassignment: ReassignmentFile
+    rollback: ReassignmentFile | None = None
+    goal: str | None = None
+    settings: PlanSettings = field(default_factory=PlanSettings)
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def before(self) -> ReassignmentFile | None:
+        """
+        The lists before, with those that rollback.json leaves out.
+
+        Raises
+        ------
+        BadInputError
+            If plan.json does not list them as it should.
+        """
+        place = f"{self.path / DOCUMENT_NAME}, not_in_rollback"
+        return lists_before(self.rollback, self.document, place=place)
+
+    @property
+    def target(self) -> Target:
+        """The lists as columns, for `placement.check`."""
+        return to_target(self.reassignment)
+
+
+def lists_before(
+    rollback: ReassignmentFile | None, document: Mapping[str, Any], *, place: str
+) -> ReassignmentFile | None:
+    """
+    Return the lists before a plan, with those that rollback.json leaves out.
+
+    Parameters
+    ----------
+    rollback
+        rollback.json, where there is one.
+    document
+        plan.json.
+    place
+        Name of the place for problems.
+
+    Raises
+    ------
+    BadInputError
+        If plan.json does not list them as it should.
+    """
+    listed = document.get("not_in_rollback")
+    if rollback is None or not listed:
+        return rollback
+    left_out = parse_reassignment({"version": 1, "partitions": listed}, file=place)
+    return rollback.joined(left_out)
+
+
+def to_target(file: ReassignmentFile) -> Target:
+    """Return the lists of a reassignment file as columns."""
+    return Target.from_lists(file.topics, file.partitions, file.replicas, file.log_dirs)
+
+
+def read_plan(path: Path) -> PlanInput:
+    """
+    Read a plan folder with its rollback and settings, or a reassignment file alone.
+
+    Raises
+    ------
+    BadInputError
+        With every problem of every file of the folder.
+    """
+    problems: list[InputProblem] = []
+    reassignment = _try_read(path, problems)
+    rollback, document = None, {}
+    settings = PlanSettings()
+    if path.is_dir():
+        rollback = _try_rollback(path / ROLLBACK_NAME, problems)
+        document = _try_document(path / DOCUMENT_NAME, problems)
+        settings = _settings_of(path / DOCUMENT_NAME, document, problems)
+    if problems or reassignment is None:
+        msg = f"{path} is not a plan"
+        raise BadInputError(msg, problems)
+    goal = document.get("goal")
+    return PlanInput(
+        path=path,
+        reassignment=reassignment,
+        rollback=rollback,
+        goal=goal if isinstance(goal, str) else None,
+        settings=settings,
+        document=document,
+    )
+
+
+def _try_read(path: Path, problems: list[InputProblem]) -> ReassignmentFile | None:
+    try:
+        return read_plan_file(path)
+    except BadInputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _try_rollback(path: Path, problems: list[InputProblem]) -> ReassignmentFile | None:
+    if not path.exists():
+        return None
+    try:
+        return read_reassignment_file(path)
+    except BadInputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _try_document(path: Path, problems: list[InputProblem]) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        document = read_json(path)
+    except BadInputError as error:
+        problems.extend(error.problems)
+        return {}
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        rule = f'must be an object with "format": "{FORMAT}"'
+        problems.append(_problem(path, "format", rule, "write the plan anew"))
+        return {}
+    if document.get("version") != 1:
+        rule = "must be 1, which is what this release reads"
+        problems.append(_problem(path, "version", rule, "write the plan anew"))
+        return {}
+    return document
+
+
+def _settings_of(
+    path: Path, document: Mapping[str, Any], problems: list[InputProblem]
+) -> PlanSettings:
+    try:
+        settings = PlanSettings.model_validate(document.get("settings") or {})
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            place = ".".join(map(str, ("settings", *one["loc"])))
+            problems.append(_problem(path, place, one["msg"], "write the plan anew"))
+        return PlanSettings()
+    for name, patterns in _patterns(settings).items():
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                rule = f"must be a regular expression: {error}"
+                problems.append(_problem(path, f"settings.{name}", rule, "mend it"))
+    return settings
+
+
+def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
+    return InputProblem(file=str(path), place=place, value="", rule=rule, remedy=remedy)
+
+
+def _patterns(settings: PlanSettings) -> dict[str, list[str]]:
+    """Return the regular expressions by the setting that they stand in."""
+    excluded = settings.exclude_topics
+    plain = {
+        "keep_topics": settings.keep_topics,
+        "keep_leaders": settings.keep_leaders,
+        "topics": settings.topics,
+    }
+    return {
+        **{name: [] if one is None else [one] for name, one in plain.items()},
+        "exclude_topics": [excluded] if isinstance(excluded, str) else excluded or [],
+    }
+
+
+def check_settings(
+    plan: PlanInput,
+    state: ClusterState,
+    *,
+    capacity_thresholds: Mapping[str, float],
+    allow_replication_factor_change: bool,
+) -> CheckSettings:
+    """
+    Return the rules to hold a plan to: its own, then what the caller says.
+
+    Parameters
+    ----------
+    plan
+        The plan, with the settings that it was made under.
+    state
+        The cluster, whose topics a pattern excludes.
+    capacity_thresholds
+        Fractions by resource that take the place of the plan's.
+    allow_replication_factor_change
+        Whether lists may grow and shrink whatever the plan's goal is.
+    """
+    own = plan.settings
+    thresholds = {
+        resource: fraction
+        for resource, fraction in own.capacity_threshold.items()
+        if resource in DEFAULT_CAPACITY_THRESHOLDS
+    }
+    settings = CheckSettings(
+        capacity_thresholds={**thresholds, **capacity_thresholds},
+        allow_replication_factor_change=allow_replication_factor_change
+        or plan.goal in CHANGES_FACTORS,
+        excluded_for_replicas=_excluded_for_replicas(own, state),
+        excluded_for_leaders=frozenset(own.exclude_brokers_for_leaders or ()),
+        excluded_topics=_excluded_topics(own, state),
+        leaving_brokers=_leaving(plan),
+        brokers_to_come=ids_to_come(own.new_broker or ()),
+        rollback=None if plan.rollback is None else to_target(plan.rollback),
+        topic_ids=_topic_ids(plan),
+    )
+    return with_chosen_rules(settings, own.model_dump(), state, plan.goal)
+
+
+def _excluded_for_replicas(own: PlanSettings, state: ClusterState) -> frozenset[int]:
+    excluded = frozenset(own.exclude_brokers_for_replicas or ())
+    if own.destination_broker_list is None:
+        return excluded
+    others = set(state.brokers.ids.tolist()) - set(own.destination_broker_list)
+    return excluded | others
+
+
+def _excluded_topics(own: PlanSettings, state: ClusterState) -> frozenset[str]:
+    """Return the topics that are excluded, or not among those that were named."""
+    names, patterns = frozenset(state.topics.names), _patterns(own)
+    excluded = _matching(patterns["exclude_topics"], names)
+    if not own.topic and own.topics is None:
+        return excluded
+    chosen = _matching(patterns["topics"], names) | set(own.topic)
+    return excluded | (names - chosen)
+
+
+def _matching(patterns: list[str], names: frozenset[str]) -> frozenset[str]:
+    compiled = [re.compile(pattern) for pattern in patterns]
+    return frozenset(
+        name for name in names if any(one.fullmatch(name) for one in compiled)
+    )
+
+
+def _leaving(plan: PlanInput) -> frozenset[int]:
+    if plan.goal == "remove-brokers":
+        return frozenset(plan.settings.broker_list or ())
+    if plan.goal == "replace-broker" and plan.settings.broker is not None:
+        named = plan.settings.broker
+        return frozenset([named] if isinstance(named, int) else named)
+    return frozenset()
+
+
+def _topic_ids(plan: PlanInput) -> dict[str, str]:
+    ids = plan.document.get("topic_ids")
+    found = ids.items() if isinstance(ids, dict) else ()
+    return {topic: topic_id for topic, topic_id in found if isinstance(topic_id, str)}

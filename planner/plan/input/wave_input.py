@@ -1,0 +1,154 @@
+"""The waves of a plan folder, read back to be checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from placement.check import Finding
+from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.wave_checker import check_waves
+from placement.check.waves.wave_limits import WaveDirs, WaveLimits
+from placement.model.cluster import ClusterState
+from planner.errors import BadInputError, InputProblem
+from planner.plan.documents.wave_records import WaveRecord, WavesRecord
+from planner.plan.kafka_files.reassignment_file import (
+    ReassignmentFile,
+    read_json,
+    read_reassignment_file,
+)
+from planner.plan.waves.wave_files import DOCUMENT_NAME, dirs_of
+
+Lists = dict[tuple[str, int], list[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WavesInput:
+    """
+    Waves as they stand in a plan folder.
+
+    Parameters
+    ----------
+    waves
+        The file of each, in order.
+    limits
+        What they were cut under.
+    told
+        What is told of each besides its lists.
+    records
+        What waves.json says of each.
+    """
+
+    waves: tuple[ReassignmentFile, ...]
+    limits: WaveLimits
+    told: tuple[WaveTold, ...]
+    records: tuple[WaveRecord, ...] = ()
+
+    def check(
+        self, before: ClusterState, final: ReassignmentFile
+    ) -> tuple[Finding, ...]:
+        """Hold the waves against the cluster, and their end against the plan."""
+        return check_waves(
+            before,
+            [lists_of(file) for file in self.waves],
+            lists_of(final),
+            self.limits,
+            WaveDirs(
+                waves=[dirs_of(file) for file in self.waves], final=dirs_of(final)
+            ),
+            self.told,
+        )
+
+
+def lists_of(file: ReassignmentFile) -> Lists:
+    """Return the broker ids of each partition of a file."""
+    keys = zip(file.topics, file.partitions, strict=True)
+    return {key: list(row) for key, row in zip(keys, file.replicas, strict=True)}
+
+
+def read_waves(folder: Path) -> WavesInput | None:
+    """
+    Read the waves of a plan folder; `None` where it has none.
+
+    Raises
+    ------
+    BadInputError
+        With every problem of waves.json, or of the files that it names.
+    """
+    path = folder / DOCUMENT_NAME
+    if not path.exists():
+        return None
+    document = read_json(path, remedy="write the plan anew")
+    try:
+        told = WavesRecord.model_validate(document)
+    except ValidationError as error:
+        raise _refusal(path, error) from error
+    files, problems = _read_files(folder, [wave.file for wave in told.waves])
+    parts, more = _read_parts(folder, told)
+    problems += more
+    if problems:
+        msg = f"{folder} has waves that cannot be read"
+        raise BadInputError(msg, problems)
+    return WavesInput(
+        waves=tuple(files),
+        told=tuple(parts),
+        records=tuple(told.waves),
+        limits=WaveLimits(
+            max_in=told.settings.max_moves_in,
+            max_out=told.settings.max_moves_out,
+            max_shared=told.settings.max_moves_per_broker,
+            max_per_partition=told.settings.max_moves_per_partition,
+            disk_threshold=told.disk_threshold,
+            bandwidth_bytes_per_s=told.settings.bandwidth_bytes_per_s,
+            in_threshold=told.in_threshold,
+            out_threshold=told.out_threshold,
+        ),
+    )
+
+
+def _refusal(path: Path, error: ValidationError) -> BadInputError:
+    problems = [
+        InputProblem(
+            file=str(path),
+            place=".".join(map(str, one["loc"])),
+            value="",
+            rule=one["msg"],
+            remedy="write the plan anew",
+        )
+        for one in error.errors(include_url=False)
+    ]
+    return BadInputError(f"{path} does not list waves", problems)
+
+
+def _read_parts(
+    folder: Path, told: WavesRecord
+) -> tuple[list[WaveTold], list[InputProblem]]:
+    """Read the parts of each wave, and what else is told of it."""
+    found: list[WaveTold] = []
+    problems: list[InputProblem] = []
+    for wave in told.waves:
+        parts, more = _read_files(folder, wave.parts)
+        problems += more
+        lists = [lists_of(part) for part in parts]
+        found.append(
+            WaveTold(
+                parts=lists,
+                wildcards=frozenset(wave.wildcard_topics),
+                bytes_per_s=wave.bandwidth_bytes_per_s,
+            )
+        )
+    return found, problems
+
+
+def _read_files(
+    folder: Path, names: Sequence[str]
+) -> tuple[list[ReassignmentFile], list[InputProblem]]:
+    files: list[ReassignmentFile] = []
+    problems: list[InputProblem] = []
+    for name in names:
+        try:
+            files.append(read_reassignment_file(folder / name))
+        except BadInputError as error:
+            problems.extend(error.problems)
+    return files, problems

@@ -1,0 +1,340 @@
+"""Plan one operation on one cluster, and have the plan checked by separate code."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from placement.check import CheckSettings, Finding, check, is_ok
+from placement.core.model.gap_report import listening
+from placement.core.model.search_budget import EFFORTS
+from placement.core.search.compilation import needs_compiling
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, BrokerState, ClusterState
+from placement.model.load import Resource
+from placement.operations import (
+    AddBrokers,
+    Demote,
+    Fix,
+    Leaders,
+    LogDirs,
+    Operation,
+    Rebalance,
+    RemoveBrokers,
+    ReplaceBroker,
+    SetReplicationFactor,
+)
+from placement.operations.leaders import LED
+from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.plan import plan as plan_placement
+from placement.planning.result import PlannedPlacement
+from planner.errors import BadInputError, InputProblem
+from planner.options.new_brokers import arrival_notes
+from planner.options.option_reader import OptionReader
+from planner.options.overrides import read_cpu_weights, read_rack_map, seen_as
+from planner.options.plan_request import PlanRequest, Wishes, read_request
+from planner.options.replication_factors import topic_factors
+from planner.plan.documents.infeasibility import saying_what_helps
+from planner.plan.documents.log_dir_document import read_dirs
+from planner.plan.documents.plan_document import Plan, make_plan
+from planner.plan.folder.plan_folder import target_lists
+from planner.plan.input.check_settings import with_chosen_rules
+from planner.plan.input.plan_input import CHANGES_FACTORS
+from planner.plan.run.outcome_notes import with_outcome_notes
+from planner.plan.waves.wave_files import check_planned, plan_waves
+from planner.progress import stage
+from planner.text.format import bytes_text, percent_text
+
+_NOTHING = "nothing"
+CHECKED_AT_ONCE = 100_000
+"""Replicas up to which checking a plan takes no time worth a thread."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Planned:
+    """
+    A plan and what the independent checker says of it.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    checked
+        Returns what the checker finds, once it is done: a large plan is written
+        meanwhile.
+    """
+
+    plan: Plan
+    checked: Callable[[], tuple[Finding, ...]]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """
+        What the checker finds.
+
+        Those that existed before and are none of the plan's making included.
+        """
+        return self.checked()
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the plan causes no finding."""
+        return is_ok(self.findings)
+
+
+def make(
+    state: ClusterState, request: PlanRequest, *, taken_at: str | None = None
+) -> Planned:
+    """
+    Plan an operation.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    request
+        The operation and its options.
+    taken_at
+        When the snapshot was taken, as it says.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    identity = state
+    glance = OptionReader(None)
+    state = seen_as(
+        state,
+        read_rack_map(glance, request.rules.rack_map),
+        read_cpu_weights(glance, request.rules.cpu_weight),
+    )
+    wishes = read_request(request, state)
+    operation = OPERATIONS[request.goal](wishes.state, wishes)
+    is_first = needs_compiling(
+        len(wishes.state.replicas), is_priced=_is_priced(wishes.settings)
+    )
+    once = ", the search compiled once for all" if is_first else ""
+    placed = _placed(wishes, operation, f"planning {request.goal}{once}")
+    to_come = arrival_notes(wishes.state, wishes.arrivals)
+    placed = replace(placed, notes=(*placed.notes, *to_come))
+    because = explain_impossible(operation, wishes.settings, placed)
+    plan = make_plan(
+        request.goal,
+        saying_what_helps(placed, because),
+        taken_at=taken_at,
+        settings=wishes.document,
+        identity=identity,
+        because=because,
+    )
+    plan = with_outcome_notes(plan)
+    stage("checking the plan")
+    checked = _checking(plan, wishes)
+    if wishes.waves is not None:
+        stage("cutting the plan into waves")
+        waves = plan_waves(placed.reassignment, placed.weights_before, wishes.waves)
+        plan = replace(plan, waves=waves)
+        findings = (*checked(), *check_planned(waves))
+        return Planned(plan=plan, checked=lambda: findings)
+    return Planned(plan=plan, checked=checked)
+
+
+def _placed(wishes: Wishes, operation: Operation, words: str) -> PlannedPlacement:
+    """Place, and show how the gap between copies and their bound closes."""
+    stage(words)
+    if _is_priced(wishes.settings):
+        # What moves cost is no sum of bytes then.
+        return plan_placement(wishes.state, operation, wishes.settings)
+    with listening(lambda cost, bound: stage(f"{words}: {_gap_text(cost, bound)}")):
+        return plan_placement(wishes.state, operation, wishes.settings)
+
+
+def _gap_text(cost: int, bound: int) -> str:
+    gap = f" (gap {percent_text(cost / bound - 1)})" if 0 < bound <= cost else ""
+    return f"{bytes_text(cost, 4)}, not under {bytes_text(bound, 4)}{gap}"
+
+
+def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
+    """Check a plan, a large one beside whatever comes next."""
+    if len(plan.state.replicas) <= CHECKED_AT_ONCE:
+        findings = check_plan(plan, wishes)
+        return lambda: findings
+    with_one = ThreadPoolExecutor(1, thread_name_prefix="check")
+    checking = with_one.submit(check_plan, plan, wishes)
+    with_one.shutdown(wait=False)
+    return checking.result
+
+
+def _is_priced(settings: Settings) -> bool:
+    """Tell whether moves have a price that the search makes many rounds for."""
+    has_price = settings.prefers_moves or settings.price_per_move_bytes > 0
+    return has_price and EFFORTS[settings.effort].more_rounds > 0
+
+
+def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
+    """Check a plan as `check PLAN` would, before it is written."""
+    target = target_lists(plan).to_target()
+    return check(plan.state, target, rules_of(plan, wishes))
+
+
+def rules_of(plan: Plan, wishes: Wishes) -> CheckSettings:
+    """Return what the checker holds a plan to: the limits it was made under."""
+    state, settings = plan.state, wishes.settings
+    destination = settings.destination_brokers
+    excluded = settings.excluded_for_replicas
+    if destination is not None:
+        excluded |= set(state.brokers.ids.tolist()) - destination
+    leaving = state.brokers.ids[plan.placed.draft.leaves].tolist()
+    rules = CheckSettings(
+        capacity_thresholds={
+            str(r): value for r, value in settings.capacity_thresholds.items()
+        },
+        excluded_for_replicas=frozenset(excluded),
+        excluded_for_leaders=settings.excluded_for_leaders,
+        excluded_topics=_excluded_names(state, wishes),
+        leaving_brokers=frozenset(leaving),
+        allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
+    )
+    return with_chosen_rules(rules, wishes.document, state, plan.goal)
+
+
+def _excluded_names(state: ClusterState, wishes: Wishes) -> frozenset[str]:
+    excluded = wishes.settings.excluded_topics
+    if excluded is None:
+        return frozenset()
+    return frozenset(state.topics.names[t] for t in np.nonzero(excluded)[0])
+
+
+def _rebalance(state: ClusterState, wishes: Wishes) -> Operation:
+    return Rebalance()
+
+
+def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
+    is_new = np.equal(state.brokers.state, BrokerState.NEW)
+    if wishes.broker_ids is None:
+        if not is_new.any():
+            rule = "one broker of the snapshot must be new, or be named"
+            raise _broker_list_error(_NOTHING, rule, _brokers_to_fill(state))
+        return AddBrokers()
+    rows = state.brokers.rows_of(wishes.broker_ids)
+    off = [
+        broker_id
+        for broker_id, row in zip(wishes.broker_ids, rows, strict=True)
+        if row == ABSENT or not state.brokers.is_live[row]
+    ]
+    if off:
+        value = ",".join(map(str, off))
+        rule = "brokers to be filled must be live"
+        raise _broker_list_error(value, rule, "start them, or leave them out")
+    to_come = (arrival.broker_id for arrival in wishes.arrivals)
+    return AddBrokers(tuple(dict.fromkeys((*wishes.broker_ids, *to_come))))
+
+
+def _brokers_to_fill(state: ClusterState) -> str:
+    """Return the remedy: the empty brokers of the snapshot, or one to come."""
+    brokers = state.brokers
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    empty = brokers.ids[brokers.is_live & (held == 0)].tolist()
+    if empty:
+        return f"name the empty ones: --broker-list {','.join(map(str, empty))}"
+    coming = int(brokers.ids.max(initial=0)) + 1
+    return f"no broker is empty; describe one to come: --new-broker id={coming}"
+
+
+def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:
+    if not wishes.broker_ids:
+        rule = "brokers to be removed must be named"
+        raise _broker_list_error(_NOTHING, rule, "name them: 4,5")
+    return RemoveBrokers(wishes.broker_ids)
+
+
+def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
+    others = sorted(set(wishes.settings.resources or ()) - set(LED))
+    if others:
+        problem = InputProblem(
+            file="command line",
+            place="--resources",
+            value=",".join(others),
+            rule=f"the order of replicas decides {', '.join(LED)} alone",
+            remedy="leave the others out, or plan rebalance",
+        )
+        msg = "bad options"
+        raise BadInputError(msg, [problem])
+    return Leaders(orders_followers=wishes.request.order_followers)
+
+
+def _replace_broker(state: ClusterState, wishes: Wishes) -> Operation:
+    return ReplaceBroker(wishes.own.pairs)
+
+
+def _demote(state: ClusterState, wishes: Wishes) -> Operation:
+    if not wishes.broker_ids and not wishes.own.log_dirs:
+        rule = "brokers or log dirs to be demoted must be named"
+        raise _broker_list_error(_NOTHING, rule, "name them: 4, or --log-dirs 4:/d1")
+    return Demote(wishes.broker_ids or (), wishes.own.log_dirs)
+
+
+def _set_replication_factor(state: ClusterState, wishes: Wishes) -> Operation:
+    factors, notes = topic_factors(
+        state,
+        wishes.own.factors,
+        wishes.own.factor,
+        is_excluded=wishes.settings.excluded_topics,
+        named=wishes.request.topic,
+    )
+    return SetReplicationFactor(factors, notes)
+
+
+def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
+    others = sorted(set(wishes.settings.resources or ()) - {Resource.DISK})
+    refused = [("--resources", ",".join(others), "log dirs share out disk alone")] * (
+        len(others) > 0
+    )
+    problems = [
+        InputProblem(
+            file="command line",
+            place=place,
+            value=value,
+            rule=rule,
+            remedy="leave it out",
+        )
+        for place, value, rule in refused
+    ]
+    rows: tuple[int, ...] = ()
+    try:
+        rows = read_dirs("--empty", tuple(wishes.request.empty), state)
+    except BadInputError as error:
+        problems += error.problems
+    if problems:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    return LogDirs(rows)
+
+
+def _fix(state: ClusterState, wishes: Wishes) -> Operation:
+    return Fix(wishes.own.defects, wishes.own.lost)
+
+
+def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(
+        file="command line",
+        place="--broker-list",
+        value=value,
+        rule=rule,
+        remedy=remedy,
+    )
+    return BadInputError("bad options", [problem])
+
+
+OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
+    "rebalance": _rebalance,
+    "add-brokers": _add_brokers,
+    "remove-brokers": _remove_brokers,
+    "leaders": _leaders,
+    "replace-broker": _replace_broker,
+    "demote": _demote,
+    "fix": _fix,
+    "set-replication-factor": _set_replication_factor,
+    "log-dirs": _log_dirs,
+}

@@ -1,0 +1,85 @@
+"""Notes on what a plan leaves: existing faults, mixed factors, leaders out of band."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from placement.draft.draft import Note, Settings
+from placement.model.load import RESOURCES, Resource, loads_of
+from placement.operations.leaders import USUAL, Leaders
+from placement.planning.plan import plan as plan_placement
+from placement.planning.result import PlannedPlacement
+from planner.plan.documents.plan_document import Plan
+from planner.plan.documents.plan_figures import counted_out
+from planner.plan.documents.prior_violations import existing_notes
+from planner.plan.run.mixed_factor_notes import factor_notes
+from planner.text.format import plural
+
+MINIMAL = ("fix", "replace-broker")
+"""Operations that leave leadership elsewhere as it is."""
+MOST_REPLICAS = 100_000
+"""Up to so many replicas it is computed how far another order of them would help."""
+
+
+def with_outcome_notes(plan: Plan) -> Plan:
+    """Return a plan with the notes on what it leaves."""
+    placed = plan.placed
+    more = (
+        *existing_notes(plan),
+        *factor_notes(placed.reassignment.after()),
+        *_leaders_notes(plan),
+    )
+    if not more:
+        return plan
+    return replace(plan, placed=replace(placed, notes=(*placed.notes, *more)))
+
+
+def _leaders_notes(plan: Plan) -> Iterator[Note]:
+    """Say how many brokers `plan leaders` would bring into their bands."""
+    placed, settings = plan.placed, plan.placed.draft.settings
+    columns = [RESOURCES.index(r) for r in USUAL if r in placed.balanced]
+    if plan.goal not in MINIMAL or settings.frees_the_rest or not columns:
+        return
+    if placed.is_nothing or not counted_out(plan)[:, columns].any():
+        return
+    after = placed.reassignment.after()
+    if len(after.replicas) > MOST_REPLICAS:
+        return
+    found = plan_placement(after, Leaders(), _as_leaders(settings))
+    was, now = (_num_out(found, load) for load in (loads_of(after)[0], _load(found)))
+    if now < was:
+        changes = int(found.reassignment.is_led_anew.sum())
+        yield Note(
+            what="leaders",
+            message=f"{plural(was, 'broker')} will be out of the band of out or "
+            f"leaders; plan leaders would leave {now}, by "
+            f"{plural(changes, 'leader change')} and no copies",
+            have=float(was),
+            need=float(now),
+        )
+
+
+def _as_leaders(settings: Settings) -> Settings:
+    """Return the settings under which leadership alone would be planned."""
+    return Settings(
+        bands=settings.bands,
+        capacity_thresholds=settings.capacity_thresholds,
+        excluded_for_leaders=settings.excluded_for_leaders,
+        excluded_topics=settings.excluded_topics,
+        effort="quick",
+        seed=settings.seed,
+    )
+
+
+def _load(found: PlannedPlacement) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return loads_of(found.reassignment.after())[0]
+
+
+def _num_out(
+    found: PlannedPlacement, load: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> int:
+    """Return the brokers out of a band of what the plan of leaders balanced."""
+    columns = [RESOURCES.index(Resource(r)) for r in found.balanced]
+    outside = found.targets.outside(load)[:, columns] > 0
+    return int((outside & found.draft.leads[:, None]).any(axis=1).sum())

@@ -1,0 +1,248 @@
+"""Plans of partitions that do not exist yet: new topics, and more of a topic."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from placement.check import Finding, is_ok
+from placement.model.cluster import BoolArray, ClusterState
+from placement.planning.new_partitions.plan_new_partitions import (
+    explain_new,
+    place_by_hand,
+    place_new,
+)
+from placement.planning.result import PlannedPlacement
+from placement.score import score_placement
+from planner.errors import BadInputError, InputProblem
+from planner.options.plan_request import Wishes, read_request
+from planner.plan.documents.cluster_fingerprint import fingerprint
+from planner.plan.documents.infeasibility import saying_what_helps
+from planner.plan.documents.plan_document import (
+    Plan,
+    make_plan,
+    score_document,
+    to_document,
+)
+from planner.plan.folder.moves_file import format_moves
+from planner.plan.folder.plan_folder import dump_document, replace_plan
+from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
+from planner.plan.folder.runbook import new_runbook
+from planner.plan.kafka_files.reassignment_columns import listing
+from planner.plan.kafka_files.reassignment_file import (
+    ReassignmentFile,
+    format_election,
+    format_reassignment,
+)
+from planner.plan.run.check_new_partitions import check_new
+from planner.plan.run.make_plan import rules_of
+from planner.plan.run.new_partitions_request import Asked, NewRequest
+from planner.progress import stage
+
+ASSIGNMENT_NAME = "replica-assignment.txt"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PlannedNew:
+    """
+    Where new partitions go, and what the independent checker says of it.
+
+    Parameters
+    ----------
+    before
+        The cluster as it is.
+    plan
+        Of the cluster with the new partitions; nothing that exists changes in it.
+    is_new
+        ``(P,)`` its partitions that do not exist yet.
+    topic, first
+        The topic, and the number of its first new partition.
+    configs
+        Topic configs of a new topic by name.
+    findings
+        What the new partitions cause, and what was wrong before.
+    """
+
+    before: ClusterState
+    plan: Plan
+    is_new: BoolArray
+    topic: str
+    first: int
+    configs: Mapping[str, str]
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the plan causes no finding."""
+        return is_ok(self.findings)
+
+    @property
+    def status(self) -> str:
+        """Status of the plan (docs/plans.md, "Status"), never `nothing-to-do`."""
+        return str(self.plan.placed.solution.status)
+
+    @property
+    def lists(self) -> ReassignmentFile:
+        """The new partitions, as a reassignment file has them."""
+        return _lists(self.plan.placed, self.is_new)
+
+    @property
+    def assignment(self) -> str:
+        """
+        The text that ``kafka-topics --replica-assignment`` takes.
+
+        It names the partitions that exist as well, which the tool passes over.
+        """
+        of = self.before.partitions.topic_idx
+        names = self.before.topics.names
+        rows = [p for p in range(len(of)) if names[of[p]] == self.topic]
+        old = [self.before.brokers_of(p) for p in rows] if self.first else []
+        return ",".join(":".join(map(str, row)) for row in [*old, *self.lists.replicas])
+
+
+def _lists(placed: PlannedPlacement, is_new: BoolArray) -> ReassignmentFile:
+    rows = np.nonzero(is_new)[0]
+    found = placed.reassignment
+    return listing(found.before, rows, found.broker_idx, start=found.start).to_file()
+
+
+def make_new(
+    state: ClusterState, request: NewRequest, *, taken_at: str | None = None
+) -> PlannedNew:
+    """
+    Plan where new partitions go.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster, in Kafka's words where
+        Kafka would refuse it.
+    """
+    asked, wishes = read_new_request(state, request)
+    grown = asked.grown
+    goal, settings = request.plan.goal, wishes.settings
+    stage("placing new partitions")
+    because = None
+    if asked.lists is None:
+        placed = place_new(goal, grown, settings)
+        because = explain_new(goal, grown, settings, placed)
+        placed = saying_what_helps(placed, because)
+    else:
+        placed = place_by_hand(goal, grown, asked.lists, settings)
+    document = wishes.document | asked.document
+    plan = make_plan(
+        goal, placed, taken_at=taken_at, settings=document, because=because
+    )
+    return PlannedNew(
+        before=state,
+        plan=plan,
+        is_new=grown.is_new,
+        topic=asked.topic,
+        first=asked.first,
+        configs=asked.expected.configs,
+        findings=check_new(
+            state, placed.reassignment.after(), grown.is_new, rules_of(plan, wishes)
+        ),
+    )
+
+
+def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, Wishes]:
+    """
+    Return what is asked of a cluster, and what is wished for.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    problems: list[InputProblem] = []
+    asked, wishes, to_be = None, None, state
+    try:
+        asked = Asked(state, request)
+        to_be = asked.grown.state
+    except BadInputError as error:
+        problems += error.problems
+    try:
+        wishes = _wishes(request, to_be)
+    except BadInputError as error:
+        problems += error.problems
+    if asked is None or wishes is None:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    return asked, wishes
+
+
+def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:
+    """
+    Return what was wished for: of topics as they will be, the new one among them.
+
+    What has no rack yet can leave none.
+    """
+    rules = replace(request.plan.rules, locality_scoped=False)
+    return read_request(replace(request.plan, topic=(), rules=rules), to_be)
+
+
+def new_document(planned: PlannedNew) -> dict[str, Any]:
+    """Return plan.json of new partitions."""
+    document = to_document(planned.plan)
+    lists, before = planned.lists, planned.before
+    placed = planned.plan.placed
+    thresholds = placed.draft.settings.capacity_thresholds
+    score = score_placement(
+        before, placed.shares, before.partitions.leader_idx, thresholds
+    )
+    snapshot = document["snapshot"] | {"fingerprint": fingerprint(before)}
+    moves = dict.fromkeys(document["moves"], 0)
+    return document | {
+        "status": planned.status,
+        "snapshot": snapshot,
+        "moves": moves,
+        "before": score_document(before, score),
+        "new_partitions": {
+            "topic": planned.topic,
+            "first": planned.first,
+            "partitions": len(lists),
+            "replicas": sum(map(len, lists.replicas)),
+        },
+    }
+
+
+def new_files(planned: PlannedNew) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of each file of the folder."""
+    nothing = ReassignmentFile((), (), (), ())
+    yield "plan.json", dump_document(new_document(planned))
+    yield "reassignment.json", format_reassignment(planned.lists) + "\n"
+    yield "rollback.json", format_reassignment(nothing) + "\n"
+    yield "preferred-election.json", format_election([]) + "\n"
+    yield "moves.csv", format_moves([])
+    yield ASSIGNMENT_NAME, planned.assignment + "\n"
+    yield RUNBOOK_NAME, new_runbook(planned.topic, planned.first, len(planned.lists))
+
+
+def write_new(planned: PlannedNew, path: Path) -> list[str]:
+    """
+    Write the folder, all of it or nothing; a plan that stands there goes.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    return replace_plan(dict(new_files(planned)), path)
+
+
+def tool_text(planned: PlannedNew, folder: Path) -> str:
+    """Return how Kafka's own tool makes the partitions."""
+    what = f"--create --topic {planned.topic}"
+    if planned.first:
+        count = planned.first + len(planned.lists)
+        what = f"--alter --topic {planned.topic} --partitions {count}"
+    configs = [f"{key}={value}" for key, value in planned.configs.items()]
+    what += "".join(f" --config {shlex.quote(one)}" for one in configs)
+    return (
+        f"kafka-topics.sh {what}, with the text of {folder / ASSIGNMENT_NAME} as its "
+        "--replica-assignment; or this command again with --apply"
+    )

@@ -1,0 +1,164 @@
+"""The brokers of a plan as a table: groups of them now, and those that stay after."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.model.cluster import BoolArray, BrokerState, ClusterState, RateArray
+from placement.model.load import RESOURCES, Resource
+from placement.score import Score
+from placement.score.known_loads import given_capacities
+from planner.plan.documents.plan_document import Plan
+from planner.text.format import (
+    LABEL_WIDTH,
+    SCREEN_WIDTH,
+    bytes_text,
+    ids_text,
+    span_text,
+)
+
+COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+GAP = 2
+MOST_NOISE = 1e-9
+"""Relative: a use this little over a threshold is no more than rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A label and a cell per resource that is shown."""
+
+    label: str
+    cells: Sequence[str]
+
+
+def broker_tables(plan: Plan) -> tuple[list[str], list[str]]:
+    """
+    Return the lines of the brokers now and after.
+
+    Columns are as wide as both need; those that do not fit come below, named again.
+    """
+    columns = shown_resources(plan)
+    head = Row("", [str(RESOURCES[r]) for r in columns])
+    now = [
+        _row(plan, f" {label}", plan.before, columns, chosen)
+        for label, chosen in broker_groups(plan)
+    ]
+    stays = plan.placed.draft.holds
+    after = [_row(plan, "After", plan.after, columns, stays)] if stays.any() else []
+    widths = [
+        max(len(row.cells[c]) for row in (head, *now, *after)) + GAP
+        for c in range(len(columns))
+    ]
+    blocks = _blocks(widths)
+    before_lines = [
+        _line(Row("Now" if i == 0 and row is head else row.label, row.cells), widths, b)
+        for i, b in enumerate(blocks)
+        for row in ((head, *now) if now else ())
+    ]
+    heads = (head,) if len(blocks) > 1 else ()
+    after_lines = [
+        _line(row, widths, b)
+        for b in blocks
+        for row in ((*heads, *after) if after else ())
+    ]
+    return before_lines, after_lines
+
+
+def _blocks(widths: Sequence[int]) -> list[range]:
+    """Return which columns stand beside each other on one screen."""
+    blocks, start = [], 0
+    for c in range(1, len(widths) + 1):
+        most = SCREEN_WIDTH - LABEL_WIDTH + GAP
+        if c == len(widths) or sum(widths[start : c + 1]) > most:
+            blocks.append(range(start, c))
+            start = c
+    return blocks
+
+
+def _line(row: Row, widths: Sequence[int], block: range) -> str:
+    cells = "".join(f"{row.cells[c]:<{widths[c]}}" for c in block)
+    return f"{row.label:<{LABEL_WIDTH}}{cells}".rstrip()
+
+
+def _row(
+    plan: Plan, label: str, score: Score, columns: Sequence[int], chosen: BoolArray
+) -> Row:
+    return Row(label, [_cell(plan, score, r, chosen) for r in columns])
+
+
+def shown_resources(plan: Plan) -> list[int]:
+    """Return the resources that the screen shows: counts, then what is known."""
+    chosen = dict.fromkeys(RESOURCES.index(resource) for resource in COUNTS)
+    for r, resource in enumerate(RESOURCES):
+        if plan.before.resources[resource].known_fraction > 0:
+            chosen[r] = None
+    return list(chosen)
+
+
+def broker_groups(plan: Plan) -> Iterator[tuple[str, BoolArray]]:
+    """Yield label and ``(B,)`` mask of old, new, leaving and absent brokers."""
+    brokers, draft = plan.state.brokers, plan.placed.draft
+    # A broker that takes the place of another may hold replicas already.
+    is_empty = np.equal(plan.before.load[:, RESOURCES.index(Resource.REPLICAS)], 0)
+    is_new = draft.is_new & brokers.is_live & ~draft.leaves
+    is_new &= is_empty | np.equal(brokers.state, BrokerState.NEW)
+    groups = {
+        "": brokers.is_live & ~is_new & ~draft.leaves,
+        "new": is_new,
+        "leave": draft.leaves,
+        "off": ~brokers.is_live & ~draft.leaves,
+    }
+    for word, chosen in groups.items():
+        if chosen.any():
+            yield _group_label(brokers.ids[chosen].tolist(), word), chosen
+
+
+def _group_label(ids: list[int], word: str) -> str:
+    """Return ids with a word, or how many there are where the ids are too many."""
+    named = f"{ids_text(ids)} {word}".rstrip()
+    if len(named) + 2 <= LABEL_WIDTH:
+        return named
+    return f"{len(ids)} {word or 'stay'}"
+
+
+def _cell(plan: Plan, score: Score, r: int, chosen: BoolArray) -> str:
+    """Return the span of a resource over brokers, in percent of known capacities."""
+    resource = RESOURCES[r]
+    load = score.load[chosen, r]
+    if resource in COUNTS:
+        return span_text(load.min(), load.max())
+    given = given_capacity(plan.state, resource)[chosen]
+    if not np.all(np.isfinite(given) & (given > 0)):
+        return _amount(resource, load)
+    text = span_text(100 * (load / given).min(), 100 * (load / given).max(), " %")
+    over = over_threshold(plan, score, r) & chosen
+    if over.any():
+        use = np.where(over, score.load[:, r], 0) / given_capacity(plan.state, resource)
+        worst = plan.state.brokers.ids[int(np.nan_to_num(use).argmax())]
+        text += f" !b{worst}"
+    return text
+
+
+def _amount(resource: Resource, load: RateArray) -> str:
+    if resource is Resource.CPU:
+        return f"{load.max():.2g} cores max"
+    rate = "" if resource is Resource.DISK else "/s"
+    return f"{bytes_text(load.max(), 2)}{rate} max"
+
+
+def over_threshold(plan: Plan, score: Score, r: int) -> BoolArray:
+    """Return ``(B,)`` live brokers over the capacity threshold of a resource."""
+    thresholds = plan.placed.draft.settings.capacity_thresholds
+    if RESOURCES[r] not in thresholds or RESOURCES[r] in COUNTS:
+        return np.zeros(plan.state.num_brokers, dtype=np.bool_)
+    capacity = given_capacity(plan.state, RESOURCES[r])
+    most = capacity * thresholds[RESOURCES[r]] * (1 + MOST_NOISE)
+    is_over: BoolArray = plan.state.brokers.is_live & (score.load[:, r] > most)
+    return is_over
+
+
+def given_capacity(state: ClusterState, resource: Resource) -> RateArray:
+    """Return ``(B,)`` capacities as given, NaN where not."""
+    given: RateArray = given_capacities(state)[:, RESOURCES.index(resource)]
+    return given

@@ -1,0 +1,434 @@
+"""One screen for a plan: what is, what is wrong, what is done, what is proven."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from placement.check.checker import RULE_NAMES
+from placement.core.model.solution import CLOSED, Bounded
+from placement.draft.draft import Note
+from placement.model.cluster import BoolArray, BrokerState, ClusterState
+from placement.model.load import RESOURCES, Resource
+from placement.score import Score
+from planner.plan.documents.infeasibility import reason_text
+from planner.plan.documents.plan_document import (
+    Plan,
+    elections,
+    rollback_notes,
+    shortfall_document,
+    throttle_notes,
+)
+from planner.plan.documents.plan_figures import (
+    DEFAULT_RATE_BYTES_PER_S,
+    copy_time,
+    counted_out,
+    fullest_disk,
+    survive,
+)
+from planner.plan.folder.runbook import NAME as RUNBOOK
+from planner.plan.run.make_plan import Planned
+from planner.plan.screen.broker_table import broker_tables, over_threshold
+from planner.plan.screen.log_dirs_screen import log_dir_lines
+from planner.plan.waves.wave_document import (
+    kind_of,
+    stuck_text,
+    timeline,
+    wave_seconds,
+)
+from planner.plan.waves.wave_files import FOLDER as WAVES_FOLDER
+from planner.text.format import (
+    bytes_text,
+    command_lines,
+    duration_text,
+    ids_text,
+    labelled,
+    percent_text,
+    plural,
+    span_text,
+)
+
+MOST_NOTES = 2
+"""So many of one kind are shown; the rest is counted."""
+MOST_SHORTFALLS = 3
+PART_NAME = re.compile(r"-\d{3,}\.json$")
+WEAK_GAP = 1.0
+"""Gaps above this, as a fraction of the bound, are not shown as a number."""
+AS_NOW = 0.005
+"""Fractions of a disk this close are the same to a reader."""
+
+
+def plan_screen(planned: Planned) -> Iterator[str]:
+    """Yield the lines of a plan's screen, each at most 80 columns wide."""
+    plan = planned.plan
+    now, after = broker_tables(plan)
+    yield from now
+    yield from labelled("Wrong", _wrong_text(plan))
+    for text in _note_texts(plan):
+        yield from labelled("Note", text)
+    yield from _plan_lines(plan)
+    yield from after
+    yield from _left_lines(plan)
+    if plan.state.num_partitions:
+        yield from labelled("Survives", _survival(plan))
+    yield from labelled("Checked", _verdict(planned))
+
+
+def headline(plan: Plan) -> str:
+    """Return what the cluster is: brokers, racks, partitions, size."""
+    state = plan.state
+    factors = np.unique(state.replication_factor)
+    span = f" RF {span_text(factors[0], factors[-1])}" if len(factors) else ""
+    return (
+        f"{plural(state.num_brokers, 'broker')}, {_racks_text(state)}, "
+        f"{plural(state.num_partitions, 'partition')}{span}, {_size_text(plan)}"
+    )
+
+
+def _racks_text(state: ClusterState) -> str:
+    is_named = np.array([rack is not None for rack in state.brokers.racks], np.bool_)
+    unnamed = int((~is_named[state.brokers.rack_idx]).sum())
+    if not is_named.any():
+        return "racks unknown" if unnamed else "0 racks"
+    without = f" ({plural(unnamed, 'broker')} without)" if unnamed else ""
+    return plural(int(is_named.sum()), "rack") + without
+
+
+def _size_text(plan: Plan) -> str:
+    """Return the bytes of all replicas; file systems may hold more besides."""
+    if not plan.before.resources[Resource.DISK].known_fraction:
+        return "sizes unknown"
+    weights = plan.placed.weights_before
+    size = int((weights.replica[:, 0] * plan.state.num_replicas).sum())
+    return bytes_text(size + int(weights.own.sum()))
+
+
+def _wrong_text(plan: Plan) -> str:
+    offline = plan.before.violations["offline_replicas"]
+    problems = [*wrong(plan, plan.before), *_idle_brokers(plan)]
+    if offline:
+        problems.insert(0, f"{plural(offline, 'replica')} offline")
+    fine = [] if plan.before.violations["rack"] else ["racks ok"]
+    if not offline:
+        fine.append("0 offline")
+    ending = f" {', '.join(fine).capitalize()}." if fine else ""
+    return f"{'; '.join(problems) or 'nothing'}.{ending}"
+
+
+def wrong(plan: Plan, score: Score) -> Iterator[str]:
+    """Yield what a person would call wrong with a placement."""
+    thresholds = plan.placed.draft.settings.capacity_thresholds
+    for r, resource in enumerate(RESOURCES):
+        over = over_threshold(plan, score, r)
+        if over.any():
+            limit = percent_text(thresholds[resource])
+            yield f"{_brokers_text(plan, over)} over the {limit} {resource} threshold"
+    names = {
+        "rack": ("breaks the rack rule", "break the rack rule"),
+        "offline_partitions": ("has no leader", "have no leader"),
+        "under_min_isr": ("is under min ISR", "are under min ISR"),
+    }
+    for rule, words in names.items():
+        count = score.violations[rule]
+        if count:
+            yield f"{plural(count, 'partition')} {words[count > 1]}"
+
+
+def _brokers_text(plan: Plan, chosen: BoolArray) -> str:
+    ids = plan.state.brokers.ids[chosen].tolist()
+    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}"
+
+
+def _idle_brokers(plan: Plan) -> Iterator[str]:
+    brokers, draft = plan.state.brokers, plan.placed.draft
+    replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
+    empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
+    if empty:
+        yield f"{plural(empty, 'broker')} empty"
+    dead = np.equal(brokers.state, BrokerState.DEAD)
+    if dead.any():
+        yield f"{_brokers_text(plan, dead)} dead"
+
+
+def _note_texts(plan: Plan) -> Iterator[str]:
+    """Yield the notes, a few of each kind."""
+    kinds: dict[str, list[Note]] = defaultdict(list)
+    for note in (
+        *plan.placed.notes,
+        *rollback_notes(plan),
+        *throttle_notes(plan),
+    ):
+        kinds[note.what].append(note)
+    if "not-balanced" in kinds:
+        yield _not_balanced(kinds.pop("not-balanced"))
+    for notes in kinds.values():
+        yield from (note.message for note in notes[:MOST_NOTES])
+        rest = len(notes) - MOST_NOTES
+        if rest > 0:
+            yield f"and {rest} more like this, in plan.json"
+
+
+def _not_balanced(notes: list[Note]) -> str:
+    """Return all resources that are not balanced, in one short line."""
+    unknown = [str(note.where["resource"]) for note in notes if not note.have]
+    partly = [
+        f"{note.where['resource']} ({percent_text(note.have)} of the partitions)"
+        for note in notes
+        if note.have
+    ]
+    texts = []
+    if unknown:
+        texts.append(f"unknown: {', '.join(unknown)}")
+    if partly:
+        texts.append(f"known in part: {', '.join(partly)}")
+    return f"not balanced, {'; '.join(texts)}"
+
+
+def _plan_lines(plan: Plan) -> Iterator[str]:
+    settings = plan.placed.draft.settings
+    balanced = plan.placed.balanced
+    if plan.placed.log_dirs is not None:
+        balanced = (*balanced, Resource.DISK)
+    bands = sorted({settings.band(resource) for resource in balanced})
+    width = " to ".join(map(percent_text, dict.fromkeys([*bands[:1], *bands[-1:]])))
+    within = f"band {width}" if bands else "no bands"
+    goal = f"{plan.goal}{_whom(plan)}, {within}: {plan.status}"
+    yield from labelled("Plan", goal)
+    yield from labelled(" copies", _copies_text(plan))
+    yield from labelled(" leaders", _leaders_text(plan))
+    yield from log_dir_lines(plan)
+    ordered = _ordered(plan)
+    if ordered:
+        why = (
+            "to spread who leads next" if plan.goal == "leaders" else "followers alone"
+        )
+        yield from labelled(" order", f"{plural(ordered, 'other list')}, {why}")
+    dropped = plan.placed.reassignment.is_dropped
+    if dropped.any():
+        yield from labelled(" drops", plural(int(dropped.sum()), "replica"))
+    if plan.moves["bytes"]:
+        yield from labelled(" time", _time_text(plan))
+    yield from _wave_lines(plan)
+    yield from _lacking_lines(plan)
+
+
+def _wave_lines(plan: Plan) -> Iterator[str]:
+    waves = plan.waves
+    if waves is None:
+        return
+    found = waves.found
+    least = f"; proven: not under {found.bound}" if found.bound else ""
+    kinds = Counter(kind_of(step) for step in waves.steps)
+    text = f"{plural(found.num_copy_waves, 'wave')} of copies{least}"
+    if kinds["drops"]:
+        text += f", {kinds['drops']} that only drop replicas"
+    if kinds["leaders"]:
+        text += f", then {kinds['leaders']} of leaders"
+    seconds = sum(wave_seconds(waves, step) for step in waves.steps)
+    if seconds:
+        text += (
+            f"; {duration_text(seconds)} wave by wave, "
+            f"{duration_text(timeline(waves)[0])} if copies do not wait for each other"
+        )
+    yield from labelled(" waves", text)
+    if found.stuck is not None:
+        left = int((found.wave < 0).sum())
+        yield from labelled(" stuck", stuck_text(found.stuck, left))
+
+
+def _lacking_lines(plan: Plan) -> Iterator[str]:
+    messages = dict.fromkeys(
+        shortfall_document(plan.placed, shortfall)["message"]
+        for shortfall in plan.placed.solution.shortfalls
+    )
+    for message in list(messages)[:MOST_SHORTFALLS]:
+        yield from labelled(" lacks", message)
+    rest = len(messages) - MOST_SHORTFALLS
+    if rest > 0:
+        yield from labelled(" lacks", f"and {rest} more, in plan.json")
+    if plan.because is not None:
+        yield from labelled(" reason", reason_text(plan.placed, plan.because))
+
+
+def _whom(plan: Plan) -> str:
+    draft, settings = plan.placed.draft, plan.settings
+    if plan.goal == "replace-broker":
+        olds, news = ids_text(settings["broker"]), ids_text(settings["with_broker"])
+        return f" {olds} by {news}"
+    if plan.goal == "set-replication-factor":
+        factor = settings["replication_factor"]
+        return "" if factor is None else f" {factor}"
+    if plan.goal == "fix":
+        return f" {', '.join(settings['only'])}" if settings["only"] else ""
+    if plan.goal == "demote":
+        named = settings["broker_list"]
+        words = [ids_text(named)] if named else []
+        return " " + ", ".join([*words, *(settings["log_dirs"] or ())])
+    chosen = {"add-brokers": draft.is_new, "remove-brokers": draft.leaves}
+    brokers = chosen.get(plan.goal)
+    if brokers is None or not brokers.any():
+        return ""
+    return f" {ids_text(plan.state.brokers.ids[brokers].tolist())}"
+
+
+def _copies_text(plan: Plan) -> str:
+    moves, proven = plan.moves, plan.placed.solution.certificate
+    if not moves["replicas"]:
+        return "none"
+    done, least = [plural(moves["replicas"], "replica")], []
+    if moves["bytes"]:
+        crossing = ""
+        if plan.settings.get("max_cross_rack_bytes") is not None:
+            crossed = bytes_text(moves["cross_rack_bytes"], 4)
+            crossing = f" ({crossed} between racks)"
+        done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
+        if proven.cost.gap is not None:
+            bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
+            least.append(f"under {bound} ({_gap_text(proven.cost.gap)})")
+    if proven.moves.lower_bound > 0:
+        least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
+    claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
+    return f"{', '.join(done)}{claim}{_said(proven.cost)}"
+
+
+def _gap_text(gap: float) -> str:
+    # Past that a bound says little, and its gap reads like a fault.
+    if gap > WEAK_GAP:
+        return "a weak bound"
+    if 0 < gap <= CLOSED:
+        return f"gap under {percent_text(CLOSED)}"
+    return f"gap {percent_text(gap)}"
+
+
+def _said(cost: Bounded) -> str:
+    """Return what a solver says beyond the bound that is checked again."""
+    if cost.solver_bound is None or cost.solver is None:
+        return ""
+    name, _, version = cost.solver.rpartition(" ")
+    solver = f"{name} {'.'.join(version.split('.')[:2])}"
+    spread = ", topics kept spread" if cost.is_spread else ""
+    if cost.is_least:
+        return f"; the least there is{spread}, proven by {solver}"
+    bound = bytes_text(cost.solver_bound, 5, is_padded=True)
+    return f"; not under {bound}{spread} by {solver}"
+
+
+def _leaders_text(plan: Plan) -> str:
+    count, elected = plan.moves["leaders"], int(elections(plan).sum())
+    when = ", after all copies" if plan.moves["replicas"] else ""
+    text = f"{count} change{when}" if count else "none change"
+    least = plan.placed.solution.certificate.roles
+    if least is not None and least.lower_bound > 0:
+        text += f"; proven: {plural(int(least.lower_bound), 'change')} at least"
+    return f"{text}; {elected} by preferred-election.json" if elected else text
+
+
+def _ordered(plan: Plan) -> int:
+    """Return how many lists change in nothing but the order of followers."""
+    reassignment = plan.placed.reassignment
+    of = reassignment.partition_idx
+    moved = reassignment.is_copied | reassignment.is_moved_inside
+    has_moves = np.bincount(of[moved], minlength=plan.state.num_partitions) > 0
+    changed = reassignment.is_changed & ~reassignment.is_led_anew
+    changed &= ~reassignment.is_resized
+    return int((changed & ~has_moves).sum())
+
+
+def _time_text(plan: Plan) -> str:
+    rate: float = DEFAULT_RATE_BYTES_PER_S
+    if plan.waves is not None:
+        rate = plan.waves.found.settings.bandwidth_bytes_per_s
+    time = copy_time(plan, rate)
+    text = f"{duration_text(time.seconds)} at {bytes_text(rate)}/s per broker"
+    now = fullest_disk(plan, while_copying=False)
+    peak = fullest_disk(plan, while_copying=True)
+    if now is not None and peak is not None:
+        is_as_now = abs(peak.fraction - now.fraction) < AS_NOW
+        when, as_now = ("", ", as now") if is_as_now else (" meanwhile", "")
+        full = percent_text(peak.fraction)
+        text += f"; fullest disk{when}: b{peak.broker_id} {full}{as_now}"
+    return text
+
+
+def _left_lines(plan: Plan) -> Iterator[str]:
+    """Yield what is still wrong, and how many brokers stay out of their bands."""
+    before = set(wrong(plan, plan.before))
+    problems = list(wrong(plan, plan.after))
+    new, same = (
+        "; ".join(one for one in problems if (one in before) == is_same)
+        for is_same in (False, True)
+    )
+    if new:
+        yield from labelled(" wrong", new)
+    if same:
+        yield from labelled(" as before", same)
+    out = counted_out(plan)
+    left = [
+        f"{resource} {int(out[:, r].sum())}"
+        for r, resource in enumerate(RESOURCES)
+        if resource in plan.placed.balanced and out[:, r].any()
+    ]
+    if left:
+        furthest = plan.placed.solution.certificate.deviation
+        worst = percent_text(furthest.value)
+        text = f"brokers out of band: {', '.join(left)}; at most {worst} of a share"
+        if furthest.lower_bound > 0:
+            text += f", proven: not under {percent_text(furthest.lower_bound)}"
+        yield from labelled(" left", text)
+
+
+def _survival(plan: Plan) -> str:
+    after = plan.placed.reassignment.after()
+    brokers = after.brokers
+    alone = survive(after, np.arange(len(brokers), dtype=np.int32))
+    text = f"any broker: {_yes(alone.most_offline)}."
+    if alone.offline_before:
+        count = plural(alone.offline_before, "partition")
+        text = f"{count} offline already, with no loss. Of the others {text}"
+    if not any(rack is not None for rack in brokers.racks):
+        return f"{text} Racks unknown."
+    racks = survive(after, brokers.rack_idx)
+    return (
+        f"{text} Any rack: {_yes(racks.most_offline)} "
+        f"({racks.at_min_isr} at min ISR, {racks.most_below} below)."
+    )
+
+
+def _yes(offline: int) -> str:
+    return "yes" if not offline else f"no, {offline} offline"
+
+
+def _verdict(planned: Planned) -> str:
+    caused = [finding for finding in planned.findings if finding.is_wrong]
+    if not caused:
+        existing = Counter(one.rule for one in planned.findings if one.existing)
+        if not existing:
+            return f"by separate code: {len(RULE_NAMES)} rules: ok"
+        listed = ", ".join(f"{rule} {count:,}" for rule, count in existing.items())
+        return (
+            f"by separate code: {len(RULE_NAMES)} rules: nothing worse than before; "
+            f"broken before and now: {listed}"
+        )
+    count = plural(len(caused), "finding")
+    return f"by separate code: not ok, {count}; first: {caused[0].message}"
+
+
+def next_lines(plan: Plan, output: Path) -> list[str]:
+    """Return the command that shows the runbook; none where nothing changes."""
+    if not plan.moves["partitions"] and not elections(plan).any():
+        return []
+    return command_lines("Next", ["cat", str(output / RUNBOOK)])
+
+
+def files_lines(output: Path, files: Sequence[str]) -> list[str]:
+    """Return which files were written; cut files are counted."""
+    in_waves = [name for name in files if name.startswith(f"{WAVES_FOLDER}/")]
+    kept = [name for name in files if name not in in_waves]
+    parts = [name for name in kept if PART_NAME.search(name)]
+    whole = " ".join(name for name in kept if name not in parts)
+    more = f", and {plural(len(parts), 'part')} of long files" if parts else ""
+    if in_waves:
+        more += f"; {plural(len(in_waves), 'file')} in {WAVES_FOLDER}/"
+    return labelled("Files", f"{output}/: {whole}{more}")

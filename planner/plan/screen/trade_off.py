@@ -1,0 +1,116 @@
+"""What fewer bytes would leave out of band: the same plan within caps."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from placement.model.cluster import ClusterState
+from planner.options.plan_request import PlanRequest
+from planner.plan.documents.plan_figures import counted_out
+from planner.plan.run.make_plan import Planned, make
+from planner.progress import stage
+from planner.text.document_numbers import rounded
+from planner.text.format import bytes_text, percent_text
+
+PARTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Of the bytes that the whole plan copies: the caps that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """
+    One point of the curve: what is copied, and what that leaves out of band.
+
+    Parameters
+    ----------
+    max_bytes
+        The cap; that of the whole plan is what it copies.
+    bytes, replicas
+        Copied within it.
+    deviation
+        Largest distance of a broker outside a band, in targets.
+    brokers_out
+        Brokers outside one of their bands, as far as the operation minds.
+    """
+
+    max_bytes: int
+    bytes: int
+    replicas: int
+    deviation: float
+    brokers_out: int
+
+
+def trade_off(
+    state: ClusterState,
+    request: PlanRequest,
+    whole: Planned,
+    parts: Sequence[float] = PARTS,
+) -> list[TradeOff]:
+    """
+    Plan again within parts of the bytes, and return the curve.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    request
+        What was asked for.
+    whole
+        Its plan, which is the last point.
+    parts
+        Of its bytes, ascending: one point each.
+
+    Returns
+    -------
+    Points by ascending bytes. One that copies more and leaves more out of band than
+    another is left out: that other plan is within its cap as well.
+    """
+    most = int(whole.plan.moves["bytes"])
+    caps = sorted({int(part * most) for part in parts} - {most})
+    points = []
+    for number, cap in enumerate(caps):
+        stage("planning within fewer bytes", number, len(caps))
+        capped = replace(request, max_bytes=str(cap))
+        points.append(_point(cap, make(state, capped)))
+    return list(_not_dominated([*points, _point(most, whole)]))
+
+
+def _point(cap: int, planned: Planned) -> TradeOff:
+    plan = planned.plan
+    return TradeOff(
+        max_bytes=cap,
+        bytes=int(plan.moves["bytes"]),
+        replicas=int(plan.moves["replicas"]),
+        deviation=float(plan.placed.solution.certificate.deviation.value),
+        brokers_out=int(counted_out(plan).any(axis=1).sum()),
+    )
+
+
+def _not_dominated(points: Sequence[TradeOff]) -> Iterator[TradeOff]:
+    """Yield points by ascending bytes, each nearer to the bands than those before."""
+    nearest = (float("inf"), 0)
+    for point in sorted(points, key=lambda p: (p.bytes, p.deviation, p.brokers_out)):
+        distance = (point.deviation, point.brokers_out)
+        if distance < nearest:
+            nearest = distance
+            yield point
+
+
+def trade_off_document(points: Sequence[TradeOff]) -> list[dict[str, Any]]:
+    """Return the points for JSON."""
+    return [
+        {name: rounded(value) for name, value in asdict(point).items()}
+        for point in points
+    ]
+
+
+def trade_off_lines(points: Sequence[TradeOff]) -> Iterator[str]:
+    """Yield the curve as a table."""
+    most = max((point.bytes for point in points), default=0)
+    yield "Trade-off     copied  of all   copies  brokers out   worst, of its share"
+    for point in points:
+        part = percent_text(point.bytes / most if most else 1.0)
+        yield (
+            f"         {bytes_text(point.bytes):>11}  {part:>6}  {point.replicas:>7,}"
+            f"  {point.brokers_out:>11,}   {percent_text(point.deviation):>8}"
+        )

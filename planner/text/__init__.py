@@ -1,0 +1,5 @@
+"""
+Quantities in words and as numbers of documents.
+
+Imports `placement` alone.
+"""
