@@ -1,7 +1,8 @@
 """
 Long texts put together column by column: a million small ones in a moment.
 
-Arrow is loaded when there is something to write; `planner.cli.reading` loads it first.
+Arrow is loaded when there is something to write; `planner.cli.common.snapshot_reading`
+loads it first.
 """
 
 from collections.abc import Sequence

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.gather import Gatherer
-from planner.cli.options import Format, OutputFormat, PlanArgument, Quiet, Verbose
-from planner.cli.output import print_json
+from planner.cli.common.common_options import (
+    Format,
+    OutputFormat,
+    PlanArgument,
+    Quiet,
+    Verbose,
+)
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import print_json
 from planner.errors import BadInputError, InputProblem
 from planner.units import parse_fraction
 
@@ -66,7 +72,7 @@ def check(
     """
     from placement.check import check as check_target
     from placement.check import is_ok
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.options.overrides import seen_as
     from planner.plan.documents.prior_violations import remedy_of
     from planner.plan.input.plan_input import check_settings, read_plan

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.options import Format, OutputFormat, Quiet, Verbose
-from planner.cli.output import print_json, print_words
+from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json, print_words
 from planner.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def demo(
 
     Example: kafka-planner demo -o demo-plan
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.demo import SNAPSHOT_FILE
     from planner.options.plan_request import PlanRequest
     from planner.plan.run.make_plan import make

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.gather import Gatherer
-from planner.cli.live import Resolve, Timeout
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
     Format,
@@ -20,7 +17,10 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
-from planner.cli.output import notes_unless, print_json, print_words
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.gather import Gatherer
-from planner.cli.options import Format, OutputFormat, PlanArgument, Quiet, Verbose
-from planner.cli.output import print_json, print_words
+from planner.cli.common.common_options import (
+    Format,
+    OutputFormat,
+    PlanArgument,
+    Quiet,
+    Verbose,
+)
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import print_json, print_words
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -117,7 +123,7 @@ def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]
     if snapshot is None:
         rule = "a reassignment file alone does not say why"
         raise _refusal(str(plan), "", rule, "give the cluster before with --snapshot")
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.explain.from_file import explain_file
 
     inputs = Gatherer()

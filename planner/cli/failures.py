@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     CapacityThreshold,
     Format,
     OutputFormat,
@@ -16,7 +15,8 @@ from planner.cli.options import (
     SnapshotArgument,
     Verbose,
 )
-from planner.cli.output import print_json
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
@@ -107,7 +107,7 @@ def failures(
 
     Example: kafka-planner failures prod.json --broker 7
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.failures.request import FailuresRequest, read_failures_request
 
     read = read_snapshot(snapshot)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.gather import Gatherer
-from planner.cli.live import AllowPartial, Resolve, Timeout
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
     Format,
     OutputFormat,
     Quiet,
 )
-from planner.cli.output import notes_unless, print_json, print_words
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.cli.verify import SnapshotOption, refuse_both
 from planner.errors import BadInputError, InputProblem
 
@@ -86,7 +86,7 @@ def generate(
     Example: kafka-planner generate --topics-to-move-json-file topics.json
     --broker-list 0,1,2 --bootstrap-server kafka-1:9092
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.generate import GenerateRequest, read_topics_to_move
     from planner.generate import generate as propose
 

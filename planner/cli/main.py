@@ -17,10 +17,15 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperOption
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.options import Quiet, Verbose
-from planner.cli.output import is_json_wanted, is_wished, print_failure, print_words
-from planner.cli.progress_line import progress_line
+from planner.cli.common.common_options import Quiet, Verbose
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import (
+    is_json_wanted,
+    is_wished,
+    print_failure,
+    print_words,
+)
+from planner.cli.common.progress_line import progress_line
 from planner.errors import (
     AnswerUnknownError,
     BadInputError,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import Format, OutputFormat
-from planner.cli.output import print_json
+from planner.cli.common.common_options import Format, OutputFormat
+from planner.cli.common.output import print_json
 
 
 def schema(

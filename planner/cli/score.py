@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.gather import Gatherer
-from planner.cli.options import Format, OutputFormat, Quiet, Verbose
-from planner.cli.output import print_json, print_words
-from planner.cli.spark_options import Conf, Master, print_clusters, session_of
+from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import print_json, print_words
+from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,7 +178,7 @@ def _score_all(
     inputs: Gatherer, snapshots: list[Path], request: "ScoreRequest"
 ) -> list["Scored"]:
     """Score one snapshot after the other."""
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.score import score_snapshot
 
     now = datetime.now(UTC)

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.again import options_again
-from planner.cli.exit_codes import ExitCode
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     CapacityThreshold,
     Format,
     OutputFormat,
@@ -16,7 +14,9 @@ from planner.cli.options import (
     SnapshotArgument,
     Verbose,
 )
-from planner.cli.output import print_json
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json
+from planner.cli.common.replay_options import options_again
 from planner.cli.what_if import (
     Bandwidth,
     EffortOption,
@@ -94,7 +94,7 @@ def size(
 
     Example: kafka-planner size prod.json --growth 5%/month --months 12
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.sizing.make import SizeRequest
     from planner.sizing.make import size as answer_to
     from planner.sizing.types import read_types

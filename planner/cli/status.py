@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.gather import Gatherer
-from planner.cli.live import AllowPartial, Resolve, Timeout
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
     Format,
@@ -17,7 +14,10 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
-from planner.cli.output import notes_unless, print_json, print_words
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def status(
 
     Example: kafka-planner status --bootstrap-server k1:9092
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.status.document import status_document
     from planner.status.find import status_of
     from planner.status.screen import status_screen

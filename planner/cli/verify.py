@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.exit_codes import ExitCode
-from planner.cli.gather import Gatherer
-from planner.cli.live import AllowPartial, Resolve, Timeout
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
     Format,
@@ -19,7 +16,10 @@ from planner.cli.options import (
     Quiet,
     Verbose,
 )
-from planner.cli.output import notes_unless, print_json
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import notes_unless, print_json
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def verify(
 
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
     from planner.verify.loads import compare_loads
     from planner.verify.whole_plan import verify_read

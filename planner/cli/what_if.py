@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from planner.cli.again import options_again
-from planner.cli.exit_codes import ExitCode
-from planner.cli.options import (
+from planner.cli.common.common_options import (
     CapacityThreshold,
     Format,
     OutputFormat,
@@ -17,7 +15,9 @@ from planner.cli.options import (
     SnapshotArgument,
     Verbose,
 )
-from planner.cli.output import print_json
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json
+from planner.cli.common.replay_options import options_again
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -102,7 +102,7 @@ def what_if(
 
     Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
     """
-    from planner.cli.reading import read_snapshot
+    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.what_if.folder import check_output
     from planner.what_if.make import WhatIfRequest, read_wishes
     from planner.what_if.make import what_if as play

@@ -68,7 +68,7 @@ class OffsetsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsOptions:
-    """The options, as given; see `planner.cli.group_offsets`."""
+    """The options, as given; see `planner.cli.group.group_offsets`."""
 
     topics: Sequence[str] = ()
     all_topics: bool = False

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from planner.cli.reading import _without, load_search_for
+from planner.cli.common.snapshot_reading import _without, load_search_for
 
 
 def test_a_thread_does_without_a_package_that_others_find():
@@ -37,7 +37,7 @@ def test_kernels_are_loaded_without_what_they_do_not_need(settings, found, tmp_p
     code = f"""
 import sys, threading
 from pathlib import Path
-from planner.cli.reading import load_search_for
+from planner.cli.common.snapshot_reading import load_search_for
 load_search_for(Path({str(large)!r}))
 for thread in threading.enumerate():
     if thread.name == "load-ahead":

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.cli.config_options import plan_operations
+from planner.cli.plan.config_options import plan_operations
 from planner.config.example import EXAMPLES, example_config
 from planner.config.file import read_config
 from planner.config.option import ConfigOption, Kind

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from placement.draft.draft import Settings
-from planner.cli.fleet_costs import cost_lines, print_cluster_costs
+from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.fleet.overview import overview_row

@@ -5,9 +5,9 @@ import pytest
 from placement.draft.draft import Settings
 from placement.model.load import Resource
 from placement.score import score_cluster
-from planner.cli.fleet_fail_on import judged, print_failing
-from planner.cli.fleet_lines import LEGEND, ClusterFacts
-from planner.cli.fleet_overview import print_overview
+from planner.cli.fleet.fleet_fail_on import judged, print_failing
+from planner.cli.fleet.fleet_lines import LEGEND, ClusterFacts
+from planner.cli.fleet.fleet_overview import print_overview
 from planner.errors import BadInputError
 from planner.fleet.overview import (
     SCHEMA,

@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 from golden.case import Case, Source
 from golden.clock import fixed_clock
+from planner.cli.common.output import is_json_wanted
 from planner.cli.main import _run
-from planner.cli.output import is_json_wanted
 
 CRASH = 1
 """Exit code of a command that raised an exception."""

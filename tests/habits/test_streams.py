@@ -17,8 +17,8 @@ import pytest
 
 from placement.core.search import compilation
 from placement.core.search.compilation import PLAIN_ITEMS
-from planner.cli.config import _write_new
-from planner.cli.progress_line import ProgressLine, is_wanted, progress_line
+from planner.cli.common.progress_line import ProgressLine, is_wanted, progress_line
+from planner.cli.plan.config_commands import _write_new
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.group.document import GroupDocument
@@ -136,7 +136,7 @@ def test_the_line_is_wiped_before_anything_else_is_written(terminal, monkeypatch
     results = io.StringIO()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr("sys.stdout", results)
-    monkeypatch.setattr("planner.cli.progress_line.DELAY_S", 0)
+    monkeypatch.setattr("planner.cli.common.progress_line.DELAY_S", 0)
 
     with progress_line(as_json=False, is_quiet=False):
         line = sys.stderr._line

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli.fleet_changes import print_changes
+from planner.cli.fleet.fleet_changes import print_changes
 from planner.fleet.append import append
 from planner.fleet.overview import FAILED
 from planner.fleet.store import Store

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from placement.draft.draft import Settings
-from planner.cli.fleet_changes import print_changes, print_drift
+from planner.cli.fleet.fleet_changes import print_changes, print_drift
 from planner.fleet.append import append
 from planner.fleet.changes import COUNTS, change_table
 from planner.fleet.overview import overview_row

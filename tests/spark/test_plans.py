@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.cli.fleet_plan import print_rows
+from planner.cli.fleet.fleet_plan import print_rows
 from planner.errors import BadInputError
 from planner.fleet.append import append
 from planner.fleet.plans import FAILED, SCHEMA, NamedRequest, plan_row, read_requests

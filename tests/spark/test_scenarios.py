@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli.fleet_scenarios import print_scenarios
+from planner.cli.fleet.fleet_scenarios import print_scenarios
 from planner.fleet.append import append
 from planner.fleet.plans import lost_row
 from planner.fleet.scenarios import SCHEMA, read_fleet_scenarios

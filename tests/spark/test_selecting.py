@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from planner.cli.fleet_lines import LEGEND
+from planner.cli.fleet.fleet_lines import LEGEND
 from planner.fleet.append import append, compact
 from planner.fleet.plans import NamedRequest
 from planner.fleet.selection import read_selection

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from placement.score import score_cluster
-from planner.cli.fleet_trends import days_text, print_soonest
+from planner.cli.fleet.fleet_trends import days_text, print_soonest
 from planner.fleet.trends import NEEDED, trend_table
 from planner.score.make import Scored
 from planner.score.tables import score_table

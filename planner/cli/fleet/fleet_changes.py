@@ -1,0 +1,150 @@
+"""`fleet changes`: what moved between snapshots, and what became of plans."""
+
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json, print_words
+from planner.cli.common.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
+from planner.cli.fleet.fleet_commands import Fleet
+
+MOST_ROWS = 50
+
+
+def changes(
+    fleet: Fleet,
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where changes and drift go: a folder, or table:CATALOG.SCHEMA.",
+        ),
+    ],
+    plans: Annotated[
+        str | None,
+        typer.Option(
+            "--plans",
+            metavar="PLACE",
+            help="What 'fleet plan' wrote: say what became of these plans since.",
+        ),
+    ] = None,
+    compare_all: Annotated[
+        bool, typer.Option("--all", help="Compare anew what was compared already.")
+    ] = False,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Compare each snapshot of a cluster with the one before: what moved, how many bytes.
+
+    Exits 3 where one could not be read; the column reason says why. With --plans also
+    where the last snapshot differs from a plan.
+
+    Example: kafka-planner fleet changes fleet -o changes --plans plans
+    """
+    from planner.fleet.places import fleet_at, written_at
+    from planner.fleet.selection import read_selection
+
+    selection = read_selection(since, until, cluster)
+    session = session_of(
+        master,
+        conf,
+        reads=[fleet_at(fleet), written_at(plans, "plans", "plan")],
+        writes=output,
+    )
+    from planner.spark.reports.fleet_changes import changes_folder
+
+    done = changes_folder(
+        session, fleet, output, plans=plans, again=compare_all, selection=selection
+    )
+    if output_format is OutputFormat.JSON:
+        print_json({"changes": done.changed, "drift": done.drifted})
+    else:
+        print_changes(done.changed)
+        print_drift(done.drifted)
+        if not quiet:
+            print_words(_end(output, len(done.changed)))
+    is_odd = any(row["status"] in {"differs", "unknown"} for row in done.drifted)
+    is_odd |= any(row["reason"] is not None for row in done.changed)
+    raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
+
+
+def _end(output: str, compared: int) -> str:
+    if not compared:
+        return f"nothing new: {output} has every pair of snapshots"
+    return f"wrote {output}: {compared:,} pairs compared"
+
+
+def print_changes(rows: list[dict[str, Any]]) -> None:
+    """Print a line per pair of snapshots, those that copied most first."""
+    if not rows:
+        return
+    ranked = sorted(rows, key=_rank)[:MOST_ROWS]
+    head = ("Cluster", "from", "to", "copies", "bytes", "leaders", "partitions")
+    reasons = [row["reason"] or "" for row in ranked]
+    print_columns(head, [_line(row) for row in ranked], reasons)
+    if len(rows) > len(ranked):
+        typer.echo(f"… and {len(rows) - len(ranked)} more; --format json has all")
+
+
+def _rank(row: dict[str, Any]) -> tuple[bool, int]:
+    return row["reason"] is None, -(row["bytes"] or 0)
+
+
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    from planner.text.format import bytes_text
+
+    times = ((row[name] or "unknown")[:13] for name in ("before", "taken_at"))
+    named = (str(row["cluster_id"])[:18], *times)
+    if row["reason"] is not None:
+        return (*named, "-", "-", "-", "-")
+    return (
+        *named,
+        f"{row['copies']:,}",
+        bytes_text(row["bytes"]),
+        f"{row['leader_changes']:,}",
+        f"+{row['new_partitions']:,} -{row['gone_partitions']:,}",
+    )
+
+
+def print_drift(rows: list[dict[str, Any]]) -> None:
+    """Print a line per plan: what became of it."""
+    if not rows:
+        return
+    head = ("Cluster", "planned", "request", "now", "completed", "differ", "findings")
+    lines = [
+        (
+            str(row["cluster_id"])[:18],
+            (row["planned_at"] or "unknown")[:13],
+            row["request"][:12],
+            row["status"],
+            str(row["completed"]),
+            str(row["differs"]),
+            str(row["num_findings"]),
+        )
+        for row in rows[:MOST_ROWS]
+    ]
+    print_columns(head, lines)
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `changes` to the commands below `fleet`."""
+    fleet_app.command("changes")(changes)

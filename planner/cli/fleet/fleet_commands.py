@@ -1,0 +1,168 @@
+"""`fleet …`: the snapshots of many clusters, as tables that Spark reads."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
+from planner.cli.common.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_incomplete,
+    session_of,
+)
+from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
+from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
+from planner.cli.score import Band, CapacityThreshold, FailOn
+
+if TYPE_CHECKING:
+    from planner.spark.command import FleetScored
+
+app = typer.Typer(
+    name="fleet",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="The snapshots of many clusters: taken in, scored, planned, on Spark.",
+)
+
+Fleet = Annotated[
+    str,
+    typer.Argument(
+        metavar="FLEET",
+        help="Fleet: a folder that Spark reads, or table:CATALOG.SCHEMA.",
+    ),
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="PLACE",
+        help="Where scores and problems go: a folder, or table:CATALOG.SCHEMA.",
+    ),
+]
+All = Annotated[
+    bool, typer.Option("--all", help="Score anew what has scores there already.")
+]
+
+
+@app.command()
+def score(
+    fleet: Fleet,
+    *,
+    output: Output,
+    score_all: All = False,
+    fail_on: FailOn = None,
+    band: Band = None,
+    capacity_threshold: CapacityThreshold = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Score every snapshot of a fleet that has no scores yet; every level, as a table.
+
+    Exits 3 where a snapshot could not be scored, and problems/ says why; or where a
+    condition of --fail-on holds, or cannot be judged, of the last snapshot of a
+    cluster, scored now or before. One that may be loaded in part is scored, and a
+    warning in problems/.
+
+    Example: kafka-planner fleet score fleet -o scores
+    """
+    from planner.fleet.places import fleet_at, is_folder_here
+    from planner.fleet.selection import read_selection
+    from planner.score import ScoreRequest
+    from planner.score.fail_on import parse_conditions
+
+    conditions = parse_conditions(fail_on or [], absent=NOT_ON_SPARK)
+    request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
+    selection = read_selection(since, until, cluster)
+    is_here = is_folder_here(fleet) and is_folder_here(output)
+    session = session_of(
+        master, conf, in_python=is_here, reads=[fleet_at(fleet)], writes=output
+    )
+    from planner.spark.command import score_folder
+    from planner.spark.output.latest_scores import latest_scores
+
+    found = score_folder(
+        session, fleet, request, output, again=score_all, selection=selection
+    )
+    is_json = output_format is OutputFormat.JSON
+    is_new = bool(found.documents or found.problems)
+    asks = bool(conditions) or (is_new and not is_json)
+    latest = latest_scores(session, output, found.latest) if asks else []
+    failing = judged(latest, conditions)
+    if is_json:
+        more = {"latest": latest} if conditions else {}
+        print_json(_document(found) | more)
+    else:
+        if is_new:
+            _print_screen(found, latest)
+        print_failing(failing)
+        if not quiet:
+            _print_end(found, output)
+    is_odd = bool(found.problems or failing)
+    raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
+
+
+def _document(found: "FleetScored") -> dict[str, Any]:
+    return {
+        "snapshots": found.documents,
+        "problems": [problem.to_dict() for problem in found.problems],
+        "warnings": [problem.to_dict() for problem in found.warnings],
+    }
+
+
+def _print_screen(found: "FleetScored", latest: list[dict[str, Any]]) -> None:
+    """Print the last snapshot of each cluster, the worst first, and what is wrong."""
+    facts = sorted(map(facts_of_score, latest), key=lambda each: each.rank())
+    print_lines(facts)
+    print_incomplete(found.documents)
+    for problem in found.problems[:MAX_PROBLEMS_SHOWN]:
+        print_words(f"  - {problem}")
+
+
+def _print_end(found: "FleetScored", output: str) -> None:
+    if found.documents or found.problems:
+        print_words(f"wrote {output}: {len(found.documents):,} snapshots scored")
+    else:
+        clusters = len(found.latest)
+        print_words(f"nothing new: {output} has the scores of {clusters:,} clusters")
+
+
+@app.command()
+def compact(
+    fleet: Annotated[str, typer.Argument(metavar="FLEET", help="Fleet folder.")],
+    *,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Put the rows of each day into one file per table, and remove what is left over.
+
+    Those who read meanwhile see every row once. Nobody may append meanwhile. No JVM.
+
+    Example: kafka-planner fleet compact fleet
+    """
+    from planner.fleet.append import compact as put_together
+    from planner.fleet.store import Store
+
+    done = put_together(Store(fleet))
+    said: dict[str, Any] = {
+        "files_before": done.before,
+        "files_after": done.after,
+        "files_removed": done.removed,
+    }
+    if output_format is OutputFormat.JSON:
+        print_json({"fleet": fleet, **said})
+    elif not quiet:
+        print_words(f"{fleet}: {done.before} files before, {done.after} now")

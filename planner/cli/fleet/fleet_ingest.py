@@ -1,0 +1,85 @@
+"""`fleet ingest`: raw dumps of many clusters into the tables of a fleet, on Spark."""
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json
+from planner.cli.common.spark_options import Conf, Master, session_of
+from planner.progress import stage
+
+AllowPartial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-partial",
+        help="Go on where files of a dump hide something from each other.",
+    ),
+]
+
+
+def ingest(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Dumps as CLUSTER/TIME/files: snapshots, what Kafka's tools printed, "
+            "rates in CSV or Parquet.",
+        ),
+    ],
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FLEET",
+            help="Fleet folder: a path, s3://…, gs://…, hdfs://…; or "
+            "table:CATALOG.SCHEMA.",
+        ),
+    ],
+    allow_partial: AllowPartial = False,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Take raw dumps into a fleet; those taken in before are not read again.
+
+    What is refused goes to the fleet's rejects/ table with its reason; then the exit
+    code is 3.
+
+    Example: kafka-planner fleet ingest dumps -o fleet
+    """
+    from planner.fleet.places import dumps_at, schema_of
+
+    session = session_of(master, conf, reads=[dumps_at(folder)], writes=output)
+    from planner.spark.ingest.dump_ingest import ingest_dumps, ingested_document
+
+    done = ingest_dumps(
+        session,
+        folder,
+        output,
+        allow_partial=allow_partial,
+        progress=partial(stage, "reading dumps"),
+    )
+    document = ingested_document(done, folder, output)
+    if output_format is OutputFormat.JSON:
+        print_json(document)
+    else:
+        typer.echo(
+            f"{done.found:,} dumps, {len(done.receipts):,} new: "
+            f"{document['snapshots']:,} snapshots taken in, {done.refused:,} refused"
+        )
+        if done.rejects:
+            place = f"{output}{'.' if schema_of(output) else '/'}rejects"
+            typer.echo(f"{done.rejects:,} rows in {place} say why")
+    raise typer.Exit(ExitCode.FINDINGS if done.rejects else ExitCode.OK)
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `ingest` to the commands below `fleet`."""
+    fleet_app.command("ingest")(ingest)

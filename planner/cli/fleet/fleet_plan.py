@@ -1,0 +1,215 @@
+"""`fleet plan`: every cluster of a fleet planned by the same core, inside Spark."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet, WithLogDirs
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json, print_words
+from planner.cli.common.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
+from planner.cli.fleet.fleet_commands import Fleet
+from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
+from planner.cli.plan.plan_options import RequestOptions, with_request_options
+from planner.cli.plan.request_options import plan_request
+from planner.cli.what_if import refuse_option
+
+if TYPE_CHECKING:
+    from planner.fleet.plans import Asked, NamedRequest
+    from planner.spark.reports.fleet_plans import FleetPlanned
+
+MOST_ROWS = 50
+
+
+@with_request_options
+def plan(
+    fleet: Fleet,
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where plans go: a folder, or table:CATALOG.SCHEMA.",
+        ),
+    ],
+    goal: Annotated[
+        str, typer.Option("--goal", metavar="GOAL", help="Which operation to plan.")
+    ] = "rebalance",
+    sweep: Annotated[
+        Path | None,
+        typer.Option(
+            "--sweep",
+            metavar="FILE",
+            help="JSON list of requests, each planned for every cluster, instead of "
+            "the options here.",
+        ),
+    ] = None,
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(
+            "--scenarios",
+            metavar="FILE",
+            help="Scenarios as of 'what-if', TOML: each is played on every cluster, "
+            "and its cluster planned, instead.",
+        ),
+    ] = None,
+    growth: Annotated[
+        str | None,
+        typer.Option(
+            "--growth",
+            metavar="RATE",
+            help="With --scenarios: how topics grow: 5%/month, 0.3/year.",
+        ),
+    ] = None,
+    history: Annotated[
+        bool,
+        typer.Option("--history", help="Every snapshot, not only each cluster's last."),
+    ] = False,
+    plan_all: Annotated[
+        bool, typer.Option("--all", help="Plan anew what has been planned there.")
+    ] = False,
+    with_log_dirs: WithLogDirs = None,
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    asked: RequestOptions,
+) -> None:
+    """
+    Plan every cluster of a fleet; what has been planned there already is skipped.
+
+    Exits 4 where a cluster's hard rules cannot all be met, 3 where one could not be
+    planned, a plan has findings or a scenario does not hold; the column reason says
+    why.
+
+    Example: kafka-planner fleet plan fleet -o plans --band 0.05
+    """
+    from planner.fleet.places import fleet_at
+    from planner.fleet.selection import read_selection
+
+    options = {**asked.given, "with_log_dirs": with_log_dirs}
+    wanted: Sequence[Asked]
+    if scenarios is None:
+        if asked.sources.get("growth") == "COMMANDLINE" and growth is not None:
+            refuse_option("--growth", growth, "must be given with --scenarios alone")
+        wanted = _requests(goal, options, sweep)
+    else:
+        wanted = read_scenarios(scenarios, growth, options, asked.sources)
+    selection = read_selection(since, until, cluster)
+    session = session_of(
+        master, conf, in_python=True, reads=[fleet_at(fleet)], writes=output
+    )
+    from planner.spark.reports.fleet_plans import PLANS, SCENARIOS, plan_folder
+
+    done = plan_folder(
+        session,
+        fleet,
+        wanted,
+        output,
+        table=PLANS if scenarios is None else SCENARIOS,
+        history=history,
+        again=plan_all,
+        selection=selection,
+    )
+    if output_format is OutputFormat.JSON:
+        name = "plans" if scenarios is None else "scenarios"
+        print_json({name: done.rows, "skipped": done.skipped})
+    else:
+        _print_screen(done, output, is_played=scenarios is not None, quiet=quiet)
+    raise typer.Exit(_exit_code(done.rows))
+
+
+def _print_screen(
+    done: "FleetPlanned", output: str, *, is_played: bool, quiet: bool
+) -> None:
+    if is_played and done.rows:
+        print_scenarios(done.rows, MOST_ROWS)
+    elif done.rows:
+        print_rows(done.rows)
+    if len(done.rows) > MOST_ROWS:
+        typer.echo(f"… and {len(done.rows) - MOST_ROWS} more; --format json has all")
+    if not quiet:
+        what = "scenarios" if is_played else "plans"
+        made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} were there"
+        words = f"wrote {output}: {made}, {there}"
+        if not done.rows:
+            words = f"nothing new: {output} has the {done.skipped:,} {what}"
+        print_words(words)
+
+
+def _requests(
+    goal: str, options: dict[str, Any], sweep: Path | None
+) -> list["NamedRequest"]:
+    """Return what is asked of every cluster; options are read before Spark starts."""
+    from planner.fleet.plans import (
+        NamedRequest,
+        check_requests,
+        read_requests,
+        without_files,
+    )
+    from planner.snapshot.importers.files import read_bytes
+
+    requests = [NamedRequest(name=goal, request=plan_request(goal, options))]
+    if sweep is not None:
+        text = read_bytes(sweep).decode("utf-8", errors="replace")
+        requests = read_requests(text, file=str(sweep))
+    check_requests(requests)
+    return [without_files(named) for named in requests]
+
+
+def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
+    found = {row["status"] for row in rows}
+    if found & {"partial", "infeasible"}:
+        return ExitCode.INFEASIBLE
+    is_odd = found & {"refused", "failed"} or any(
+        row["num_findings"] or row.get("holds") is False for row in rows
+    )
+    return ExitCode.FINDINGS if is_odd else ExitCode.OK
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """Print a line per plan: those without one first, then those that move most."""
+    ranked = sorted(rows, key=_rank)
+    head = ("Cluster", "request", "status", "copies", "bytes", "least")
+    shown = ranked[:MOST_ROWS]
+    reasons = [row["reason"] or "" for row in shown]
+    print_columns(head, [_line(row) for row in shown], reasons)
+
+
+def _rank(row: dict[str, Any]) -> tuple[bool, float]:
+    moved = row.get("moved_bytes")
+    return moved is not None, -(moved or 0)
+
+
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    from planner.text.format import bytes_text
+
+    has_plan = row.get("moved_bytes") is not None
+    return (
+        str(row["cluster_id"])[:18],
+        row["request"][:14],
+        row["status"],
+        f"{row['moved_replicas']:,}" if has_plan else "-",
+        bytes_text(row["moved_bytes"]) if has_plan else "-",
+        bytes_text(row["bytes_lower_bound"]) if has_plan else "-",
+    )
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `plan` to the commands below `fleet`."""
+    fleet_app.command("plan")(plan)

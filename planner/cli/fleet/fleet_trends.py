@@ -1,0 +1,106 @@
+"""`fleet trends`: what grows how fast, and when it is full, of a fleet's scores."""
+
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
+from planner.cli.common.output import print_json, print_words
+from planner.cli.common.spark_options import (
+    Cluster,
+    Conf,
+    Master,
+    Since,
+    Until,
+    print_columns,
+    session_of,
+)
+from planner.cli.fleet.fleet_lines import days_text as interval_text
+
+MOST_ROWS = 30
+
+
+def trends(
+    scores: Annotated[
+        str,
+        typer.Argument(metavar="SCORES", help="What 'fleet score' wrote."),
+    ],
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PLACE",
+            help="Where trends and balance go: a folder, or table:CATALOG.SCHEMA.",
+        ),
+    ],
+    since: Since = None,
+    until: Until = None,
+    cluster: Cluster = None,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Say what grows how fast, in how many days it is full, and how balance changed.
+
+    Of every cluster, rack, broker, log dir and topic, from all times that were scored.
+
+    Example: kafka-planner fleet trends scores -o trends
+    """
+    from planner.fleet.places import written_at
+    from planner.fleet.selection import read_selection
+
+    selection = read_selection(since, until, cluster)
+    session = session_of(
+        master, conf, reads=[written_at(scores, "scores", "score")], writes=output
+    )
+    from planner.spark.reports.fleet_trends import trends_folder
+
+    rows = trends_folder(session, scores, output, selection=selection)
+    if output_format is OutputFormat.JSON:
+        print_json({"soonest": rows})
+        return
+    print_soonest(rows[:MOST_ROWS])
+    if not quiet:
+        print_words(f"wrote {output}")
+
+
+def print_soonest(rows: list[dict[str, Any]]) -> None:
+    """Print the brokers that reach a threshold first."""
+    if not rows:
+        typer.echo("No broker is known to reach a threshold.")
+        return
+    head = ("Cluster", "broker", "what", "a day", "threshold in", "full in", "points")
+    print_columns(head, [_line(row) for row in rows])
+
+
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    from planner.text.format import bytes_text
+
+    growth = row["growth_per_day"]
+    is_bytes = row["resource"] != "cpu"
+    shown = "-"
+    if growth is not None:
+        shown = bytes_text(growth) if is_bytes else f"{growth:.3g}"
+    return (
+        str(row["cluster_id"])[:18],
+        str(row["broker"]),
+        row["resource"],
+        shown,
+        days_text(row, "days_until_threshold"),
+        days_text(row, "days_until_full"),
+        str(row["points"]),
+    )
+
+
+def days_text(row: dict[str, Any], name: str) -> str:
+    """Return days of a row with their interval, as ``12 d (9-20)``."""
+    return interval_text(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+
+
+def add_to(fleet_app: typer.Typer) -> None:
+    """Add `trends` to the commands below `fleet`."""
+    fleet_app.command("trends")(trends)

@@ -1,0 +1,252 @@
+"""`group …`: look at consumer groups, import them, and assign their partitions."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Verbose
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.fractions import fraction
+from planner.cli.common.output import print_json, print_words
+from planner.cli.group.group_source import (
+    GroupArgument,
+    Source,
+    enrich,
+    with_source,
+)
+from planner.cli.group.group_text import MAX_SHOWN, count, cut, ranges, row, some
+from planner.errors import BadInputError
+
+if TYPE_CHECKING:
+    from assignment.errors import AssignmentError
+    from planner.group import GroupDocument
+    from planner.group.answer import Answer
+
+app = typer.Typer(
+    name="group",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look at consumer groups, and assign their partitions.",
+)
+
+Texts = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="TEXT...",
+        help="What kafka-consumer-groups --describe printed; none where "
+        "--bootstrap-server and --group are given.",
+        show_default=False,
+    ),
+]
+AssignorName = Annotated[
+    str,
+    typer.Option(
+        "--assignor",
+        metavar="NAME",
+        help="range, roundrobin, sticky, cooperative-sticky, server-range, "
+        "server-uniform, hash, random, balanced, or package.module:Class.",
+    ),
+]
+JavaOrder = Annotated[
+    bool,
+    typer.Option(
+        "--java-order", help="Take members in the order of Java's HashMap, as Kafka."
+    ),
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        "--tolerance",
+        metavar="FRACTION",
+        parser=fraction(),
+        help="How far above its share of the weight a member may stay (balanced).",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the random assignor.")]
+Output = Annotated[
+    Path,
+    typer.Option("-o", "--output", metavar="GROUP", help="Group file to write."),
+]
+
+
+@app.command("assign")
+@with_source
+def assign(
+    group: GroupArgument,
+    *,
+    assignor: AssignorName = "balanced",
+    java_order: JavaOrder = False,
+    tolerance: Tolerance = 0.05,
+    seed: Seed = 0,
+    output_format: Format = OutputFormat.TEXT,
+    verbose: Verbose = False,
+    source: Source,
+) -> None:
+    """
+    Assign the partitions of a group to its members; nothing is changed anywhere.
+
+    Exits 0, or 3 if the assignment breaks a rule: Kafka's own assignors can.
+
+    Example: kafka-planner group assign group.json --assignor range
+    """
+    from assignment.errors import AssignmentError
+    from planner.group.answer import answer, refuse_other_kinds
+    from planner.group.assignors import find_assignor
+
+    started = time.perf_counter()
+    chosen = find_assignor(assignor, seed=seed, tolerance=tolerance)
+    document = source.read()
+    refuse_other_kinds(document, source.label)
+    columns = _columns(document, source.label, java_order=java_order)
+    read = time.perf_counter()
+    try:
+        answered = answer(columns, chosen, document.notes)
+    except AssignmentError as error:
+        raise refusal(error, source.label, assignor) from error
+    if output_format is OutputFormat.JSON:
+        seconds = {"read": read - started, **answered.seconds}
+        seconds["total"] = time.perf_counter() - started
+        rounded = {name: round(value, 6) for name, value in seconds.items()}
+        print_json({**answered.to_dict(), "seconds": rounded})
+    else:
+        typer.echo("\n".join(_assignment_lines(answered)))
+    raise typer.Exit(ExitCode.FINDINGS if answered.findings else ExitCode.OK)
+
+
+@app.command("import")
+@with_source
+def import_group(
+    texts: Texts = None,
+    *,
+    output: Output,
+    output_format: Format = OutputFormat.TEXT,
+    source: Source,
+) -> None:
+    """
+    Write a group file from what kafka-consumer-groups printed, or from a cluster.
+
+    Give any of --describe, --describe --members --verbose and --describe --state; which
+    is which is seen from their headings. Or --bootstrap-server and --group.
+
+    Example: kafka-planner group import group.txt -o group.json
+    """
+    from planner.group import write_group
+    from planner.group.files import check_output
+
+    check_output(output)
+    document = _read_texts(texts, source) if texts else _read_live(source)
+    write_group(document, output)
+    counts = {
+        "topics": len(document.record.topics),
+        "members": len(document.record.members),
+    }
+    if output_format is OutputFormat.JSON:
+        print_json({"group": str(output), **counts, "notes": list(document.notes)})
+    elif not source.is_quiet:
+        said = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print_words(f"wrote {output}: {said}")
+        for note in document.notes:
+            print_words(f"note: {note}")
+
+
+def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
+    from planner.group.files import read_text
+    from planner.group.importers.describe import import_texts
+
+    if source.is_live:
+        msg = "texts and --bootstrap-server: give one of them"
+        raise typer.BadParameter(msg)
+    source.check()
+    document = import_texts(
+        {str(path): read_text(path) for path in texts}, group_id=source.group_name
+    )
+    return enrich(document, source.snapshot, source.weights)
+
+
+def _read_live(source: Source) -> "GroupDocument":
+    if not source.is_live:
+        msg = "give texts to import, or --bootstrap-server and --group"
+        raise typer.BadParameter(msg)
+    return source.read()
+
+
+def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any:  # noqa: ANN401 - columns
+    import numpy as np
+
+    from assignment.java import hash_map_order
+    from planner.group.problems import refuse
+    from planner.snapshot.problems import problem
+
+    group = document.to_group()
+    if not group.num_members:
+        rule = "a group without members has nobody to assign to"
+        found = problem(file, "members", None, rule, "take it while members are active")
+        raise refuse(file, [found])
+    if java_order:
+        group = group.with_members(np.array(hash_map_order(group.members.ids)))
+    return group
+
+
+def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
+    """Return the error that an assignor's refusal comes to."""
+    from assignment.errors import UserAssignorError
+    from planner.snapshot.problems import problem
+
+    if isinstance(error, UserAssignorError):
+        remedy = "mend the class; nothing here is wrong"
+        found = problem(assignor, "assign", None, str(error), remedy)
+        return BadInputError(f"the assignor {assignor} failed", [found])
+    found = problem(file, "members", None, str(error), "mend the subscriptions")
+    return BadInputError(f"{assignor} refuses the group", [found])
+
+
+def _assignment_lines(answer: "Answer") -> Iterator[str]:
+    document = answer.to_dict()
+    group, load = answer.group, document["load"]
+    members = count(group.num_members, "member")
+    yield row("Group", f"{group.group_id or '(no name)'}: {members}")
+    yield row("Assignor", answer.assignor)
+    counts = answer.assignment.counts(group.num_members).tolist()
+    yield row("Partitions", f"{_span(counts)} per member, {sum(counts)} in all")
+    yield row("Load", f"{_span(list(load.values()))} per member")
+    yield row("Moved", _bound_text(document["moved"], document["certificate"]["moved"]))
+    busiest = document["certificate"]["busiest"]
+    yield row("Busiest", _bound_text(busiest["value"], busiest))
+    idle = document["idle_members"]
+    if idle:
+        yield row("Idle", f"{len(idle)}: {some(idle)}")
+    left = sum(len(numbers) for numbers in document["unassigned"].values())
+    if left:
+        yield row("Unassigned", f"{left} partitions of {some(document['unassigned'])}")
+    for note in document["notes"]:
+        yield row("Note", note)
+    for finding in answer.findings[:MAX_SHOWN]:
+        yield row("Broken", f"{finding.rule}: {finding.message}")
+    yield ""
+    yield from _member_lines(document["assignment"])
+
+
+def _member_lines(assignment: dict[str, dict[str, list[int]]]) -> Iterator[str]:
+    for member, topics in list(assignment.items())[:MAX_SHOWN]:
+        read = "; ".join(f"{name}: {ranges(n)}" for name, n in sorted(topics.items()))
+        yield f"{cut(member, 24):<24} {cut(read or '-', 55)}"
+    if (rest := len(assignment) - MAX_SHOWN) > 0:
+        yield f"… and {rest} more; --format json lists all"
+
+
+def _bound_text(value: float, bounded: dict[str, Any] | None) -> str:
+    if bounded is None:
+        return f"{value:g}"
+    bound, gap = bounded["lower_bound"], bounded["gap"]
+    if gap == 0:
+        return f"{value:g}; proven: nothing less is possible"
+    words = f" (gap {100 * gap:.3g} %)" if gap is not None else ""
+    return f"{value:g}; proven: not under {bound:g}{words}"
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = min(values, default=0), max(values, default=0)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

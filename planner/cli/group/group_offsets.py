@@ -1,0 +1,274 @@
+"""`group offsets`: where a group reads on, shown, previewed, exported and set."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import notes_unless, print_json, print_note, print_words
+from planner.cli.group.group_source import (
+    BootstrapServer,
+    CommandConfig,
+    GroupName,
+    NamedGroup,
+    Resolve,
+    Source,
+    Timeout,
+)
+from planner.cli.group.group_text import cut
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.group.offsets_request import OffsetsRequest
+    from planner.group.offsets_table import OffsetRow, OffsetsTable
+
+MAX_LINES = 50
+
+Topics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="T[:0,1]", help="A topic, or some partitions."),
+]
+AllTopics = Annotated[
+    bool,
+    typer.Option("--all-topics", help="All partitions that have a committed offset."),
+]
+ToEarliest = Annotated[
+    bool, typer.Option("--to-earliest", help="To the first message that is kept.")
+]
+ToLatest = Annotated[bool, typer.Option("--to-latest", help="To the end.")]
+ToCurrent = Annotated[
+    bool,
+    typer.Option("--to-current", help="To where it is; to the end if nowhere yet."),
+]
+ToOffset = Annotated[int | None, typer.Option("--to-offset", metavar="N", help="To N.")]
+ShiftBy = Annotated[
+    int | None,
+    typer.Option("--shift-by", metavar="N", help="N messages on; back if negative."),
+]
+ToDatetime = Annotated[
+    str | None,
+    typer.Option(
+        "--to-datetime",
+        metavar="TIME",
+        help="To the first message of YYYY-MM-DDThh:mm:ss.sss or later; UTC.",
+    ),
+]
+ByDuration = Annotated[
+    str | None,
+    typer.Option(
+        "--by-duration", metavar="PnDTnHnMnS", help="To so long before the present."
+    ),
+]
+FromFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--from-file", metavar="CSV", help="To what Kafka's file says, as exported."
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only show what would be set; the default.")
+]
+Execute = Annotated[bool, typer.Option("--execute", help="Set it; needs --yes too.")]
+Export = Annotated[
+    bool, typer.Option("--export", help="Print Kafka's CSV: topic,partition,offset.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, it is shown only.")]
+
+
+def offsets(
+    group: NamedGroup = None,
+    *,
+    group_name: GroupName = None,
+    topic: Topics = None,
+    all_topics: AllTopics = False,
+    to_earliest: ToEarliest = False,
+    to_latest: ToLatest = False,
+    to_current: ToCurrent = False,
+    to_offset: ToOffset = None,
+    shift_by: ShiftBy = None,
+    to_datetime: ToDatetime = None,
+    by_duration: ByDuration = None,
+    from_file: FromFile = None,
+    dry_run: DryRun = False,
+    execute: Execute = False,
+    export: Export = False,
+    yes: Yes = False,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Show a group's offsets, or set them on a cluster: nothing without --execute --yes.
+
+    Options and results are those of kafka-consumer-groups --reset-offsets. Exits 3 if
+    an offset was refused, or is another when it is read back.
+
+    Example: kafka-planner group offsets app --bootstrap-server h:9092
+    """
+    from planner.group.offsets_request import OffsetsOptions, read_offsets_request
+
+    source = Source(
+        group=group,
+        group_name=group_name,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        note=notes_unless(quiet),
+    )
+    options = OffsetsOptions(
+        topics=topic or (),
+        all_topics=all_topics,
+        to_earliest=to_earliest,
+        to_latest=to_latest,
+        to_current=to_current,
+        to_offset=to_offset,
+        shift_by=shift_by,
+        to_datetime=to_datetime,
+        by_duration=by_duration,
+        from_file=from_file,
+        group_id=source.label,
+    )
+    request = read_offsets_request(options)
+    _refuse_half(request, source, dry_run=dry_run, execute=execute)
+    table = _answer(source, request, is_to_be_done=execute and yes)
+    _print(table, output_format, export=export, is_verbose=verbose, is_quiet=quiet)
+    if execute and not yes and not quiet:
+        print_words("nothing was changed; --execute with --yes does it")
+    raise typer.Exit(ExitCode.OK if table.is_fine else ExitCode.FINDINGS)
+
+
+def _refuse_half(
+    request: "OffsetsRequest",
+    source: Source,
+    *,
+    dry_run: bool,
+    execute: bool,
+) -> None:
+    """Refuse options that lack what they need, or that contradict each other."""
+    found = []
+    if dry_run and execute:
+        found.append(("--dry-run, --execute", "both", "give one of them"))
+    if request.target is None and (execute or dry_run):
+        found.append(("--execute, --dry-run", "no target", "say where to: --to-…"))
+    if execute and not source.is_live:
+        found.append(("--execute", "a file", "give --bootstrap-server H:P"))
+    if found:
+        problems = [
+            InputProblem(
+                file="command line",
+                place=place,
+                value=value,
+                rule="the options must go together",
+                remedy=remedy,
+            )
+            for place, value, remedy in found
+        ]
+        msg = "the offsets cannot be set so"
+        raise BadInputError(msg, problems)
+
+
+def _answer(
+    source: Source, request: "OffsetsRequest", *, is_to_be_done: bool
+) -> "OffsetsTable":
+    from planner.group.offsets_table import table_of, within
+
+    if request.target is None:
+        return within(table_of(source.read()), request.scope)
+    if not source.is_live:
+        return _foresee(source, request)
+    from planner.kafka.groups import group_offsets
+
+    with source.open_cluster() as client:
+        table = group_offsets.preview(client, source.group_id(), request)
+        return group_offsets.execute(client, table) if is_to_be_done else table
+
+
+def _foresee(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
+    from planner.group.offsets import refuse_kind
+    from planner.group.offsets_offline import foresee
+    from planner.group.offsets_table import table_of
+
+    document = source.read()
+    refuse_kind(document.record.group_id, document.record.type)
+    return foresee(
+        table_of(document),
+        request,
+        num_members=len(document.record.members),
+        file=source.label,
+    )
+
+
+def _print(
+    table: "OffsetsTable",
+    output_format: OutputFormat,
+    *,
+    export: bool,
+    is_verbose: bool,
+    is_quiet: bool,
+) -> None:
+    if output_format is OutputFormat.JSON:
+        print_json(table.to_dict())
+        return
+    if export:
+        from planner.group.offsets_file import format_offsets
+
+        named = [(row.name, row.at) for row in table.rows]
+        known = [(name, at) for name, at in named if at is not None]
+        typer.echo(format_offsets(known), nl=False)
+    else:
+        most = sys.maxsize if is_verbose else MAX_LINES
+        typer.echo("\n".join(_lines(table, most)))
+    if is_quiet:
+        return
+    most = sys.maxsize if is_verbose else MAX_LINES
+    for note in table.notes[:most]:
+        print_note(note)
+    if (rest := len(table.notes) - most) > 0:
+        print_note(f"… and {rest} more; --verbose or --format json lists all")
+
+
+def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:
+    word = ""
+    if table.target is not None:
+        word = f", --{table.target}: {'done' if table.is_done else 'preview'}"
+    state = table.state or ("no such group yet" if table.target else "state unknown")
+    yield f"group {cut(table.group_id, 40)} ({state}){word}"
+    width = _number_width(table.rows)
+    yield _cells("TOPIC", "PARTITION", ["CURRENT", "NEW", "LOG-END", "LAG"], width)
+    # What was refused comes first, and is never cut.
+    rows = sorted(table.rows, key=lambda row: row.error is None)
+    num_failed = sum(row.error is not None for row in rows)
+    for row in rows[: max(most, num_failed)]:
+        yield _line(row, width)
+        if row.error is not None:
+            yield f"  not set: {row.error}"
+    if (rest := len(rows) - max(most, num_failed)) > 0:
+        yield f"… and {rest} more; --verbose, --export or --format json lists all"
+
+
+def _number_width(rows: "Sequence[OffsetRow]") -> int:
+    """Return how wide offsets are: a busy topic has some of eleven digits and more."""
+    largest = max((row.log_end or row.at or 0 for row in rows), default=0)
+    return max(10, len(str(largest)))
+
+
+def _line(row: "OffsetRow", width: int) -> str:
+    numbers = (row.current, row.new, row.log_end, row.lag)
+    said = ["-" if number is None else str(number) for number in numbers]
+    return _cells(row.topic, str(row.partition), said, width)
+
+
+def _cells(topic: str, number: str, offsets: Sequence[str], width: int) -> str:
+    """Return a line of 80 columns; offsets are never cut, the topic is."""
+    left = max(12, min(24, 80 - 10 - 4 * (width + 1)))
+    cells = " ".join(f"{offset:>{width}}" for offset in offsets)
+    return f"{cut(topic, left):<{left}} {number:>9} {cells}"

@@ -1,0 +1,214 @@
+"""`config`: what holds for plans and where it came from, and a file to start from."""
+
+import os
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
+from planner.cli.common.output import print_json, print_words
+from planner.cli.plan.plan_options import PlanOptions, with_plan_options
+from planner.errors import BadInputError, InputProblem
+
+SOURCES = {
+    "COMMANDLINE": "command line",
+    "ENVIRONMENT": "environment",
+    "DEFAULT_MAP": "file",
+    "DEFAULT": "default",
+}
+
+app = typer.Typer(
+    name="config",
+    no_args_is_help=True,
+    help="The options of plans: what holds and why, and a file to keep them in.",
+)
+
+
+@app.command("show")
+@with_plan_options
+def show(
+    *,
+    operation: Annotated[
+        str, typer.Option("--operation", metavar="NAME", help="Of which `plan`.")
+    ] = "rebalance",
+    options: PlanOptions,
+) -> None:
+    """
+    Show the options of a plan as they hold here, and where each came from.
+
+    Exits 2 with everything that is wrong with the file or the options.
+
+    Example: kafka-planner config show --config planner.toml --operation fix
+    """
+    from planner.cli.plan.config_options import plan_operations
+
+    known = plan_operations()
+    if operation not in known:
+        msg = f"there is no operation {operation!r}; known: {', '.join(known)}"
+        raise typer.BadParameter(msg)
+    rows = _effective(operation, options)
+    _check(operation, rows, options)
+    if options.output_format is OutputFormat.JSON:
+        path = options.config and str(options.config.path)
+        settings = {row.pop("name"): row for row in rows}
+        print_json({"operation": operation, "config": path, "settings": settings})
+    else:
+        typer.echo("\n".join(_table(rows)))
+
+
+def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
+    """Return each option with its value, its source, and the place of that."""
+    from planner.cli.plan.config_options import plan_operations
+
+    in_file = {} if options.config is None else options.config.of(operation)
+    rows = []
+    for name, option in plan_operations()[operation].items():
+        source = options.sources.get(name, "DEFAULT")
+        value, place = options.given.get(name, option.default), ""
+        if source == "COMMANDLINE":
+            place = option.option
+        elif source == "ENVIRONMENT":
+            place = f"PLANNER_{option.option[2:].replace('-', '_').upper()}"
+        elif name in in_file and options.config is not None:
+            source, value = "DEFAULT_MAP", in_file[name].value
+            place = f"{options.config.path}: {in_file[name].place}"
+        else:
+            source, value = "DEFAULT", _default(name, option.default)
+        value = str(value) if isinstance(value, StrEnum) else value
+        row = {"value": value, "source": SOURCES[source], "place": place}
+        rows.append({"name": name, **row})
+    return _with_preset(rows)
+
+
+def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with the rules of another tool, where nothing else is given."""
+    from planner.options.rule_options import (
+        RULE_NAMES,
+        RuleRequest,
+        preset_band,
+        with_preset,
+    )
+
+    (chosen,) = (row["value"] for row in rows if row["name"] == "rules")
+    if chosen is None:
+        return rows
+    preset = with_preset(RuleRequest(rules=chosen))
+    for row in rows:
+        value = [str(preset_band(preset))] if row["name"] == "band" else None
+        if row["name"] in RULE_NAMES:
+            value = getattr(preset, row["name"]) or None
+        if row["source"] == "default" and value is not None:
+            row |= {"value": value, "place": f"--rules {chosen}"}
+    return rows
+
+
+def _default(name: str, declared: object) -> object:
+    """Return what holds where nothing is given, also where no option declares it."""
+    from placement.draft.draft import DEFAULT_THRESHOLDS
+    from placement.model.targets import DEFAULT_BAND
+
+    if name == "rack_rule":
+        return "distribution"
+    if name == "band":
+        return [str(DEFAULT_BAND)]
+    if name == "capacity_threshold":
+        return [f"{resource}={value}" for resource, value in DEFAULT_THRESHOLDS.items()]
+    return declared
+
+
+def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> None:
+    """Refuse what no cluster could make right."""
+    from dataclasses import fields, replace
+
+    from planner.cli.common.input_problems import Gatherer
+    from planner.cli.plan.plan_commands import check_options
+    from planner.cli.plan.request_options import plan_request
+    from planner.options.plan_request import PlanRequest
+    from planner.options.rule_options import RULE_NAMES
+
+    known = {field.name for field in fields(PlanRequest)} | RULE_NAMES - {"rules"}
+    values = {row["name"]: row["value"] for row in rows if row["name"] in known}
+    by_word = {word: name for name, word in SOURCES.items()}
+    sources = {row["name"]: by_word[row["source"]] for row in rows}
+    request = plan_request(operation, values)
+    named = replace(options, sources=sources, operation=operation)
+    inputs = Gatherer()
+    inputs.read(options.raise_problems)
+    inputs.read(lambda: check_options(named, request, None))
+    inputs.raise_problems()
+
+
+def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    yield f"{'OPTION':<29} {'VALUE':<20} SOURCE"
+    for row in rows:
+        text = _shown(row["value"])
+        place = f": {row['place']}" if row["place"] else ""
+        source = f"{row['source']}{place}"
+        if row["source"] == "file":
+            source = row["place"]
+        if len(text) > 20:
+            yield f"{row['name']:<29} {text}"
+            yield f"{'':<50} {source}"
+        else:
+            yield f"{row['name']:<29} {text:<20} {source}".rstrip()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value)) or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+@app.command("init")
+def init(
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="File to write; or stdout."
+        ),
+    ] = None,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Write a planner.toml in which every option stands as a comment.
+
+    Exits 2 if something stands there already.
+
+    Example: kafka-planner config init -o planner.toml
+    """
+    from planner.cli.plan.config_options import plan_operations
+    from planner.config.example import example_config
+
+    text = example_config(plan_operations())
+    if output is not None:
+        _write_new(output, text)
+    if output_format is OutputFormat.JSON:
+        print_json({"path": None if output is None else str(output), "text": text})
+    elif output is None:
+        typer.echo(text, nl=False)
+    elif not quiet:
+        print_words(f"written: {output}; nothing in it holds until it is uncommented")
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that does not exist yet, all of it or nothing."""
+    draft = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.link(draft, path)
+    except OSError as error:
+        rule = f"the file cannot be written: {error.strerror or error}"
+        problem = InputProblem(
+            file=str(path), place="", value="", rule=rule, remedy="name another with -o"
+        )
+        msg = f"will not write {path}"
+        raise BadInputError(msg, [problem]) from error
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+"""`plan fix`: mend what is broken, and nothing else."""
+
+from typing import Annotated
+
+import typer
+
+from planner.cli.common.common_options import SnapshotArgument, WithLogDirs
+from planner.cli.plan.plan_options import PlanOptions, RebalanceToo, with_plan_options
+
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="WHAT",
+        help="Only offline, racks, log-dirs or replication-factor. Repeatable.",
+    ),
+]
+
+Lost = Annotated[
+    str | None,
+    typer.Option(
+        "--lost",
+        metavar="IDS",
+        help="Brokers that are not live and are taken as gone for good.",
+    ),
+]
+
+
+@with_plan_options
+def fix(
+    snapshot: SnapshotArgument,
+    *,
+    only: Only = None,
+    lost: Lost = None,
+    rebalance: RebalanceToo = False,
+    with_log_dirs: WithLogDirs = None,
+    options: PlanOptions,
+) -> None:
+    """
+    Mend offline replicas, dead log dirs, crowded racks and factors, by fewest copies.
+
+    Exits 4 where something cannot be mended, and says what is missing; 3 where
+    replicas on fenced brokers are left alone, because these may come back.
+
+    Example: kafka-planner plan fix prod.json --only offline -o plan
+    """
+    from planner.cli.plan.plan_commands import run_plan
+
+    own = {
+        "only": tuple(only or ()),
+        "lost": lost,
+        "rebalance": rebalance,
+        "with_log_dirs": with_log_dirs,
+    }
+    run_plan("fix", snapshot, options, own)
+
+
+def add_to(plan_app: typer.Typer) -> None:
+    """Add the command to those below `plan`."""
+    plan_app.command("fix")(fix)

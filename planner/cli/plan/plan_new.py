@@ -1,0 +1,374 @@
+"""`plan new-topic` and `plan add-partitions`: where new partitions go."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
+    OutputFormat,
+    SnapshotArgument,
+)
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.plan.plan_options import PlanOptions, with_plan_options
+from planner.cli.snapshot.snapshot_live import Resolve, Timeout
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner.kafka.client.admin_client import ClusterClient
+    from planner.plan.run.plan_new_partitions import PlannedNew
+    from planner.snapshot import Snapshot
+
+MOST_SHOWN = 8
+
+Partitions = Annotated[
+    int | None,
+    typer.Option("--partitions", metavar="N", help="How many the topic shall have."),
+]
+Factor = Annotated[
+    int | None,
+    typer.Option("--replication-factor", metavar="N", help="Copies of each partition."),
+]
+InRate = Annotated[
+    str | None,
+    typer.Option(
+        "--in-bytes-per-s",
+        metavar="RATE",
+        help="What producers will write to the whole topic: 5MB/s.",
+    ),
+]
+OutRate = Annotated[
+    str | None,
+    typer.Option(
+        "--out-bytes-per-s",
+        metavar="RATE",
+        help="What consumers will read from the whole topic.",
+    ),
+]
+SizeBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--size-bytes", metavar="SIZE", help="One copy of the whole topic, when full."
+    ),
+]
+Assignment = Annotated[
+    str | None,
+    typer.Option(
+        "--replica-assignment",
+        metavar="LISTS",
+        help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
+    ),
+]
+TopicConfig = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topic-config",
+        metavar="KEY=VALUE",
+        help="A config of the new topic: min.insync.replicas=2; repeatable.",
+    ),
+]
+ValidateOnly = Annotated[
+    bool,
+    typer.Option("--validate-only", help="Ask the cluster whether it would do it."),
+]
+Apply = Annotated[
+    bool, typer.Option("--apply", help="Do it on the cluster; takes --yes as well.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="With --apply: do it; without, it is shown only.")
+]
+
+
+@with_plan_options
+def new_topic(
+    snapshot: SnapshotArgument,
+    *,
+    partitions: Partitions = None,
+    replication_factor: Factor = None,
+    in_bytes_per_s: InRate = None,
+    out_bytes_per_s: OutRate = None,
+    size_bytes: SizeBytes = None,
+    replica_assignment: Assignment = None,
+    topic_config: TopicConfig = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    validate_only: ValidateOnly = False,
+    apply: Apply = False,
+    yes: Yes = False,
+    options: PlanOptions,
+) -> None:
+    """
+    Place a new topic by load, capacity and racks, or by hand; nothing else moves.
+
+    --topic names it. Writes what kafka-topics --create takes, or creates it itself.
+
+    Example: kafka-planner plan new-topic prod.json --topic orders --partitions 24
+    --replication-factor 3 --in-bytes-per-s 20MB/s -o plan
+    """
+    given = dict(locals())
+    _run("new-topic", snapshot, options, given)
+
+
+@with_plan_options
+def add_partitions(
+    snapshot: SnapshotArgument,
+    *,
+    partitions: Partitions = None,
+    in_bytes_per_s: InRate = None,
+    out_bytes_per_s: OutRate = None,
+    size_bytes: SizeBytes = None,
+    replica_assignment: Assignment = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    validate_only: ValidateOnly = False,
+    apply: Apply = False,
+    yes: Yes = False,
+    options: PlanOptions,
+) -> None:
+    """
+    Place more partitions of a topic; those that exist stay, but keys may go elsewhere.
+
+    --topic names it, --partitions says how many it shall have. What the new ones will
+    carry is the mean of those that exist, unless it is said.
+
+    Example: kafka-planner plan add-partitions prod.json --topic orders --partitions 48
+    -o plan
+    """
+    given = dict(locals())
+    _run("add-partitions", snapshot, options, given)
+
+
+OWN = (
+    "partitions",
+    "replication_factor",
+    "in_bytes_per_s",
+    "out_bytes_per_s",
+    "size_bytes",
+    "replica_assignment",
+    "topic_config",
+)
+
+
+def _run(
+    goal: str, snapshot: Path, options: PlanOptions, given: dict[str, Any]
+) -> NoReturn:
+    """Read, plan, check, write, try or do, print, exit."""
+    from planner.cli.common.snapshot_reading import read_snapshot
+    from planner.cli.plan.request_options import plan_request
+    from planner.plan.folder.plan_folder import check_plan_output
+    from planner.plan.run.new_partitions_request import NewRequest
+    from planner.plan.run.plan_new_partitions import (
+        make_new,
+        read_new_request,
+        write_new,
+    )
+
+    began = time.perf_counter()
+    inputs = Gatherer()
+    inputs.read(options.raise_problems)
+    inputs.read(lambda: _check_live(given))
+    output = options.output
+    if output is not None:
+        inputs.read(lambda: check_plan_output(output))
+    read = inputs.read(lambda: read_snapshot(snapshot))
+    client = inputs.read(lambda: _client(given, quiet=options.quiet))
+    request = NewRequest(
+        plan=plan_request(goal, dict(options.given)),
+        cluster_configs={} if read is None else read.configs,
+        **{name: given[name] for name in OWN if given.get(name) is not None},
+    )
+    if read is not None and inputs.has_problems:
+        state = read.to_state()
+        inputs.read(lambda: read_new_request(state, request))
+    inputs.raise_problems()
+    assert read is not None  # noqa: S101 - else there were problems
+    was_read = time.perf_counter()
+    with options.named_by_source():
+        planned = make_new(read.to_state(), request, taken_at=read.taken_at)
+    was_planned = time.perf_counter()
+    files = [] if output is None else write_new(planned, output)
+    done = _live(planned, client, given) if client is not None else None
+    ended = time.perf_counter()
+    if options.output_format is OutputFormat.JSON:
+        seconds = {
+            "read": was_read - began,
+            **planned.plan.placed.seconds,
+            "write": ended - was_planned,
+            "total": ended - began,
+        }
+        _print_document(planned, seconds, done)
+    else:
+        typer.echo("\n".join(_lines(planned, read, snapshot, output, files)))
+        if done is not None:
+            typer.echo(done)
+        elif output is None and not options.quiet:
+            print_words("nothing written: give -o PLAN to write the plan")
+    raise typer.Exit(_exit_code(planned))
+
+
+def _check_live(given: dict[str, Any]) -> None:
+    """Refuse options that contradict each other."""
+    asks = given["apply"] or given["validate_only"]
+    reaches = given["bootstrap_server"] or given["command_config"]
+    both = given["apply"] and given["validate_only"]
+    server = "--bootstrap-server"
+    rules = [
+        ("--apply", both, "stands against --validate-only", "leave one out"),
+        (server, asks and not reaches, "must name a broker", f"{server} HOST:PORT"),
+        (server, reaches and not asks, "needs --apply or --validate-only", "say which"),
+        ("--yes", given["yes"] and not given["apply"], "belongs to --apply", "add it"),
+    ]
+    problems = [
+        InputProblem(
+            file="command line", place=place, value="", rule=rule, remedy=remedy
+        )
+        for place, is_wrong, rule, remedy in rules
+        if is_wrong
+    ]
+    if problems:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+
+
+def _client(given: dict[str, Any], *, quiet: bool) -> "ClusterClient | None":
+    if not (given["apply"] or given["validate_only"]):
+        return None
+    from planner.kafka.client.client_session import open_cluster
+
+    return open_cluster(
+        given["bootstrap_server"],
+        given["command_config"],
+        resolve=given["resolve"] or (),
+        timeout_s=given["timeout"],
+        note=notes_unless(quiet),
+    )
+
+
+def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any]) -> str:
+    """Try it on the cluster or do it; return what came of it."""
+    from planner.kafka.actions.create_topics import add_partitions as grow
+    from planner.kafka.actions.create_topics import create_topic
+
+    is_trial = not (given["apply"] and given["yes"])
+    lists = planned.lists.replicas
+    may = planned.is_ok and _exit_code(planned) == ExitCode.OK
+    if not is_trial and not may:
+        return "not done: the plan is not ok"
+    with client:
+        if planned.first:
+            count = planned.first + len(lists)
+            grow(client, planned.topic, count, lists, is_trial=is_trial)
+        else:
+            create_topic(
+                client,
+                planned.topic,
+                lists,
+                configs=planned.configs,
+                is_trial=is_trial,
+            )
+    what = "partitions added" if planned.first else "topic created"
+    if not is_trial:
+        return f"done: {what}"
+    if given["apply"]:
+        return f"the cluster would do it ({what}); nothing was changed; --yes does it"
+    return f"the cluster would do it ({what}); nothing was changed"
+
+
+def _exit_code(planned: "PlannedNew") -> ExitCode:
+    if planned.status in {"partial", "infeasible"}:
+        return ExitCode.INFEASIBLE
+    return ExitCode.OK if planned.is_ok else ExitCode.FINDINGS
+
+
+def _print_document(
+    planned: "PlannedNew", seconds: dict[str, float], done: str | None
+) -> None:
+    from planner.plan.run.plan_new_partitions import new_document
+    from planner.process import peak_memory_bytes
+
+    document = new_document(planned)
+    document["seconds"] = {name: round(value, 6) for name, value in seconds.items()}
+    document["peak_memory_bytes"] = peak_memory_bytes()
+    if done is not None:
+        document["done"] = done
+    print_json(document)
+
+
+def _lines(
+    planned: "PlannedNew",
+    read: "Snapshot",
+    snapshot: Path,
+    output: Path | None,
+    files: list[str],
+) -> "Iterator[str]":
+    from planner.plan.run.plan_new_partitions import tool_text
+    from planner.plan.screen.broker_table import broker_tables
+    from planner.plan.screen.plan_screen import files_lines, headline
+    from planner.status.head import head_of
+    from planner.text.format import labelled, plural, wrapped
+
+    plan = planned.plan
+    name = planned.before.cluster_id or snapshot.name
+    yield from wrapped(f'Snapshot "{name}": {headline(plan)}, with what is new.')
+    yield from head_of(read, planned.before, snapshot)
+    lists = planned.lists
+    count = plural(len(lists), "partition")
+    what = f"{plan.goal} {planned.topic}"
+    yield from labelled(
+        "Plan", f"{what}, {count} from {planned.first}: {planned.status}"
+    )
+    for entry in range(min(len(lists), MOST_SHOWN)):
+        listed = ",".join(map(str, lists.replicas[entry]))
+        yield from labelled(f"  {lists.partitions[entry]}", listed)
+    if len(lists) > MOST_SHOWN:
+        yield from labelled("", f"and {len(lists) - MOST_SHOWN} more")
+    _, after = broker_tables(plan)
+    yield from after
+    yield from _lacking(planned)
+    yield from labelled("Checked", _verdict(planned))
+    if output is not None:
+        yield from files_lines(output, files)
+        yield from labelled("Next", tool_text(planned, output))
+
+
+def _lacking(planned: "PlannedNew") -> "Iterator[str]":
+    from planner.plan.documents.infeasibility import reason_text
+    from planner.plan.documents.plan_document import shortfall_document
+    from planner.text.format import labelled
+
+    placed = planned.plan.placed
+    told = dict.fromkeys(
+        shortfall_document(placed, one)["message"] for one in placed.solution.shortfalls
+    )
+    for message in list(told)[:3]:
+        yield from labelled(" lacks", message)
+    if planned.plan.because is not None:
+        yield from labelled(" reason", reason_text(placed, planned.plan.because))
+
+
+def _verdict(planned: "PlannedNew") -> str:
+    from placement.check.checker import RULE_NAMES
+    from planner.text.format import plural
+
+    caused = [finding for finding in planned.findings if finding.is_wrong]
+    if not caused:
+        return f"by separate code: {len(RULE_NAMES)} rules: ok"
+    found = plural(len(caused), "finding")
+    return f"by separate code: not ok, {found}; first: {caused[0].message}"
+
+
+def add_to(plan_app: typer.Typer) -> None:
+    """Add the commands to those below `plan`."""
+    plan_app.command("new-topic")(new_topic)
+    plan_app.command("add-partitions")(add_partitions)

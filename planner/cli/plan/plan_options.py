@@ -1,0 +1,261 @@
+"""Options that all plans share, and the commands that have them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import (
+    Format,
+    OutputFormat,
+    Quiet,
+    Verbose,
+)
+from planner.cli.common.shared_options import declare, parameters_of
+from planner.cli.plan.request_options import request_options
+from planner.cli.plan.rule_options import rule_options, without_overruled
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.config.file import Config
+
+CONFIG_KEY = "planner.config"
+
+
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="PLAN", help="Plan folder to write."),
+]
+
+
+def _load_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Read the file, and let it give what neither line nor environment does."""
+    if path is None or context.resilient_parsing:
+        return path
+    from planner.cli.plan.config_options import plan_operations
+    from planner.config.file import read_config
+
+    config = read_config(path, plan_operations())
+    context.meta[CONFIG_KEY] = config
+    given = config.of(context.command.name)
+    context.default_map = {name: setting.value for name, setting in given.items()}
+    return path
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        callback=_load_config,
+        help="planner.toml: options that the line and the environment do not give.",
+    ),
+]
+BrokerList = Annotated[
+    str | None,
+    typer.Option("--broker-list", metavar="IDS", help="Broker ids: 1,2,5-9."),
+]
+NewBrokers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--new-broker",
+        metavar="id=N,rack=R,like=M",
+        help="A broker that does not exist yet. Repeatable.",
+    ),
+]
+RebalanceToo = Annotated[
+    bool,
+    typer.Option(
+        "--rebalance/--no-rebalance", help="Also move what the operation need not."
+    ),
+]
+TradeOffOption = Annotated[
+    bool,
+    typer.Option(
+        "--trade-off",
+        help="Also say what fewer bytes would leave out of band; plans a dozen times.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanOptions:
+    """
+    What was given for the options that all plans share.
+
+    Parameters
+    ----------
+    output
+        Plan folder to write, or `None`.
+    output_format
+        How the result is printed.
+    quiet
+        Whether nothing is said on stderr.
+    given
+        The others by their names, which are those of `PlanRequest`.
+    shows_trade_off
+        Whether the same plan within caps is shown too.
+    sources
+        Where each came from: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
+        file) or ``DEFAULT``.
+    operation
+        Name of the command.
+    config
+        The file of ``--config``, where one was given.
+    """
+
+    output: Path | None
+    output_format: OutputFormat
+    quiet: bool
+    given: Mapping[str, Any]
+    shows_trade_off: bool = False
+    sources: Mapping[str, str] = field(default_factory=dict)
+    operation: str | None = None
+    config: "Config | None" = None
+
+    def raise_problems(self) -> None:
+        """
+        Refuse the file if anything is wrong with it.
+
+        Raises
+        ------
+        BadInputError
+            With every problem of it.
+        """
+        if self.config is not None:
+            self.config.raise_problems()
+
+    @contextmanager
+    def named_by_source(self) -> Iterator[None]:
+        """Name in problems of options the file or the variable that gave them."""
+        try:
+            yield
+        except BadInputError as error:
+            problems = [self._named(problem) for problem in error.problems]
+            raise BadInputError(error.message, problems) from error
+
+    def _named(self, problem: InputProblem) -> InputProblem:
+        name = problem.place.removeprefix("--").replace("-", "_")
+        source = self.sources.get(name)
+        if problem.file != "command line" or source is None:
+            return problem
+        if source == "ENVIRONMENT":
+            variable = f"PLANNER_{name.upper()}"
+            return replace(problem, file="environment", place=variable)
+        if source == "DEFAULT_MAP" and self.config is not None:
+            place = self.config.of(self.operation)[name].place
+            return replace(problem, file=str(self.config.path), place=place)
+        return problem
+
+
+def _written(*, output: Output = None, config: ConfigFile = None) -> dict[str, Any]:
+    """Gather what is written, and read besides the cluster."""
+    return dict(locals())
+
+
+def _shown(
+    *,
+    trade_off: TradeOffOption = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> dict[str, Any]:
+    """Gather what is shown."""
+    return dict(locals())
+
+
+_GATHERERS = (_written, request_options, _shown, rule_options)
+
+
+def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Give a command the options that all plans share.
+
+    Parameters
+    ----------
+    command
+        Takes them as its last parameter, ``options``; what it declares before it
+        stays its own.
+
+    Returns
+    -------
+    What the command line calls, and reads the options from.
+    """
+    of_each = [parameters_of(gatherer) for gatherer in _GATHERERS]
+
+    @wraps(command)
+    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+        written, asked, shown, rules = (
+            {name: given.pop(name) for name in names} for names in of_each
+        )
+        sources = sources_of(context)
+        options = PlanOptions(
+            written["output"],
+            shown["output_format"],
+            shown["quiet"],
+            {**asked, **without_overruled(rules, sources)},
+            shows_trade_off=shown["trade_off"],
+            sources=sources,
+            operation=context.command.name,
+            config=context.meta.get(CONFIG_KEY),
+        )
+        command(**given, options=options)
+
+    return declare(call, command, *_GATHERERS, instead_of="options")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RequestOptions:
+    """
+    What was given for the options that every request of a plan has.
+
+    Parameters
+    ----------
+    given
+        By their names, which are those of `PlanRequest`.
+    sources
+        Where each came from, as of `PlanOptions`.
+    """
+
+    given: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+
+def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Give a command the options of requests alone, as its last parameter, ``asked``.
+
+    Parameters
+    ----------
+    command
+        Reads and writes in its own way, and says so in its own options.
+
+    Returns
+    -------
+    What the command line calls.
+    """
+    of_requests = parameters_of(request_options)
+    about_rules = parameters_of(rule_options)
+
+    @wraps(command)
+    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+        asked, rules = (
+            {name: given.pop(name) for name in names}
+            for names in (of_requests, about_rules)
+        )
+        sources = sources_of(context)
+        options = {**asked, **without_overruled(rules, sources)}
+        command(**given, asked=RequestOptions(given=options, sources=sources))
+
+    return declare(call, command, request_options, rule_options, instead_of="asked")
+
+
+def sources_of(context: typer.Context) -> dict[str, str]:
+    """Return where the value of each parameter came from."""
+    found = {name: context.get_parameter_source(name) for name in context.params}
+    return {name: source.name for name, source in found.items() if source is not None}

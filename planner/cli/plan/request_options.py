@@ -1,0 +1,232 @@
+"""Options of plans that their requests have by the same names."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import CapacityThreshold
+
+if TYPE_CHECKING:
+    from planner.options.plan_request import PlanRequest
+
+
+class Prefer(StrEnum):
+    """What counts when a plan is made."""
+
+    BYTES = "bytes"
+    MOVES = "moves"
+
+
+class Effort(StrEnum):
+    """How much work the search may do."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+    THOROUGH = "thorough"
+    EXACT = "exact"
+
+
+class CopyOrder(StrEnum):
+    """Which copies go first."""
+
+    SHORTEST = "shortest"
+    UNDER_REPLICATED = "under-replicated"
+    SMALL = "small"
+    LARGE = "large"
+    TOPIC = "topic"
+
+
+Band = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--band",
+        metavar="[RESOURCE=]FRACTION",
+        help="How far from its share a broker may be: 0.10, disk=0.05. Repeatable.",
+    ),
+]
+Resources = Annotated[
+    str | None,
+    typer.Option(
+        "--resources",
+        metavar="NAMES",
+        help="Which to balance: disk,in,out,cpu,replicas,leaders. Default: all known.",
+    ),
+]
+Topic = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="NAME", help="Only this topic. Repeatable."),
+]
+Topics = Annotated[
+    str | None,
+    typer.Option("--topics", metavar="REGEX", help="Only topics whose name matches."),
+]
+ExcludeTopics = Annotated[
+    str | None,
+    typer.Option("--exclude-topics", metavar="REGEX", help="Topics left as they are."),
+]
+Destinations = Annotated[
+    str | None,
+    typer.Option(
+        "--destination-broker-list", metavar="IDS", help="Only these get replicas."
+    ),
+]
+NoReplicas = Annotated[
+    str | None,
+    typer.Option(
+        "--exclude-brokers-for-replicas", metavar="IDS", help="These get no replicas."
+    ),
+]
+NoLeaders = Annotated[
+    str | None,
+    typer.Option(
+        "--exclude-brokers-for-leaders", metavar="IDS", help="These get no leaders."
+    ),
+]
+MaxMoves = Annotated[
+    int | None,
+    typer.Option("--max-moves", metavar="N", help="Copy at most so many replicas."),
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option("--max-bytes", metavar="SIZE", help="Copy at most so much: 2TB."),
+]
+MaxCrossRackBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-cross-rack-bytes",
+        metavar="SIZE",
+        help="Copy at most so much to another rack than the leader's: 500GB.",
+    ),
+]
+PreferOption = Annotated[
+    Prefer,
+    typer.Option("--prefer", help="Fewest bytes, or few moves as well."),
+]
+MoveCost = Annotated[
+    str | None,
+    typer.Option(
+        "--move-cost-bytes",
+        metavar="SIZE",
+        help="Price of a move, on top of its bytes.",
+    ),
+]
+TopicSlack = Annotated[
+    int,
+    typer.Option(
+        "--topic-slack",
+        metavar="N",
+        min=0,
+        help="Replicas of a topic above a broker's share of it that are no harm.",
+    ),
+]
+TransientDisk = Annotated[
+    bool,
+    typer.Option(
+        "--transient-disk/--no-transient-disk",
+        help="Count what leaves a disk there too until all is copied.",
+    ),
+]
+DeadlineOption = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        metavar="SECONDS",
+        help="End the search by then; another run may find another plan.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Waves = Annotated[
+    bool,
+    typer.Option(
+        "--waves/--no-waves", help="Also cut the plan into waves that are safe each."
+    ),
+]
+MaxMovesIn = Annotated[
+    int | None,
+    typer.Option("--max-moves-in", min=1, help="Copies a broker gets in a wave: 5."),
+]
+MaxMovesOut = Annotated[
+    int | None,
+    typer.Option("--max-moves-out", min=1, help="Copies a broker sends in a wave: 5."),
+]
+MaxMovesPerBroker = Annotated[
+    int | None,
+    typer.Option(
+        "--max-moves-per-broker", min=1, help="Copies in and out of a broker together."
+    ),
+]
+MaxMovesPerPartition = Annotated[
+    int | None,
+    typer.Option(
+        "--max-moves-per-partition",
+        min=1,
+        help="Replicas a partition gets in a wave: 1.",
+    ),
+]
+Bandwidth = Annotated[
+    str | None,
+    typer.Option(
+        "--bandwidth",
+        metavar="RATE",
+        help="What a broker may copy: 50MB/s, by default.",
+    ),
+]
+WaveOrder = Annotated[
+    CopyOrder | None,
+    typer.Option("--order", help="Which copies go first, where caps allow a choice."),
+]
+EffortOption = Annotated[
+    Effort, typer.Option("--effort", help="How much work the search may do.")
+]
+
+
+def request_options(
+    *,
+    band: Band = None,
+    resources: Resources = None,
+    capacity_threshold: CapacityThreshold = None,
+    topic: Topic = None,
+    topics: Topics = None,
+    exclude_topics: ExcludeTopics = None,
+    destination_broker_list: Destinations = None,
+    exclude_brokers_for_replicas: NoReplicas = None,
+    exclude_brokers_for_leaders: NoLeaders = None,
+    max_moves: MaxMoves = None,
+    max_bytes: MaxBytes = None,
+    max_cross_rack_bytes: MaxCrossRackBytes = None,
+    prefer: PreferOption = Prefer.BYTES,
+    move_cost_bytes: MoveCost = None,
+    effort: EffortOption = Effort.NORMAL,
+    seed: Seed = 1,
+    topic_slack: TopicSlack = 2,
+    transient_disk: TransientDisk = False,
+    deadline: DeadlineOption = None,
+    waves: Waves = False,
+    max_moves_in: MaxMovesIn = None,
+    max_moves_out: MaxMovesOut = None,
+    max_moves_per_broker: MaxMovesPerBroker = None,
+    max_moves_per_partition: MaxMovesPerPartition = None,
+    bandwidth: Bandwidth = None,
+    order: WaveOrder = None,
+) -> dict[str, Any]:
+    """Gather the options that all plans share, by the names of `PlanRequest`."""
+    return dict(locals())
+
+
+def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
+    """Return a request of what the command line gave, by the names of its fields."""
+    from planner.options.operation_options import OWN_NAMES, OwnOptions
+    from planner.options.plan_request import PlanRequest
+    from planner.options.rule_options import RULE_NAMES, rule_request
+
+    for name in ("band", "capacity_threshold", "topic"):
+        given[name] = tuple(given[name] or ())
+    given["effort"] = str(given["effort"])
+    given["order"] = None if given["order"] is None else str(given["order"])
+    given["prefer"] = str(given["prefer"])
+    own = {name: given.pop(name) for name in OWN_NAMES & given.keys()}
+    rules = {name: given.pop(name) for name in RULE_NAMES & given.keys()}
+    return PlanRequest(
+        goal=goal, own=OwnOptions(**own), rules=rule_request(rules), **given
+    )

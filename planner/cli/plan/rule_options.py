@@ -1,0 +1,279 @@
+"""Options of plans about their rules."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.common.fractions import fraction
+
+
+class RackRule(StrEnum):
+    """How many replicas of a partition a rack may hold."""
+
+    DISTRIBUTION = "distribution"
+    STRICT = "strict"
+    OFF = "off"
+
+
+class Preset(StrEnum):
+    """Rules and limits of another tool."""
+
+    CRUISE_CONTROL = "cruise-control"
+
+
+Rules = Annotated[
+    Preset | None,
+    typer.Option("--rules", help="The default goals of another tool, with its limits."),
+]
+RackRuleOption = Annotated[
+    RackRule | None,
+    typer.Option(
+        "--rack-rule",
+        help="As even as racks allow (default), one replica per rack, or none.",
+    ),
+]
+RackMap = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rack-map",
+        metavar="FROM=TO|FILE",
+        help="Take a rack for another; or a file of such lines. Repeatable.",
+    ),
+]
+BrokerSet = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--broker-set",
+        metavar="REGEX=SET",
+        help="Topics that match live on this set alone; others where most of them "
+        "lies, as all do if brokers have sets; off: sets do not count. Repeatable.",
+    ),
+]
+TopicsApart = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics-apart",
+        metavar="REGEX=REGEX",
+        help="No broker holds topics of both, or of two of several. Repeatable.",
+    ),
+]
+TopicsTogether = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics-together",
+        metavar="REGEX",
+        help="Partition n of all topics that match has the same brokers, in the same "
+        "order. Repeatable.",
+    ),
+]
+KeepTopics = Annotated[
+    str | None,
+    typer.Option(
+        "--keep-topics", metavar="REGEX", help="Replicas stay; leaders may change."
+    ),
+]
+KeepLeaders = Annotated[
+    str | None,
+    typer.Option(
+        "--keep-leaders",
+        metavar="REGEX",
+        help="Leaders stay, unless their replica must go; followers may move.",
+    ),
+]
+LocalityScoped = Annotated[
+    bool,
+    typer.Option(
+        "--locality-scoped/--no-locality-scoped", help="Replicas stay in their racks."
+    ),
+]
+OnlyOverThreshold = Annotated[
+    bool,
+    typer.Option(
+        "--only-over-threshold/--no-only-over-threshold",
+        help="Relieve brokers over a capacity threshold, and do no more.",
+    ),
+]
+OnlyTrades = Annotated[
+    bool,
+    typer.Option(
+        "--only-trades/--no-only-trades",
+        help="Brokers trade replicas: each keeps as many as it has.",
+    ),
+]
+HostThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host-capacity-threshold",
+        metavar="RESOURCE=FRACTION",
+        help="What brokers of one host may use together of what they have. Repeatable.",
+    ),
+]
+LowUtilization = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--low-utilization",
+        metavar="RESOURCE=FRACTION",
+        help="Do not balance a resource of which less is used. Repeatable.",
+    ),
+]
+MaxReplicas = Annotated[
+    int | None,
+    typer.Option(
+        "--max-replicas-per-broker", metavar="N", help="Most replicas of any broker."
+    ),
+]
+PotentialOut = Annotated[
+    bool,
+    typer.Option(
+        "--potential-out/--no-potential-out",
+        help="Keep out under its threshold if a broker led all it holds; soft.",
+    ),
+]
+LeaderIn = Annotated[
+    bool,
+    typer.Option(
+        "--leader-in/--no-leader-in",
+        help="Keep what producers write to leaders near its mean; soft.",
+    ),
+]
+EvenPositions = Annotated[
+    bool,
+    typer.Option(
+        "--even-positions/--no-even-positions",
+        help="Brokers stand first, second, … in lists equally often; soft.",
+    ),
+]
+SpreadTopics = Annotated[
+    str | None,
+    typer.Option(
+        "--spread-topics",
+        metavar="REGEX",
+        help="Spread replicas of each over all brokers, by count; 32 at most; soft.",
+    ),
+]
+SpreadTopicLeaders = Annotated[
+    str | None,
+    typer.Option(
+        "--spread-topic-leaders",
+        metavar="REGEX",
+        help="The same of their leaders; soft.",
+    ),
+]
+SpreadBand = Annotated[
+    float | None,
+    typer.Option(
+        "--spread-band",
+        metavar="FRACTION",
+        parser=fraction(),
+        help="How far from its mean a topic's number may be.  [default: 1.8]",
+    ),
+]
+SpreadGap = Annotated[
+    str | None,
+    typer.Option(
+        "--spread-gap",
+        metavar="LEAST-MOST",
+        help="Least and most replicas, or leaders, that this is.  [default: 2-40]",
+    ),
+]
+MinTopicLeaders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--min-topic-leaders",
+        metavar="REGEX=N",
+        help="Every broker leads so many of each; 32 topics at most; soft. Repeatable.",
+    ),
+]
+Soft = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--soft",
+        metavar="RULE",
+        help="A rule that gives way where a plan cannot keep all: rack, capacity, "
+        "host, max-replicas, broker-set, topics-apart, topics-together, "
+        "locality-scoped, max-moves, max-bytes, ... Repeatable, the first gives way "
+        "first.",
+    ),
+]
+Hard = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hard",
+        metavar="GOAL",
+        help="A goal without which there is no plan (exit 4): bands, band-disk, "
+        "leader-in, spread-topics, min-topic-leaders, ... Repeatable.",
+    ),
+]
+CpuWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cpu-weight",
+        metavar="NAME=CORES",
+        help="Cores per MB/s, to estimate cpu: leader_in, leader_out, follower_in. "
+        "Repeatable.",
+    ),
+]
+
+
+def rule_options(
+    *,
+    rules: Rules = None,
+    rack_rule: RackRuleOption = None,
+    rack_map: RackMap = None,
+    broker_set: BrokerSet = None,
+    topics_apart: TopicsApart = None,
+    topics_together: TopicsTogether = None,
+    keep_topics: KeepTopics = None,
+    keep_leaders: KeepLeaders = None,
+    locality_scoped: LocalityScoped = False,
+    only_over_threshold: OnlyOverThreshold = False,
+    only_trades: OnlyTrades = False,
+    host_capacity_threshold: HostThreshold = None,
+    low_utilization: LowUtilization = None,
+    max_replicas_per_broker: MaxReplicas = None,
+    potential_out: PotentialOut = False,
+    leader_in: LeaderIn = False,
+    even_positions: EvenPositions = False,
+    spread_topics: SpreadTopics = None,
+    spread_topic_leaders: SpreadTopicLeaders = None,
+    spread_band: SpreadBand = None,
+    spread_gap: SpreadGap = None,
+    min_topic_leaders: MinTopicLeaders = None,
+    soft: Soft = None,
+    hard: Hard = None,
+    cpu_weight: CpuWeight = None,
+) -> dict[str, Any]:
+    """Gather the options about rules; its signature is their list."""
+    return dict(locals())
+
+
+def without_overruled(
+    given: dict[str, Any], sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """
+    Return options in which no rule is both soft and hard by different sources.
+
+    Parameters
+    ----------
+    given
+        What `rule_options` gathered.
+    sources
+        Where each came from. The line goes before the environment, which goes before
+        the file; what is named as both by one of them stays for the reader to refuse.
+    """
+    rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}
+    soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))
+    if soft == hard or not given["soft"] or not given["hard"]:
+        return given
+    from placement.draft.soft_rules import HARD, SOFT
+
+    weak, strong = ("soft", "hard") if hard > soft else ("hard", "soft")
+    members = {**SOFT, **HARD}
+    taken = {one for name in given[strong] for one in members.get(name, (name,))}
+    kept = []
+    for name in given[weak]:
+        rest = [one for one in members.get(name, (name,)) if one not in taken]
+        kept += [name] if len(rest) == len(members.get(name, (name,))) else rest
+    return {**given, weak: kept}

@@ -1,0 +1,5 @@
+"""
+The `snapshot` commands: show, import, live and synth.
+
+Imports `cli.common`.
+"""

@@ -1,0 +1,148 @@
+"""`snapshot live`: a snapshot of a running cluster; it changes nothing there."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    Quiet,
+    SnapshotOutput,
+)
+from planner.cli.common.output import print_json, print_words
+
+if TYPE_CHECKING:
+    from planner.snapshot.document import Snapshot
+
+SampleSeconds = Annotated[
+    float,
+    typer.Option(
+        "--sample-seconds",
+        min=0,
+        max=86_400,
+        help="Seconds between two looks that byte rates are estimated from; 0: none.",
+    ),
+]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--resolve",
+        metavar="ADVERTISED=REAL",
+        help="Reach the listener advertised as host:port at another one.",
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        "--timeout",
+        min=0.1,
+        max=3600,
+        help="Seconds to reach the cluster, and for each of its answers.",
+    ),
+]
+AllowPartial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-partial", help="Go on where the user may not see everything."
+    ),
+]
+
+
+def _summary(snapshot: "Snapshot", output: Path, notes: list[str]) -> dict[str, Any]:
+    return {
+        "snapshot": str(output),
+        "cluster_id": snapshot.cluster_id,
+        "taken_at": snapshot.taken_at,
+        "brokers": snapshot.brokers.num_rows,
+        "topics": snapshot.topics.num_rows,
+        "partitions": snapshot.partitions.num_rows,
+        "rates": snapshot.rates,
+        "notes": notes,
+    }
+
+
+def live(
+    *,
+    output: SnapshotOutput,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    sample_seconds: SampleSeconds = 10.0,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """
+    Take a snapshot of a running cluster; read-only.
+
+    Rates are an estimate from two looks: they hold for these seconds alone, and
+    what consumers read is not known to brokers' admin protocol.
+
+    Example: kafka-planner snapshot live --bootstrap-server k1:9092 -o prod.json
+    """
+    from planner.kafka.client.client_session import open_cluster
+    from planner.kafka.read.live_snapshot import take_snapshot
+
+    _check_output(output)
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        if not quiet:
+            print_words(f"note: {text}")
+
+    client = open_cluster(
+        bootstrap_server,
+        command_config,
+        resolve=resolve or (),
+        timeout_s=timeout,
+        note=note,
+    )
+    with client:
+        snapshot = take_snapshot(
+            client,
+            sample_seconds=sample_seconds,
+            allow_partial=allow_partial,
+            note=note,
+        )
+    from planner.snapshot.files import write_snapshot
+
+    write_snapshot(snapshot, output)
+    summary = _summary(snapshot, output, notes)
+    if output_format is OutputFormat.JSON:
+        print_json(summary)
+    elif not quiet:
+        print_words(_sentence(summary))
+
+
+def _check_output(output: Path) -> None:
+    """Make sure that the snapshot may be written; loads its library only if need be."""
+    try:
+        is_free = not os.path.lexists(output)
+    except ValueError:  # no name of a file at all
+        is_free = False
+    if not is_free:
+        from planner.snapshot.files import check_output
+
+        check_output(output)
+
+
+def _sentence(summary: dict[str, Any]) -> str:
+    rates = summary["rates"]
+    estimate = f"in rates over {rates['window_s']:g} s, an estimate" if rates else ""
+    return (
+        f"{summary['snapshot']}: cluster {summary['cluster_id']}, "
+        f"{summary['brokers']} brokers, {summary['topics']} topics, "
+        f"{summary['partitions']} partitions; {estimate or 'no rates'}"
+    )
+
+
+def add_to(snapshot_app: typer.Typer) -> None:
+    """Add `live` to the commands below `snapshot`."""
+    snapshot_app.command("live")(live)
