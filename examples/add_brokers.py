@@ -14,7 +14,7 @@ from placement.draft.draft import Settings
 from placement.model.load import Resource
 from placement.operations import AddBrokers
 from placement.planning.plan import plan
-from planner.snapshot.document import Snapshot
+from planner.snapshot.snapshot_document import Snapshot
 
 cluster = Snapshot.from_document(
     {

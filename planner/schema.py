@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def _snapshot() -> dict[str, Any]:
-    from planner.snapshot.records import snapshot_schema
+    from planner.snapshot.tables.snapshot_records import snapshot_schema
 
     return snapshot_schema()
 
@@ -56,13 +56,13 @@ def _explain() -> dict[str, Any]:
 
 
 def _group() -> dict[str, Any]:
-    from planner.group.records import GroupRecord
+    from planner.group.group_records import GroupRecord
 
     return GroupRecord.model_json_schema()
 
 
 def _group_assignment() -> dict[str, Any]:
-    from planner.group.documents import GroupAssignmentRecord
+    from planner.group.group_answers import GroupAssignmentRecord
 
     return GroupAssignmentRecord.model_json_schema()
 
@@ -83,7 +83,7 @@ def _group_show(name: str) -> dict[str, Any]:
 
 
 def _group_what_if(name: str) -> dict[str, Any]:
-    from planner.group.what_if_records import EventsRecord, WhatIfRecord
+    from planner.group.what_if.what_if_records import EventsRecord, WhatIfRecord
 
     models: dict[str, type[BaseModel]] = {
         "group-events": EventsRecord,
@@ -93,13 +93,13 @@ def _group_what_if(name: str) -> dict[str, Any]:
 
 
 def _scenarios() -> dict[str, Any]:
-    from planner.what_if.records import ScenariosRecord
+    from planner.what_if.changes.scenario_records import ScenariosRecord
 
     return ScenariosRecord.model_json_schema()
 
 
 def _what_if() -> dict[str, Any]:
-    from planner.what_if.answer import WhatIfRecord
+    from planner.what_if.what_if_answer import WhatIfRecord
 
     return WhatIfRecord.model_json_schema()
 

@@ -51,4 +51,4 @@ ASSIGNORS: Sequence[Assignor] = (
     HashRoundRobin(),
     Random(),
 )
-"""All of Kafka's; ours is `assignment.balanced`."""
+"""All of Kafka's; ours is `assignment.balanced.balanced_assignor`."""

@@ -12,7 +12,7 @@ from assignment.assignors.order import (
 )
 from assignment.assignors.roundrobin import deal_singly
 from assignment.group import Group
-from assignment.java import string_hash
+from assignment.java_orders import string_hash
 from assignment.outcome import Assignment
 from placement.kafka_java.java_maps import compare_key
 

@@ -1,7 +1,7 @@
 """Which partitions the general sticky algorithm has moved so far."""
 
 from assignment.group import Group
-from assignment.java import HashSet, topic_partition_hash
+from assignment.java_orders import HashSet, topic_partition_hash
 
 Pair = tuple[int, int]
 

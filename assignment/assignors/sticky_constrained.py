@@ -14,7 +14,7 @@ from assignment.assignors.claims import Claims
 from assignment.assignors.order import RowArray, partitions_by_topic, topics_by_name
 from assignment.assignors.racks import Racks, look_at_racks
 from assignment.group import ABSENT, BoolArray, Group, IndexArray
-from assignment.java import ranks
+from assignment.java_orders import ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from assignment.assignors.order import partitions_by_topic
 from assignment.assignors.racks import look_at_racks
 from assignment.assignors.sticky_constrained import Given
 from assignment.group import ABSENT, DEFAULT_GENERATION, BoolArray, Group
-from assignment.java import ranks
+from assignment.java_orders import ranks
 
 
 def assign_general(group: Group, claims: Claims) -> Given:

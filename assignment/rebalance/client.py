@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from assignment.making import MemberSpec
+from assignment.make_group import MemberSpec
 from assignment.rebalance.timers import Timers
 
 

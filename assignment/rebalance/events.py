@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assignment.making import MemberSpec
+from assignment.make_group import MemberSpec
 
 FOREVER = None
 """For so long does a member stay away that does not come back."""

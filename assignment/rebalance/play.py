@@ -9,7 +9,7 @@ import numpy as np
 
 from assignment.assignors import Assignor
 from assignment.group import ABSENT, BoolArray, IndexArray, RateArray
-from assignment.making import MemberSpec, TopicSpec
+from assignment.make_group import MemberSpec, TopicSpec
 from assignment.rebalance.classic import Classic
 from assignment.rebalance.client import Client
 from assignment.rebalance.consumer import Consumer

@@ -10,8 +10,8 @@ import numpy as np
 
 from assignment.assignors import Assignor
 from assignment.group import ABSENT, NOT_SENT, Group, IndexArray
-from assignment.java import hash_map_order
-from assignment.making import MemberSpec, TopicSpec, make_group, matches
+from assignment.java_orders import hash_map_order
+from assignment.make_group import MemberSpec, TopicSpec, make_group, matches
 from assignment.outcome import Assignment
 from assignment.rebalance.client import Client
 from assignment.rebalance.course import Saying, Step

@@ -23,20 +23,20 @@ from planner.sizing.make import size as answer_to
 from planner.sizing.screen import size_screen
 from planner.sizing.types import read_types, understand_types
 from planner.snapshot import Snapshot
-from planner.snapshot.problems import problem
-from planner.what_if.answer import to_document
-from planner.what_if.growth import Rates, parse_growth, trend_rates
-from planner.what_if.make import (
+from planner.snapshot.tables.snapshot_problems import problem
+from planner.what_if.growth_trends import read_trends
+from planner.what_if.play_scenarios import (
     Player,
     WhatIf,
     WhatIfRequest,
     read_wishes,
 )
-from planner.what_if.make import what_if as play
-from planner.what_if.read import ScenariosFile, read_scenarios, understand
+from planner.what_if.play_scenarios import what_if as play
 from planner.what_if.scenarios import Scenario
-from planner.what_if.screen import table_lines
-from planner.what_if.trends import read_trends
+from planner.what_if.scenarios_file import ScenariosFile, read_scenarios, understand
+from planner.what_if.topic_growth import Rates, parse_growth, trend_rates
+from planner.what_if.what_if_answer import to_document
+from planner.what_if.what_if_screen import table_lines
 
 AnyScenarios = Mapping[str, Any] | str | PathLike[str]
 """A scenarios file, or what one says as a dictionary."""

@@ -18,7 +18,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
 from planner.errors import BadInputError, InputProblem
-from planner.units import parse_fraction
+from planner.text.units import parse_fraction
 
 if TYPE_CHECKING:
     from placement.check import Finding

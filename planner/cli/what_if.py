@@ -21,8 +21,8 @@ from planner.cli.common.replay_options import options_again
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
-    from planner.what_if.growth import Rates
-    from planner.what_if.make import WhatIf
+    from planner.what_if.play_scenarios import WhatIf
+    from planner.what_if.topic_growth import Rates
 
 ScenariosArgument = Annotated[
     Path, typer.Argument(metavar="SCENARIOS", help="Scenarios, TOML.")
@@ -103,10 +103,10 @@ def what_if(
     Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.what_if.folder import check_output
-    from planner.what_if.make import WhatIfRequest, read_wishes
-    from planner.what_if.make import what_if as play
-    from planner.what_if.read import only, read_scenarios
+    from planner.what_if.play_scenarios import WhatIfRequest, read_wishes
+    from planner.what_if.play_scenarios import what_if as play
+    from planner.what_if.scenario_folders import check_output
+    from planner.what_if.scenarios_file import only, read_scenarios
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -133,7 +133,7 @@ def what_if(
         output=output,
     )
     if output_format is OutputFormat.JSON:
-        from planner.what_if.answer import to_document
+        from planner.what_if.what_if_answer import to_document
 
         print_json(to_document(found, now=datetime.now(UTC)))
     else:
@@ -143,7 +143,7 @@ def what_if(
 
 
 def _print_screen(found: "WhatIf", words: list[str]) -> None:
-    from planner.what_if.screen import what_if_screen
+    from planner.what_if.what_if_screen import what_if_screen
 
     now = datetime.now(UTC)
     typer.echo("\n".join(what_if_screen(found, words, now=now)))
@@ -182,7 +182,7 @@ def read_growth_option(text: str | None) -> "Rates | None":
     BadInputError
         If the text says none.
     """
-    from planner.what_if.growth import parse_growth
+    from planner.what_if.topic_growth import parse_growth
 
     if text is None:
         return None
@@ -203,7 +203,7 @@ def growth_of(
     BadInputError
         If the option says none, or the trends are none; or both are given.
     """
-    from planner.what_if.trends import read_trends
+    from planner.what_if.growth_trends import read_trends
 
     if trends is None:
         return read_growth_option(growth)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from placement.model.cluster import ClusterState
-from planner.snapshot.document import Snapshot
+from planner.snapshot.snapshot_document import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,12 @@ from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
-from planner.age import age_s
 from planner.failures.controllers import any_broker, any_rack, voters_of
 from planner.failures.request import FailuresWishes
 from planner.failures.sources import no_source
 from planner.progress import stage
-from planner.snapshot.document import Snapshot
+from planner.snapshot.snapshot_document import Snapshot
+from planner.text.data_age import age_s
 from planner.text.document_numbers import rounded
 
 PAIRED = (DomainKind.BROKER, DomainKind.RACK, DomainKind.LOG_DIR)

@@ -13,10 +13,10 @@ from placement.failures.controller_events import Loss
 from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
 from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
-from planner.near import near
 from planner.options.option_reader import parse_broker_list
-from planner.snapshot.document import Snapshot
-from planner.units import parse_rate
+from planner.snapshot.snapshot_document import Snapshot
+from planner.text.suggest import near
+from planner.text.units import parse_rate
 
 UNCLEAN = "unclean.leader.election.enable"
 ELR_FEATURE = "eligible.leader.replicas.version"

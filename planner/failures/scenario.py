@@ -24,13 +24,13 @@ from placement.failures.rebuilt_use import levels_after
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource
-from planner.age import age_s
 from planner.failures.carried import binding, busiest, count_over, on_return
 from planner.failures.controllers import keeps_majority, voters_of
 from planner.failures.everything import HELD, knows, notes_of
 from planner.failures.request import FailuresWishes
 from planner.failures.sources import no_source
-from planner.snapshot.document import Snapshot
+from planner.snapshot.snapshot_document import Snapshot
+from planner.text.data_age import age_s
 from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 

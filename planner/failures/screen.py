@@ -13,7 +13,6 @@ from placement.failures.partition_health import health_of
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
-from planner.age import age_text
 from planner.failures.everything import (
     EveryFailure,
     fraction_document,
@@ -23,8 +22,9 @@ from planner.failures.everything import (
 )
 from planner.failures.request import FailuresWishes
 from planner.failures.sources import no_source_lines
-from planner.snapshot.document import Snapshot
+from planner.snapshot.snapshot_document import Snapshot
 from planner.status.head import head_of
+from planner.text.data_age import age_text
 from planner.text.format import (
     bytes_text,
     command_lines,

@@ -14,7 +14,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.commits import TABLES, Commit, Key, Visible, commit_name, time_text
 from planner.fleet.store import FileSink, Store
 from planner.fleet.tables import snapshot_tables
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot

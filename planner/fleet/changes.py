@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from placement.model.cluster import BoolArray
 from planner.errors import BadInputError
-from planner.snapshot.columns import ArrowTable
-from planner.snapshot.rows import Rows
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.table_rows import Rows
 
 Tables = Mapping[str, ArrowTable]
 Ints = npt.NDArray[np.int64]

@@ -16,7 +16,7 @@ from placement.sizing.demand.broker_demand import SIZED, Wanted, demand_of, flee
 from placement.sizing.fewest_brokers import MOST_BROKERS, least_brokers
 from planner.fleet.crossing import crossing_bytes_per_s
 from planner.fleet.prices import FleetPrices
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.what_if.prices import GB, SECONDS, Prices
 
 Tags = Mapping[str, str]

@@ -22,7 +22,7 @@ from planner.errors import BadInputError
 from planner.fleet.costs import COST_FIELDS, OWNER, cost_columns
 from planner.fleet.crossing import crossing_bytes_per_s
 from planner.fleet.prices import FleetPrices
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 REFUSED = "refused"
 FAILED = "failed"

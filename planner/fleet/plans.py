@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
 from planner.options.plan_request import PlanRequest
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 if TYPE_CHECKING:
     from placement.check import Finding

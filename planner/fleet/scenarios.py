@@ -15,16 +15,16 @@ import pyarrow as pa
 
 from planner.fleet.plans import SCHEMA as PLANS
 from planner.fleet.plans import hash_of, plan_columns, reason_of
-from planner.what_if.growth import parse_growth
-from planner.what_if.make import Played, Player, WhatIfRequest, read_wishes
-from planner.what_if.read import (
+from planner.what_if.play_scenarios import Played, Player, WhatIfRequest, read_wishes
+from planner.what_if.scenarios_file import (
     above_of,
     chain_of,
     list_scenarios,
     parse_scenarios,
     understand,
 )
-from planner.what_if.screen import reasons_of
+from planner.what_if.topic_growth import parse_growth
+from planner.what_if.what_if_screen import reasons_of
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from planner.errors import BadInputError
-from planner.snapshot.columns import TABLES, ArrowTable
 from planner.snapshot.parquet_folder import HEADER_FILE
-from planner.snapshot.problems import problem, refuse
+from planner.snapshot.tables.snapshot_columns import TABLES, ArrowTable
+from planner.snapshot.tables.snapshot_problems import problem, refuse
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -89,7 +89,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     BadInputError
         If it is not a snapshot folder.
     """
-    from planner.snapshot.json_columns import validate_header
+    from planner.snapshot.formats.json_columns import validate_header
 
     path = folder / HEADER_FILE
     try:

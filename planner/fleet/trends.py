@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.model.cluster import RateArray
 from placement.score.load_trend import days_until, growth_of
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 PLACE = ("level", "rack", "broker", "log_dir", "topic", "resource")
 NEEDED = ("cluster_id", "taken_at", *PLACE, "brokers", "load", "capacity", "total")

@@ -1,6 +1,6 @@
 """What `group show` prints, for its JSON Schema."""
 
-from planner.group.records import Record
+from planner.group.group_records import Record
 
 
 class ShownTopicRecord(Record):

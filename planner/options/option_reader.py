@@ -7,7 +7,7 @@ from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from planner.errors import BadInputError, InputProblem
-from planner.units import parse_bytes, parse_fraction, parse_rate
+from planner.text.units import parse_bytes, parse_fraction, parse_rate
 
 WIDEST_BAND = 10
 MOST_MOVES = 2**62

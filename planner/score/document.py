@@ -14,7 +14,7 @@ from placement.score.hot_spots import HotSpot
 from placement.score.known_loads import known_dir_loads, known_rack_loads, known_spread
 from planner.plan.documents.plan_document import score_document as placement_document
 from planner.score.make import Scored
-from planner.snapshot.columns import LOG_DIR_STATES
+from planner.snapshot.tables.snapshot_columns import LOG_DIR_STATES
 from planner.text.document_numbers import rounded
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from placement.draft.draft import Settings
 from placement.score import ClusterScore, score_cluster
-from planner.age import age_s
 from planner.options.broker_sets import OFF
 from planner.options.plan_request import PlanRequest, read_request
 from planner.options.rule_options import RuleRequest
@@ -14,6 +13,7 @@ from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.status.find import Status, status_of
+from planner.text.data_age import age_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

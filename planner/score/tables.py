@@ -33,10 +33,10 @@ from placement.score.known_loads import (
 )
 from placement.score.level_loads import TopicLevel
 from planner.errors import BadInputError, InputProblem
-from planner.interrupts import interrupts_wait
+from planner.io.interrupts import interrupts_wait
 from planner.score.document import rack_brokers, score_document
 from planner.score.make import Scored
-from planner.snapshot.columns import ArrowArray, ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
 
 SCORES = "scores"
 DOCUMENTS_NAME = "scores.json"

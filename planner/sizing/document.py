@@ -14,12 +14,12 @@ from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import Sizing, headroom
 from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
-from planner.age import age_s
 from planner.plan.documents.check_records import Int32, Record
 from planner.sizing.make import SizeAnswer, wished_losses
+from planner.text.data_age import age_s
 from planner.text.document_numbers import rounded
-from planner.what_if.answer import UsesRecord
-from planner.what_if.document import assumptions_document
+from planner.what_if.what_if_answer import UsesRecord
+from planner.what_if.what_if_document import assumptions_document
 
 
 def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:

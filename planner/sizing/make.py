@@ -24,16 +24,21 @@ from placement.sizing.demand.broker_demand import Wanted
 from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.request import election_rules
-from planner.near import near
 from planner.plan.kafka_files.reassignment_columns import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
-from planner.snapshot.problems import problem
-from planner.what_if.changer import Context
-from planner.what_if.growth import Rates
-from planner.what_if.make import Player, WhatIfRequest, WhatIfWishes, read_wishes
-from planner.what_if.names import NameReader
-from planner.what_if.read import ScenariosFile, read_scenarios
+from planner.snapshot.tables.snapshot_problems import problem
+from planner.text.suggest import near
+from planner.what_if.changes.change_context import Context
+from planner.what_if.changes.scenario_names import NameReader
+from planner.what_if.play_scenarios import (
+    Player,
+    WhatIfRequest,
+    WhatIfWishes,
+    read_wishes,
+)
+from planner.what_if.scenarios_file import ScenariosFile, read_scenarios
+from planner.what_if.topic_growth import Rates
 
 SURVIVES = ("broker", "rack")
 OTHER_WORDS = ("both", "nothing")

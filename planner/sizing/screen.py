@@ -13,9 +13,9 @@ from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import headroom
 from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS
-from planner.age import age_text
 from planner.sizing.document import left_out, removable, unsized
 from planner.sizing.make import SizeAnswer
+from planner.text.data_age import age_text
 from planner.text.format import (
     bytes_text,
     command_lines,

@@ -10,10 +10,10 @@ from pydantic import Field, ValidationError
 from placement.sizing.broker_kinds import BrokerKind
 from placement.sizing.demand.broker_demand import capacity_of
 from planner.errors import BadInputError, InputProblem
-from planner.snapshot.problems import problem
-from planner.toml_records import read_toml, shape_problems
-from planner.what_if.amounts import Bytes, Rate
-from planner.what_if.records import Count, Name, Record
+from planner.io.toml_records import read_toml, shape_problems
+from planner.snapshot.tables.snapshot_problems import problem
+from planner.what_if.changes.amounts import Bytes, Rate
+from planner.what_if.changes.scenario_records import Count, Name, Record
 
 SEE_SCHEMA = "see 'kafka-planner schema broker-types'"
 

@@ -21,7 +21,7 @@ from placement.model.cluster import (
     Topics,
     sum_rows,
 )
-from planner.snapshot.columns import (
+from planner.snapshot.tables.snapshot_columns import (
     BROKER_STATES,
     LOG_DIR_STATES,
     STORAGES,
@@ -29,7 +29,7 @@ from planner.snapshot.columns import (
     ArrowArray,
     ArrowTable,
 )
-from planner.snapshot.facts import MIN_ISR
+from planner.snapshot.tables.table_facts import MIN_ISR
 
 
 def tables_of(state: ClusterState, min_isr: str = "1") -> dict[str, ArrowTable]:

@@ -16,18 +16,18 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
-from planner.snapshot.columns import (
+from planner.snapshot.formats.foreign_tables import cast_tables
+from planner.snapshot.tables.snapshot_columns import (
     LOG_DIRS,
     TABLES,
     TOPICS,
     ArrowTable,
     TableColumns,
 )
-from planner.snapshot.problems import problem, refuse
-from planner.snapshot.tables import cast_tables
+from planner.snapshot.tables.snapshot_problems import problem, refuse
 
 if TYPE_CHECKING:
-    from planner.snapshot.document import Snapshot
+    from planner.snapshot.snapshot_document import Snapshot
 
 HEADER_FILE = "snapshot.json"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -52,7 +52,7 @@ def read_folder(folder: Path) -> "Snapshot":
     OSError
         If it cannot be read.
     """
-    from planner.snapshot.document import Snapshot
+    from planner.snapshot.snapshot_document import Snapshot
 
     file = str(folder)
     header, problems = _read_header(folder)
@@ -83,8 +83,8 @@ def _strangers(folder: Path) -> Iterator[Path]:
 
 
 def _read_header(folder: Path) -> tuple[dict[str, object], list[InputProblem]]:
-    from planner.snapshot.json_columns import validate_header
-    from planner.snapshot.json_file import parse_json
+    from planner.snapshot.formats.json_columns import validate_header
+    from planner.snapshot.formats.json_file import parse_json
 
     path = folder / HEADER_FILE
     if not path.is_file():
@@ -199,7 +199,7 @@ def write_folder(snapshot: "Snapshot", folder: Path) -> None:
     """Write a snapshot into a folder that exists and is empty."""
     from pyarrow import parquet
 
-    from planner.snapshot.records import FORMAT, VERSION
+    from planner.snapshot.tables.snapshot_records import FORMAT, VERSION
 
     head = {"format": FORMAT, "version": VERSION, **snapshot.header()}
     text = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False)

@@ -7,7 +7,6 @@ from typing import Any
 
 from placement.model.cluster import ABSENT
 from placement.status import Leaderless, TopicTroubles
-from planner.age import age_s
 from planner.plan.kafka_files.reassignment_file import format_reassignment
 from planner.status.find import Status
 from planner.status.impossible import fact_text, likely_wrong
@@ -37,6 +36,7 @@ from planner.status.words import (
     unplaced_brokers,
     unplaced_text,
 )
+from planner.text.data_age import age_s
 
 Document = dict[str, Any]
 

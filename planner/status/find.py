@@ -7,8 +7,8 @@ import numpy as np
 
 from placement.model.cluster import BoolArray, ClusterState
 from placement.status import Troubles, find_troubles
-from planner.snapshot.document import Snapshot
-from planner.snapshot.rows import as_array
+from planner.snapshot.snapshot_document import Snapshot
+from planner.snapshot.tables.table_rows import as_array
 from planner.status.quorum import QuorumStatus, quorum_of
 from planner.status.unknown import Unknown, find_unknown
 from planner.throttles import LOG_DIR_RATE, Throttle, throttles_in

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from placement.model.cluster import ClusterState
-from planner.snapshot.document import Snapshot
+from planner.snapshot.snapshot_document import Snapshot
 from planner.status.find import Status, status_of
 from planner.status.impossible import LABEL as IMPOSSIBLE
 from planner.status.impossible import impossible_texts

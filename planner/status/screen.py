@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from placement.status import Leaderless, TopicTroubles
-from planner.age import age_text
 from planner.status.find import Status
 from planner.status.head import LABEL, impossible_lines, moving_text, wrong_texts
 from planner.status.moves import (
@@ -30,6 +29,7 @@ from planner.status.words import (
     unplaced_brokers,
     unplaced_text,
 )
+from planner.text.data_age import age_text
 from planner.text.format import labelled, plural, wrapped
 from planner.throttles import removals
 

@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from placement.model.cluster import ClusterState
-from planner.snapshot.columns import ArrowTable
-from planner.snapshot.document import Snapshot
-from planner.snapshot.facts import MIN_ISR, config_values
-from planner.snapshot.rows import as_array
+from planner.snapshot.snapshot_document import Snapshot
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.table_facts import MIN_ISR, config_values
+from planner.snapshot.tables.table_rows import as_array
 from planner.status.quorum import quorum_of
 from planner.text.format import ids_text, plural
 

@@ -1,5 +1,5 @@
 """
-Quantities in words and as numbers of documents.
+Quantities, ages and suggestions in words, units, and numbers of documents.
 
-Imports `placement` alone.
+Imports `placement` and `planner.errors` alone.
 """

@@ -10,8 +10,8 @@ from placement.model.cluster import ClusterState
 from placement.scenarios.cross_rack_load import cross_rack_rate, remote_bytes
 from placement.scenarios.scenario_outcome import Outcome
 from planner.text.document_numbers import rounded
-from planner.what_if.names import NameReader
-from planner.what_if.records import PricesRecord, ScenarioTypeRecord
+from planner.what_if.changes.scenario_names import NameReader
+from planner.what_if.changes.scenario_records import PricesRecord, ScenarioTypeRecord
 
 SECONDS = {
     "hour": 3600.0,

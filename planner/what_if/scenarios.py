@@ -12,12 +12,12 @@ from placement.scenarios.changes.broker_changes import with_count
 from placement.scenarios.changes.load_changes import TRAFFIC, grow
 from placement.scenarios.changes.variant import Variant
 from placement.scenarios.scenario_outcome import Afterwards
-from planner.near import near
 from planner.options.option_reader import parse_broker_list
-from planner.what_if.changer import Changer, Context
-from planner.what_if.changes import make_change
-from planner.what_if.names import NameReader
-from planner.what_if.records import (
+from planner.text.suggest import near
+from planner.what_if.changes.change_context import Changer, Context
+from planner.what_if.changes.change_registry import make_change
+from planner.what_if.changes.scenario_names import NameReader
+from planner.what_if.changes.scenario_records import (
     AnyChange,
     RemoveBrokersRecord,
     ScenarioRecord,

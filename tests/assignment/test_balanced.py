@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignment import balanced_same, balanced_weights
 from assignment.assignors import ServerUniform, Sticky
-from assignment.balanced import Balanced
+from assignment.balanced import balanced_same, balanced_weights
+from assignment.balanced.balanced_assignor import Balanced
+from assignment.balanced.partition_classes import classes_of
 from assignment.certificate import bound_busiest
-from assignment.classes import classes_of
 from assignment.group import ABSENT
-from assignment.making import MemberSpec, TopicSpec, make_group
+from assignment.make_group import MemberSpec, TopicSpec, make_group
 from assignment.outcome import Assignment, is_moved
 from placement.core.counts.kernels import largest_first
 from support.groups import checked, group_of, groups, named

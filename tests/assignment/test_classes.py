@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignment.classes import classes_of
+from assignment.balanced.partition_classes import classes_of
 from assignment.group import ABSENT
-from assignment.making import MemberSpec, TopicSpec, make_group
+from assignment.make_group import MemberSpec, TopicSpec, make_group
 
 
 def naive(group):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assignment.errors import InvalidGroupError
 from assignment.group import Rows, order_by
-from assignment.making import MemberSpec, TopicSpec, make_group, matches
+from assignment.make_group import MemberSpec, TopicSpec, make_group, matches
 from support.groups import group_of, groups
 
 GROUP = group_of({"t0": 2, "t1": 1}, {"c0": "t0", "c1": "t0 t1"}, {"c0": {"t0": [1]}})

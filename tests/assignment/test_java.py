@@ -1,6 +1,6 @@
 import pytest
 
-from assignment.java import (
+from assignment.java_orders import (
     HashSet,
     hash_map_order,
     string_hash,

@@ -15,9 +15,9 @@ from assignment.assignors import (
     ServerUniform,
     Sticky,
 )
-from assignment.balanced import Balanced
+from assignment.balanced.balanced_assignor import Balanced
 from assignment.check import check
-from assignment.making import MemberSpec, TopicSpec
+from assignment.make_group import MemberSpec, TopicSpec
 from assignment.rebalance import (
     Freeze,
     Join,

@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from assignment.balanced import DEFAULT_TOLERANCE, Answer, Balanced
+from assignment.balanced.balanced_assignor import DEFAULT_TOLERANCE, Answer, Balanced
 from assignment.check import check
 from assignment.group import Group
 from assignment.outcome import Assignment, is_moved

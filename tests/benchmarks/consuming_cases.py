@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from assignment.balanced import Balanced
+from assignment.balanced.balanced_assignor import Balanced
 from assignment.group import (
     ABSENT,
     NOT_SENT,

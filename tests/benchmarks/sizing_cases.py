@@ -15,8 +15,8 @@ from planner.failures.everything import PAIRED, try_everything
 from planner.failures.request import FailuresRequest, read_failures_request
 from planner.sizing.make import SizeRequest, size
 from planner.snapshot import Snapshot
-from planner.what_if.make import WhatIfRequest, read_wishes, what_if
-from planner.what_if.read import understand
+from planner.what_if.play_scenarios import WhatIfRequest, read_wishes, what_if
+from planner.what_if.scenarios_file import understand
 
 MEDIUM = SIZES["M"].replicas
 LARGE = SIZES["L"].replicas

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.units import parse_fraction
+from planner.text.units import parse_fraction
 from support.commands import run
 from support.plans import skewed_document, write_document
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.json_text import json_text
+from planner.io.json_text import json_text
 
 VALUES = st.recursive(
     st.none()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.units import parse_bytes, parse_rate
+from planner.text.units import parse_bytes, parse_rate
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from planner.fleet.plans import NamedRequest, plan_row
 from planner.options.plan_request import PlanRequest
 from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
-from planner.snapshot.apply import apply_plan
+from planner.snapshot.actions.apply_plan import apply_plan
 from support.plans import skewed_document
 from support.snapshots import documents, small_document
 

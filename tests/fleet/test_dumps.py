@@ -14,7 +14,7 @@ from planner.fleet.dumps.reading import read_dump
 from planner.fleet.dumps.taking import Intake, dumps_in, take
 from planner.fleet.store import Store
 from planner.snapshot import Snapshot, write_snapshot
-from planner.snapshot.importers.registry import IMPORTERS
+from planner.snapshot.importers.importer_registry import IMPORTERS
 from support import monitoring
 from support.dumps import (
     RATES,

@@ -15,7 +15,7 @@ from planner.fleet.commits import TABLES, Commit, resolve
 from planner.fleet.store import Store
 from planner.fleet.tables import CLUSTER_SCHEMA, snapshot_tables
 from planner.snapshot import Snapshot
-from planner.snapshot.columns import TABLES as SNAPSHOT_TABLES
+from planner.snapshot.tables.snapshot_columns import TABLES as SNAPSHOT_TABLES
 from support.commands import run
 from support.plans import write_document
 from support.snapshots import small_document

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from pydantic import TypeAdapter
 
-from assignment.balanced import Balanced
-from planner.group.better import least_and_most, options_of
+from assignment.balanced.balanced_assignor import Balanced
+from planner.group.assignor_comparison import least_and_most, options_of
 from planner.group.show_records import GroupShowRecord
 from support.commands import run
 from support.groups import groups

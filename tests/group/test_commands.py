@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from assignment.check import check_named
 from planner.demo import SNAPSHOT_FILE
-from planner.group.documents import GroupAssignmentRecord
+from planner.group.group_answers import GroupAssignmentRecord
 from planner.schema import json_schema
 from support.commands import run
 from support.groups import group_of

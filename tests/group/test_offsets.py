@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from planner.errors import BadInputError
-from planner.group.offsets import BY_TIME, UNKNOWN, LogColumns, Target, reset
-from planner.group.offsets_file import format_offsets, read_offsets_file
-from planner.group.offsets_offline import foresee
-from planner.group.offsets_request import (
+from planner.group.offsets.offsets_file import format_offsets, read_offsets_file
+from planner.group.offsets.offsets_offline import foresee
+from planner.group.offsets.offsets_request import (
     OffsetsOptions,
     OffsetsRequest,
     Scope,
@@ -21,7 +20,14 @@ from planner.group.offsets_request import (
     parse_duration,
     read_offsets_request,
 )
-from planner.group.offsets_table import OffsetsTable
+from planner.group.offsets.offsets_table import OffsetsTable
+from planner.group.offsets.target_offsets import (
+    BY_TIME,
+    UNKNOWN,
+    LogColumns,
+    Target,
+    reset,
+)
 from planner.group.show_records import GroupOffsetsRecord
 from support.commands import run
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
-from planner.group.files import read_group
+from planner.group.group_files import read_group
 from planner.group.importers.describe import import_texts
 from support.commands import run
 from support.noise import NOISE, WORDS, WRAPPINGS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from planner.group.what_if_records import WhatIfRecord
+from planner.group.what_if.what_if_records import WhatIfRecord
 from planner.schema import json_schema
 from support.commands import run
 from support.samples import SAMPLES

@@ -21,15 +21,15 @@ from planner.cli.common.progress_line import ProgressLine, is_wanted, progress_l
 from planner.cli.plan.config_commands import _write_new
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.group.document import GroupDocument
-from planner.group.files import write_group as write_group_file
-from planner.interrupts import interrupts_wait
+from planner.group.group_document import GroupDocument
+from planner.group.group_files import write_group as write_group_file
+from planner.io.interrupts import interrupts_wait
 from planner.plan.folder.plan_folder import replace_plan
 from planner.progress import Stage, listening, stage
 from planner.score import score_snapshot
 from planner.score.tables import write_tables
 from planner.snapshot import read_snapshot, write_snapshot
-from planner.what_if import make as what_if
+from planner.what_if import play_scenarios as what_if
 from support.commands import run
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")

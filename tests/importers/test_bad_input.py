@@ -6,13 +6,13 @@ import json
 import pytest
 
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.broker_table import read_broker_table
-from planner.snapshot.importers.kafka_cluster import read_endpoints
-from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-from planner.snapshot.importers.kafka_topics import read_topics
-from planner.snapshot.importers.kcat import read_kcat
-from planner.snapshot.importers.rates_table import read_rates
+from planner.snapshot.importers.hardware.broker_table import read_broker_table
+from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
+from planner.snapshot.importers.kafka_tools.kcat import read_kcat
+from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
+from planner.snapshot.importers.metrics.rates_table import read_rates
 from support.samples import (
     BROKERS,
     KCAT,

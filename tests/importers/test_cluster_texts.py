@@ -7,13 +7,16 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.kafka_cluster import read_endpoints
-from planner.snapshot.importers.kafka_configs import read_configs
-from planner.snapshot.importers.kafka_features import METADATA_LEVELS, read_features
-from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-from planner.snapshot.importers.kafka_quorum import read_quorum
-from planner.snapshot.importers.kafka_topics import read_topics
-from planner.snapshot.importers.strimzi import read_strimzi
+from planner.snapshot.importers.hardware.strimzi import read_strimzi
+from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_tools.kafka_configs import read_configs
+from planner.snapshot.importers.kafka_tools.kafka_features import (
+    METADATA_LEVELS,
+    read_features,
+)
+from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_tools.kafka_quorum import read_quorum
+from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
 from support.monitoring import POOLS
 from support.samples import SAMPLES, imported, refusal, sample, words
 

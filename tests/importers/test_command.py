@@ -4,9 +4,9 @@ import pytest
 
 from planner.snapshot import read_snapshot
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.kafka_cluster import read_endpoints
-from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-from planner.snapshot.importers.kafka_topics import read_topics
+from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
 from support.commands import run
 from support.samples import SAMPLES, sample
 

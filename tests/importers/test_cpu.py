@@ -8,9 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.kcat import read_kcat
-from planner.snapshot.importers.prometheus import PRESETS, BrokerLabels, read_prometheus
-from planner.snapshot.importers.spread_cpu import share_cpu
+from planner.snapshot.importers.kafka_tools.kcat import read_kcat
+from planner.snapshot.importers.merging.spread_cpu import share_cpu
+from planner.snapshot.importers.metrics.prometheus import (
+    PRESETS,
+    BrokerLabels,
+    read_prometheus,
+)
 from support.monitoring import encoded, matrix, vector
 
 PODS = BrokerLabels(label="pod", pattern=re.compile(PRESETS["strimzi"][1]))

@@ -6,14 +6,19 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
-from planner.snapshot.importers.cruise_control import (
+from planner.snapshot.importers.cruise_control.capacity_files import (
+    read_broker_sets,
+    read_capacity,
+)
+from planner.snapshot.importers.cruise_control.cruise_control_folder import (
+    read_cruise_control,
+)
+from planner.snapshot.importers.cruise_control.rest_answers import (
     read_cluster_state,
     read_load,
     read_partition_load,
 )
-from planner.snapshot.importers.cruise_control_folder import read_cruise_control
+from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
 from support.commands import run
 from support.monitoring import (
     BROKER_SETS,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError
 from planner.snapshot.importers import Source, merge
-from planner.snapshot.importers.kafka_topics import read_topics
+from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
 from support.samples import READERS, SAMPLES, records_of
 
 READER_IDS = [pytest.param(reader, id=reader.__name__) for reader in READERS]

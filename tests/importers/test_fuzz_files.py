@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError
 from planner.generate.topics_file import read_topics_to_move
-from planner.group.files import read_group
-from planner.group.offsets_file import read_offsets_file
+from planner.group.group_files import read_group
+from planner.group.offsets.offsets_file import read_offsets_file
 from planner.kafka.auth.java_properties import read_properties
 from planner.plan.kafka_files.election_file import read_election_file
 from planner.plan.kafka_files.reassignment_file import read_reassignment_file

@@ -10,11 +10,11 @@ from importers.test_fuzz import told
 from planner.errors import BadInputError
 from planner.fleet.dumps.kinds import kind_of
 from planner.pasted_text import recognise
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.broker_table import read_broker_table
-from planner.snapshot.importers.rates_table import read_rates
-from planner.snapshot.importers.registry import IMPORTERS
-from planner.snapshot.importers.strimzi import read_strimzi
+from planner.snapshot.importers.hardware.broker_table import read_broker_table
+from planner.snapshot.importers.hardware.strimzi import read_strimzi
+from planner.snapshot.importers.importer_registry import IMPORTERS
+from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
+from planner.snapshot.importers.metrics.rates_table import read_rates
 from support.noise import NOISE, WORDS, WRAPPINGS
 from support.samples import READERS, refusal
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.dumps.rates import read_rows
 from planner.fleet.dumps.rejects import Reject, Scope, folded_rejects
-from planner.folding import folded
-from planner.snapshot.importers.broker_table import read_broker_table
-from planner.snapshot.importers.capacity import read_capacity
-from planner.snapshot.importers.rates_table import read_rates
-from planner.snapshot.importers.strimzi import read_strimzi
-from planner.snapshot.number_text import finite_number, whole_number
+from planner.io.problem_folding import folded
+from planner.snapshot.formats.number_text import finite_number, whole_number
+from planner.snapshot.importers.cruise_control.capacity_files import read_capacity
+from planner.snapshot.importers.hardware.broker_table import read_broker_table
+from planner.snapshot.importers.hardware.strimzi import read_strimzi
+from planner.snapshot.importers.metrics.rates_table import read_rates
 
 HEAD = "topic,partition,in_bytes_per_s,size_bytes\n"
 SPELT = {

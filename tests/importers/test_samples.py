@@ -7,11 +7,11 @@ import pytest
 from integration.told import told_brokers, told_replicas, told_topic_ids, told_topics
 from planner.errors import BadInputError
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.kafka_cluster import read_endpoints
-from planner.snapshot.importers.kafka_configs import read_configs
-from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-from planner.snapshot.importers.kafka_topics import read_topics
+from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_tools.kafka_configs import read_configs
+from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
+from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
 from support.samples import COVERED, SAMPLES, imported, partitions, refusal, sample
 
 TOPICS = COVERED[read_topics]

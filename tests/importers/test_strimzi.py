@@ -7,8 +7,8 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.strimzi import read_strimzi
+from planner.snapshot.importers.hardware.strimzi import read_strimzi
+from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
 from support.commands import run
 from support.monitoring import POOLS
 from support.samples import imported, refusal, words

@@ -14,8 +14,8 @@ from kafka.errors import (
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp
 
 from planner.errors import BadInputError, ClusterUnavailableError
-from planner.group.offsets import Target
-from planner.group.offsets_request import OffsetsRequest, Scope
+from planner.group.offsets.offsets_request import OffsetsRequest, Scope
+from planner.group.offsets.target_offsets import Target
 from planner.kafka.groups import group_offsets
 from planner.kafka.groups.live_group import read_live_group
 from planner.kafka.groups.log_offsets import LogEnd, commit_offsets, log_offsets

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.text.document_numbers import rounded, rounded_all
-from planner.texts import (
+from planner.text.text_columns import (
     lists_joined,
     numerals,
     picked,

@@ -15,7 +15,7 @@ from planner.options.plan_request import PlanRequest
 from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
-from planner.what_if.make import WhatIfRequest, read_wishes
+from planner.what_if.play_scenarios import WhatIfRequest, read_wishes
 from support.clusters import clusters, make_state
 from support.naive import lists_of
 

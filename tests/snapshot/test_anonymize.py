@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from planner.snapshot import Snapshot
-from planner.snapshot.anonymize import anonymize, anonymous_names
+from planner.snapshot.actions.anonymize import anonymize, anonymous_names
 from support.snapshots import documents, small_document
 
 OWNER = "acme"

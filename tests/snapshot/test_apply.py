@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot
-from planner.snapshot.apply import apply_plan
-from planner.snapshot.started import start_plan
+from planner.snapshot.actions.apply_plan import apply_plan
+from planner.snapshot.actions.started_plan import start_plan
 from support.snapshots import documents, small_document
 
 Entry = tuple[str, int, list[int], list[str | None] | None]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.snapshot.canonical import is_within
-from planner.snapshot.casting import cast_column
-from planner.snapshot.columns import PARTITIONS
+from planner.snapshot.formats.canonical_columns import is_within
+from planner.snapshot.formats.column_casting import cast_column
+from planner.snapshot.tables.snapshot_columns import PARTITIONS
 
 COLUMNS = {column.name: column for column in PARTITIONS.columns}
 NUMBERS = {
@@ -46,7 +46,9 @@ def test_a_column_told_to_be_fine_has_no_wrong_cell(case):
     told = is_within(array, column)
     # Judged cell by cell.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner.snapshot.casting.is_within", lambda *_: False)
+        patch.setattr(
+            "planner.snapshot.formats.column_casting.is_within", lambda *_: False
+        )
         slow = cast_column(array, column)
 
     assert told == (not slow.problems)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.snapshot.records import TOPIC
+from planner.snapshot.tables.snapshot_records import TOPIC
 from support.snapshots import small_document
 
 

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.snapshot.columns import TABLES
+from planner.snapshot.tables.snapshot_columns import TABLES
 from support.snapshots import documents
 
 EXACT = 2**53
@@ -228,7 +228,7 @@ def test_a_data_frame_of_rates_is_read_as_pandas_writes_it(capsys, tmp_path):
 
 
 def test_a_slip_in_a_heading_is_no_unknown_column(capsys, tmp_path):
-    from planner.snapshot.importers.rates_table import read_rates
+    from planner.snapshot.importers.metrics.rates_table import read_rates
 
     with pytest.raises(BadInputError) as caught:
         read_rates(b"topic,partition,in_byte_per_s,size\nt,0,1,2\n", file="f")

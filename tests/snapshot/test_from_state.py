@@ -11,7 +11,7 @@ from placement.model.cluster import BrokerState, ClusterState
 from placement.synthetic import SIZES, Size, make_instance
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.snapshot.facts import MIN_ISR
+from planner.snapshot.tables.table_facts import MIN_ISR
 from support.clusters import Dir, make_state
 from support.snapshots import documents
 from support.states import differences

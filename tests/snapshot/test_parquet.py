@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.snapshot.columns import TABLES
+from planner.snapshot.tables.snapshot_columns import TABLES
 from support.snapshots import documents, small_document
 
 Column = Callable[[pa.Array], pa.Array]

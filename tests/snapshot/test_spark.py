@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, find, settings
 
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
-from planner.snapshot.columns import TABLES
+from planner.snapshot.tables.snapshot_columns import TABLES
 from support.snapshots import documents, small_document
 
 pytestmark = [

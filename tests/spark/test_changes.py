@@ -13,7 +13,7 @@ from planner.fleet.overview import overview_row
 from planner.fleet.store import Store
 from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
-from planner.snapshot.apply import apply_plan
+from planner.snapshot.actions.apply_plan import apply_plan
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.per_snapshot.snapshot_jobs import sizes_of
 from planner.spark.reports.fleet_changes import changes, pairs_of

@@ -9,9 +9,9 @@ import pytest
 
 from planner.fleet.append import append
 from planner.fleet.store import Store
-from planner.snapshot.checks import CHECKS, findings
-from planner.snapshot.facts import Facts
-from planner.snapshot.tables import cast_tables
+from planner.snapshot.checks.record_checks import CHECKS, findings
+from planner.snapshot.formats.foreign_tables import cast_tables
+from planner.snapshot.tables.table_facts import Facts
 from planner.spark.common.problem_rows import ERROR, WARNING
 from planner.spark.common.snapshot_headers import header_of
 from planner.spark.io.fleet_opening import open_fleet

@@ -13,8 +13,8 @@ from planner.fleet.store import Store
 from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.reports.fleet_plans import play_fleet
-from planner.what_if.answer import ScenarioOutcomeRecord
-from planner.what_if.make import WhatIfRequest
+from planner.what_if.play_scenarios import WhatIfRequest
+from planner.what_if.what_if_answer import ScenarioOutcomeRecord
 from support.commands import run
 from support.plans import skewed_document
 

@@ -13,7 +13,7 @@ from planner.fleet.tables import EPOCH, snapshot_tables
 from planner.score.tables import LEVELS
 from planner.score.tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
-from planner.snapshot.columns import PARTITIONS
+from planner.snapshot.tables.snapshot_columns import PARTITIONS
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.broadcast.topic_settings import min_isr_of, said_of
 from planner.spark.scoring.map_side.row_sums import Adding

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assignment.check import Finding, check
 from assignment.group import NOT_SENT, Group
-from assignment.making import MemberSpec, TopicSpec, make_group
+from assignment.make_group import MemberSpec, TopicSpec, make_group
 from assignment.outcome import Assignment
 
 

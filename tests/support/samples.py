@@ -7,25 +7,28 @@ from typing import Any
 
 from planner.errors import BadInputError
 from planner.snapshot.importers import Source, merge
-from planner.snapshot.importers.assignment import read_assignment
-from planner.snapshot.importers.broker_table import read_broker_table
-from planner.snapshot.importers.capacity import read_broker_sets, read_capacity
-from planner.snapshot.importers.cruise_control import (
+from planner.snapshot.importers.cruise_control.capacity_files import (
+    read_broker_sets,
+    read_capacity,
+)
+from planner.snapshot.importers.cruise_control.rest_answers import (
     read_cluster_state,
     read_load,
     read_partition_load,
 )
-from planner.snapshot.importers.kafka_cluster import read_endpoints
-from planner.snapshot.importers.kafka_configs import read_configs
-from planner.snapshot.importers.kafka_features import read_features
-from planner.snapshot.importers.kafka_log_dirs import read_log_dirs
-from planner.snapshot.importers.kafka_quorum import read_quorum
-from planner.snapshot.importers.kafka_topics import read_topics
-from planner.snapshot.importers.kcat import read_kcat
-from planner.snapshot.importers.prometheus import read_prometheus
-from planner.snapshot.importers.rates_table import read_rates
-from planner.snapshot.importers.source import Record
-from planner.snapshot.importers.strimzi import read_strimzi
+from planner.snapshot.importers.hardware.broker_table import read_broker_table
+from planner.snapshot.importers.hardware.strimzi import read_strimzi
+from planner.snapshot.importers.inputs.import_source import Record
+from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
+from planner.snapshot.importers.kafka_tools.kafka_configs import read_configs
+from planner.snapshot.importers.kafka_tools.kafka_features import read_features
+from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
+from planner.snapshot.importers.kafka_tools.kafka_quorum import read_quorum
+from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
+from planner.snapshot.importers.kafka_tools.kcat import read_kcat
+from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
+from planner.snapshot.importers.metrics.prometheus import read_prometheus
+from planner.snapshot.importers.metrics.rates_table import read_rates
 from support.monitoring import (
     BROKER_SETS,
     CAPACITY,

@@ -14,10 +14,10 @@ from placement.scenarios.changes.replica_filling import open_brokers
 from placement.scenarios.changes.variant import Variant, variant_of
 from placement.scenarios.scenario_figures import Assumptions
 from planner.snapshot import Snapshot
-from planner.what_if.changer import Changer, Context
-from planner.what_if.changes import make_change
-from planner.what_if.names import NameReader
-from planner.what_if.records import ScenariosRecord, ScenarioTypeRecord
+from planner.what_if.changes.change_context import Changer, Context
+from planner.what_if.changes.change_registry import make_change
+from planner.what_if.changes.scenario_names import NameReader
+from planner.what_if.changes.scenario_records import ScenariosRecord, ScenarioTypeRecord
 
 
 def usual_assumptions() -> Assumptions:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from planner.errors import BadInputError
 from planner.fleet.tables import snapshot_tables
 from planner.snapshot import Snapshot
-from planner.snapshot.columns import TABLES
+from planner.snapshot.tables.snapshot_columns import TABLES
 from planner.spark.common.snapshot_headers import header_of
 from support.spark import snapshot
 

@@ -16,8 +16,8 @@ from placement.scenarios.scenario_outcome import Afterwards, play
 from planner.options.plan_request import PlanRequest, read_request
 from planner.plan.run.make_plan import check_plan, make
 from planner.snapshot import Snapshot
-from planner.what_if.make import Player, WhatIfRequest, read_wishes, what_if
-from planner.what_if.read import understand
+from planner.what_if.play_scenarios import Player, WhatIfRequest, read_wishes, what_if
+from planner.what_if.scenarios_file import understand
 from support.plans import skewed_document
 from support.scenarios import (
     change_lists,

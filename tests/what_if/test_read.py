@@ -8,8 +8,8 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot
-from planner.what_if.growth import parse_growth
-from planner.what_if.read import read_scenarios, understand
+from planner.what_if.scenarios_file import read_scenarios, understand
+from planner.what_if.topic_growth import parse_growth
 from support.plans import skewed_document
 from support.scenarios import scenario
 

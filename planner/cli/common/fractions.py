@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import typer
 
-from planner.units import parse_fraction
+from planner.text.units import parse_fraction
 
 
 def fraction(most: float = float("inf")) -> Callable[[object], float]:

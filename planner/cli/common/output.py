@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from planner.errors import InputProblem
-from planner.json_text import json_text
+from planner.io.json_text import json_text
 
 MAX_PROBLEMS_SHOWN = 100
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}

@@ -162,7 +162,7 @@ def _requests(
         read_requests,
         without_files,
     )
-    from planner.snapshot.importers.files import read_bytes
+    from planner.snapshot.importers.inputs.foreign_files import read_bytes
 
     requests = [NamedRequest(name=goal, request=plan_request(goal, options))]
     if sweep is not None:

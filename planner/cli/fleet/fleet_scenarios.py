@@ -58,7 +58,7 @@ def read_scenarios(
     """
     from planner.cli.what_if import read_growth_option
     from planner.fleet.scenarios import read_fleet_scenarios
-    from planner.what_if.make import WhatIfRequest
+    from planner.what_if.play_scenarios import WhatIfRequest
 
     _refuse_others(sources)
     read_growth_option(growth)

@@ -23,7 +23,7 @@ from planner.errors import BadInputError
 if TYPE_CHECKING:
     from assignment.errors import AssignmentError
     from planner.group import GroupDocument
-    from planner.group.answer import Answer
+    from planner.group.assign_answer import Answer
 
 app = typer.Typer(
     name="group",
@@ -93,8 +93,8 @@ def assign(
     Example: kafka-planner group assign group.json --assignor range
     """
     from assignment.errors import AssignmentError
-    from planner.group.answer import answer, refuse_other_kinds
-    from planner.group.assignors import find_assignor
+    from planner.group.assign_answer import answer, refuse_other_kinds
+    from planner.group.assignor_registry import find_assignor
 
     started = time.perf_counter()
     chosen = find_assignor(assignor, seed=seed, tolerance=tolerance)
@@ -134,7 +134,7 @@ def import_group(
     Example: kafka-planner group import group.txt -o group.json
     """
     from planner.group import write_group
-    from planner.group.files import check_output
+    from planner.group.group_files import check_output
 
     check_output(output)
     document = _read_texts(texts, source) if texts else _read_live(source)
@@ -153,7 +153,7 @@ def import_group(
 
 
 def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
-    from planner.group.files import read_text
+    from planner.group.group_files import read_text
     from planner.group.importers.describe import import_texts
 
     if source.is_live:
@@ -176,9 +176,9 @@ def _read_live(source: Source) -> "GroupDocument":
 def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any:  # noqa: ANN401 - columns
     import numpy as np
 
-    from assignment.java import hash_map_order
-    from planner.group.problems import refuse
-    from planner.snapshot.problems import problem
+    from assignment.java_orders import hash_map_order
+    from planner.group.group_problems import refuse
+    from planner.snapshot.tables.snapshot_problems import problem
 
     group = document.to_group()
     if not group.num_members:
@@ -193,7 +193,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
     """Return the error that an assignor's refusal comes to."""
     from assignment.errors import UserAssignorError
-    from planner.snapshot.problems import problem
+    from planner.snapshot.tables.snapshot_problems import problem
 
     if isinstance(error, UserAssignorError):
         remedy = "mend the class; nothing here is wrong"

@@ -23,8 +23,8 @@ from planner.cli.group.group_text import cut
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
-    from planner.group.offsets_request import OffsetsRequest
-    from planner.group.offsets_table import OffsetRow, OffsetsTable
+    from planner.group.offsets.offsets_request import OffsetsRequest
+    from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable
 
 MAX_LINES = 50
 
@@ -113,7 +113,10 @@ def offsets(
 
     Example: kafka-planner group offsets app --bootstrap-server h:9092
     """
-    from planner.group.offsets_request import OffsetsOptions, read_offsets_request
+    from planner.group.offsets.offsets_request import (
+        OffsetsOptions,
+        read_offsets_request,
+    )
 
     source = Source(
         group=group,
@@ -179,7 +182,7 @@ def _refuse_half(
 def _answer(
     source: Source, request: "OffsetsRequest", *, is_to_be_done: bool
 ) -> "OffsetsTable":
-    from planner.group.offsets_table import table_of, within
+    from planner.group.offsets.offsets_table import table_of, within
 
     if request.target is None:
         return within(table_of(source.read()), request.scope)
@@ -193,9 +196,9 @@ def _answer(
 
 
 def _foresee(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
-    from planner.group.offsets import refuse_kind
-    from planner.group.offsets_offline import foresee
-    from planner.group.offsets_table import table_of
+    from planner.group.offsets.offsets_offline import foresee
+    from planner.group.offsets.offsets_table import table_of
+    from planner.group.offsets.target_offsets import refuse_kind
 
     document = source.read()
     refuse_kind(document.record.group_id, document.record.type)
@@ -219,7 +222,7 @@ def _print(
         print_json(table.to_dict())
         return
     if export:
-        from planner.group.offsets_file import format_offsets
+        from planner.group.offsets.offsets_file import format_offsets
 
         named = [(row.name, row.at) for row in table.rows]
         known = [(name, at) for name, at in named if at is not None]

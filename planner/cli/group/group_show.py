@@ -16,7 +16,7 @@ from planner.cli.group.group_source import (
 from planner.cli.group.group_text import MAX_SHOWN, count, cut, row, span
 
 if TYPE_CHECKING:
-    from planner.group.advice import Aim
+    from planner.group.group_advice import Aim
 
 CatchUp = Annotated[
     float | None,
@@ -55,8 +55,8 @@ def show(
 
     Example: kafka-planner group show group.json
     """
-    from planner.group.advice import advise
-    from planner.group.summary import summarize
+    from planner.group.group_advice import advise
+    from planner.group.group_summary import summarize
 
     aim = _aim(catch_up_within, reads_per_s, in_per_s)
     if source.is_live and source.group is None and source.group_name is None:
@@ -105,7 +105,7 @@ def _list_row(name: str, kind: str, state: str, coordinator: str, lag: str) -> s
 def _aim(
     catch_up_s: float | None, reads_per_s: float | None, in_per_s: float
 ) -> "Aim | None":
-    from planner.group.advice import Aim
+    from planner.group.group_advice import Aim
 
     if catch_up_s is None and reads_per_s is None:
         if in_per_s:

@@ -206,7 +206,7 @@ class Source:
     def _weighed_by_rate(
         self, document: "GroupDocument", client: "ClusterClient"
     ) -> "GroupDocument":
-        from planner.group.enrich import with_cluster
+        from planner.group.snapshot_weights import with_cluster
         from planner.kafka.read.live_snapshot import take_snapshot
 
         snapshot = take_snapshot(
@@ -289,13 +289,13 @@ def enrich(
     BadInputError
         If the snapshot or the table cannot be read, or what is asked for is not known.
     """
-    from planner.group.enrich import (
+    from planner.group.group_files import read_text
+    from planner.group.snapshot_weights import (
         WeightSource,
         with_cluster,
         with_lag_weights,
         with_table_weights,
     )
-    from planner.group.files import read_text
 
     if snapshot is not None:
         from planner.cli.common.snapshot_reading import read_snapshot

@@ -18,8 +18,8 @@ from planner.cli.group.group_source import (
 
 if TYPE_CHECKING:
     from planner.group import GroupDocument
-    from planner.group.what_if import Played
-    from planner.group.what_if_file import EventsFile
+    from planner.group.what_if.events_file import EventsFile
+    from planner.group.what_if.play_events import Played
 
 EventsArgument = Annotated[
     Path,
@@ -43,8 +43,8 @@ def what_if(
 
     Example: kafka-planner group what-if group.json events.toml
     """
-    from planner.group.answer import refuse_other_kinds
-    from planner.group.what_if_file import read_events
+    from planner.group.assign_answer import refuse_other_kinds
+    from planner.group.what_if.events_file import read_events
 
     started = time.perf_counter()
     document = source.read()
@@ -58,7 +58,7 @@ def what_if(
     if output_format is OutputFormat.JSON:
         print_json(answer)
     else:
-        from planner.group.what_if_screen import lines
+        from planner.group.what_if.what_if_screen import lines
 
         typer.echo("\n".join(lines(answer)))
     is_broken = any(any(each) for played in runs for each in played.findings)
@@ -69,7 +69,7 @@ def _play(
     document: "GroupDocument", events: "EventsFile", file: str, *, java_order: bool
 ) -> "list[Played]":
     from assignment.errors import AssignmentError
-    from planner.group.what_if import play_run
+    from planner.group.what_if.play_events import play_run
 
     played = []
     for run in events.runs:
@@ -86,7 +86,7 @@ def _answer(
     runs: "list[Played]",
     seconds: dict[str, float],
 ) -> dict[str, Any]:
-    from planner.group.what_if import notes_of, to_document
+    from planner.group.what_if.play_events import notes_of, to_document
 
     return {
         "group_id": document.record.group_id,

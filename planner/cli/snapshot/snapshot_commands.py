@@ -52,7 +52,7 @@ def show(
     Example: kafka-planner snapshot show prod.json
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.snapshot.summary import summarize
+    from planner.snapshot.actions.snapshot_summary import summarize
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -134,8 +134,8 @@ def apply(
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.kafka_files.reassignment_file import read_plan_file
     from planner.snapshot import check_output
-    from planner.snapshot.apply import apply_plan
-    from planner.snapshot.started import start_plan
+    from planner.snapshot.actions.apply_plan import apply_plan
+    from planner.snapshot.actions.started_plan import start_plan
 
     check_output(output)
     targets = read_plan_file(plan)
@@ -159,7 +159,7 @@ def anonymize(
     """
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.snapshot import check_output
-    from planner.snapshot.anonymize import anonymize as without_names
+    from planner.snapshot.actions.anonymize import anonymize as without_names
 
     check_output(output)
     _write(without_names(read_snapshot(snapshot)), output, output_format, quiet=quiet)

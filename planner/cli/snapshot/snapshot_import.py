@@ -17,7 +17,7 @@ from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
     from planner.snapshot.importers import Imported
-    from planner.snapshot.importers.prometheus import BrokerLabels
+    from planner.snapshot.importers.metrics.prometheus import BrokerLabels
 
 
 def _files(option: str, what: str) -> Any:  # noqa: ANN401 - Typer's option
@@ -186,7 +186,7 @@ def import_files(
     Example: kafka-planner snapshot import --topics t.txt --log-dirs d.txt -o s.json
     """
     from planner.snapshot import check_output, write_snapshot
-    from planner.snapshot.importers.load import load
+    from planner.snapshot.importers.load_files import load
 
     if print_queries is not None:
         _print_queries(print_queries, output_format)
@@ -224,7 +224,7 @@ def import_files(
 
 def _labels(label: str | None, regex: str | None) -> "BrokerLabels":
     """Return how series tell their brokers, by the options."""
-    from planner.snapshot.importers.prometheus import PRESETS, BrokerLabels
+    from planner.snapshot.importers.metrics.prometheus import PRESETS, BrokerLabels
 
     preset = PRESETS.get(regex or "")
     if preset is not None:
@@ -242,7 +242,10 @@ def _labels(label: str | None, regex: str | None) -> "BrokerLabels":
 
 
 def _print_queries(exporter: str, output_format: OutputFormat) -> None:
-    from planner.snapshot.importers.prometheus_queries import EXPORTERS, queries_of
+    from planner.snapshot.importers.metrics.prometheus_queries import (
+        EXPORTERS,
+        queries_of,
+    )
 
     if exporter not in EXPORTERS:
         msg = f"--print-queries must be one of {', '.join(EXPORTERS)}"

@@ -17,7 +17,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
-    from planner.snapshot.document import Snapshot
+    from planner.snapshot.snapshot_document import Snapshot
 
 SampleSeconds = Annotated[
     float,
@@ -111,7 +111,7 @@ def live(
             allow_partial=allow_partial,
             note=note,
         )
-    from planner.snapshot.files import write_snapshot
+    from planner.snapshot.snapshot_files import write_snapshot
 
     write_snapshot(snapshot, output)
     summary = _summary(snapshot, output, notes)
@@ -128,7 +128,7 @@ def _check_output(output: Path) -> None:
     except ValueError:  # no name of a file at all
         is_free = False
     if not is_free:
-        from planner.snapshot.files import check_output
+        from planner.snapshot.snapshot_files import check_output
 
         check_output(output)
 

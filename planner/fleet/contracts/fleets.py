@@ -8,7 +8,7 @@ from planner.fleet.contracts.contract import TIME, TableContract
 from planner.fleet.contracts.snapshot_columns import SNAPSHOTS
 from planner.fleet.dumps.rejects import SCHEMA as REJECTS
 from planner.fleet.tables import CLUSTER_SCHEMA, KEY_FIELDS
-from planner.snapshot.columns import TABLES
+from planner.snapshot.tables.snapshot_columns import TABLES
 
 SNAPSHOT = tuple(name for name, _ in KEY_FIELDS)
 COMMITS = pa.schema([*KEY_FIELDS, ("content", pa.string())])

@@ -9,7 +9,7 @@ from planner.fleet.commits import Key
 from planner.fleet.dumps.finding import Dump
 from planner.fleet.dumps.receipts import Receipt
 from planner.fleet.dumps.rejects import Reject, Scope, reject_table
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import re
 import zlib
 
 from planner.pasted_text import EncodingProblemError, decode_bytes, recognise
-from planner.snapshot.importers.registry import READERS
+from planner.snapshot.importers.importer_registry import READERS
 
 SNAPSHOT = "snapshot"
 RATES = "rates"

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.dumps.rejects import Reject, Scope, rejects_of
-from planner.snapshot.columns import PARTITIONS
-from planner.snapshot.importers.rates_table import KIND, read_rates
-from planner.snapshot.importers.source import PartitionColumns
-from planner.snapshot.importers.text import Refusal, decode
+from planner.snapshot.importers.inputs.import_source import PartitionColumns
+from planner.snapshot.importers.inputs.input_text import Refusal, decode
+from planner.snapshot.importers.metrics.rates_table import KIND, read_rates
+from planner.snapshot.tables.snapshot_columns import PARTITIONS
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot

@@ -25,12 +25,12 @@ from planner.fleet.dumps.kinds import (
 )
 from planner.fleet.dumps.rates import read_rows, with_rates
 from planner.fleet.dumps.rejects import Reject, Scope, folded_rejects, rejects_of
-from planner.snapshot.columns import TABLES
-from planner.snapshot.importers.source import PartitionColumns, Source
+from planner.snapshot.importers.inputs.import_source import PartitionColumns, Source
+from planner.snapshot.tables.snapshot_columns import TABLES
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
-    from planner.snapshot.importers.registry import Reader
+    from planner.snapshot.importers.importer_registry import Reader
 
 _TABLE_FILES = frozenset(columns.file for columns in TABLES)
 _HEADER = "snapshot.json"
@@ -157,7 +157,7 @@ def _placed(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
     if found.folders:
         return _from_folder(whole[0], found.contents)
     from planner.snapshot import Snapshot
-    from planner.snapshot.json_file import parse_json
+    from planner.snapshot.formats.json_file import parse_json
 
     document = parse_json(found.contents[whole[0]], file=whole[0])
     return Snapshot.from_document(document, file=whole[0])
@@ -205,8 +205,10 @@ def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
 def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
     """Join what Kafka's tools and others printed, rates apart."""
     from planner.snapshot.importers import merge
-    from planner.snapshot.importers.cruise_control_folder import read_answers
-    from planner.snapshot.importers.registry import IMPORTERS
+    from planner.snapshot.importers.cruise_control.cruise_control_folder import (
+        read_answers,
+    )
+    from planner.snapshot.importers.importer_registry import IMPORTERS
 
     if not any(found.of(kind) for kind in PLACEMENTS):
         rule = "a file must say where the replicas are"

@@ -8,8 +8,8 @@ from enum import StrEnum
 import pyarrow as pa
 
 from planner.errors import InputProblem
-from planner.folding import fold
-from planner.snapshot.columns import ArrowTable
+from planner.io.problem_folding import fold
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 FOLDER = "rejects"
 SCHEMA = pa.schema(

@@ -25,7 +25,7 @@ from planner.fleet.dumps.reading import Reading, read_dump
 from planner.fleet.dumps.receipts import Receipt, read_receipts, write_receipts
 from planner.fleet.dumps.rejects import FOLDER, Reject, reject_table
 from planner.fleet.store import FileSink, Store
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

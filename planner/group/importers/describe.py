@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.errors import InputProblem
-from planner.group.document import GroupDocument
+from planner.group.group_document import GroupDocument
+from planner.group.group_problems import refuse
 from planner.group.importers.tables import Row, Table, is_only_words, read_tables
-from planner.group.problems import refuse
 from planner.pasted_text import recognise
-from planner.snapshot.problems import problem
+from planner.snapshot.tables.snapshot_problems import problem
 
 _ASSIGNED = re.compile(r"([\w.-]+)(?::|\()([\d,]+)\)?")
 _ASSIGNMENT_HEADINGS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")

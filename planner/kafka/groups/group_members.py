@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.group.problems import is_no_pattern
+from planner.group.group_problems import is_no_pattern
 from planner.kafka.consumer.assignor_protocol import (
     OurData,
     read_our_data,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
-from planner.group.offsets import (
+from planner.group.offsets.offsets_request import OffsetsRequest
+from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable
+from planner.group.offsets.target_offsets import (
     BY_TIME,
     INACTIVE,
     UNKNOWN,
@@ -18,8 +20,6 @@ from planner.group.offsets import (
     refuse_kind,
     reset,
 )
-from planner.group.offsets_request import OffsetsRequest
-from planner.group.offsets_table import OffsetRow, OffsetsTable
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.groups.group_listing import ListedGroup, describe, find_group
 from planner.kafka.groups.log_offsets import (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from planner.group.document import GroupDocument
+from planner.group.group_document import GroupDocument
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.broker_requests import read_cluster
 from planner.kafka.groups import group_members
@@ -155,7 +155,7 @@ def _read_topics(
 
 
 def _matches(patterns: Iterable[str], name: str) -> bool:
-    from assignment.making import matches
+    from assignment.make_group import matches
 
     return any(matches(pattern, name) for pattern in patterns)
 

@@ -21,7 +21,7 @@ from planner.kafka.read.topic_metadata import find_deleted, kafka_topic_id
 from planner.progress import stage
 
 if TYPE_CHECKING:
-    from planner.snapshot.document import Snapshot
+    from planner.snapshot.snapshot_document import Snapshot
 
 Note = Callable[[str], None]
 Document = dict[str, Any]
@@ -311,7 +311,7 @@ def take_snapshot(
         rates = Task(lambda: sample_rates(client, look, sample_seconds))
     # Loads Arrow, which takes as long as everything before the first look; the time
     # between the looks is to spare.
-    from planner.snapshot.document import Snapshot
+    from planner.snapshot.snapshot_document import Snapshot
 
     snapshot = Snapshot.from_document(_document(look), file=client.servers)
     return snapshot if rates is None else with_rates(snapshot, rates.result())

@@ -14,7 +14,7 @@ from planner.kafka.read.log_dirs import BrokerDirs, Partition, read_dirs
 from planner.progress import stage
 
 if TYPE_CHECKING:
-    from planner.snapshot.document import Snapshot
+    from planner.snapshot.snapshot_document import Snapshot
 
 Offsets = Mapping[Partition, int]
 

@@ -5,7 +5,13 @@ from threading import Thread
 from weakref import WeakKeyDictionary
 
 from placement.model.cluster import ClusterState
-from planner.texts import lists_joined, numerals, picked, side_by_side, whole
+from planner.text.text_columns import (
+    lists_joined,
+    numerals,
+    picked,
+    side_by_side,
+    whole,
+)
 
 MANY_REPLICAS = 100_000
 """From so many on a fingerprint takes time worth a thread."""

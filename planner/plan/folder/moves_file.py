@@ -18,7 +18,14 @@ from placement.model.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
 from planner.plan.documents.plan_document import Plan
 from planner.text.document_numbers import rounded_all
-from planner.texts import Column, numerals, picked, side_by_side, texts_of, whole
+from planner.text.text_columns import (
+    Column,
+    numerals,
+    picked,
+    side_by_side,
+    texts_of,
+    whole,
+)
 
 MOVES_NAME = "moves.csv"
 COPY, LEADER, DROP = "replica", "leader", "drop"

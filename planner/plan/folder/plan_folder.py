@@ -18,8 +18,8 @@ import numpy.typing as npt
 from placement.model.cluster import ClusterState, sum_rows
 from placement.waves.broker_lists import lists_of_change
 from planner.errors import BadInputError, InputProblem
-from planner.interrupts import interrupts_wait
-from planner.json_text import json_text
+from planner.io.interrupts import interrupts_wait
+from planner.io.json_text import json_text
 from planner.plan.documents.log_dir_document import TABLE_NAME, moves_inside
 from planner.plan.documents.plan_document import (
     FORMAT,
@@ -51,7 +51,7 @@ from planner.plan.waves.wave_files import (
     wave_files,
 )
 from planner.progress import stage
-from planner.texts import Column, texts_of, whole
+from planner.text.text_columns import Column, texts_of, whole
 
 DOCUMENT_NAME = "plan.json"
 RowArray = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from placement.check.case.target_placement import Target
 from placement.model.cluster import ABSENT, ClusterState
 from planner.plan.kafka_files.reassignment_file import ANY, LogDirs, ReassignmentFile
-from planner.texts import (
+from planner.text.text_columns import (
     Column,
     lists_joined,
     numerals,

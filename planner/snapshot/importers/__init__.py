@@ -1,7 +1,7 @@
 """Importers: one module per foreign format, and what joins several into a snapshot."""
 
-from planner.snapshot.importers.load import load
-from planner.snapshot.importers.merge import Imported, merge
-from planner.snapshot.importers.source import Source
+from planner.snapshot.importers.inputs.import_source import Source
+from planner.snapshot.importers.load_files import load
+from planner.snapshot.importers.merging.merge import Imported, merge
 
 __all__ = ["Imported", "Source", "load", "merge"]

@@ -11,15 +11,20 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from planner.snapshot.casting import (
+from planner.snapshot.formats.column_casting import (
     Cast,
     CellProblem,
     ColumnTypeError,
     cast_column,
     type_words,
 )
-from planner.snapshot.columns import STRING_MAP, ArrowArray, ArrowTable, Column
-from planner.snapshot.rows import Rows, as_array
+from planner.snapshot.tables.snapshot_columns import (
+    STRING_MAP,
+    ArrowArray,
+    ArrowTable,
+    Column,
+)
+from planner.snapshot.tables.table_rows import Rows, as_array
 from planner.spark.common.problem_rows import (
     MOST_TOLD,
     Row,

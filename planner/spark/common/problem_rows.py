@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from planner.fleet.contracts.schemas import PROBLEM
-from planner.snapshot.columns import ArrowTable
-from planner.snapshot.problems import Finding, printable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.snapshot_problems import Finding, printable
 
 ERROR, WARNING = "error", "warning"
 """Severities: of a snapshot that has no scores; of one that may be loaded in part."""

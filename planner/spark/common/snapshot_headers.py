@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from planner.fleet.tables import CLUSTER_SCHEMA, EPOCH
-from planner.snapshot.broker_checks import HEADER_CHECKS
-from planner.snapshot.checks import findings
-from planner.snapshot.facts import Facts
+from planner.snapshot.checks.broker_checks import HEADER_CHECKS
+from planner.snapshot.checks.record_checks import findings
+from planner.snapshot.tables.table_facts import Facts
 from planner.spark.common.problem_rows import Row, row_of, rows_of_findings
 
 _MAPS = ("configs", "features")
@@ -87,7 +87,7 @@ def time_of(micros: int) -> str | None:
 
 def header_rows(header: Mapping[str, Any]) -> Iterator[Row]:
     """Yield what is wrong with what a snapshot says once."""
-    from planner.snapshot.json_columns import parse_header
+    from planner.snapshot.formats.json_columns import parse_header
 
     known, problems = parse_header(header, file="clusters")
     for each in problems:

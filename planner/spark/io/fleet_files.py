@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from planner.errors import UnreadableFileError
 from planner.fleet.store import Store
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 KEY = ("cluster_id", "taken_at")
 """What names a snapshot in every table of a fleet."""

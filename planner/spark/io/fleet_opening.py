@@ -16,7 +16,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.places import CATALOG, schema_of
 from planner.fleet.tables import EPOCH, header_table, read_header, snapshot_tables
-from planner.snapshot.columns import BROKERS, LOG_DIRS, PARTITIONS, TOPICS, ArrowTable
+from planner.snapshot.tables.snapshot_columns import (
+    BROKERS,
+    LOG_DIRS,
+    PARTITIONS,
+    TOPICS,
+    ArrowTable,
+)
 from planner.spark.common.table_times import day_of
 from planner.spark.io.fleet_files import (
     KEY,

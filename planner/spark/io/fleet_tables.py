@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.snapshot.columns import TABLES, TableColumns
+from planner.snapshot.tables.snapshot_columns import TABLES, TableColumns
 from planner.spark.io.fleet_files import FleetFiles
 from planner.spark.io.picked_columns import doubles, pick
 

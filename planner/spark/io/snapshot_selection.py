@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.fleet.selection import SnapshotSelection, read_selection
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import TIME, FleetFiles, TableFile
 from planner.spark.io.fleet_tables import Fleet
 

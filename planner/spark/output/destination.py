@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from planner.fleet.contracts.contract import VERSION_COLUMN, TableContract
 from planner.fleet.contracts.results import RESULTS
 from planner.fleet.places import schema_of
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.table_times import day_of
 from planner.spark.io.catalog_tables import qualified
 from planner.spark.io.fleet_files import KEY, TIME

@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.python_workers import settle
 from planner.spark.common.snapshot_headers import header_of
 from planner.spark.common.task_packing import SLOT, dealt, pack, shuffled_tasks, slots

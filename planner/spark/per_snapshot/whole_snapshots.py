@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from planner.errors import UnreadableFileError
 from planner.fleet.store import Store
 from planner.fleet.tables import CLUSTER_FIELDS, KEY_FIELDS
-from planner.snapshot.columns import TABLES, ArrowTable
+from planner.snapshot.tables.snapshot_columns import TABLES, ArrowTable
 from planner.spark.io.fleet_files import (
     TIME,
     FleetFiles,

@@ -19,7 +19,7 @@ from planner.fleet.changes import (
     lost_change,
 )
 from planner.fleet.selection import ALL, SnapshotSelection
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.corrupt_files import Broken, around_broken
 from planner.spark.io.fleet_files import KEY

@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from placement.draft.draft import Settings
-from planner.age import age_s
 from planner.fleet.overview import (
     FAILED,
     FORECAST,
@@ -20,7 +19,7 @@ from planner.fleet.overview import (
 )
 from planner.fleet.prices import FleetPrices
 from planner.fleet.selection import ALL, SnapshotSelection
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.corrupt_files import Broken, around_broken
 from planner.spark.io.fleet_opening import open_fleet
@@ -31,6 +30,7 @@ from planner.spark.per_snapshot.map_snapshots import Whole, on_each, row_schema
 from planner.spark.per_snapshot.snapshot_jobs import latest, sizes_of
 from planner.spark.reports.fleet_changes import CHANGES
 from planner.spark.reports.fleet_trends import TRENDS
+from planner.text.data_age import age_s
 
 OVERVIEW = "overview"
 JOB_NAME = "overview"

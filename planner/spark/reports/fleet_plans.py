@@ -21,7 +21,7 @@ from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
 from planner.fleet.scenarios import FleetScenario
 from planner.fleet.selection import ALL, SnapshotSelection
 from planner.options.plan_request import PlanRequest
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.corrupt_files import Broken, around_broken
 from planner.spark.io.fleet_opening import open_fleet

@@ -13,7 +13,7 @@ from placement.score.hot_spots import Heat, spots_at
 from planner.score.document import hot_spot_document
 from planner.score.tables import LOADS
 from planner.snapshot import Snapshot
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import header_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from planner.fleet.tables import CLUSTER_FIELDS, KEY_FIELDS
-from planner.snapshot.columns import (
+from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
     LOG_DIRS,
     MAX_INT32,
@@ -16,7 +16,7 @@ from planner.snapshot.columns import (
     Column,
     TableColumns,
 )
-from planner.snapshot.facts import MIN_ISR
+from planner.snapshot.tables.table_facts import MIN_ISR
 from planner.spark.common.cell_casts import Cells, cast_cells
 from planner.spark.common.problem_rows import Row
 from planner.spark.common.snapshot_headers import header_of, header_rows

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.problem_rows import Row
 from planner.spark.io.fleet_files import KEY, FleetFiles, TableFile, read_file
 from planner.spark.io.fleet_tables import KEY_TYPES, Fleet

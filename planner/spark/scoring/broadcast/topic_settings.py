@@ -15,8 +15,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import MAX_INT32, STRING_MAP, TOPICS, ArrowTable
-from planner.snapshot.facts import MIN_ISR, config_values
+from planner.snapshot.tables.snapshot_columns import (
+    MAX_INT32,
+    STRING_MAP,
+    TOPICS,
+    ArrowTable,
+)
+from planner.snapshot.tables.table_facts import MIN_ISR, config_values
 from planner.spark.common.cell_casts import cast_cells
 from planner.spark.common.problem_rows import FOUND
 from planner.spark.io.fleet_files import KEY, FleetFiles

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from planner.errors import UnreadableFileError
-from planner.snapshot.columns import TOPICS
+from planner.snapshot.tables.snapshot_columns import TOPICS
 from planner.spark.common.problem_rows import found_table
 from planner.spark.common.python_workers import settle
 from planner.spark.common.task_packing import pack

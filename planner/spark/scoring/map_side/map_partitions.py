@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.snapshot.columns import TOPICS
+from planner.snapshot.tables.snapshot_columns import TOPICS
 from planner.spark.common.python_workers import settle
 from planner.spark.common.task_packing import cores_of
 from planner.spark.io.fleet_files import KEY

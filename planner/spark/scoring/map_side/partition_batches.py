@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from planner.snapshot.columns import ArrowTable
-from planner.snapshot.rows import as_array
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.table_rows import as_array
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
 from planner.spark.scoring.broadcast.topic_settings import (

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from planner.snapshot.broker_checks import TOPIC_CHECKS
-from planner.snapshot.checks import findings
-from planner.snapshot.columns import PARTITIONS, TOPICS, ArrowTable
-from planner.snapshot.facts import Facts
+from planner.snapshot.checks.broker_checks import TOPIC_CHECKS
+from planner.snapshot.checks.record_checks import findings
+from planner.snapshot.tables.snapshot_columns import PARTITIONS, TOPICS, ArrowTable
+from planner.snapshot.tables.table_facts import Facts
 from planner.spark.common.cell_casts import cast_cells, nulls, without_codes
 from planner.spark.common.problem_rows import found_table, rows_of_findings
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds

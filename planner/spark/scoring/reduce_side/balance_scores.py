@@ -43,7 +43,7 @@ from placement.score.level_loads import (
 )
 from placement.score.placement_score import Measured, Score, score_of, threshold_limits
 from planner.score.tables import LEVELS, SCHEMA, level_rows, topic_rows
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import TIME
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS

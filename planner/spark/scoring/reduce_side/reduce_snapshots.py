@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from planner.score.tables import SCHEMA as SCORES
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.python_workers import settle
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.map_side.file_tasks import Judge

@@ -1,9 +1,9 @@
 """
 Problems of the snapshots of a fleet, and signs that one is loaded in part.
 
-The checks are those of `planner.snapshot.checks`. Those that see a part of a snapshot
-were made where that part was read; those of brokers and log dirs, and of all topics or
-partitions at once, are made here, the latter from what was added up.
+The checks are those of `planner.snapshot.checks.record_checks`. Those that see a part
+of a snapshot were made where that part was read; those of brokers and log dirs, and of
+all topics or partitions at once, are made here, the latter from what was added up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,17 +21,17 @@ from placement.score.incomplete_tables import (
     missing_partitions,
 )
 from planner.fleet.contracts.schemas import PROBLEM, PROBLEMS
-from planner.snapshot.broker_checks import (
+from planner.snapshot.checks.broker_checks import (
     BROKER_CHECKS,
     TOPIC_CHECKS,
     TOPIC_ONCE,
     too_much,
 )
-from planner.snapshot.checks import findings
-from planner.snapshot.columns import TOPICS, ArrowArray, ArrowTable
-from planner.snapshot.facts import Facts
-from planner.snapshot.partition_checks import PARTITION_ONCE
-from planner.snapshot.rows import as_array
+from planner.snapshot.checks.partition_checks import PARTITION_ONCE
+from planner.snapshot.checks.record_checks import findings
+from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowArray, ArrowTable
+from planner.snapshot.tables.table_facts import Facts
+from planner.snapshot.tables.table_rows import as_array
 from planner.spark.common.problem_rows import (
     MOST_TOLD,
     WARNING,

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from planner.snapshot.columns import ArrowArray, ArrowTable
-from planner.snapshot.rows import as_array
+from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
+from planner.snapshot.tables.table_rows import as_array
 from planner.spark.common.problem_rows import FOUND
 from planner.spark.io.fleet_files import TIME
 from planner.spark.scoring.shuffle.row_batches import gathered

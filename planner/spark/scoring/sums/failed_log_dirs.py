@@ -21,14 +21,14 @@ from placement.model.cluster import (
     sum_rows,
     twice_on_a_broker,
 )
-from planner.snapshot.columns import (
+from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
     LOG_DIRS,
     PARTITIONS,
     TOPICS,
     ArrowTable,
 )
-from planner.snapshot.rows import Rows, as_array
+from planner.snapshot.tables.table_rows import Rows, as_array
 from planner.spark.common.cell_casts import without_codes
 from planner.spark.scoring.sums.replica_lists import (
     BrokerRows,
@@ -116,8 +116,8 @@ def _concerned(
 
 def _cluster_of(rows: ArrowTable, state: ClusterState) -> ClusterState:
     """Return partitions as those of one topic, on the brokers of a snapshot."""
-    from planner.snapshot.document import Snapshot
     from planner.snapshot.from_state import tables_of
+    from planner.snapshot.snapshot_document import Snapshot
 
     count, tables, rows = len(rows), tables_of(state), without_codes(rows)
     columns = {

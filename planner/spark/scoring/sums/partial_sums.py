@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
 from placement.model.targets import rack_limit
-from planner.snapshot.broker_checks import total_of
-from planner.snapshot.columns import BROKERS, LOG_DIRS, ArrowTable
-from planner.snapshot.rows import Rows, as_array
+from planner.snapshot.checks.broker_checks import total_of
+from planner.snapshot.tables.snapshot_columns import BROKERS, LOG_DIRS, ArrowTable
+from planner.snapshot.tables.table_rows import Rows, as_array
 from planner.spark.common.problem_rows import FOUND, found_table
 from planner.spark.scoring.kernels.add_partitions import add_partitions, compiled
 from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS, NOBODY_SAYS
@@ -144,7 +144,7 @@ class Ground:
 
 def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     """Return a cluster without partitions; log dirs of strangers are left out."""
-    from planner.snapshot.model import bare_state_of
+    from planner.snapshot.to_state import bare_state_of
 
     owned = pc.is_in(log_dirs.column("broker_id"), as_array(brokers.column("id")))
     dirs = filled(log_dirs.filter(owned), LOG_DIRS.schema)

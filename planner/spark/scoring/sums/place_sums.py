@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from placement.model.cluster import ClusterState
-from planner.snapshot.columns import ArrowArray, ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
 from planner.spark.scoring.kernels.tally import HELD, LED
 from planner.spark.scoring.sums.replica_lists import Spots, place_keys
 from planner.spark.scoring.sums.sum_arrays import HEAVIEST, LOADS, Ints, empty_places

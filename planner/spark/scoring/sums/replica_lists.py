@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
-from planner.snapshot.columns import ArrowArray, ArrowTable
-from planner.snapshot.rows import Rows, as_array
+from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
+from planner.snapshot.tables.table_rows import Rows, as_array
 
 Ints = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from placement.model.cluster import ABSENT, UNKNOWN
-from planner.snapshot.checks import findings
-from planner.snapshot.columns import ArrowTable
-from planner.snapshot.facts import Facts
-from planner.snapshot.partition_checks import PARTITION_CHECKS
-from planner.snapshot.rows import Rows
+from planner.snapshot.checks.partition_checks import PARTITION_CHECKS
+from planner.snapshot.checks.record_checks import findings
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.table_facts import Facts
+from planner.snapshot.tables.table_rows import Rows
 from planner.spark.common.problem_rows import Row, row_of, rows_of_findings
 from planner.spark.scoring.sums.replica_lists import BrokerRows, numbers_of, rows_of
 from planner.spark.scoring.sums.sum_arrays import SumArrays

@@ -11,7 +11,7 @@ from placement.model.load import UNITS, Resource
 from placement.score import VIOLATIONS
 from placement.score.balance_statistics import Spread
 from placement.score.level_loads import TopicLevel
-from planner.snapshot.columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.scoring.kernels.tally import COUNTED
 from planner.spark.scoring.sums.sum_arrays import LOADS
 

@@ -1,0 +1,299 @@
+"""What `group assign` answers: the assignment, what it changes, and what is proven."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.errors import BadInputError
+from planner.group.assignor_registry import UserAssignor
+from planner.group.group_document import GroupDocument
+from planner.snapshot.tables.snapshot_problems import problem
+
+if TYPE_CHECKING:
+    from assignment.assignors import Assignor
+    from assignment.certificate import Certificate
+    from assignment.check import Finding
+    from assignment.group import Group
+    from assignment.outcome import Assignment
+    from placement.core.model.solution import Bounded
+
+_REASONS = {
+    "share": "its members share partitions, so that no assignment limits them",
+    "streams": "its tasks are assigned by the broker from the topology",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """
+    An assignment, judged.
+
+    Parameters
+    ----------
+    group
+        Before.
+    assignor
+        Name of who made it.
+    assignment
+        Who reads what.
+    certificate
+        What is proven.
+    findings
+        What the checker has against it.
+    notes
+        What a reader should know.
+    seconds
+        Time spent on ``solve`` and ``check``.
+    """
+
+    group: "Group"
+    assignor: str
+    assignment: "Assignment"
+    certificate: "Certificate"
+    findings: Sequence["Finding"] = ()
+    notes: Sequence[str] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as it stands in `--format json`, but for the times."""
+        from assignment.outcome import is_moved
+        from planner.group.assignor_comparison import uneven_topics
+
+        group, assignment = self.group, self.assignment
+        load = assignment.load(group).tolist()
+        return {
+            "group_id": group.group_id,
+            "assignor": self.assignor,
+            "assignment": names_by_member(group, assignment.member_idx),
+            "moved": int(np.count_nonzero(is_moved(group, assignment))),
+            "revoked": _revoked(group, assignment),
+            "unassigned": _unassigned(group, assignment),
+            "idle_members": self.idle_members(),
+            "uneven_topics": uneven_topics(group, assignment.member_idx),
+            "load": dict(zip(group.members.ids, load, strict=True)),
+            "certificate": {
+                "busiest": _bounded(self.certificate.busiest),
+                "moved": _bounded(self.certificate.moved),
+            },
+            "findings": [finding.to_dict() for finding in self.findings],
+            "notes": list(self.notes),
+        }
+
+    def idle_members(self) -> list[str]:
+        """Return the members that read nothing."""
+        counts = self.assignment.counts(self.group.num_members)
+        idle = np.nonzero(np.equal(counts, 0))[0].tolist()
+        return [self.group.members.ids[member] for member in idle]
+
+
+_REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
+
+
+def refuse_other_kinds(document: GroupDocument, file: str) -> None:
+    """
+    Refuse groups that have no assignment to plan.
+
+    Raises
+    ------
+    BadInputError
+        If it is a share or a streams group, or one amid a rebalance, of which nobody
+        can tell what its members read.
+    """
+    _refuse_untold(document, file)
+    kind = document.record.type
+    if kind in _REASONS:
+        rule = f"a {kind} group cannot be assigned: {_REASONS[kind]}"
+        found = problem(file, "type", kind, rule, "'group show' shows it")
+        msg = f"{document.record.group_id or file} is a {kind} group"
+        raise BadInputError(msg, [found])
+
+
+def _refuse_untold(document: GroupDocument, file: str) -> None:
+    members, state = document.record.members, document.record.state
+    if state not in _REBALANCING or any(one.topics or one.pattern for one in members):
+        return
+    if members:
+        rule = f"what members read must be known; the group is {state}"
+        found = problem(file, "members", None, rule, "ask again once it is Stable")
+        msg = f"{document.record.group_id or file} is amid a rebalance"
+        raise BadInputError(msg, [found])
+
+
+def answer(
+    group: "Group", assignor: "Assignor | UserAssignor", notes: Sequence[str] = ()
+) -> Answer:
+    """
+    Ask an assignor, and have its answer checked.
+
+    Raises
+    ------
+    AssignmentError
+        If it refuses the group, or is a user's and fails.
+    """
+    from assignment.outcome import Assignment
+
+    started = time.perf_counter()
+    if isinstance(assignor, UserAssignor):
+        member_idx, findings = _ask_user(group, assignor)
+        assignment, certificate = Assignment(member_idx), None
+    else:
+        assignment, certificate = _ask(group, assignor)
+        findings = []
+    solved = time.perf_counter()
+    if not isinstance(assignor, UserAssignor):
+        findings = _check(group, assignor.name, assignment)
+    certificate = certificate or _certificate(group, assignment)
+    checked = time.perf_counter()
+    return Answer(
+        group=group,
+        assignor=assignor.name,
+        assignment=assignment,
+        certificate=certificate,
+        findings=findings,
+        notes=[*notes, *_notes(group, assignment), *_uneven(group, assignment)],
+        seconds={"solve": solved - started, "check": checked - solved},
+    )
+
+
+def _ask(
+    group: "Group", assignor: "Assignor"
+) -> "tuple[Assignment, Certificate | None]":
+    from assignment.balanced.balanced_assignor import Balanced
+
+    if isinstance(assignor, Balanced):
+        solved = assignor.solve(group)
+        return solved.assignment, solved.certificate
+    return assignor.assign(group), None
+
+
+def _ask_user(
+    group: "Group", assignor: UserAssignor
+) -> "tuple[npt.NDArray[np.int32], list[Finding]]":
+    from assignment.check import check_named
+
+    claims, findings = check_named(group, assignor.answer(group))
+    member_idx = np.full(group.num_partitions, -1, dtype=np.int32)
+    # Where it gives a partition to several, the first of them is taken here.
+    member_idx[claims.partition_idx[::-1]] = claims.member_idx[::-1]
+    return member_idx, findings
+
+
+def _check(group: "Group", name: str, assignment: "Assignment") -> "list[Finding]":
+    from assignment.check import check
+
+    is_cooperative = name == "cooperative-sticky"
+    return check(group, assignment.member_idx, is_cooperative=is_cooperative)
+
+
+def _certificate(group: "Group", assignment: "Assignment") -> "Certificate":
+    from assignment.certificate import Certificate, bound_busiest
+
+    return Certificate(busiest=bound_busiest(group, assignment))
+
+
+def _notes(group: "Group", assignment: "Assignment") -> list[str]:
+    num_read = int(group.is_read[group.partitions.topic_idx].sum())
+    notes = []
+    if num_read < group.num_members:
+        notes.append(
+            f"{group.num_members} members for {num_read} partitions: at least "
+            f"{group.num_members - num_read} have nothing to read"
+        )
+    unread = np.nonzero(~group.is_read & (group.topics.num_partitions > 0))[0].tolist()
+    if unread:
+        names = ", ".join(group.topics.names[topic] for topic in unread[:5])
+        notes.append(f"nobody subscribes to {names}{' …' if len(unread) > 5 else ''}")
+    missing = np.nonzero(np.equal(group.topics.num_partitions, 0))[0].tolist()
+    if missing:
+        names = ", ".join(group.topics.names[topic] for topic in missing[:5])
+        notes.append(f"subscribed to, but not there: {names}")
+    return notes
+
+
+def _uneven(group: "Group", assignment: "Assignment") -> Iterator[str]:
+    """Yield which topic is read unevenly, and which assignor evens it."""
+    from planner.group.assignor_comparison import options_of, uneven_text, uneven_topics
+
+    if not uneven_topics(group, assignment.member_idx):
+        return
+    options = options_of(group, None, group.partitions.weight)
+    text = uneven_text(group, assignment.member_idx, options)
+    if text is not None:
+        yield text
+
+
+def names_by_member(
+    group: "Group", member_idx: npt.NDArray[np.int32]
+) -> dict[str, dict[str, list[int]]]:
+    """Return an assignment by names: member to topic to partition numbers."""
+    rows = np.nonzero(member_idx >= 0)[0]
+    rows = rows[np.argsort(member_idx[rows], kind="stable")]
+    named: dict[str, dict[str, list[int]]] = {m: {} for m in group.members.ids}
+    for member, topic, numbers in _blocks(group, member_idx[rows], rows):
+        named[member][topic] = numbers
+    return named
+
+
+def _blocks(
+    group: "Group", members: npt.NDArray[Any], rows: npt.NDArray[np.int64]
+) -> list[tuple[str, str, list[int]]]:
+    """Return runs of rows of one member and topic, as names and numbers."""
+    topics = group.partitions.topic_idx[rows]
+    numbers = rows - group.topics.start[topics]
+    if not len(rows):
+        return []
+    is_new = np.ones(len(rows), dtype=np.bool_)
+    is_new[1:] = (np.diff(members) != 0) | (np.diff(topics) != 0)
+    starts = np.nonzero(is_new)[0].tolist()
+    return [
+        (
+            group.members.ids[members[start]],
+            group.topics.names[topics[start]],
+            numbers[start:stop].tolist(),
+        )
+        for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True)
+    ]
+
+
+def _revoked(
+    group: "Group", assignment: "Assignment"
+) -> dict[str, dict[str, list[int]]]:
+    from assignment.outcome import is_revoked
+
+    gone = is_revoked(group, assignment)
+    owner, rows = group.owned.owner[gone], group.owned.idx[gone].astype(np.int64)
+    order = np.lexsort((rows, owner))
+    revoked: dict[str, dict[str, list[int]]] = {}
+    for member, topic, numbers in _blocks(group, owner[order], rows[order]):
+        revoked.setdefault(member, {})[topic] = numbers
+    return revoked
+
+
+def _unassigned(group: "Group", assignment: "Assignment") -> dict[str, list[int]]:
+    rows = np.nonzero(assignment.member_idx < 0)[0]
+    numbers = group.number[rows]
+    left: dict[str, list[int]] = {}
+    topics = group.partitions.topic_idx[rows].tolist()
+    for topic, number in zip(topics, numbers.tolist(), strict=True):
+        left.setdefault(group.topics.names[topic], []).append(number)
+    return left
+
+
+def _bounded(bounded: "Bounded | None") -> dict[str, Any] | None:
+    if bounded is None:
+        return None
+    proof = bounded.proof
+    return {
+        "value": bounded.value,
+        "lower_bound": bounded.lower_bound,
+        "gap": bounded.gap,
+        "proof": None
+        if proof is None
+        else {"kind": proof.kind, "witness": dict(proof.witness)},
+        "solver_bound": bounded.solver_bound,
+        "solver": bounded.solver,
+    }

@@ -1,0 +1,206 @@
+"""Assignments by Kafka's assignors and by `balanced`, to compare a group with."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assignment.assignors import ASSIGNORS, Assignor
+from assignment.balanced.balanced_assignor import Balanced
+from assignment.group import ABSENT, Group, RateArray
+
+MOST_TRIED = 50_000
+"""Subscribed partitions, over all members, up to which every assignor is tried."""
+NEAR = 1.05
+"""So many times the least is as good as the least."""
+# In the end cooperative-sticky assigns what sticky does.
+CLASSIC = ("range", "roundrobin", "sticky")
+SERVER = ("server-uniform", "server-range")
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """
+    One assignment.
+
+    Parameters
+    ----------
+    name
+        Name of the assignor.
+    busiest
+        Largest load over capacity of a member.
+    num_idle
+        Members that read nothing.
+    widest
+        ``(T,)`` by topic, the most partitions that a subscriber reads less the fewest.
+    member_idx
+        ``(P,)`` row of the member, or `ABSENT`.
+    """
+
+    name: str
+    busiest: float
+    num_idle: int
+    widest: Counts
+    member_idx: npt.NDArray[np.int32]
+
+
+def options_of(group: Group, kind: str | None, weight: RateArray) -> list[Option]:
+    """
+    Return what the assignors make of a group that can serve it, ours last.
+
+    Parameters
+    ----------
+    group
+        The group.
+    kind
+        ``classic``, ``consumer`` or `None`: which of Kafka's assignors there are.
+    weight
+        ``(P,)`` what each partition costs its reader.
+    """
+    weighed = replace(group, partitions=replace(group.partitions, weight=weight))
+    names = SERVER if kind == "consumer" else CLASSIC
+    size = int(group.topics.num_partitions[group.subscribed.idx].sum())
+    tried: list[Assignor] = []
+    if size <= MOST_TRIED:
+        tried = [each for each in ASSIGNORS if each.name in names]
+    return [_option(weighed, each) for each in (*tried, Balanced())]
+
+
+def _option(group: Group, assignor: Assignor) -> Option:
+    made = assignor.assign(group)
+    counts = made.counts(group.num_members)
+    return Option(
+        name=assignor.name,
+        busiest=float((made.load(group) / group.members.capacity).max(initial=0)),
+        num_idle=int(np.count_nonzero(counts == 0)),
+        widest=widths(group, made.member_idx),
+        member_idx=made.member_idx,
+    )
+
+
+def least_and_most(
+    group: Group, member_idx: npt.NDArray[np.int32]
+) -> tuple[Counts, Counts]:
+    """Return ``(T,)`` the fewest and the most partitions that a subscriber reads."""
+    topics, members = len(group.topics), group.num_members
+    read = np.not_equal(member_idx, ABSENT)
+    place = group.partitions.topic_idx[read].astype(np.int64) * members
+    # Of ten thousand topics and a thousand members, most pairs are not subscribed.
+    places, held = np.unique(place + member_idx[read], return_counts=True)
+    key = group.subscribed.idx.astype(np.int64) * members + group.subscribed.owner
+    at = np.minimum(np.searchsorted(places, key), max(len(places) - 1, 0))
+    counts = np.zeros(len(key), dtype=np.int64)
+    if len(places):
+        counts = np.where(places[at] == key, held[at], 0)
+    most = np.zeros(topics, dtype=np.int64)
+    least = np.full(topics, np.iinfo(np.int64).max)
+    np.maximum.at(most, group.subscribed.idx, counts)
+    np.minimum.at(least, group.subscribed.idx, counts)
+    return np.minimum(least, most), most
+
+
+def widths(group: Group, member_idx: npt.NDArray[np.int32]) -> Counts:
+    """Return ``(T,)`` by how many partitions subscribers of each topic differ."""
+    least, most = least_and_most(group, member_idx)
+    return most - least
+
+
+def owners(group: Group) -> npt.NDArray[np.int32]:
+    """Return ``(P,)`` who reads each partition now; the first of several."""
+    member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
+    member_idx[group.owned.idx[::-1]] = group.owned.owner[::-1]
+    return member_idx
+
+
+def uneven_topics(
+    group: Group, member_idx: npt.NDArray[np.int32]
+) -> list[dict[str, Any]]:
+    """Return the topics that subscribers read unevenly, the worst first."""
+    least, most = least_and_most(group, member_idx)
+    rows = np.nonzero(most - least > 1)[0]
+    rows = rows[np.argsort(least[rows] - most[rows], kind="stable")]
+    return [
+        {
+            "name": group.topics.names[t],
+            "least": int(least[t]),
+            "most": int(most[t]),
+        }
+        for t in rows.tolist()
+    ]
+
+
+def uneven_text(
+    group: Group, member_idx: npt.NDArray[np.int32], options: Sequence[Option]
+) -> str | None:
+    """
+    Return which topic is read most unevenly, and what evens it; `None` if none is.
+
+    Parameters
+    ----------
+    group
+        The group.
+    member_idx
+        ``(P,)`` who reads each partition.
+    options
+        Other assignments.
+    """
+    uneven = uneven_topics(group, member_idx)
+    if not uneven:
+        return None
+    first = uneven[0]
+    row = group.topics.names.index(first["name"])
+    now = first["most"] - first["least"]
+    evener = [one.name for one in options if one.widest[row] <= max(1, now // 4)]
+    more = f" ({len(uneven) - 1} more topics are uneven)" if len(uneven) > 1 else ""
+    text = (
+        f"{first['name']} is uneven: {first['least']} to {first['most']} of its "
+        f"{int(group.topics.num_partitions[row])} partitions per member{more}"
+    )
+    helps = joined(evener) if evener else "no assignor that was tried"
+    verb = "evens" if len(evener) < 2 else "even"
+    return f"{text}; {helps} {verb} it"
+
+
+def amount(value: float) -> str:
+    """
+    Return a load, with a fraction only where it is small.
+
+    Examples
+    --------
+    >>> amount(43272.0), amount(2.5), amount(1234567.0)
+    ('43272', '2.5', '1234567')
+    """
+    return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """
+    Return names in a sentence.
+
+    Examples
+    --------
+    >>> joined(["range", "roundrobin", "sticky"])
+    'range, roundrobin and sticky'
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def near_best(options: Sequence[Option]) -> Iterator[str]:
+    """Yield the assignors whose busiest member carries least, or nearly so."""
+    least = min(one.busiest for one in options)
+    for one in options:
+        if one.busiest <= least * NEAR:
+            yield one.name
+
+
+def maker_of(options: Sequence[Option], now: npt.NDArray[np.int32]) -> str | None:
+    """Return the assignor of Kafka that makes what is there now; `None`: none does."""
+    for one in options:
+        if one.name != "balanced" and np.array_equal(one.member_idx, now):
+            return one.name
+    return None

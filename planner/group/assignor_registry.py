@@ -1,0 +1,146 @@
+"""Assignors by name: Kafka's, ours, and a user's own."""
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from planner.errors import BadInputError
+from planner.snapshot.tables.snapshot_problems import problem
+
+if TYPE_CHECKING:
+    from assignment.assignors import Assignor
+    from assignment.group import Group
+
+NAMES = (
+    "range",
+    "roundrobin",
+    "sticky",
+    "cooperative-sticky",
+    "server-range",
+    "server-uniform",
+    "hash",
+    "random",
+    "balanced",
+)
+
+
+class UserAssignor:
+    """
+    A user's own class, which answers by names.
+
+    Parameters
+    ----------
+    name
+        ``package.module:Class``.
+    assign
+        Its method: takes the group, returns member to topic to partition numbers.
+    """
+
+    def __init__(self, name: str, assign: Callable[["Group"], Any]) -> None:
+        self.name = name
+        self._assign = assign
+
+    def answer(self, group: "Group") -> Mapping[str, Mapping[str, list[int]]]:
+        """
+        Ask it.
+
+        Raises
+        ------
+        UserAssignorError
+            If it raises, or answers something else.
+        """
+        from assignment.errors import UserAssignorError
+
+        try:
+            answer = self._assign(group)
+        except Exception as error:
+            msg = f"{self.name} raised {type(error).__name__}: {error}"
+            raise UserAssignorError(msg) from error
+        if not _is_answer(answer):
+            msg = (
+                f"{self.name} returned {type(answer).__name__}; it must return a "
+                "mapping of member ids to mappings of topics to lists of numbers"
+            )
+            raise UserAssignorError(msg)
+        found: Mapping[str, Mapping[str, list[int]]] = answer
+        return found
+
+
+def _is_answer(answer: object) -> bool:
+    return isinstance(answer, Mapping) and all(
+        isinstance(member, str)
+        and isinstance(topics, Mapping)
+        and all(_is_list(name, numbers) for name, numbers in topics.items())
+        for member, topics in answer.items()
+    )
+
+
+def _is_list(name: object, numbers: object) -> bool:
+    if not isinstance(name, str) or isinstance(numbers, str | bytes):
+        return False
+    try:
+        return all(isinstance(number, int) for number in numbers)  # type: ignore[attr-defined]
+    except TypeError:
+        return False
+
+
+def find_assignor(
+    name: str, *, seed: int, tolerance: float
+) -> "Assignor | UserAssignor":
+    """
+    Return the assignor of a name.
+
+    Parameters
+    ----------
+    name
+        One of `NAMES`, or ``package.module:Class`` of a user's own; modules are also
+        looked
+        for in the current folder.
+    seed
+        Of the random one.
+    tolerance
+        Of ours.
+
+    Raises
+    ------
+    BadInputError
+        If there is none, or the user's cannot be loaded.
+    """
+    if ":" in name:
+        return _load(name)
+    from assignment.assignors import ASSIGNORS, Random
+    from assignment.balanced.balanced_assignor import Balanced
+
+    known: dict[str, Assignor] = {each.name: each for each in ASSIGNORS}
+    known |= {"random": Random(seed), "balanced": Balanced(tolerance)}
+    if name not in known:
+        _refuse(name, f"must be one of {', '.join(NAMES)}, or package.module:Class")
+    return known[name]
+
+
+def _load(name: str) -> UserAssignor:
+    module_name, _, class_name = name.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = importlib.import_module(module_name)
+        assignor = getattr(found, class_name)()
+    except ModuleNotFoundError as error:
+        _refuse(name, f"the module cannot be found: {error}")
+    except AttributeError as error:
+        _refuse(name, f"the class cannot be found: {error}")
+    except Exception as error:
+        _refuse(name, f"it cannot be made: {type(error).__name__}: {error}")
+    finally:
+        sys.path.remove(here)
+    if not callable(getattr(assignor, "assign", None)):
+        _refuse(name, "the class must have a method assign(group)")
+    return UserAssignor(name, assignor.assign)
+
+
+def _refuse(name: str, rule: str) -> NoReturn:
+    found = problem("command line", "--assignor", name, rule, "see docs/groups.md")
+    msg = f"no assignor {name}"
+    raise BadInputError(msg, [found])

@@ -1,0 +1,296 @@
+"""What is worth doing about a group: who is busiest, who idles, how many to have."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assignment.advice import Needed, members_needed, members_worth_having
+from assignment.group import BoolArray, Group, RateArray
+from planner.group.assignor_comparison import (
+    NEAR,
+    Option,
+    amount,
+    joined,
+    maker_of,
+    near_best,
+    options_of,
+    owners,
+    uneven_text,
+)
+from planner.group.group_document import GroupDocument, lags_of
+
+SKEWED = 1.2
+"""Above so many times the mean it is worth saying."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """
+    What the group is to reach.
+
+    Parameters
+    ----------
+    catch_up_s
+        In so many seconds nothing is left behind.
+    reads_per_s
+        Messages per second that one member reads.
+    in_per_s
+        Messages per second that arrive, in all topics together.
+    """
+
+    catch_up_s: float
+    reads_per_s: float
+    in_per_s: float = 0.0
+
+
+def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
+    """
+    Return what there is to say, as it stands in `--format json`.
+
+    Parameters
+    ----------
+    document
+        The group, offsets and all.
+    aim
+        `None`: only what can be said without.
+    """
+    group = document.to_group()
+    lag, is_lag_known, unknown = _lags(document)
+    is_read = group.is_read[group.partitions.topic_idx]
+    found: dict[str, Any] = {
+        "skew": {
+            "load": _skew(group, group.partitions.weight),
+            # Where some are unknown, nobody can tell who carries most.
+            "lag": _skew(group, lag) if is_lag_known and not unknown else None,
+        },
+        "members": {
+            "now": group.num_members,
+            "worth_having": _worth_having(group, lag, is_read, is_known=is_lag_known),
+            "needed": None
+            if aim is None
+            else _needed(document, group, lag, is_read, aim),
+        },
+        "holds_back": _heaviest(group, lag)
+        if is_lag_known and not unknown and lag.any()
+        else None,
+        "unknown_lags": unknown,
+    }
+    if document.record.type == "share":
+        # One more member helps there, however few partitions there are.
+        return {**_without_use(found), "sayings": []}
+    measures = {"load": group.partitions.weight, "lag": lag}
+    sayings = _sayings(document, group, found, measures, aim)
+    return {**_without_use(found), "sayings": list(sayings)}
+
+
+def _without_use(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without the field `use`, which only the advice text needs."""
+    skews = {
+        what: skew and {key: value for key, value in skew.items() if key != "use"}
+        for what, skew in found["skew"].items()
+    }
+    return {**found, "skew": skews}
+
+
+def _lags(document: GroupDocument) -> tuple[RateArray, bool, int]:
+    """
+    Return ``(P,)`` messages behind, 0 where not known.
+
+    Also whether any is known, and of how many partitions that are read none is, though
+    their group has others.
+    """
+    lags = [lag for topic in document.record.topics for lag in lags_of(topic)]
+    known = any(lag is not None for lag in lags)
+    unknown = sum(lag is None for lag in lags) if known else 0
+    return np.array([lag or 0 for lag in lags], dtype=np.float64), known, unknown
+
+
+def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
+    """Return the busiest member, and how many times the mean it carries."""
+    if not group.num_members:
+        return None
+    rows, owner = group.owned.idx, group.owned.owner
+    carried = np.bincount(owner, weight[rows], group.num_members)
+    use = carried / group.members.capacity
+    if not use.any():
+        return None
+    at = int(use.argmax())
+    return {
+        "busiest": group.members.ids[at],
+        "load": float(carried[at]),
+        "use": float(use[at]),
+        "max_over_mean": round(float(use[at] / use.mean()), 3),
+    }
+
+
+def _worth_having(
+    group: Group, lag: RateArray, is_read: BoolArray, *, is_known: bool
+) -> dict[str, int]:
+    """Return how many members are worth having, by what makes a partition heavy."""
+    by_load = members_worth_having(group.partitions.weight[is_read])
+    found = {"by_count": int(is_read.sum()), "by_load": by_load}
+    if is_known and lag[is_read].any():
+        found["by_lag"] = members_worth_having(lag[is_read])
+    return found
+
+
+def _heaviest(group: Group, lag: RateArray) -> dict[str, Any]:
+    row = int(lag.argmax())
+    topic = int(group.partitions.topic_idx[row])
+    holders = group.owned.owner[np.equal(group.owned.idx, row)].tolist()
+    return {
+        "topic": group.topics.names[topic],
+        "partition": int(group.number[row]),
+        "lag": int(lag[row]),
+        "share": round(float(lag[row] / lag.sum()), 4),
+        "member": group.members.ids[holders[0]] if holders else None,
+    }
+
+
+def _needed(
+    document: GroupDocument, group: Group, lag: RateArray, is_read: BoolArray, aim: Aim
+) -> dict[str, Any]:
+    """Return how many members reach the aim."""
+    rates = _rates(document, is_read, aim.in_per_s)
+    # In T seconds a reader has to get through what is there and what arrives.
+    load = np.where(is_read, lag / aim.catch_up_s + rates, 0.0)
+    needed: Needed = members_needed(load, aim.reads_per_s)
+    return {
+        "at_least": needed.at_least,
+        "enough": needed.enough,
+        "too_heavy": [group.name_of(row) for row in needed.too_heavy[:100].tolist()],
+        "num_too_heavy": len(needed.too_heavy),
+    }
+
+
+def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> RateArray:
+    """Return ``(P,)`` what arrives, as it did so far: in proportion to the offsets."""
+    ends = [
+        end or 0
+        for topic in document.record.topics
+        for end in topic.log_end_offsets or [0] * topic.partitions
+    ]
+    share = np.where(is_read, np.array(ends, dtype=np.float64), 0.0)
+    if not share.any():
+        share = is_read.astype(np.float64)
+    total = share.sum()
+    rates: RateArray = in_per_s * share / total if total else share
+    return rates
+
+
+def _sayings(
+    document: GroupDocument,
+    group: Group,
+    found: dict[str, Any],
+    measures: Mapping[str, RateArray],
+    aim: Aim | None,
+) -> Iterator[str]:
+    """Yield advice texts, comparing the current assignment with other assignors."""
+    now = owners(group)
+    is_assigned = bool(len(group.owned.idx)) and group.num_members > 0
+    options = {
+        what: options_of(group, document.record.type, weight) if is_assigned else []
+        for what, weight in measures.items()
+    }
+    for what, skew in found["skew"].items():
+        if skew is not None and skew["max_over_mean"] > SKEWED:
+            yield _skew_text(what, skew, options[what], now)
+    yield from _idle(found, group, options.get("load", []))
+    if is_assigned and (text := uneven_text(group, now, options["load"])) is not None:
+        yield text
+    yield from _fewer(found["members"])
+    yield from _held_back(found, group, options.get("lag", []))
+    if found["unknown_lags"] and found["skew"]["lag"] is None:
+        yield (
+            f"partitions of unknown lag: {found['unknown_lags']}; nothing is said of "
+            "how lag is spread"
+        )
+    if aim is not None:
+        yield from _towards(found["members"]["now"], found["members"]["needed"], aim)
+
+
+def _skew_text(
+    what: str,
+    skew: dict[str, Any],
+    options: Sequence[Option],
+    now: npt.NDArray[np.int32],
+) -> str:
+    """Return the busiest member, and which assignors would lower its load."""
+    times = f"{skew['max_over_mean']:.3g} times"
+    text = f"{skew['busiest']} carries {times} the mean {what} of the members"
+    if not options:
+        return text
+    least = min(one.busiest for one in options)
+    if skew["use"] <= least * NEAR:
+        return f"{text}; no assignment makes that less"
+    maker = maker_of(options, now)
+    by = f" as {maker} assigns it" if maker else ""
+    names = joined([*near_best(options)])
+    return (
+        f"{text}{by}: {amount(skew['use'])}; {names} would bring the busiest to "
+        f"{amount(least)}"
+    )
+
+
+def _idle(
+    found: dict[str, Any], group: Group, options: Sequence[Option]
+) -> Iterator[str]:
+    """Yield who idles now, and how many of them have to."""
+    members, count = found["members"]["now"], found["members"]["worth_having"]
+    must = max(0, members - count["by_count"])
+    idle = members - len(np.unique(group.owned.owner))
+    could = min(idle - min((one.num_idle for one in options), default=must), idle)
+    if options and could > 0:
+        fewest = min(one.num_idle for one in options)
+        names = joined([one.name for one in options if one.num_idle == fewest])
+        yield f"{idle} of {members} members idle now; {could} could read, by {names}"
+    if must:
+        verb = "must idle" if options and could > 0 else "idle"
+        yield f"{must} of {members} members {verb}: there are {count['by_count']} " + (
+            "partitions"
+        )
+
+
+def _held_back(
+    found: dict[str, Any], group: Group, options: Sequence[Option]
+) -> Iterator[str]:
+    """Yield the partition whose lag alone decides when the group has caught up."""
+    held, members = found["holds_back"], found["members"]
+    if held is None:
+        return
+    readers = max(1, min(members["now"], members["worth_having"]["by_count"]))
+    least = min((one.busiest for one in options), default=0.0)
+    # Where a member has to read more than this partition, that one does not decide.
+    decides = held["lag"] >= least / NEAR
+    if held["share"] * readers > SKEWED and decides:
+        yield (
+            f"{held['topic']}-{held['partition']} holds the group back: "
+            f"{100 * held['share']:.3g} % of the lag; a partition has one reader, so "
+            "quicker readers or other keys help, more members do not"
+        )
+
+
+def _fewer(members: dict[str, Any]) -> Iterator[str]:
+    now, worth = members["now"], members["worth_having"]
+    if "by_lag" in worth and worth["by_lag"] < min(now, worth["by_count"]):
+        yield (
+            f"{worth['by_lag']} members would catch up as soon as {now}, if lag were "
+            "spread well: the partition furthest behind decides"
+        )
+
+
+def _towards(now: int, needed: dict[str, Any], aim: Aim) -> Iterator[str]:
+    aimed = f"to catch up in {aim.catch_up_s:g} s"
+    if needed["num_too_heavy"]:
+        names = ", ".join(needed["too_heavy"][:3])
+        more = " …" if needed["num_too_heavy"] > 3 else ""
+        yield f"{aimed}, one reader is too slow for {names}{more}"
+    least, enough = needed["at_least"], needed["enough"]
+    span = f"{enough}" if least == enough else f"{least} to {enough}"
+    if not enough:
+        return
+    word = "enough" if now >= enough else "too few" if now < least else "maybe enough"
+    yield f"{aimed}, {span} members are needed, well assigned; {now} are {word}"

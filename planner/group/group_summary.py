@@ -1,0 +1,122 @@
+"""What `group show` says of a group."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from assignment.group import Group
+from planner.group.assignor_comparison import least_and_most, owners
+from planner.group.group_document import GroupDocument, lags_of
+
+
+def summarize(document: GroupDocument) -> dict[str, Any]:
+    """Return what there is to say of a group, as it stands in `--format json`."""
+    record = document.record
+    group = document.to_group()
+    claims = np.bincount(group.owned.idx, minlength=group.num_partitions)
+    lags = [lag for topic in record.topics for lag in lags_of(topic)]
+    per_member = _per_member(group)
+    members = [
+        {
+            "member_id": member.member_id,
+            "group_instance_id": member.group_instance_id,
+            "client_id": member.client_id,
+            "host": member.host,
+            "rack": member.rack,
+            "topics": [group.topics.names[t] for t in group.subscribed.of(row)],
+            "partitions": len(group.owned.of(row)),
+            "load": float(group.partitions.weight[group.owned.of(row)].sum()),
+            "lag": _sum_lags(document, row),
+        }
+        for row, member in enumerate(record.members)
+    ]
+    return {
+        "group_id": record.group_id,
+        "type": record.type,
+        "state": record.state,
+        "assignor": record.assignor,
+        "coordinator": record.coordinator,
+        "num_members": len(members),
+        "num_partitions": group.num_partitions,
+        "unowned": int(np.count_nonzero(np.equal(claims, 0))),
+        "claimed_twice": int(np.count_nonzero(claims > 1)),
+        "idle_members": [m["member_id"] for m in members if not m["partitions"]],
+        "lag": _total(lags),
+        "known_lag": _known(lags),
+        "unknown_lags": sum(lag is None for lag in lags),
+        "past_end": list(_past_end(document)),
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": topic.partitions,
+                "committed": sum(
+                    offset is not None for offset in topic.committed_offsets or ()
+                ),
+                "lag": _total(lags_of(topic)),
+                "known_lag": _known(lags_of(topic)),
+                "largest_lag": max(
+                    (lag for lag in lags_of(topic) if lag is not None), default=None
+                ),
+                **per_member[topic.name],
+            }
+            for topic in record.topics
+        ],
+        "members": members,
+        "notes": list(document.notes),
+    }
+
+
+def _per_member(group: Group) -> dict[str, dict[str, int | None]]:
+    """Return the fewest and the most partitions of each topic that a member reads."""
+    is_known = bool(len(group.owned.idx))
+    least, most = least_and_most(group, owners(group))
+    has_readers = np.bincount(group.subscribed.idx, minlength=len(group.topics)) > 0
+    return {
+        name: {
+            "least_per_member": int(least[t]) if is_known and has_readers[t] else None,
+            "most_per_member": int(most[t]) if is_known and has_readers[t] else None,
+        }
+        for t, name in enumerate(group.topics.names)
+    }
+
+
+def _past_end(document: GroupDocument) -> Iterator[dict[str, Any]]:
+    """Yield the offsets that were committed past the end of their log."""
+    for topic in document.record.topics:
+        pairs = zip(
+            topic.committed_offsets or (), topic.log_end_offsets or (), strict=False
+        )
+        for number, (committed, end) in enumerate(pairs):
+            if committed is not None and end is not None and committed > end:
+                yield {
+                    "topic": topic.name,
+                    "partition": number,
+                    "committed": committed,
+                    "log_end": end,
+                }
+
+
+def _sum_lags(document: GroupDocument, member: int) -> int | None:
+    lags = {topic.name: lags_of(topic) for topic in document.record.topics}
+    owned = document.record.members[member].owned or {}
+    return _total(
+        [
+            lags[name][number]
+            for name, numbers in owned.items()
+            if name in lags
+            for number in numbers
+            if number < len(lags[name])
+        ]
+    )
+
+
+def _total(lags: list[int | None]) -> int | None:
+    """Return the sum; `None` where one of them is unknown, or there is none."""
+    return None if None in lags else _known(lags)
+
+
+def _known(lags: list[int | None]) -> int | None:
+    """Return the sum of what is known; `None` if nothing is."""
+    known = [lag for lag in lags if lag is not None]
+    return sum(known) if known else None

@@ -1,0 +1,5 @@
+"""
+Offsets of a group: requested, computed, tabulated and exported.
+
+Imports `planner.group`.
+"""

@@ -1,0 +1,128 @@
+"""Where a group would read on, as far as a group file or a text can tell."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from planner.errors import BadInputError, InputProblem
+from planner.group.offsets.offsets_request import OffsetsRequest
+from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable, within
+from planner.group.offsets.target_offsets import (
+    BY_TIME,
+    INACTIVE,
+    UNKNOWN,
+    LogColumns,
+    Name,
+    Target,
+    refuse_active,
+    reset,
+)
+from planner.snapshot.tables.snapshot_problems import problem
+
+STARTS_UNKNOWN = (
+    "the first messages that are kept are not known here: what lies below them is "
+    "raised to them once it is set on the cluster"
+)
+
+
+def foresee(
+    table: OffsetsTable, request: OffsetsRequest, *, num_members: int, file: str
+) -> OffsetsTable:
+    """
+    Tell where a group would read on, without its cluster.
+
+    Parameters
+    ----------
+    table
+        Its offsets.
+    request
+        Where to, and which partitions. Its target is given.
+    num_members
+        Members that it has.
+    file
+        What problems name as their file.
+
+    Raises
+    ------
+    BadInputError
+        If the group is active, only the cluster knows where that is, or a partition
+        or its end is not known; names every one.
+    """
+    if request.target is None:
+        msg = "a request to set offsets says where to"
+        raise ValueError(msg)
+    if num_members or table.state not in {None, *INACTIVE}:
+        raise refuse_active(table.group_id, table.state or "unknown, with members")
+    if request.target is Target.EARLIEST or request.target in BY_TIME:
+        raise _only_live(request.target, file)
+    rows = _chosen(table, request)
+    _refuse_unknown(rows, file)
+    logs = _columns(rows, request)
+    found = reset(logs, request.target, request.number)
+    notes = list(found.notes)
+    if request.target in {Target.OFFSET, Target.SHIFT, Target.FILE}:
+        notes.append(STARTS_UNKNOWN)
+    return replace(
+        table,
+        target=request.target,
+        rows=[
+            replace(row, new=new)
+            for row, new in zip(rows, found.new.tolist(), strict=True)
+        ],
+        notes=notes,
+    )
+
+
+def _only_live(target: Target, file: str) -> BadInputError:
+    rule = "only the cluster knows where that is"
+    found = problem(file, f"--{target}", None, rule, "give --bootstrap-server H:P")
+    msg = f"a file does not tell where --{target} leads"
+    return BadInputError(msg, [found])
+
+
+def _chosen(table: OffsetsTable, request: OffsetsRequest) -> Sequence[OffsetRow]:
+    """Return the rows that are asked for; empty ones for what is not there."""
+    known = {row.name: row for row in table.rows}
+    if request.target is Target.FILE:
+        return [known.get(name, _nothing(name)) for name in sorted(request.offsets)]
+    rows = {row.name: row for row in within(table, request.scope).rows}
+    topics = {topic for topic, _ in known}
+    for topic, numbers in request.scope.topics.items():
+        # A topic that is not there at all stands for its first partition.
+        for number in numbers or ([] if topic in topics else [0]):
+            rows.setdefault((topic, number), _nothing((topic, number)))
+    return [rows[name] for name in sorted(rows)]
+
+
+def _nothing(name: Name) -> OffsetRow:
+    return OffsetRow(topic=name[0], partition=name[1], current=None)
+
+
+def _refuse_unknown(rows: Sequence[OffsetRow], file: str) -> None:
+    rule = "its end must be known, so that nothing is set beyond it"
+    remedy = "take the text of --describe, or give --bootstrap-server H:P"
+    found: list[InputProblem] = [
+        problem(file, f"{row.topic}-{row.partition}", None, rule, remedy)
+        for row in rows
+        if row.log_end is None
+    ]
+    if found:
+        msg = "partitions that are not known cannot be set"
+        raise BadInputError(msg, found)
+
+
+def _columns(rows: Sequence[OffsetRow], request: OffsetsRequest) -> LogColumns:
+    names = [row.name for row in rows]
+
+    def column(values: Sequence[int | None]) -> np.typing.NDArray[np.int64]:
+        known = [UNKNOWN if value is None else value for value in values]
+        return np.array(known, dtype=np.int64)
+
+    return LogColumns(
+        names=names,
+        committed=column([row.current for row in rows]),
+        earliest=np.zeros(len(rows), dtype=np.int64),
+        latest=column([row.log_end for row in rows]),
+        wanted=column([request.offsets.get(name) for name in names]),
+    )

@@ -1,0 +1,150 @@
+"""Offsets of a group by partition: as they are, and as they are to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from planner.group.group_document import GroupDocument
+from planner.group.offsets.offsets_request import Scope
+from planner.group.offsets.target_offsets import Name, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetRow:
+    """
+    One partition.
+
+    Parameters
+    ----------
+    topic, partition
+        Which.
+    current
+        Committed; `None`: nothing is.
+    log_start, log_end
+        The first message that is kept, and the one that comes next; `None`: not known.
+    new
+        Where the group is to read on; `None`: nothing is asked for.
+    error
+        Why it was not set; `None`: it was, or was not tried.
+    """
+
+    topic: str
+    partition: int
+    current: int | None
+    log_start: int | None = None
+    log_end: int | None = None
+    new: int | None = None
+    error: str | None = None
+
+    @property
+    def name(self) -> Name:
+        """Topic and number."""
+        return self.topic, self.partition
+
+    @property
+    def at(self) -> int | None:
+        """Where the group reads on: the new offset if there is one."""
+        return self.current if self.new is None else self.new
+
+    @property
+    def lag(self) -> int | None:
+        """Messages left to read from there; `None` past the end of the log, too."""
+        if self.at is None or self.log_end is None or self.at > self.log_end:
+            return None
+        return self.log_end - self.at
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as it stands in `--format json`."""
+        return {
+            "topic": self.topic,
+            "partition": self.partition,
+            "current": self.current,
+            "new": self.new,
+            "log_start": self.log_start,
+            "log_end": self.log_end,
+            "lag": self.lag,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsTable:
+    """
+    Offsets of a group.
+
+    Parameters
+    ----------
+    group_id
+        Kafka's ``group.id``.
+    state
+        Of the group; `None`: there is none of that name, or it is not known.
+    target
+        What was asked for; `None`: nothing.
+    is_done
+        Whether the offsets were committed.
+    rows
+        The partitions.
+    notes
+        What is not as it was asked for.
+    """
+
+    group_id: str
+    state: str | None
+    target: Target | None = None
+    is_done: bool = False
+    rows: Sequence[OffsetRow] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether no partition was refused."""
+        return all(row.error is None for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as it stands in `--format json`."""
+        return {
+            "group_id": self.group_id,
+            "state": self.state,
+            "target": self.target,
+            "done": self.is_done,
+            "offsets": [row.to_dict() for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+
+def table_of(document: GroupDocument) -> OffsetsTable:
+    """Return the offsets of a group file, of a text or of a live group."""
+    record = document.record
+    rows = [
+        OffsetRow(topic=topic.name, partition=number, current=current, log_end=log_end)
+        for topic in record.topics
+        for number, (current, log_end) in enumerate(
+            zip(
+                topic.committed_offsets or [None] * topic.partitions,
+                topic.log_end_offsets or [None] * topic.partitions,
+                strict=True,
+            )
+        )
+    ]
+    rows.sort(key=lambda row: row.name)
+    return OffsetsTable(
+        group_id=record.group_id,
+        state=record.state,
+        rows=rows,
+        notes=document.notes,
+    )
+
+
+def within(table: OffsetsTable, scope: Scope) -> OffsetsTable:
+    """Return the rows of a scope; all where none is given."""
+    rows: Sequence[OffsetRow] = table.rows
+    if scope.is_all:
+        rows = [row for row in rows if row.current is not None]
+    elif scope.topics:
+        rows = [row for row in rows if _is_in(row, scope)]
+    return replace(table, rows=rows)
+
+
+def _is_in(row: OffsetRow, scope: Scope) -> bool:
+    numbers = scope.topics.get(row.topic)
+    return numbers is not None and (not numbers or row.partition in numbers)

@@ -1,0 +1,218 @@
+"""What a snapshot of the cluster adds to a group: partitions, racks, weights."""
+
+import csv
+import io
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from planner.errors import BadInputError, InputProblem
+from planner.group.group_document import GroupDocument, lags_of
+from planner.group.group_problems import refuse
+from planner.group.group_records import TopicRecord
+from planner.snapshot.tables.snapshot_problems import problem
+
+if TYPE_CHECKING:
+    from placement.model.cluster import ClusterState
+
+
+_FILE = "the group"
+
+
+class WeightSource(StrEnum):
+    """What a partition weighs for its reader."""
+
+    LAG = "lag"
+    IN = "in"
+
+
+def with_cluster(
+    group: GroupDocument, state: "ClusterState", *, weigh_by_rate: bool = False
+) -> GroupDocument:
+    """
+    Return the group with what a snapshot knows of its topics.
+
+    Parameters
+    ----------
+    group
+        As imported.
+    state
+        The cluster. Topics that it does not have stay as they are, and are noted.
+    weigh_by_rate
+        Whether partitions weigh what producers write to them; bytes/s.
+
+    Raises
+    ------
+    BadInputError
+        If the group has partitions that the cluster lacks, or if rates are asked for
+        and are not known for every partition.
+    """
+    row_of = {name: row for row, name in enumerate(state.topics.names)}
+    document = group.to_document()
+    _refuse_beyond(document, state, row_of)
+    notes = [note for note in group.notes if "--snapshot" not in note]
+    _add_topics(document, state)
+    for topic in document["topics"]:
+        if topic["name"] in row_of:
+            _add_topic(topic, state, row_of[topic["name"]])
+            if weigh_by_rate:
+                topic["weights"] = _rates(topic["name"], state, row_of[topic["name"]])
+        else:
+            notes.append(f"the snapshot has no topic {topic['name']}")
+    return GroupDocument.from_document(document, notes=notes)
+
+
+def _refuse_beyond(
+    document: dict[str, Any], state: "ClusterState", row_of: Mapping[str, int]
+) -> None:
+    """Refuse topics of which the group has more partitions than the cluster."""
+    there = np.bincount(state.partitions.topic_idx, minlength=len(row_of)).tolist()
+    found = [
+        problem(
+            _FILE,
+            f"topic {topic['name']}",
+            topic["partitions"],
+            f"the snapshot has {there[row_of[topic['name']]]} partitions of this topic",
+            "topics only grow, so the snapshot is older: take it anew, or leave it out",
+        )
+        for topic in document["topics"]
+        if topic["name"] in row_of
+        and topic["partitions"] > there[row_of[topic["name"]]]
+    ]
+    if found:
+        msg = "the group and the snapshot contradict each other"
+        raise BadInputError(msg, found)
+
+
+def _add_topics(document: dict[str, Any], state: "ClusterState") -> None:
+    """Add the topics that members name, or that match their patterns."""
+    from assignment.make_group import matches
+
+    known = {topic["name"] for topic in document["topics"]}
+    named = {name for member in document["members"] for name in member["topics"]}
+    patterns = {m["pattern"] for m in document["members"] if m.get("pattern")}
+    for name in state.topics.names:
+        is_read = name in named or any(matches(pattern, name) for pattern in patterns)
+        if is_read and name not in known:
+            document["topics"].append({"name": name, "partitions": 0})
+
+
+def _add_topic(topic: dict[str, Any], state: "ClusterState", row: int) -> None:
+    partitions = np.nonzero(np.equal(state.partitions.topic_idx, row))[0].tolist()
+    topic["partitions"] = len(partitions)
+    topic["racks"] = [_racks(state, p) for p in partitions]
+    if state.topics.topic_ids[row] is not None:
+        topic["topic_id"] = state.topics.topic_ids[row]
+    for key in ("committed_offsets", "log_end_offsets", "weights"):
+        if topic.get(key) is not None:
+            missing = [1.0 if key == "weights" else None] * len(partitions)
+            topic[key] = (topic[key] + missing)[: len(partitions)]
+
+
+def _racks(state: "ClusterState", partition: int) -> list[str]:
+    start, stop = state.replicas.start[partition : partition + 2]
+    racks = state.brokers.rack_idx[state.replicas.broker_idx[start:stop]]
+    names = (state.brokers.racks[rack] for rack in racks.tolist())
+    return [name for name in names if name]
+
+
+def _rates(name: str, state: "ClusterState", row: int) -> list[float]:
+    is_its = np.equal(state.partitions.topic_idx, row)
+    rates = state.partitions.in_bytes_per_s[is_its]
+    if np.isnan(rates).any():
+        rule = "bytes in must be known for every partition to weigh by them"
+        remedy = "take a snapshot with rates, or weigh by lag"
+        found = problem("snapshot", f"topic {name}, in_bytes_per_s", None, rule, remedy)
+        raise refuse(_FILE, [found])
+    return [float(rate) for rate in rates]
+
+
+def with_lag_weights(group: GroupDocument) -> GroupDocument:
+    """
+    Return the group with partitions that weigh their lag; messages.
+
+    Raises
+    ------
+    BadInputError
+        If no lag is known. Partitions whose lag is not known weigh nothing, and that is
+        noted.
+    """
+    lags = {topic.name: lags_of(topic) for topic in group.record.topics}
+    known = [lag for each in lags.values() for lag in each if lag is not None]
+    if not known:
+        rule = "lags must be known to weigh by them"
+        found = problem(
+            "the group", "topics", None, rule, "import --describe's offsets"
+        )
+        raise refuse(_FILE, [found])
+    document = group.to_document()
+    for topic in document["topics"]:
+        topic["weights"] = [float(lag or 0) for lag in lags[topic["name"]]]
+    num_unknown = sum(map(len, lags.values())) - len(known)
+    notes = [*group.notes]
+    if num_unknown:
+        notes.append(f"{num_unknown} partitions of unknown lag weigh nothing")
+    return GroupDocument.from_document(document, notes=notes)
+
+
+def with_table_weights(group: GroupDocument, text: str, file: str) -> GroupDocument:
+    """
+    Return the group with weights from a table: ``topic,partition,weight`` in each line.
+
+    Raises
+    ------
+    BadInputError
+        If a line cannot be read, or names no partition of the group, or one twice;
+        every such line is named. Partitions that no line names weigh nothing.
+    """
+    topics = {topic.name: topic for topic in group.record.topics}
+    weights = {name: [0.0] * topic.partitions for name, topic in topics.items()}
+    problems: list[InputProblem] = []
+    seen: set[tuple[str, int]] = set()
+    for line, cells in enumerate(csv.reader(io.StringIO(text)), 1):
+        if not cells or cells[0].startswith("#") or cells == _HEADINGS:
+            continue
+        rule = _weight_rule(cells, topics, seen)
+        if rule:
+            remedy = "write topic,partition,weight"
+            value = ",".join(cells)
+            problems.append(problem(file, f"line {line}", value, rule, remedy))
+            continue
+        seen.add((cells[0], int(cells[1])))
+        weights[cells[0]][int(cells[1])] = float(cells[2])
+    if problems:
+        msg = f"{file} is not a table of weights"
+        raise BadInputError(msg, problems)
+    document = group.to_document()
+    for topic in document["topics"]:
+        topic["weights"] = weights[topic["name"]]
+    return GroupDocument.from_document(document, notes=group.notes)
+
+
+_HEADINGS = ["topic", "partition", "weight"]
+
+
+def _weight_rule(
+    cells: list[str], topics: Mapping[str, TopicRecord], seen: set[tuple[str, int]]
+) -> str:
+    """Return what is wrong with a line; nothing if nothing is."""
+    if len(cells) != len(_HEADINGS):
+        return "must have three cells"
+    name, number, weight = (cell.strip() for cell in cells)
+    if name not in topics:
+        return "must name a topic of the group"
+    if not number.isdecimal() or int(number) >= topics[name].partitions:
+        return f"must name one of {topics[name].partitions} partitions"
+    if (name, int(number)) in seen:
+        return "must name a partition once"
+    return "" if _is_weight(weight) else "must have a weight that is not negative"
+
+
+def _is_weight(text: str) -> bool:
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    return bool(np.isfinite(value)) and value >= 0

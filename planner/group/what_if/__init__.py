@@ -1,0 +1,5 @@
+"""
+Events played on a group: the file, the runs and their screen.
+
+Imports `planner.group`.
+"""

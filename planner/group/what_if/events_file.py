@@ -1,0 +1,243 @@
+"""Read an events file, and refuse what cannot happen: every problem at once."""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from planner.errors import BadInputError, InputProblem
+from planner.group.group_document import GroupDocument
+from planner.group.group_files import read_text
+from planner.group.group_problems import place_text
+from planner.group.what_if.group_events import Happening, happenings
+from planner.group.what_if.what_if_records import (
+    AnyEvent,
+    EventsRecord,
+    GrowRecord,
+    NewTopicRecord,
+    RunRecord,
+)
+from planner.snapshot.tables.snapshot_problems import problem
+
+SEE_SCHEMA = "see 'kafka-planner schema group-events'"
+
+DEFAULT_SETTINGS = {
+    "session.timeout.ms": 45_000,
+    "heartbeat.interval.ms": 3_000,
+    "max.poll.interval.ms": 300_000,
+    "metadata.max.age.ms": 300_000,
+    "group.initial.rebalance.delay.ms": 3_000,
+    "group.consumer.session.timeout.ms": 45_000,
+    "group.consumer.heartbeat.interval.ms": 5_000,
+}
+"""Kafka 4.3's own defaults."""
+
+ASSIGNORS = {
+    "eager": ("range", "roundrobin", "sticky", "hash", "random", "balanced"),
+    "cooperative": ("cooperative-sticky", "balanced"),
+    "consumer": ("server-uniform", "server-range"),
+}
+"""By protocol; the first is the default."""
+
+DEFAULT_RUNS = (
+    RunRecord(protocol="eager", assignor="range"),
+    RunRecord(protocol="eager", assignor="sticky"),
+    RunRecord(protocol="cooperative", assignor="cooperative-sticky"),
+    RunRecord(protocol="consumer", assignor="server-uniform"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsFile:
+    """
+    An events file that has been understood.
+
+    Parameters
+    ----------
+    record
+        As it stands in the file.
+    happenings
+        Its events in order, rolling restarts taken apart.
+    settings
+        Kafka's names and values, the defaults included.
+    runs
+        How the events are played.
+    """
+
+    record: EventsRecord
+    happenings: Sequence[Happening]
+    settings: Mapping[str, int]
+    runs: Sequence[RunRecord]
+
+    @property
+    def until_s(self) -> float:
+        """When the story ends: late enough that every timeout has come."""
+        if self.record.until_s is not None:
+            return self.record.until_s
+        last_s = max(happening.at_s for happening in self.happenings)
+        timers = (
+            "session.timeout.ms",
+            "group.consumer.session.timeout.ms",
+            "max.poll.interval.ms",
+            "metadata.max.age.ms",
+        )
+        return last_s + sum(self.settings[name] for name in timers) / 1000
+
+
+def read_events(path: Path, document: GroupDocument) -> EventsFile:
+    """
+    Read an events file for a group.
+
+    Raises
+    ------
+    BadInputError
+        If it is none, or tells what cannot happen; names every problem.
+    """
+    file = str(path)
+    given = _parse(read_text(path), file)
+    if isinstance(given.get("settings"), dict):
+        given["settings"] = dict(_flat(given["settings"]))
+    try:
+        record = EventsRecord.model_validate(given)
+    except ValidationError as error:
+        problems = [_shape_problem(dict(each), file) for each in error.errors()]
+        raise _refusal(file, problems) from error
+    events, problems = happenings(record.events, document, file)
+    problems += _setting_problems(record, file)
+    problems += _run_problems(record, file)
+    problems += _rate_problems(record, document, file)
+    if problems:
+        raise _refusal(file, problems)
+    return EventsFile(
+        record=record,
+        happenings=events,
+        settings=DEFAULT_SETTINGS | record.settings,
+        runs=[_with_assignor(run) for run in record.runs] or DEFAULT_RUNS,
+    )
+
+
+def _with_assignor(run: RunRecord) -> RunRecord:
+    default = ASSIGNORS[run.protocol][0]
+    return run.model_copy(update={"assignor": run.assignor or default})
+
+
+def _parse(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = problem(file, "", None, f"must be TOML: {error}", "mend it")
+        raise _refusal(file, [found]) from error
+
+
+def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
+    plural = "" if len(problems) == 1 else "s"
+    message = f"{file} cannot be played: {len(problems)} problem{plural}"
+    return BadInputError(message, problems)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """Yield settings by their whole names: TOML reads dots as tables."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def hint(name: str, known: Iterable[str], otherwise: str = SEE_SCHEMA) -> str:
+    """Return the known name that was likely meant."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]}?" if close else otherwise
+
+
+_EVENTS: dict[str, type[Any]] = {
+    model.model_fields["event"].annotation.__args__[0]: model
+    for model in AnyEvent.__args__
+}
+
+
+def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
+    at = list(error["loc"])
+    model: Any = EventsRecord
+    if at[0] == "runs":
+        model = RunRecord
+    elif at[0] == "events" and len(at) > 2:
+        model = _EVENTS[at.pop(2)]
+    value: Any = error["input"]
+    rule, remedy = str(error["msg"]), SEE_SCHEMA
+    if error["type"] == "extra_forbidden":
+        rule, remedy = "unknown key", hint(str(at[-1]), model.model_fields)
+        value = at[-1]
+    elif error["type"] == "missing":
+        rule, remedy, value = "the key is required", "add it", None
+    elif error["type"].startswith("union_tag"):
+        value = value.get("event") if isinstance(value, dict) else value
+        at.append("event")
+        rule = f"must be one of {', '.join(_EVENTS)}"
+        remedy = hint(str(value), _EVENTS, "say what happens")
+    return problem(file, place_text(at), value, rule, remedy)
+
+
+def _setting_problems(record: EventsRecord, file: str) -> list[InputProblem]:
+    found = []
+    for name, value in record.settings.items():
+        place = f"settings.{name}"
+        if name not in DEFAULT_SETTINGS:
+            rule = f"must be one of {', '.join(DEFAULT_SETTINGS)}"
+            remedy = hint(name, DEFAULT_SETTINGS, "remove it")
+            found.append(problem(file, place, value, rule, remedy))
+        elif not _is_in_range(name, value):
+            rule = "must be a number of milliseconds, from 1 to 10^12"
+            found.append(problem(file, place, value, rule, "mend it"))
+    settings = DEFAULT_SETTINGS | record.settings
+    for prefix in ("", "group.consumer."):
+        beat, session = f"{prefix}heartbeat.interval.ms", f"{prefix}session.timeout.ms"
+        if settings[beat] >= settings[session]:
+            rule = f"must be less than {session}, which is {settings[session]}"
+            place = f"settings.{beat}"
+            found.append(problem(file, place, settings[beat], rule, "a third of it"))
+    return found
+
+
+def _is_in_range(name: str, value: int) -> bool:
+    least = 0 if name == "group.initial.rebalance.delay.ms" else 1
+    return least <= value <= 10**12
+
+
+def _run_problems(record: EventsRecord, file: str) -> list[InputProblem]:
+    found = []
+    for at, run in enumerate(record.runs):
+        suited = ASSIGNORS[run.protocol]
+        name = run.assignor or suited[0]
+        if name in suited or (":" in name and run.protocol != "consumer"):
+            continue
+        rule = f"with protocol {run.protocol} must be one of {', '.join(suited)}"
+        if run.protocol != "consumer":
+            rule += ", or package.module:Class"
+        remedy = hint(name, suited, "change one of the two")
+        found.append(problem(file, f"runs[{at}].assignor", name, rule, remedy))
+    return found
+
+
+def _rate_problems(
+    record: EventsRecord, document: GroupDocument, file: str
+) -> list[InputProblem]:
+    sizes = {topic.name: topic.partitions for topic in document.record.topics}
+    for event in record.events:
+        if isinstance(event, GrowRecord | NewTopicRecord):
+            sizes[event.topic] = max(sizes.get(event.topic, 0), event.partitions)
+    found = []
+    for name, rates in (record.rates or {}).items():
+        if name not in sizes:
+            remedy = hint(name, sizes, "remove it")
+            rule = "must be a topic of the group, or one that appears"
+            found.append(problem(file, f"rates.{name}", name, rule, remedy))
+        elif isinstance(rates, list) and len(rates) > sizes[name]:
+            rule = f"must have no more entries than partitions, that is {sizes[name]}"
+            value = f"{len(rates)} entries"
+            found.append(problem(file, f"rates.{name}", value, rule, "shorten it"))
+    return found

@@ -1,0 +1,5 @@
+"""
+Consistency of a snapshot: brokers, partitions, and both together.
+
+Imports `snapshot.tables`.
+"""

@@ -1,0 +1,240 @@
+"""What must hold between partitions, their lists and the brokers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from placement.model.cluster import ABSENT, BoolArray, twice_on_a_broker
+from planner.snapshot.checks.broker_checks import too_much, total_of
+from planner.snapshot.tables.snapshot_columns import MAX_INT32, ArrowArray
+from planner.snapshot.tables.snapshot_problems import Finding
+from planner.snapshot.tables.table_facts import Facts, again, codes_of
+from planner.snapshot.tables.table_rows import Rows, find_in_rows
+
+PARTITION_ONCE = "a topic must list a partition once"
+_MEMBER_COLUMNS = (
+    "isr",
+    "elr",
+    "last_known_elr",
+    "adding_replicas",
+    "removing_replicas",
+    "offline_replicas",
+)
+
+
+def _duplicate_partitions(facts: Facts) -> Iterator[Finding]:
+    number = facts.numbers("partitions", "partition").astype(np.int64)
+    topic = codes_of(facts.column("partitions", "topic"))
+    key = topic * (MAX_INT32 + 1) + number
+    if np.all(key[1:] > key[:-1]):
+        return
+    for row in again(key):
+        yield Finding(
+            table="partitions",
+            row=row,
+            column="partition",
+            value=int(number[row]),
+            rule=PARTITION_ONCE,
+            remedy="remove or merge the second record",
+        )
+
+
+def _empty_replicas(facts: Facts) -> Iterator[Finding]:
+    for row in np.flatnonzero(facts.replicas.lengths == 0).tolist():
+        yield Finding(
+            table="partitions",
+            row=row,
+            column="replicas",
+            value="[]",
+            rule="a partition must have at least one replica",
+            remedy="list its brokers, or remove the partition",
+        )
+
+
+def _unknown_brokers(facts: Facts) -> Iterator[Finding]:
+    rows = facts.replicas
+    is_unknown = ~np.isin(rows.values, facts.broker_ids)
+    at = np.flatnonzero(is_unknown)
+    for row, broker in zip(
+        rows.row_idx[at].tolist(), rows.values[at].tolist(), strict=True
+    ):
+        yield Finding(
+            table="partitions",
+            row=row,
+            column="replicas",
+            value=broker,
+            rule=f"a replica must be on a broker of the snapshot, {broker} is none",
+            remedy="add the broker, as dead if it is gone",
+        )
+
+
+def _twice(facts: Facts) -> Iterator[Finding]:
+    for name in ("replicas", *_MEMBER_COLUMNS):
+        rows = facts.members(name)
+        for row, broker in twice_on_a_broker(rows.values, rows.start):
+            yield Finding(
+                table="partitions",
+                row=row,
+                column=name,
+                value=broker,
+                rule=f"a broker must stand in {name} once, {broker} stands there twice",
+                remedy="remove the second one",
+            )
+
+
+def _leaders(facts: Facts) -> Iterator[Finding]:
+    leader = facts.numbers("partitions", "leader")
+    has_leader = np.greater_equal(leader, 0)
+    start = np.zeros(len(leader) + 1, dtype=np.int64)
+    np.cumsum(has_leader, out=start[1:])
+    wanted = Rows(start, leader[has_leader], ~has_leader)
+    is_stray = find_in_rows(wanted, facts.replicas) == ABSENT
+    for row in np.flatnonzero(has_leader)[is_stray].tolist():
+        yield Finding(
+            table="partitions",
+            row=row,
+            column="leader",
+            value=int(leader[row]),
+            rule="the leader must be one of the replicas",
+            remedy="null says that there is no leader",
+        )
+
+
+def _members(facts: Facts) -> Iterator[Finding]:
+    for name in _MEMBER_COLUMNS:
+        rows = facts.members(name)
+        at = np.flatnonzero(find_in_rows(rows, facts.replicas) == ABSENT)
+        for row, broker in zip(
+            rows.row_idx[at].tolist(), rows.values[at].tolist(), strict=True
+        ):
+            yield Finding(
+                table="partitions",
+                row=row,
+                column=name,
+                value=broker,
+                rule=f"{name} must lie within the replicas, {broker} does not",
+                remedy=f"remove it from {name}, or add it to replicas",
+            )
+
+
+def _all_adding(facts: Facts) -> Iterator[Finding]:
+    adding = facts.members("adding_replicas").lengths
+    replicas = facts.replicas.lengths
+    for row in np.flatnonzero((adding >= replicas) & (replicas > 0)).tolist():
+        yield Finding(
+            table="partitions",
+            row=row,
+            column="adding_replicas",
+            value=int(adding[row]),
+            rule="not all replicas can be adding: one of them holds the data",
+            remedy="replicas are those of the target, then those being removed",
+        )
+
+
+def _lengths(facts: Facts) -> Iterator[Finding]:
+    for name in ("log_dirs", "future_log_dirs", "replica_bytes"):
+        rows = Rows.from_arrow(facts.column("partitions", name))
+        is_other = rows.lengths != facts.replicas.lengths
+        for row in np.flatnonzero(is_other & ~rows.is_absent).tolist():
+            yield Finding(
+                table="partitions",
+                row=row,
+                column=name,
+                value=int(rows.lengths[row]),
+                rule=f"{name} must have an element for each of the "
+                f"{facts.replicas.lengths[row]} replicas",
+                remedy="null says unknown",
+            )
+
+
+def _named_log_dirs(facts: Facts) -> Iterator[Finding]:
+    for name in ("log_dirs", "future_log_dirs"):
+        rows = Rows.from_arrow(facts.column("partitions", name))
+        row, broker, path = _named(rows, facts.replicas)
+        is_stray = _is_stray(facts, broker, path)
+        for at in np.flatnonzero(is_stray).tolist():
+            yield Finding(
+                table="partitions",
+                row=int(row[at]),
+                column=name,
+                value=path[at].as_py() or '""',
+                rule=f"broker {broker[at]} must list the log dir",
+                remedy="add it to the log_dirs of the broker, or put null",
+            )
+
+
+def _named(
+    rows: Rows, replicas: Rows
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], ArrowArray]:
+    """Return partition, broker and path of each log dir that a replica names."""
+    is_aligned = rows.lengths == replicas.lengths
+    row = rows.row_idx
+    is_named = rows.values.is_valid().to_numpy(zero_copy_only=False)
+    at = np.flatnonzero(is_named & is_aligned[row])
+    row = row[at]
+    broker = replicas.values[at - rows.start[row] + replicas.start[row]]
+    return row, broker, rows.values.take(pa.array(at))
+
+
+def _is_stray(
+    facts: Facts,
+    broker: npt.NDArray[Any],
+    path: ArrowArray,
+) -> BoolArray:
+    """Return where a broker lists log dirs, but not the one named; or an empty one."""
+    owner = facts.numbers("log_dirs", "broker_id").astype(np.int64)
+    encoded = path.dictionary_encode()
+    paths = encoded.dictionary
+    width = len(paths) + 1
+    listed = pc.index_in(facts.column("log_dirs", "path"), value_set=paths)
+    listed_code = listed.fill_null(len(paths)).to_numpy(zero_copy_only=False)
+    code = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    # Few (broker, path) pairs stand behind many replicas: look up each pair once.
+    pairs, back = _distinct(broker.astype(np.int64) * width + code)
+    is_known = np.isin(pairs, owner * width + listed_code)
+    has_dirs = np.isin(pairs // width, owner)
+    is_empty = pc.equal(paths, "").to_numpy(zero_copy_only=False)
+    stray = (has_dirs & ~is_known) | is_empty[pairs % width]
+    return stray[back]  # type: ignore[no-any-return]
+
+
+def _distinct(
+    keys: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return what `numpy.unique` does with its inverse, by hashing not sorting."""
+    encoded = pa.array(keys).dictionary_encode()
+    return (
+        encoded.dictionary.to_numpy(zero_copy_only=False),
+        encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+    )
+
+
+def _totals(facts: Facts) -> Iterator[Finding]:
+    size = facts.numbers("partitions", "size_bytes").astype(np.float64).clip(min=0)
+    own = Rows.from_arrow(facts.column("partitions", "replica_bytes")).values
+    totals = {
+        "size_bytes": float((size * facts.replicas.lengths).sum()),
+        "replica_bytes": total_of(own),
+        "remote_bytes": total_of(facts.column("partitions", "remote_bytes")),
+    }
+    for name, total in totals.items():
+        yield from too_much("partitions", name, total)
+
+
+PARTITION_CHECKS = (
+    _empty_replicas,
+    _twice,
+    _leaders,
+    _members,
+    _all_adding,
+    _lengths,
+)
+"""Checks of each partition by itself."""
+PLACE_CHECKS = (_unknown_brokers, _named_log_dirs)
+"""Checks of the places of replicas, which need the brokers and their log dirs."""
+ALL_PARTITION_CHECKS = (_duplicate_partitions, _totals)
+"""Checks of all partitions at once."""

@@ -1,0 +1,39 @@
+"""Columns that need no cast: in their canonical type, each number in range."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from planner.snapshot.tables.snapshot_columns import ArrowArray, Column
+
+
+def is_within(array: ArrowArray, column: Column) -> bool:
+    """
+    Tell whether numbers of the canonical type keep every rule of their column.
+
+    Most columns are such, and this is told far sooner than each cell is judged. Of
+    other columns than numbers and lists of them it is never told.
+    """
+    elements, may_hold_null = array, not column.is_required
+    if pa.types.is_list(array.type):
+        if column.is_required and array.null_count:
+            return False
+        elements, may_hold_null = array.flatten(), column.may_hold_null
+    kind, nulls = elements.type, elements.null_count
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return False
+    if nulls and not may_hold_null:
+        return False
+    if nulls == len(elements):
+        return True
+    known = elements.fill_null(column.low) if nulls else elements
+    numbers = known.to_numpy(zero_copy_only=False)
+    # What is not a number is neither less nor more, and is the least and the most.
+    return bool(numbers.min() >= column.low) and _is_below(numbers, column.high)
+
+
+def _is_below(numbers: npt.NDArray[Any], high: float) -> bool:
+    is_all = numbers.dtype.kind == "i" and high >= np.iinfo(numbers.dtype).max
+    return is_all or bool(numbers.max() <= high)

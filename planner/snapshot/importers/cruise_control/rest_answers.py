@@ -1,0 +1,404 @@
+"""
+What Cruise Control's REST interface answers with ``json=true``, file by file.
+
+``kafka_cluster_state?verbose=true`` says where everything is, ``load`` what brokers
+are and can, ``partition_load`` what partitions weigh. Units are those of its capacity
+files.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+
+# Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
+from typing_extensions import TypedDict
+
+from planner.snapshot.importers.cruise_control.capacity_files import KB, MB
+from planner.snapshot.importers.inputs.import_source import (
+    PartitionColumns,
+    Record,
+    Source,
+)
+from planner.snapshot.importers.inputs.input_text import Refusal, refuse_doubles
+from planner.snapshot.importers.inputs.json_input import read_document, validate
+from planner.snapshot.tables.snapshot_columns import MAX_INT64, MAX_RATE
+from planner.snapshot.tables.snapshot_records import Id, Leader
+
+STATE_KIND = "Cruise Control's kafka_cluster_state"
+LOAD_KIND = "Cruise Control's load"
+PARTITION_LOAD_KIND = "Cruise Control's partition_load"
+_FOREIGN = with_config(ConfigDict(strict=True, allow_inf_nan=False))
+_Topic = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+_Amount = Annotated[float, Field(ge=0, le=MAX_RATE)]
+_ID = re.compile(r"[0-9]{1,9}", re.ASCII)
+# What stands in place of log dirs that could not be asked for.
+_DEAD, _TIMED_OUT = "broker_dead", "timed_out"
+
+_PartitionState = TypedDict(
+    "_PartitionState",
+    {
+        "topic": _Topic,
+        "partition": Id,
+        "leader": Leader,
+        "replicas": Annotated[list[Id], Field(min_length=1)],
+        "in-sync": list[Id],
+        "min-isr": NotRequired[int],
+    },
+)
+
+
+_Version = Annotated[int, Field(ge=1, le=1)]
+
+
+@_FOREIGN
+class _Summary(TypedDict):
+    Replicas: int
+
+
+@_FOREIGN
+class _BrokerStates(TypedDict):
+    OnlineLogDirsByBrokerId: dict[str, list[str]]
+    OfflineLogDirsByBrokerId: dict[str, list[str]]
+    BrokerSetByBrokerId: NotRequired[dict[str, str | None]]
+    Summary: NotRequired[_Summary]
+
+
+@_FOREIGN
+class _ClusterState(TypedDict):
+    version: NotRequired[_Version]
+    KafkaBrokerState: _BrokerStates
+    KafkaPartitionState: dict[str, list[_PartitionState]]
+
+
+@_FOREIGN
+class _BrokerLoad(TypedDict):
+    Broker: Id
+    BrokerState: str
+    Host: NotRequired[str]
+    Rack: NotRequired[str]
+    DiskCapacityMB: NotRequired[float]
+    NetworkInCapacity: NotRequired[float]
+    NetworkOutCapacity: NotRequired[float]
+    NumCore: NotRequired[float]
+    DiskState: NotRequired[dict[str, dict[str, Any]]]
+
+
+@_FOREIGN
+class _Load(TypedDict):
+    version: NotRequired[_Version]
+    brokers: Annotated[list[_BrokerLoad], Field(min_length=1)]
+
+
+@_FOREIGN
+class _PartitionRecord(TypedDict):
+    topic: _Topic
+    partition: Id
+    leader: Id
+    followers: list[Id]
+    cpu: _Amount
+    disk: _Amount
+    networkInbound: _Amount
+    networkOutbound: _Amount
+
+
+@_FOREIGN
+class _PartitionLoad(TypedDict):
+    version: NotRequired[_Version]
+    records: Annotated[list[_PartitionRecord], Field(min_length=1)]
+
+
+_CLUSTER_STATE: TypeAdapter[Any] = TypeAdapter(_ClusterState)
+_LOAD: TypeAdapter[Any] = TypeAdapter(_Load)
+_PARTITION_LOAD: TypeAdapter[Any] = TypeAdapter(_PartitionLoad)
+
+
+def read_cluster_state(data: bytes, *, file: str) -> Source:
+    """
+    Read the answer of ``kafka_cluster_state?verbose=true&json=true``.
+
+    Parameters
+    ----------
+    data
+        The whole answer, gzipped or not.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        Live brokers with log dirs and broker sets; partitions with replicas, leader and
+        ISR; what `min.insync.replicas` topics have.
+
+    Raises
+    ------
+    BadInputError
+        If it is another answer, or does not hold every partition.
+    """
+    refusal = Refusal(file, STATE_KIND, "cruise_control")
+    document = read_document(data, refusal)
+    state = validate(_CLUSTER_STATE, document, refusal)
+    brokers = state["KafkaBrokerState"]
+    rows = _distinct(state["KafkaPartitionState"], refusal)
+    _check_is_whole(brokers, rows, refusal)
+    online = _by_id(brokers["OnlineLogDirsByBrokerId"], "Online", refusal)
+    offline = _by_id(brokers["OfflineLogDirsByBrokerId"], "Offline", refusal)
+    refusal.raise_problems()
+    sets = brokers.get("BrokerSetByBrokerId", {})
+    return Source(
+        file=file,
+        kind=STATE_KIND,
+        notes=refusal.notes(),
+        brokers=tuple(_state_records(online, sets)),
+        log_dirs=tuple(_dir_records(online, offline)),
+        topics=tuple(_topic_records(rows)),
+        partitions=_partitions(rows),
+        lists_live_brokers=True,
+        lists_whole_topics=True,
+    )
+
+
+Row = tuple[str, int, dict[str, Any]]
+
+
+def _distinct(
+    listed: Mapping[str, list[dict[str, Any]]], refusal: Refusal
+) -> list[Row]:
+    """Return each partition once; the lists by state overlap."""
+    rows: dict[tuple[str, int], Row] = {}
+    for name in sorted(listed):
+        for at, one in enumerate(listed[name]):
+            key = (one["topic"], one["partition"])
+            first = rows.setdefault(key, (name, at, one))
+            if first[2] != one:
+                place = f"KafkaPartitionState.{name}[{at}]"
+                rule = f"must agree with KafkaPartitionState.{first[0]}[{first[1]}]"
+                refusal.add(place, rule, "ask Cruise Control again")
+    if not rows:
+        rule = "must hold partitions"
+        refusal.add("KafkaPartitionState", rule, "ask with verbose=true")
+    return list(rows.values())
+
+
+def _check_is_whole(brokers: dict[str, Any], rows: list[Row], refusal: Refusal) -> None:
+    """Cruise Control counts the replicas of all partitions that have a leader."""
+    summary = brokers.get("Summary")
+    counted = sum(len(one["replicas"]) for *_, one in rows if one["leader"] >= 0)
+    if summary is not None and rows and summary["Replicas"] != counted:
+        rule = f"must hold all {summary['Replicas']} replicas, and holds {counted}"
+        remedy = "ask with verbose=true, and without a topic"
+        refusal.add("KafkaPartitionState", rule, remedy)
+
+
+def _by_id(
+    listed: dict[str, list[str]], which: str, refusal: Refusal
+) -> dict[int, list[str]]:
+    found = {}
+    for text, paths in listed.items():
+        if _ID.fullmatch(text) and _TIMED_OUT not in paths:
+            found[int(text)] = paths
+            continue
+        place = f"KafkaBrokerState.{which}LogDirsByBrokerId"
+        rule = f"broker {text} did not answer" if _ID.fullmatch(text) else "bad id"
+        refusal.add(place, rule, "ask Cruise Control again")
+    return found
+
+
+def _state_records(
+    online: dict[int, list[str]], sets: Mapping[str, str | None]
+) -> Iterator[Record]:
+    for broker, paths in online.items():
+        values = {"state": "dead" if _DEAD in paths else "alive"}
+        name = sets.get(str(broker))
+        if name is not None:
+            values["broker_set"] = name
+        place = f"KafkaBrokerState, broker {broker}"
+        yield Record(key=broker, values=values, place=place)
+
+
+def _dir_records(
+    online: dict[int, list[str]], offline: dict[int, list[str]]
+) -> Iterator[Record]:
+    for state, listed in (("online", online), ("offline", offline)):
+        for broker, paths in listed.items():
+            for path in paths:
+                if path != _DEAD:
+                    yield Record(
+                        key=(broker, path),
+                        values={"state": state},
+                        place=f"KafkaBrokerState, broker {broker}",
+                    )
+
+
+def _topic_records(rows: list[Row]) -> Iterator[Record]:
+    said: dict[tuple[str, int | None], str] = {}
+    for name, at, one in rows:
+        place = f"KafkaPartitionState.{name}[{at}]"
+        said.setdefault((one["topic"], one.get("min-isr")), place)
+    for (topic, least), place in said.items():
+        values = (
+            {} if least is None else {"configs": {"min.insync.replicas": str(least)}}
+        )
+        yield Record(key=topic, values=values, place=place)
+
+
+def _partitions(rows: list[Row]) -> PartitionColumns:
+    return PartitionColumns(
+        topics=[one["topic"] for *_, one in rows],
+        partitions=[one["partition"] for *_, one in rows],
+        values={
+            "replicas": [one["replicas"] for *_, one in rows],
+            "leader": [one["leader"] for *_, one in rows],
+            "isr": [one["in-sync"] for *_, one in rows],
+        },
+        places=[(name, at) for name, at, _ in rows],
+        place_format="KafkaPartitionState.{}[{}]",
+    )
+
+
+_STATES = {
+    "ALIVE": "alive",
+    "NEW": "new",
+    "DEMOTED": "demoted",
+    "DEAD": "dead",
+    "BAD_DISKS": "alive",
+}
+_CAPACITIES = (
+    ("disk_bytes", "DiskCapacityMB", MB),
+    ("in_bytes_per_s", "NetworkInCapacity", KB),
+    ("out_bytes_per_s", "NetworkOutCapacity", KB),
+    ("cpu_cores", "NumCore", 1),
+)
+
+
+def read_load(data: bytes, *, file: str) -> Source:
+    """
+    Read the answer of ``load?json=true``.
+
+    Parameters
+    ----------
+    data
+        The whole answer, gzipped or not; with ``populate_disk_info=true`` it has log
+        dirs.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        Brokers with host, rack, state and capacities, and their log dirs.
+
+    Raises
+    ------
+    BadInputError
+        If it is another answer.
+    """
+    refusal = Refusal(file, LOAD_KIND, "cruise_control")
+    document = read_document(data, refusal)
+    brokers = validate(_LOAD, document, refusal)["brokers"]
+    records = tuple(_load_record(at, one, refusal) for at, one in enumerate(brokers))
+    refuse_doubles(((one.key, one.place) for one in records), refusal)
+    refusal.raise_problems()
+    return Source(
+        file=file,
+        kind=LOAD_KIND,
+        notes=refusal.notes(),
+        brokers=records,
+        log_dirs=tuple(
+            Record(
+                key=(one["Broker"], path),
+                values={"state": _dir_state(disk)},
+                place=f"brokers[{at}].DiskState",
+            )
+            for at, one in enumerate(brokers)
+            for path, disk in one.get("DiskState", {}).items()
+        ),
+        lists_live_brokers=True,
+    )
+
+
+def _load_record(at: int, one: dict[str, Any], refusal: Refusal) -> Record:
+    place = f"brokers[{at}]"
+    state = _STATES.get(one["BrokerState"])
+    if state is None:
+        rule = f"must be one of {', '.join(_STATES)}"
+        refusal.add(f"{place}.BrokerState", rule, "take the answer anew")
+    values: dict[str, Any] = {"state": state}
+    host, rack = one.get("Host"), one.get("Rack")
+    if host:
+        values["host"] = host
+    # Where a broker has no rack, Cruise Control puts its host.
+    if rack and rack != host:
+        values["rack"] = rack
+    for name, key, unit in _CAPACITIES:
+        amount = one.get(key, -1)
+        if 0 < amount * unit <= MAX_INT64:
+            values[name] = (
+                round(amount * unit) if name == "disk_bytes" else amount * unit
+            )
+    return Record(key=one["Broker"], values=values, place=place)
+
+
+def _dir_state(disk: dict[str, Any]) -> str:
+    return "offline" if disk.get("DiskMB") == "DEAD" else "online"
+
+
+def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> Source:
+    """
+    Read the answer of ``partition_load?json=true``.
+
+    Its numbers are loads of the leader; what it sends to followers is part of
+    `networkOutbound`, and is taken off again.
+
+    Parameters
+    ----------
+    data
+        The whole answer, gzipped or not.
+    file
+        What problems name as their file.
+    has_cores
+        Whether Cruise Control knows the cores of brokers: `cpu` is then in percent of a
+        core. Before it did, nothing tells what `cpu` is a percentage of.
+
+    Returns
+    -------
+    Source
+        Sizes and rates of partitions, and cores of leaders.
+
+    Raises
+    ------
+    BadInputError
+        If it is another answer.
+    """
+    refusal = Refusal(file, PARTITION_LOAD_KIND, "cruise_control")
+    document = read_document(data, refusal)
+    rows = validate(_PARTITION_LOAD, document, refusal)["records"]
+    values: dict[str, list[Any]] = {
+        "in_bytes_per_s": [row["networkInbound"] * KB for row in rows],
+        "out_bytes_per_s": [_consumed(row) * KB for row in rows],
+        "size_bytes": [round(row["disk"] * MB) for row in rows],
+    }
+    if any(size > MAX_INT64 for size in values["size_bytes"]):
+        refusal.stop("records", "disk must be MB, and fit 64 bits", "take it anew")
+    if has_cores:
+        values["leader_cpu_cores"] = [row["cpu"] / 100 for row in rows]
+    return Source(
+        file=file,
+        kind=PARTITION_LOAD_KIND,
+        notes=refusal.notes(),
+        header={"rates": {"source": "cruise-control", "split": "equal"}},
+        partitions=PartitionColumns(
+            topics=[row["topic"] for row in rows],
+            partitions=[row["partition"] for row in rows],
+            values=values,
+            places=range(len(rows)),
+            place_format="records[{}]",
+        ),
+    )
+
+
+def _consumed(row: dict[str, Any]) -> float:
+    """Return KB/s that consumers read: each follower fetches all that came in."""
+    fetched = len(row["followers"]) * row["networkInbound"]
+    return max(0.0, float(row["networkOutbound"] - fetched))

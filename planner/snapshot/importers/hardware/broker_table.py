@@ -1,0 +1,201 @@
+"""
+A table of brokers as CSV: what no tool of Kafka prints.
+
+::
+
+    id,rack,disk_bytes,in_bytes_per_s,log_dirs
+    1,a,,100MB/s,/data/d1=1TB;/data/d2=1TB
+
+Only `id` must be there; an empty cell says nothing. The brokers it lists are all that
+there are.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from planner.snapshot.formats.number_text import finite_number
+from planner.snapshot.importers.inputs.csv_text import Row, as_whole, read_csv
+from planner.snapshot.importers.inputs.import_source import Record, Source
+from planner.snapshot.importers.inputs.input_text import (
+    Refusal,
+    parse_quantity,
+    refuse_doubles,
+)
+from planner.snapshot.tables.snapshot_columns import (
+    BROKER_STATES,
+    MAX_INT32,
+    MAX_INT64,
+    MAX_RATE,
+)
+
+KIND = "a table of brokers"
+_COLUMNS = {
+    **{name: name for name in ("id", "rack", "host", "state", "broker_set")},
+    **{
+        name: name
+        for name in ("disk_bytes", "in_bytes_per_s", "out_bytes_per_s", "cpu_cores")
+    },
+    **{name: name for name in ("max_replicas", "instance_type", "log_dirs")},
+    "broker": "id",
+    "broker_id": "id",
+    "disk": "disk_bytes",
+    "in": "in_bytes_per_s",
+    "out": "out_bytes_per_s",
+    "cpu": "cpu_cores",
+}
+_MSK_TYPE = re.compile(
+    r"(?:kafka\.)?(?:m5|m7g)\.(?P<size>large|(?P<times>[0-9]{0,3})xlarge)"
+)
+
+
+def read_broker_table(data: bytes, *, file: str) -> Source:
+    """
+    Read a table of brokers.
+
+    Parameters
+    ----------
+    data
+        CSV with a heading, gzipped or not. Sizes and rates take units; `log_dirs` is
+        ``path=size;path=size``; `instance_type` of Amazon MSK (``kafka.m5.2xlarge``)
+        stands for the most replicas that it may hold and still be updated.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        Brokers and log dirs, and that there are no other brokers.
+
+    Raises
+    ------
+    BadInputError
+        With every cell that is wrong.
+    """
+    refusal = Refusal(file, KIND, "brokers")
+    _, rows = read_csv(data, _COLUMNS, ("id",), refusal)
+    brokers, log_dirs = [], []
+    for row in rows:
+        cells = _Cells(row, refusal)
+        record = cells.broker()
+        if record is not None:
+            brokers.append(record)
+            log_dirs += cells.log_dirs(record.key)
+    refuse_doubles(((one.key, one.place) for one in brokers), refusal)
+    refusal.raise_problems()
+    return Source(
+        file=file,
+        kind=KIND,
+        brokers=tuple(brokers),
+        log_dirs=tuple(log_dirs),
+        lists_members=True,
+        notes=refusal.notes(),
+    )
+
+
+class _Cells:
+    """The cells of one line."""
+
+    def __init__(self, row: Row, refusal: Refusal) -> None:
+        number, self.cells = row
+        self.place = f"line {number}"
+        self.refusal = refusal
+
+    def broker(self) -> Record | None:
+        rule = f"must be an integer from 0 to {MAX_INT32}"
+        broker_id = self._read("id", _as_id, rule)
+        values = {
+            name: self._read(name, read, rule)
+            for name, (read, rule) in _READERS.items()
+            if name in self.cells
+        }
+        instance = values.pop("instance_type", None)
+        if instance is not None and values.get("max_replicas") is None:
+            values["max_replicas"] = instance
+        if broker_id is None:
+            if not self.cells["id"]:
+                self.refusal.add(self.place, "id must not be empty", "write the id")
+            return None
+        told = {name: value for name, value in values.items() if value is not None}
+        return Record(key=broker_id, values=told, place=self.place)
+
+    def _read(self, name: str, read: Callable[[str], Any], rule: str) -> Any:  # noqa: ANN401 - a cell's value
+        text = self.cells[name]
+        if not text:
+            return None
+        value = read(text)
+        if value is None:
+            place = f"{self.place}, {name}"
+            self.refusal.add_cell(place, rule, "mend the cell", text)
+        return value
+
+    def log_dirs(self, broker_id: int) -> list[Record]:
+        found = []
+        for part in filter(None, self.cells.get("log_dirs", "").split(";")):
+            path, _, size = part.strip().partition("=")
+            size_bytes = _as_bytes(size) if size else None
+            if not path.startswith("/") or (size and size_bytes is None):
+                rule = "must be path=size;path=size, paths absolute"
+                self.refusal.add(f"{self.place}, log_dirs", rule, "mend the cell")
+                continue
+            values = {} if size_bytes is None else {"size_bytes": size_bytes}
+            key = (broker_id, path.rstrip("/") or "/")
+            found.append(Record(key=key, values=values, place=self.place))
+        return found
+
+
+def _as_id(text: str) -> int | None:
+    number = as_whole(text)
+    return number if number is not None and number <= MAX_INT32 else None
+
+
+def _as_bytes(text: str) -> int | None:
+    value = None if text.endswith("/s") else parse_quantity(text)
+    return round(value) if value is not None and value <= MAX_INT64 else None
+
+
+def _as_rate(text: str) -> float | None:
+    value = parse_quantity(text)
+    return value if value is not None and value <= MAX_RATE else None
+
+
+def _as_cores(text: str) -> float | None:
+    cores = finite_number(text)
+    return cores if cores is not None and 0 <= cores <= MAX_RATE else None
+
+
+def _as_count(text: str) -> int | None:
+    return as_whole(text)
+
+
+def _as_state(text: str) -> str | None:
+    return text if text in BROKER_STATES else None
+
+
+def _as_text(text: str) -> str | None:
+    return text if text.isprintable() else None
+
+
+def _as_most_replicas(text: str) -> int | None:
+    """Return the most replicas that an MSK broker may hold to be updated still."""
+    found = _MSK_TYPE.fullmatch(text)
+    if found is None:
+        return None
+    times = 0 if found["size"] == "large" else int(found["times"] or 1)
+    return 1500 if times < 2 else 3000 if times < 4 else 6000
+
+
+_SIZE = "must be bytes, as 1000000000000, 500GB or 2TiB"
+_RATE = "must be bytes/s, as 100000000 or 50MB/s"
+_READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "rack": (_as_text, "must be printable text"),
+    "host": (_as_text, "must be printable text"),
+    "state": (_as_state, f"must be one of {', '.join(BROKER_STATES)}"),
+    "broker_set": (_as_text, "must be printable text"),
+    "disk_bytes": (_as_bytes, _SIZE),
+    "in_bytes_per_s": (_as_rate, _RATE),
+    "out_bytes_per_s": (_as_rate, _RATE),
+    "cpu_cores": (_as_cores, "must be a number of cores, as 8 or 7.5"),
+    "max_replicas": (_as_count, "must be a number of replicas"),
+    "instance_type": (_as_most_replicas, "must be of MSK's m5 or m7g, large or larger"),
+}

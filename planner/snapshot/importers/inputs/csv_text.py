@@ -1,0 +1,155 @@
+"""CSV with a heading: rows by the names of known columns, with their lines."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from planner.pasted_text import Form
+from planner.pasted_text.noise import shown
+from planner.snapshot.formats.foreign_tables import is_row_number
+from planner.snapshot.formats.number_text import whole_number
+from planner.snapshot.importers.inputs.input_text import Refusal, read_text
+from planner.snapshot.tables.snapshot_columns import MAX_INT64
+
+Row = tuple[int, dict[str, str]]
+_TEXTS = frozenset(("topic", "rack", "host", "broker_set"))
+"""Columns in which any text is a value."""
+_NO_VALUE = frozenset(("nan", "<na>", "na", "n/a", "none", "null"))
+_FORM = Form(
+    data=re.compile(
+        r"\s*\"?[A-Za-z0-9._-]*\"?\s*,|\s*\"?(?:[0-9]+|id|broker|broker_id)\"?\s*$"
+    ),
+    has_words=False,
+)
+
+
+def read_csv(
+    data: bytes, columns: Mapping[str, str], required: tuple[str, ...], refusal: Refusal
+) -> tuple[list[str], list[Row]]:
+    """
+    Read a CSV file whose first line names its columns.
+
+    Parameters
+    ----------
+    data
+        The whole file, gzipped or not; commas between cells.
+    columns
+        Every name a column may have, and the one it stands for.
+    required
+        Those that must be there.
+    refusal
+        Gets every line that has not as many cells as the heading.
+
+    Returns
+    -------
+    The known columns that are there, and for each line its number and its cells. Other
+    columns are named in a note.
+
+    Raises
+    ------
+    BadInputError
+        If the heading is not one, or the text no CSV.
+    """
+    text = read_text(data, refusal, _FORM)
+    lines = _lines(text, refusal)
+    names = _heading(next(lines, (1, [])), columns, required, refusal)
+    rows: list[Row] = []
+    for number, cells in lines:
+        if len(cells) != len(names):
+            rule = f"must have {len(names)} cells, as the heading; it has {len(cells)}"
+            refusal.add(f"line {number}", rule, "the line was cut, or lacks a comma")
+        else:
+            known = zip(names, cells, strict=True)
+            rows.append((number, {name: _cell(name, one) for name, one in known}))
+    if not text.endswith("\n"):
+        rule = "the last line has no end, so the file may be cut"
+        remedy = "take it anew; if it is whole, end it with a line break"
+        refusal.add(f"line {text.count(chr(10)) + 1}", rule, remedy)
+    if not rows:
+        refusal.add("", "there must be a line below the heading", "add one")
+    return [name for name in names if name], rows
+
+
+def _cell(name: str, text: str) -> str:
+    """Return a cell; empty where it says that there is no value."""
+    is_nothing = name not in _TEXTS and text.lower() in _NO_VALUE
+    return "" if is_nothing else text
+
+
+def _lines(text: str, refusal: Refusal) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error:
+        rule = "must be CSV: quotes must pair, cells stay on their line"
+        refusal.stop(f"line {reader.line_num}", rule, "mend the line")
+
+
+def _heading(
+    first: tuple[int, list[str]],
+    columns: Mapping[str, str],
+    required: tuple[str, ...],
+    refusal: Refusal,
+) -> list[str]:
+    """Return the column of each cell; empty for those that are passed over."""
+    number, cells = first
+    names = [columns.get(cell.lower(), "") for cell in cells]
+    place = f"line {number}"
+    if not any(names):
+        known = ", ".join(dict.fromkeys(columns.values()))
+        rule = f"the heading must name columns, with commas between: {known}"
+        refusal.stop(place, rule, refusal.other_output() or f"give {refusal.kind}")
+    missing = [name for name in columns if columns[name] not in names]
+    for at, (cell, name) in enumerate(zip(cells, names, strict=True)):
+        if not name:
+            pass_over_column(cell, f"{place}, column {at + 1}", missing, refusal)
+        elif names.index(name) != at:
+            refusal.add(place, f"column {name} must stand once", "remove one")
+    for name in required:
+        if name not in names:
+            refusal.add(place, f"column {name} is missing", "add it")
+    refusal.raise_problems()
+    return names
+
+
+def pass_over_column(
+    cell: str, place: str, missing: list[str], refusal: Refusal
+) -> None:
+    """
+    Name a column that is not known; refuse one that is known but for a slip.
+
+    Parameters
+    ----------
+    cell
+        Its heading.
+    place
+        Where it stands.
+    missing
+        Names that no column has.
+    refusal
+        Of the file.
+    """
+    close = get_close_matches(cell.lower(), missing, n=1)
+    if is_row_number(cell):
+        return
+    if close:
+        refusal.add(place, "unknown column", f"did you mean {close[0]}?")
+    else:
+        refusal.leave_unused([f"column {shown(cell)}"])
+
+
+def as_whole(text: str) -> int | None:
+    """
+    Read an integer from 0 on, also with a fraction of nothing as floats have it.
+
+    Examples
+    --------
+    >>> as_whole("12"), as_whole("1.2e1"), as_whole("12.5"), as_whole("-1")
+    (12, 12, None, None)
+    """
+    number = whole_number(text)
+    return number if number is not None and 0 <= number <= MAX_INT64 else None

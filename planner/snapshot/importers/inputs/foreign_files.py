@@ -1,0 +1,52 @@
+"""Foreign files by their paths."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from planner.errors import BadInputError, InputProblem
+from planner.snapshot.importers.inputs.import_source import Source
+from planner.snapshot.tables.snapshot_problems import printable
+
+
+def read_file(path: Path, read: Callable[..., Source]) -> Source:
+    """
+    Read one file.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    read
+        The importer of its format.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, or is not of the format.
+    """
+    return read(read_bytes(path), file=printable(str(path)))
+
+
+def read_bytes(path: Path) -> bytes:
+    """
+    Return all of a file.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read.
+    """
+    file = printable(str(path))
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        problem = InputProblem(
+            file=file,
+            place="",
+            value="",
+            rule=f"the file must be readable: {reason}",
+            remedy="check the path",
+        )
+        msg = f"cannot read {file}"
+        raise BadInputError(msg, [problem]) from error

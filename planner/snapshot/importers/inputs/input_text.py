@@ -1,0 +1,321 @@
+"""
+Bytes of foreign files as text and lines, and the problems of a file.
+
+A file that was taken for another may hold anything, a password too. So messages name
+places and rules, and repeat a value only where it is made of digits.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from planner.errors import BadInputError, InputProblem
+from planner.pasted_text import (
+    EncodingProblemError,
+    Form,
+    Noise,
+    Pasted,
+    clean,
+    decode_bytes,
+    passed_note,
+    recognise,
+)
+from planner.snapshot.formats.number_text import finite_number
+from planner.text.units import parse_rate
+
+_MAX_QUANTITY = 60
+_MAX_SHOWN = 5
+_MAX_UNUSED = 12
+_HARMLESS = re.compile(
+    r"[-+]?[0-9.](?:[0-9., -]|[eE][-+]?[0-9]){0,400}(?:[kKMGTPE]?i?[Bb]?(?:/s)?)"
+    r"|[-+]?(?:nan|inf|infinity)",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+class Refusal:
+    """
+    Collects what is wrong with one file.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    kind
+        What it should be.
+    name
+        Name of the importer: no remedy proposes its own output.
+    allow_partial
+        Whether entries that are wrong are left out, and the others read.
+    """
+
+    def __init__(
+        self, file: str, kind: str, name: str = "", *, allow_partial: bool = False
+    ) -> None:
+        self.file = file
+        self.kind = kind
+        self.name = name
+        self.allow_partial = allow_partial
+        self.problems: list[InputProblem] = []
+        self.original = ""
+        self._num_passed = 0
+        self._first_passed: tuple[int, Noise] | None = None
+        self._rejected: dict[str, str] = {}
+        self._unknown_columns: dict[str, None] = {}
+        self._unused: dict[str, None] = {}
+
+    def add(self, place: str, rule: str, remedy: str, value: object = "") -> None:
+        """Take note of a problem; its value is shown if it is harmless."""
+        shown = harmless(value)
+        self.problems.append(
+            InputProblem(
+                file=self.file, place=place, value=shown, rule=rule, remedy=remedy
+            )
+        )
+
+    def add_cell(self, place: str, rule: str, remedy: str, value: object) -> None:
+        """Take note of a cell that is wrong; something is shown of it always."""
+        self.add(place, rule, remedy)
+        self.problems[-1] = replace(self.problems[-1], value=shown_cell(value))
+
+    def reject(self, place: str, rule: str, remedy: str, value: object = "") -> None:
+        """Leave out one cell, or refuse the file with it unless that is allowed."""
+        self._rejected.setdefault(place, rule)
+        if not self.allow_partial:
+            self.add_cell(place, rule, remedy, value)
+
+    @property
+    def has_rejected(self) -> bool:
+        """Whether an entry was left out, or refused the file."""
+        return bool(self._rejected)
+
+    def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
+        """Count lines that are no data, with their numbers."""
+        self._num_passed += len(lines)
+        if lines and self._first_passed is None:
+            self._first_passed = lines[0]
+
+    def pass_over_columns(self, headings: str) -> int:
+        """Count columns that Kafka does not print, by their headings."""
+        names = headings.split()
+        self._unknown_columns |= dict.fromkeys(names)
+        return len(names)
+
+    def leave_unused(self, names: Iterable[str]) -> None:
+        """Take note of what the file says and the importer does not use."""
+        self._unused |= dict.fromkeys(names)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes: lines passed over, what is unused, entries left out."""
+        passed = passed_note(self.file, self._num_passed, self._first_passed)
+        if self._unused:
+            shown, rest = [*self._unused][:_MAX_UNUSED], len(self._unused) - _MAX_UNUSED
+            more = f" and {rest} more" if rest > 0 else ""
+            passed = (*passed, f"{self.file}: not used: {', '.join(shown)}{more}")
+        if self._unknown_columns:
+            names = ", ".join(sorted(self._unknown_columns)[:_MAX_SHOWN])
+            unknown = f"fields that Kafka does not print passed over: {names}"
+            passed = (*passed, f"{self.file}: {unknown}")
+        if not self._rejected:
+            return passed
+        some = [f"{at}: {rule}" for at, rule in self._rejected.items()][:_MAX_SHOWN]
+        count = _count(len(self._rejected), "entry", "entries")
+        return (*passed, f"{self.file}: {count} left out ({'; '.join(some)})")
+
+    def other_output(self) -> str:
+        """Return a remedy that names what the file seems to be; empty if unknown."""
+        found = recognise(self.original, but=self.name)
+        return f"this looks like {found.words}" if found else ""
+
+    def raise_problems(self) -> None:
+        """
+        Refuse the file if anything was wrong.
+
+        Raises
+        ------
+        BadInputError
+            With every problem.
+        """
+        if self.problems:
+            raise self._error()
+
+    def stop(self, place: str, rule: str, remedy: str) -> NoReturn:
+        """
+        Refuse the file at once.
+
+        Raises
+        ------
+        BadInputError
+            Always.
+        """
+        self.add(place, rule, remedy)
+        raise self._error()
+
+    def _error(self) -> BadInputError:
+        message = f"{self.file} is not {self.kind}"
+        if self._rejected and len(self._rejected) == len(self.problems):
+            is_one = len(self._rejected) == 1
+            message = (
+                f"{self.file}: {_count(len(self._rejected), 'entry is', 'entries are')}"
+                f" wrong; --allow-partial leaves {'it' if is_one else 'them'} out"
+            )
+        return BadInputError(message, self.problems)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
+
+
+def refuse_doubles(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
+    """Note each key that stands twice, with both places."""
+    places: dict[Any, str] = {}
+    for key, place in keys:
+        first = places.setdefault(key, place)
+        if first != place:
+            rule = f"must stand once; {key} stands at {first} too"
+            refusal.add(place, rule, "remove one of both")
+
+
+def harmless(value: object) -> str:
+    """Return a value as text if it is a number or a list of numbers, else nothing."""
+    if isinstance(value, int | float):
+        value = str(value)
+    elif isinstance(value, list | tuple) and all(type(v) is int for v in value):
+        value = ", ".join(map(str, value[:20]))
+    elif not isinstance(value, str):
+        return ""
+    return value if _HARMLESS.fullmatch(value) else ""
+
+
+def shown_cell(value: object) -> str:
+    """Return a cell as a message shows it: what may be a secret by its length."""
+    text = value if isinstance(value, str) else str(value)
+    return harmless(text) or f"text of {len(text)} characters"
+
+
+def decode(data: bytes, refusal: Refusal) -> str:
+    """
+    Return the text of a file in UTF-8 or UTF-16, gzipped or not.
+
+    Raises
+    ------
+    BadInputError
+        If it is empty, in another encoding or cut in its packed form.
+    """
+    try:
+        text = decode_bytes(data)
+    except EncodingProblemError as error:
+        refusal.stop(error.place, error.rule, error.remedy)
+    if not text.strip():
+        refusal.stop("", "the file is empty", f"it should hold {refusal.kind}")
+    refusal.original = text
+    return text
+
+
+def read_pasted(data: bytes, refusal: Refusal, form: Form) -> Pasted:
+    """
+    Return the text of a file with the noise around its data made blank.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    refusal
+        Counts the lines passed over.
+    form
+        Shapes of the lines that are data.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be decoded.
+    """
+    pasted = clean(decode(data, refusal), form)
+    refusal.pass_over(pasted.passed)
+    return pasted
+
+
+def refuse_failures(lines: Iterable[int], refusal: Refusal) -> None:
+    """Note the lines that say that a tool failed."""
+    for number in lines:
+        rule = "this is an error that a tool printed, so its output may be cut"
+        refusal.add(f"line {number}", rule, "run the tool again until it succeeds")
+
+
+def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
+    """
+    Return the text of a file with the noise around its data made blank.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    refusal
+        Counts the lines passed over; gets every line that says that a tool failed.
+    form
+        Shapes of the lines that are data.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be decoded, or nothing of it may be data.
+    """
+    pasted = read_pasted(data, refusal, form)
+    refuse_failures(pasted.failures, refusal)
+    if not pasted.text.strip():
+        refusal.raise_problems()
+        rule = f"the file holds nothing but {len(pasted.passed)} lines that are no data"
+        remedy = refusal.other_output() or f"it should hold {refusal.kind}"
+        refusal.stop("", rule, remedy)
+    return pasted.text
+
+
+def without_last(line: str, count: int) -> str:
+    """Return a line without so many words at its end."""
+    return line.rsplit(None, count)[0] if count else line
+
+
+def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
+    """
+    Yield the lines that are not blank with their numbers, without their ends.
+
+    A last line without an end is a problem: nothing tells whether it was cut.
+    """
+    lines = text.split("\n")
+    last = lines.pop()
+    for number, line in enumerate(lines, 1):
+        stripped = line.rstrip(" \r\t")
+        if stripped:
+            yield number, stripped
+    if last.strip():
+        yield len(lines) + 1, last.rstrip(" \r\t")
+    if last:
+        refusal.add(
+            f"line {len(lines) + 1}",
+            "the last line has no end, so the file may be cut",
+            "take it anew; if it is whole, end it with a line break",
+        )
+
+
+def parse_quantity(text: str) -> float | None:
+    """
+    Read bytes or bytes/s, with a unit or without: ``500GB``, ``50MB/s``, ``1e12``.
+
+    Returns
+    -------
+    `None` if it is none; a bare number is bytes.
+
+    Examples
+    --------
+    >>> parse_quantity("1.5KiB"), parse_quantity("50MB/s"), parse_quantity("much")
+    (1536.0, 50000000.0, None)
+    """
+    # Rates need not be whole, so a bare number is not rounded.
+    number = finite_number(text)
+    if number is not None:
+        return number if number >= 0 else None
+    try:
+        return float(parse_rate(text)) if len(text) <= _MAX_QUANTITY else None
+    except ValueError:
+        return None

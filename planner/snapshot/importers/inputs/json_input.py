@@ -1,0 +1,343 @@
+"""
+JSON of foreign files: documents in pasted text, their shape, and entries left out.
+
+Messages name places and rules; of values only numbers are repeated.
+"""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from planner.pasted_text import Piece, json_form, noise_of, split_documents
+from planner.process import no_garbage_collection
+from planner.snapshot.importers.inputs.input_text import Refusal, read_text
+from planner.snapshot.importers.inputs.unused_keys import unused_keys
+
+Value = TypeVar("Value")
+
+_LOCATED = re.compile(r".* at line (?P<line>\d+) column (?P<column>\d+)", re.DOTALL)
+_BEGINNING = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+_ANEW = "take it anew, unedited"
+
+
+def read_documents(
+    data: bytes, refusal: Refusal, *, headings: str = r"(?!)"
+) -> list[Any]:
+    """
+    Parse the JSON documents of a file, whatever was pasted around them.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    refusal
+        Counts the lines passed over.
+    headings
+        Regular expression of the lines that the tool prints around its JSON.
+
+    Raises
+    ------
+    BadInputError
+        If it holds no JSON, or a line that may be part of it.
+    """
+    text = read_text(data, refusal, json_form(headings))
+    return documents_of(text, refusal, headings=headings)
+
+
+def documents_of(text: str, refusal: Refusal, *, headings: str = r"(?!)") -> list[Any]:
+    """
+    Parse the JSON documents of a text whose noise is blank already.
+
+    Raises
+    ------
+    BadInputError
+        If it holds no JSON, or a line that may be part of it.
+    """
+    found: list[Any] = []
+    for piece in _pieces(text, refusal, found):
+        if piece.is_json:
+            found.append(parse_json(piece.text, refusal, first_line=piece.line))
+        elif not re.match(headings, piece.text):
+            rule = f"the line is not of {refusal.kind}"
+            remedy = refusal.other_output() or "remove the line"
+            refusal.stop(f"line {piece.line}", rule, remedy)
+    if not found:
+        _refuse_without_json(refusal)
+    return found
+
+
+def read_document(data: bytes, refusal: Refusal) -> Any:  # noqa: ANN401 - any JSON value
+    """
+    Parse the one JSON document of a file, whatever was pasted around it.
+
+    Raises
+    ------
+    BadInputError
+        If it holds none, or several.
+    """
+    found = read_documents(data, refusal)
+    if len(found) > 1:
+        rule = f"must hold one JSON document; it holds {len(found)}"
+        refusal.stop("", rule, "two outputs were joined: give each in a file")
+    return found[0]
+
+
+def _refuse_without_json(refusal: Refusal) -> NoReturn:
+    number = refusal.original.count("\n") + 1
+    remedy = refusal.other_output() or "it was cut: take it anew"
+    refusal.stop(f"line {number}", "the JSON is missing", remedy)
+
+
+def _pieces(text: str, refusal: Refusal, documents: list[Any]) -> list[Piece]:
+    """Return what stands before the one document; of several all parts but prompts."""
+    beginning = _BEGINNING.search(text)
+    if beginning is not None:
+        try:
+            documents.append(_parse(text[beginning.start() :], refusal))
+        except (ValueError, RecursionError):
+            pass
+        else:
+            text = text[: beginning.start()]
+    found = []
+    for piece in split_documents(text):
+        is_behind = not (piece.is_first or piece.is_json)
+        noise = noise_of(piece.text) if is_behind else None
+        if noise is None:
+            found.append(piece)
+        else:
+            refusal.pass_over([(piece.line, noise)])
+    return found
+
+
+def parse_json(text: str, refusal: Refusal, *, first_line: int = 1) -> Any:  # noqa: ANN401 - any JSON value
+    """
+    Parse JSON whose objects have each key once.
+
+    Parameters
+    ----------
+    text
+        The JSON.
+    refusal
+        Of the file it stands in.
+    first_line
+        The line of the file that it begins on.
+
+    Raises
+    ------
+    BadInputError
+        If it is not JSON; a key that stands twice is noted in `refusal`.
+    """
+    try:
+        return _parse(text, refusal)
+    except (ValueError, RecursionError) as error:
+        place, rule, remedy = _not_json(text, str(error), first_line)
+        refusal.stop(place, rule, remedy or refusal.other_output() or _ANEW)
+
+
+def _parse(text: str, refusal: Refusal) -> Any:  # noqa: ANN401 - any JSON value
+    from pydantic_core import from_json
+
+    with no_garbage_collection():
+        document = from_json(text, allow_inf_nan=False)
+    if _has_double_keys(text, document):
+        _refuse_double_keys(text, refusal)
+    return document
+
+
+def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
+    found = _LOCATED.match(message)
+    line = int(found["line"]) if found else text.count("\n") + 1
+    column = int(found["column"]) if found else 1
+    place = f"line {line + first_line - 1}, column {column}"
+    # A string that is cut goes on to the end of its line.
+    num_lines = text.rstrip().count("\n") + 1
+    if "EOF" in message or line > num_lines:
+        return place, "the JSON ends too early", "it was cut: take it anew"
+    return place, "must be JSON", ""
+
+
+def _has_double_keys(text: str, document: object) -> bool:
+    """Tell whether parsing lost keys; it may be wrong, but only by saying yes."""
+    squeezed = text.encode().translate(None, b" \t\r\n")
+    return squeezed.count(b'":') != _count_keys(document)
+
+
+def _count_keys(value: object) -> int:
+    total, pending = 0, [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            total += len(each)
+            pending.extend(v for v in each.values() if type(v) in {dict, list})
+        elif isinstance(each, list):
+            pending.extend(v for v in each if type(v) in {dict, list})
+    return total
+
+
+def _refuse_double_keys(text: str, refusal: Refusal) -> None:
+    num_doubled = 0
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal num_doubled
+        parsed = dict(pairs)
+        num_doubled += len(parsed) != len(pairs)
+        return parsed
+
+    json.loads(text, object_pairs_hook=look)
+    if num_doubled:
+        rule = f"an object must have a key once; {num_doubled} have one twice"
+        refusal.add("", rule, "remove the second one")
+
+
+Path = tuple[str | int | None, ...]
+"""Path into a document; `None` stands for any index of a list."""
+
+
+def validate(
+    adapter: TypeAdapter[Value],
+    document: object,
+    refusal: Refusal,
+    *,
+    entries: Sequence[Path] = (),
+    known: Collection[str] | None = None,
+) -> Value:
+    """
+    Return a JSON document in the shape that an adapter describes.
+
+    Parameters
+    ----------
+    adapter
+        Describes the shape.
+    document
+        What was parsed; loses the entries that are left out.
+    refusal
+        Gets what has another shape.
+    entries
+        Entries that may be left out where the refusal allows that, deepest first.
+    known
+        Keys that the tool prints and that are not used. Any other key outside of the
+        shape is named in a note; `None`: none is.
+
+    Raises
+    ------
+    BadInputError
+        With every place that has another shape.
+    """
+    try:
+        with no_garbage_collection():
+            value = adapter.validate_python(document)
+    except (ValidationError, RecursionError) as error:
+        if isinstance(error, RecursionError):
+            refusal.stop("", "JSON must not be nested this deep", "take it anew")
+        if _leave_out(error, document, refusal, entries):
+            return validate(adapter, document, refusal, known=known)
+        _add_errors(error, document, refusal, entries)
+        refusal.raise_problems()
+        raise
+    refusal.raise_problems()
+    if known is not None:
+        unused = unused_keys(document, value)
+        refusal.leave_unused(key for key in unused if _leaf(key) not in known)
+    return value
+
+
+def _leaf(path: str) -> str:
+    return path.rsplit(".", 1)[-1]
+
+
+def _leave_out(
+    error: ValidationError,
+    document: object,
+    refusal: Refusal,
+    entries: Sequence[Path],
+) -> bool:
+    """Take the wrong entries out of a document; only if nothing else is wrong."""
+    if not refusal.allow_partial:
+        return False
+    errors = error.errors(include_url=False)
+    places = [_entry_of(each["loc"], entries) for each in errors]
+    if None in places:
+        return False
+    for each in errors:
+        refusal.reject(place_text(each["loc"]), *_rule(each, refusal))
+    _remove(document, {place for place in places if place is not None})
+    return True
+
+
+def _remove(document: object, places: set[tuple[str | int, ...]]) -> None:
+    """Remove entries of lists; the last first, so that the others keep their index."""
+    for place in sorted(places, key=lambda path: int(path[-1]), reverse=True):
+        parent: Any = document
+        for part in place[:-1]:
+            parent = parent[part]
+        del parent[place[-1]]
+
+
+def _entry_of(
+    place: Sequence[str | int], entries: Sequence[Path]
+) -> tuple[str | int, ...] | None:
+    """Return the path of the entry that a place is in; `None` if it is in none."""
+    for entry in entries:
+        head = tuple(place[: len(entry)])
+        if len(head) == len(entry) and all(
+            want in (None, part) for want, part in zip(entry, head, strict=True)
+        ):
+            return head
+    return None
+
+
+_RULES = {
+    "missing": "the key is required",
+    "int_type": "must be an integer",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be a string",
+    "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must be a legal name or number",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "too_short": "must not be empty",
+    "dict_type": "must be an object",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+}
+
+
+def _rule(each: ErrorDetails, refusal: Refusal) -> tuple[str, str]:
+    """Return the rule that an error of Pydantic breaks, and the remedy."""
+    rule = _RULES.get(each["type"], f"must hold {refusal.kind}")
+    rule = rule.format_map(each.get("ctx", {}))
+    return rule, f"take {refusal.kind} anew, unedited"
+
+
+def _add_errors(
+    error: ValidationError,
+    document: object,
+    refusal: Refusal,
+    entries: Sequence[Path],
+) -> None:
+    other = ""
+    if any(len(each["loc"]) <= 1 for each in error.errors(include_url=False)):
+        other = refusal.other_output()
+    for each in error.errors(include_url=False):
+        rule, remedy = _rule(each, refusal)
+        is_entry = _entry_of(each["loc"], entries) is not None
+        add = refusal.reject if is_entry else refusal.add
+        value = "" if each["type"] == "missing" else each["input"]
+        add(place_text(each["loc"]), rule, other or remedy, value)
+
+
+def place_text(place: Sequence[str | int]) -> str:
+    """Return a path into JSON as text; keys that are data are not repeated."""
+    text = ""
+    for part in place:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,40}|[0-9]{1,10}", part):
+            text += f".{part}"
+    return text.removeprefix(".")

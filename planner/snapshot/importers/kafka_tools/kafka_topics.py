@@ -1,0 +1,370 @@
+"""
+The text that ``kafka-topics --describe`` prints.
+
+One line for each topic, then one for each of its partitions, fields apart by tabs, each
+a name, a colon and a value::
+
+    Topic  TopicId  PartitionCount  ReplicationFactor  Configs
+           Topic  Partition  Leader  Replicas  Isr  Elr  LastKnownElr
+
+Releases before 3.0 print no TopicId, those before 2.2 no blank after a colon of the
+first line, those before 3.9 no Elr. Tabs may have become blanks on a screen. The format
+is that of `TopicCommand` in Kafka's `tools` (before 3.5 in `core`).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.process import no_garbage_collection
+from planner.snapshot.importers.inputs.import_source import (
+    PartitionColumns,
+    Record,
+    Source,
+)
+from planner.snapshot.importers.inputs.input_text import (
+    Refusal,
+    numbered_lines,
+    read_text,
+)
+from planner.snapshot.importers.kafka_tools.kafka_topics_lines import (
+    DOOMED,
+    FORM,
+    IS_PARTITION,
+    PARTITION,
+    TOPIC,
+    split_configs,
+    without_unknown_fields,
+)
+from planner.snapshot.tables.snapshot_columns import MAX_INT32
+
+KIND = "the output of kafka-topics --describe"
+_NO_LEADER = {"none": -1, "-1": -1}
+_NOT_TOLD = "N/A"
+_UNREAD = object()
+_FILTERED = (
+    "run kafka-topics --describe without a filter such as "
+    "--under-replicated-partitions or --topics-with-overrides"
+)
+
+_COLUMNS = (
+    "leader",
+    "replicas",
+    "isr",
+    "adding_replicas",
+    "removing_replicas",
+    "elr",
+    "last_known_elr",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    line: int
+    name: str
+    topic_id: str | None
+    num_partitions: int
+    replication_factor: int
+    configs: dict[str, str]
+    is_doomed: bool
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The partitions read so far, as columns."""
+
+    topics: list[str] = field(default_factory=list)
+    partitions: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    has_elr: list[bool] = field(default_factory=list)
+    values: dict[str, list[Any]] = field(
+        default_factory=lambda: {name: [] for name in _COLUMNS}
+    )
+
+
+def read_topics(data: bytes, *, file: str) -> Source:
+    """
+    Read what ``kafka-topics --describe`` printed.
+
+    Parameters
+    ----------
+    data
+        The whole output, gzipped or not; of any release, tabs kept or not.
+    file
+        What problems name as their file.
+
+    Returns
+    -------
+    Source
+        Topics with ids and configs; partitions with replicas, leader, ISR and, where
+        the release prints them, adding and removing replicas and ELR.
+
+    Raises
+    ------
+    BadInputError
+        If a line is not of this output, a topic is not whole, or the lines are of
+        several releases. Every problem is named with its line.
+    """
+    with no_garbage_collection():
+        return _read(data, file)
+
+
+def _read(data: bytes, file: str) -> Source:
+    refusal = Refusal(file, KIND, "topics")
+    text = read_text(data, refusal, FORM)
+    if not re.search(r"^[ \t]*Topic: ?\S", text, re.MULTILINE):
+        remedy = refusal.other_output() or f"give {KIND}"
+        refusal.stop("line 1", "the file must hold lines 'Topic: …'", remedy)
+    reader = _Reader(refusal)
+    for number, line in numbered_lines(text, refusal):
+        reader.read(number, line)
+    reader.check()
+    refusal.raise_problems()
+    return reader.source(file)
+
+
+class _Reader:
+    """Reads line by line."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        self.topics: dict[str, _Topic] = {}
+        self.columns = _Columns()
+        self.bare: dict[str, int] = {}
+        self._width = 0
+        self._open_ends: dict[int, list[int]] = {}
+        self._ids_of: dict[str | None, Any] = {None: None, _NOT_TOLD: None}
+        self._unknown_fields: set[str] = set()
+
+    def read(self, number: int, line: str) -> None:
+        if not self._is_read(number, line):
+            known = without_unknown_fields(line, self._unknown_fields)
+            if known == line or not self._is_read(number, known):
+                self._refuse_line(number, line)
+
+    def _is_read(self, number: int, line: str) -> bool:
+        """Read a line of Kafka's own fields; tell whether it is one."""
+        doomed = DOOMED.search(line) if line.endswith("true") else None
+        if doomed is not None:
+            line = line[: doomed.start()].rstrip()
+        found = PARTITION.fullmatch(line)
+        if found is not None:
+            self._add_partition(number, found)
+            return True
+        topic = None if IS_PARTITION.match(line) else TOPIC.fullmatch(line)
+        if topic is None or "\t" in topic["configs"]:
+            return False
+        self._add_topic(number, topic, is_doomed=doomed is not None)
+        return True
+
+    def _refuse_line(self, number: int, line: str) -> None:
+        is_ours = re.match(r"\s*Topic: ?\S", line) is not None
+        rule = (
+            "a line of kafka-topics --describe must be whole"
+            if is_ours
+            else "the line is not of kafka-topics --describe"
+        )
+        remedy = (
+            "send the output to a file, without stderr: a screen cuts or wraps lines"
+            if is_ours
+            else "remove the line if nothing is missing there; else take it anew"
+        )
+        self.refusal.add(f"line {number}", rule, remedy)
+
+    def _add_topic(self, number: int, found: re.Match[str], *, is_doomed: bool) -> None:
+        name = found["topic"]
+        if name in self.topics:
+            where = self.topics[name].line
+            rule = f"a topic must be described once; {name} is on line {where} too"
+            self.refusal.add(f"line {number}", rule, "remove one of both")
+        self.topics[name] = _Topic(
+            line=number,
+            name=name,
+            topic_id=found["topic_id"],
+            num_partitions=int(found["count"]),
+            replication_factor=int(found["factor"]),
+            configs=self._configs(number, found["configs"]),
+            is_doomed=is_doomed,
+        )
+
+    def _configs(self, number: int, text: str) -> dict[str, str]:
+        configs, problem = split_configs(text)
+        if problem:
+            remedy = "the line was cut: take it anew"
+            self.refusal.add(f"line {number}", problem, remedy)
+        return configs
+
+    def _add_partition(self, number: int, found: re.Match[str]) -> None:
+        topic, partition, leader, *lists = found.groups()
+        columns = self.columns
+        columns.topics.append(topic)
+        columns.partitions.append(self._id(number, partition))
+        columns.lines.append(number)
+        columns.has_elr.append(lists[-1] is not None)
+        if lists[-1] is None:
+            self._remember_end(number, found)
+        values = columns.values
+        values["leader"].append(_NO_LEADER.get(leader) or self._id(number, leader))
+        known = self._ids_of
+        for name, text in zip(_COLUMNS[1:], lists, strict=True):
+            # Few lists stand behind many partitions.
+            ids = known.get(text, _UNREAD)
+            values[name].append(self._read_ids(number, text) if ids is _UNREAD else ids)
+
+    def _remember_end(self, number: int, found: re.Match[str]) -> None:
+        """Remember where lines end that could go on with their ISR."""
+        width = len(found.string.expandtabs())
+        self._width = max(self._width, width)
+        if found[5].count(",") < found[4].count(","):
+            self._open_ends.setdefault(width, []).append(number)
+
+    def _id(self, number: int, text: str) -> int:
+        value = int(text)
+        if value > MAX_INT32:
+            rule = "ids and partition numbers must fit 32 bits"
+            self.refusal.add(f"line {number}", rule, "take the output anew", text)
+            return 0
+        return value
+
+    def _read_ids(self, number: int, text: str) -> list[int]:
+        ids = [self._id(number, one) for one in text.split(",") if one]
+        self._ids_of[text] = ids
+        return ids
+
+    def check(self) -> None:
+        """Check that topics are whole and all lines of one release."""
+        rows: dict[str, list[int]] = {}
+        for row, topic in enumerate(self.columns.topics):
+            rows.setdefault(topic, []).append(row)
+        for described in self.topics.values():
+            self._check_topic(described, rows.get(described.name, []))
+        bare = {name: own for name, own in rows.items() if name not in self.topics}
+        self._check_bare(bare)
+        self._check_release()
+
+    def _check_bare(self, rows_of: dict[str, list[int]]) -> None:
+        """
+        Check partitions without the line of their topic.
+
+        They may be what a filter left: so all numbers from 0 on must be there, and one
+        partition that no filter of the tool would print, with all its replicas in sync.
+        """
+        columns = self.columns
+        is_whole = True
+        for name, rows in rows_of.items():
+            numbers = sorted(columns.partitions[row] for row in rows)
+            if numbers != list(range(len(numbers))):
+                is_whole = False
+                rule = (
+                    f"the partitions of topic {name} stand without the line of their "
+                    f"topic, and are not those from 0 on, each once"
+                )
+                place = f"line {columns.lines[rows[0]]}"
+                self.refusal.add(place, rule, _FILTERED)
+        every = [row for rows in rows_of.values() for row in rows]
+        if is_whole and every and not any(map(self._is_unfiltered, every)):
+            rule = (
+                "the partitions stand without the lines of their topics, and each of "
+                "them may be there because a filter chose it"
+            )
+            self.refusal.add(f"line {columns.lines[every[0]]}", rule, _FILTERED)
+        self.bare = {name: columns.lines[rows[0]] for name, rows in rows_of.items()}
+
+    def _is_unfiltered(self, row: int) -> bool:
+        values = self.columns.values
+        replicas, isr = values["replicas"][row], values["isr"][row]
+        return len(replicas) > 1 and len(isr) == len(replicas)
+
+    def _check_topic(self, topic: _Topic, rows: list[int]) -> None:
+        numbers = sorted(self.columns.partitions[row] for row in rows)
+        place = f"line {topic.line}"
+        if len(rows) != topic.num_partitions or numbers != list(range(len(rows))):
+            rule = (
+                f"topic {topic.name} must be followed by its partitions 0 to "
+                f"{topic.num_partitions - 1}, each once; there are {len(numbers)} lines"
+            )
+            remedy = "the output is cut; take it anew" if numbers else _FILTERED
+            self.refusal.add(place, rule, remedy)
+            return
+        first = min(rows, key=self.columns.partitions.__getitem__, default=None)
+        if first is None:
+            self.refusal.add(place, "a topic must have partitions", "take it anew")
+            return
+        values = self.columns.values
+        adding = values["adding_replicas"][first] or []
+        factor = len(values["replicas"][first]) - len(adding)
+        if factor != topic.replication_factor:
+            rule = (
+                f"topic {topic.name} says ReplicationFactor {topic.replication_factor} "
+                f"and its first partition has {factor} replicas"
+            )
+            self.refusal.add(place, rule, "lines were cut or edited; take it anew")
+
+    def _check_release(self) -> None:
+        """Elr stands on all lines or on none."""
+        has_elr = self.columns.has_elr
+        if len(set(has_elr)) < 2:
+            return
+        row = has_elr.index(not has_elr[0])
+        self.refusal.add(
+            f"line {self.columns.lines[row]}",
+            "all lines must be of one release of Kafka: some have Elr, some do not",
+            "lines were cut, or two outputs joined; take it anew",
+        )
+
+    def source(self, file: str) -> Source:
+        columns, bare = self.columns, self.bare.items()
+        return Source(
+            file=file,
+            kind="kafka-topics --describe",
+            topics=(
+                *(_record(topic) for topic in self.topics.values()),
+                *(Record(key=n, values={}, place=f"line {at}") for n, at in bare),
+            ),
+            partitions=PartitionColumns(
+                topics=columns.topics,
+                partitions=columns.partitions,
+                values={
+                    name: values
+                    for name, values in columns.values.items()
+                    if any(value is not None for value in values)
+                },
+                places=columns.lines,
+            ),
+            lists_whole_topics=not bare,
+            notes=self._all_notes(file),
+        )
+
+    def _all_notes(self, file: str) -> tuple[str, ...]:
+        self.refusal.pass_over_columns(" ".join(self._unknown_fields))
+        return (*self.refusal.notes(), *self._notes(file))
+
+    def _notes(self, file: str) -> Iterator[str]:
+        if self.bare:
+            name, line = next(iter(self.bare.items()))
+            yield (
+                f"{file}: {len(self.bare)} topics stand without their own line (first "
+                f"{name}, line {line}): their configs are unknown, and whether "
+                "partitions are missing at their end"
+            )
+        doomed = [topic.name for topic in self.topics.values() if topic.is_doomed]
+        if doomed:
+            yield f"marked for deletion, and still counted: {', '.join(doomed[:5])}"
+        width = self._width
+        if len(self._open_ends.get(width, ())) > 1:
+            yield (
+                f"{len(self._open_ends[width])} lines end at column {width}, each with "
+                "an ISR that lacks replicas: if a screen cut them, take the output anew"
+            )
+
+
+def _record(topic: _Topic) -> Record:
+    is_tiered = topic.configs.get("remote.storage.enable") == "true"
+    values: dict[str, Any] = {
+        "storage": "tiered" if is_tiered else "local",
+        "configs": topic.configs,
+    }
+    if topic.topic_id is not None:
+        values["topic_id"] = topic.topic_id
+    return Record(key=topic.name, values=values, place=f"line {topic.line}")

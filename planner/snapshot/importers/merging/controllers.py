@@ -1,0 +1,90 @@
+"""Which nodes are controllers: voters, and the observers that are no brokers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.snapshot.importers.merging.ledger import RecordLedger
+from planner.snapshot.importers.merging.visibility import named
+
+
+@dataclass(slots=True)
+class Quorum:
+    """
+    The controllers' quorum.
+
+    Parameters
+    ----------
+    controllers
+        Its members, as a snapshot says them, by id.
+    unplaced
+        Observers that may be controllers or brokers.
+    leaders
+        Nodes that files name as the leader: no more than one, where they agree.
+    """
+
+    controllers: list[dict[str, Any]] = field(default_factory=list)
+    unplaced: list[int] = field(default_factory=list)
+    leaders: list[int] = field(default_factory=list)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the reader of the snapshot should know."""
+        found = []
+        if self.unplaced:
+            found.append(
+                f"nodes {named(self.unplaced)} observe the quorum, and no file lists "
+                "the brokers: not taken as controllers; --list-endpoints would tell"
+            )
+        if len(self.leaders) > 1:
+            found.append(
+                f"files name several leaders of the quorum, nodes {named(self.leaders)}"
+                ": taken at different times, so none is taken"
+            )
+        return tuple(found)
+
+
+def quorum_of(
+    nodes: RecordLedger,
+    brokers: Mapping[int, Mapping[str, Any]],
+    *,
+    knows_brokers: bool,
+) -> Quorum:
+    """
+    Tell the controllers among the nodes that files name.
+
+    Parameters
+    ----------
+    nodes
+        Nodes by id, with `voter` and, where a file says it, `combined`.
+    brokers
+        Every broker that files name.
+    knows_brokers
+        Whether some file lists them all, so that an observer that is none of them is
+        a controller.
+    """
+    leaders = [
+        node for node, said in sorted(nodes.values.items()) if said.get("leader")
+    ]
+    found = Quorum(leaders=leaders)
+    for node, values in sorted(nodes.values.items()):
+        is_broker = node in brokers
+        if values["voter"] or not (is_broker or not knows_brokers):
+            rack = brokers[node].get("rack") if is_broker else None
+            found.controllers.append(
+                {
+                    "id": node,
+                    **({} if rack is None else {"rack": rack}),
+                    "voter": values["voter"],
+                    "combined": is_broker or values.get("combined", False),
+                    **({"leader": True} if leaders == [node] else {}),
+                    **_fetch_age(values),
+                }
+            )
+        elif not is_broker:
+            found.unplaced.append(node)
+    return found
+
+
+def _fetch_age(values: Mapping[str, Any]) -> dict[str, int]:
+    age = values.get("fetch_age_ms")
+    return {} if age is None else {"fetch_age_ms": age}

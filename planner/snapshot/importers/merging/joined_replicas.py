@@ -1,0 +1,217 @@
+"""Where each replica lies and how big it is: log dirs joined to partitions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from planner.errors import InputProblem
+from planner.snapshot.importers.inputs.import_source import ReplicaColumns, Source
+from planner.snapshot.importers.merging.ledger import (
+    Origin,
+    PartitionLedger,
+    contradiction,
+)
+
+_NONE = -1
+_WIDTH = np.int64(1) << 31
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Paths = npt.NDArray[np.object_]
+
+
+@dataclass(slots=True)
+class Strays:
+    """
+    What lies in log dirs and belongs to no replica.
+
+    Parameters
+    ----------
+    unknown_names
+        ``topic-partition`` of partitions that no metadata lists.
+    num_left, left_bytes
+        Copies on brokers that hold no replica of the partition.
+    """
+
+    unknown_names: list[str] = field(default_factory=list)
+    num_left: int = 0
+    left_bytes: int = 0
+
+
+class ReplicaDirs:
+    """
+    Log dir and bytes of every replica, slot by slot of the lists of partitions.
+
+    Parameters
+    ----------
+    ledger
+        The partitions; their replicas are final.
+    """
+
+    def __init__(self, ledger: PartitionLedger) -> None:
+        self.ledger = ledger
+        lists = ledger.told("replicas")
+        lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
+        self.start: Ints = np.concatenate([[0], np.cumsum(lengths)])
+        flat = [broker for ids in lists for broker in ids]
+        self.broker: Ints = np.array(flat, dtype=np.int64)
+        self.row: Ints = np.repeat(np.arange(len(lists)), lengths)
+        self.paths: Paths = np.full(len(flat), None, dtype=object)
+        self.future_paths: Paths = np.full(len(flat), None, dtype=object)
+        self.size_bytes: Ints = np.full(len(flat), _NONE, dtype=np.int64)
+        self.problems: list[InputProblem] = []
+        self.strays = Strays()
+        key = self.row * _WIDTH + self.broker
+        self._order = np.argsort(key, kind="stable")
+        self._key = key[self._order]
+        self._sources: list[Source] = []
+        self._told_by: Ints = np.full(len(flat), _NONE, dtype=np.int64)
+        self._take_named()
+
+    def _take_named(self) -> None:
+        """Take the log dirs that placement files name themselves."""
+        for row, paths in enumerate(self.ledger.columns.get("log_dirs", ())):
+            low, high = int(self.start[row]), int(self.start[row + 1])
+            if paths is not None and len(paths) == high - low:
+                self.paths[low:high] = paths
+
+    def add(self, source: Source, replicas: ReplicaColumns) -> None:
+        """Take what a source says of where replicas lie."""
+        self._sources.append(source)
+        row = self._rows_of(replicas.names)
+        broker = np.array(replicas.brokers, dtype=np.int64)
+        slot = self._slots_of(row, broker)
+        size = np.array(replicas.size_bytes, dtype=np.int64)
+        is_future = np.array(replicas.is_future, dtype=bool)
+        is_left = np.less(slot, 0) & (row >= 0)
+        self.strays.num_left += int(is_left.sum())
+        self.strays.left_bytes += int(size[is_left].sum())
+        self._refuse_doubles(source, replicas, slot, is_future)
+        self._set_paths(replicas, slot, ~is_future, self.paths)
+        self._set_paths(replicas, slot, is_future, self.future_paths)
+        is_current = (slot >= 0) & ~is_future
+        self.size_bytes[slot[is_current]] = size[is_current]
+
+    def _rows_of(self, names: Sequence[str]) -> Ints:
+        """Return the partition of each replica; a name is taken apart once."""
+        encoded = pa.array(names, pa.string()).dictionary_encode()
+        rows = []
+        for name in encoded.dictionary.to_pylist():
+            # A topic may hold hyphens too.
+            topic, _, partition = name.rpartition("-")
+            row = self.ledger.row_of.get((topic, int(partition)), _NONE)
+            if row == _NONE:
+                self.strays.unknown_names.append(name)
+            rows.append(row)
+        codes = encoded.indices.to_numpy(zero_copy_only=False)
+        found: Ints = np.array([*rows, _NONE], dtype=np.int64)[codes]
+        return found
+
+    def _slots_of(self, row: Ints, broker: Ints) -> Ints:
+        if not len(self._key):
+            return np.full(len(row), _NONE, dtype=np.int64)
+        key = row * _WIDTH + broker
+        at = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
+        slot: Ints = np.where(
+            np.equal(self._key[at], key) & (row >= 0), self._order[at], _NONE
+        )
+        return slot
+
+    def _refuse_doubles(
+        self,
+        source: Source,
+        replicas: ReplicaColumns,
+        slot: Ints,
+        is_future: Bools,
+    ) -> None:
+        rows = np.flatnonzero((slot >= 0) & ~is_future)
+        if not np.any(np.bincount(slot[rows]) > 1):
+            return
+        _, first = np.unique(slot[rows], return_index=True)
+        for at in np.setdiff1d(np.arange(len(rows)), first).tolist():
+            name, broker = replicas.names[rows[at]], replicas.brokers[rows[at]]
+            rule = f"{name} must lie in one log dir of broker {broker}, not in two"
+            self.problems.append(
+                InputProblem(
+                    file=source.file,
+                    place=f"broker {broker}",
+                    value="",
+                    rule=rule,
+                    remedy="two outputs were joined; take it anew",
+                )
+            )
+
+    def _set_paths(
+        self, replicas: ReplicaColumns, slot: Ints, mask: Bools, paths: Paths
+    ) -> None:
+        rows = np.flatnonzero((slot >= 0) & mask)
+        here = slot[rows]
+        told = np.array(replicas.paths, dtype=object)[rows]
+        is_known = np.not_equal(paths[here], np.array(None, dtype=object))
+        for at in np.flatnonzero(is_known & (paths[here] != told)).tolist():
+            self._contradict(replicas, int(rows[at]), int(here[at]))
+        paths[here] = np.where(is_known, paths[here], told)
+        self._told_by[here[~is_known]] = len(self._sources) - 1
+
+    def _contradict(self, replicas: ReplicaColumns, row: int, slot: int) -> None:
+        place = f"broker {replicas.brokers[row]}"
+        told_by = int(self._told_by[slot])
+        first = (
+            self.ledger.origin(int(self.row[slot]), "log_dirs")
+            if told_by == _NONE
+            else Origin(self._sources[told_by].file, place)
+        )
+        second = Origin(self._sources[-1].file, place)
+        what = f"log dir of {replicas.names[row]}"
+        self.problems.append(contradiction(first, second, what, None, None))
+
+    def path_lists(self, paths: Paths) -> list[list[str | None] | None]:
+        """Return log dirs by partition; `None` for one of which none is known."""
+        flat = paths.tolist()
+        if not any(flat):
+            return [None] * len(self.ledger)
+        lists = [flat[low:high] for low, high in pairwise(self.start.tolist())]
+        return [each if any(each) else None for each in lists]
+
+    def sizes(self) -> tuple[list[int | None], list[list[int | None] | None]]:
+        """
+        Return what a copy of each partition costs, and its replicas' own bytes.
+
+        Returns
+        -------
+        The leader's bytes, or else the most that a replica has, `None` where no size is
+        known; and the bytes of each replica where they differ from it.
+        """
+        num_rows = len(self.ledger)
+        size: Ints = np.full(num_rows, _NONE, dtype=np.int64)
+        np.maximum.at(size, self.row, self.size_bytes)
+        is_of_leader = np.equal(self.broker, self._leaders()[self.row])
+        is_of_leader &= self.size_bytes >= 0
+        size[self.row[is_of_leader]] = self.size_bytes[is_of_leader]
+        is_other = (self.size_bytes >= 0) & (self.size_bytes != size[self.row])
+        return [None if b < 0 else b for b in size.tolist()], self._own(is_other)
+
+    def _own(self, is_other: Bools) -> list[list[int | None] | None]:
+        """Return the bytes of all replicas of partitions where one differs."""
+        own: list[list[int | None] | None] = [None] * len(self.ledger)
+        differs = np.zeros(len(self.ledger), dtype=bool)
+        differs[self.row[is_other]] = True
+        flat, start = self.size_bytes.tolist(), self.start.tolist()
+        for row in np.flatnonzero(differs).tolist():
+            sizes = flat[start[row] : start[row + 1]]
+            own[row] = [None if size < 0 else size for size in sizes]
+        return own
+
+    def _leaders(self) -> Ints:
+        """Return ``(P,)`` who leads; where that is not told, the first replica."""
+        told, replicas = self.ledger.told("leader"), self.ledger.told("replicas")
+        return np.array(
+            [
+                (ids[0] if ids else _NONE) if leader is None else leader
+                for leader, ids in zip(told, replicas, strict=True)
+            ],
+            dtype=np.int64,
+        )

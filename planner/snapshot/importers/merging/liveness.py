@@ -1,0 +1,181 @@
+"""
+Which brokers there are, and which of them live.
+
+Replica lists go on naming brokers that are gone. A broker that only they name is dead
+if some file lists the live ones; one that leads, or is in sync below a leader, lives,
+and a list of live brokers without it contradicts that.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.errors import InputProblem
+from planner.snapshot.importers.inputs.import_source import Source
+from planner.snapshot.importers.inputs.input_text import harmless
+from planner.snapshot.importers.merging.ledger import (
+    Origin,
+    PartitionLedger,
+    RecordLedger,
+)
+
+_NOT_LIVE = frozenset(("dead", "fenced", "shutting-down"))
+_NO_LEADER = -1
+
+
+@dataclass(slots=True)
+class Verdict:
+    """
+    What is known of the life of brokers.
+
+    Parameters
+    ----------
+    ids
+        Every broker, ascending.
+    dead
+        Those that are taken as dead because no list of live ones names them.
+    silent
+        Those that live, or may live, and whose log dirs nobody lists though those of
+        others are listed.
+    doubtful
+        Those that lead nothing and are in no ISR, where nothing lists the live ones.
+    problems
+        Statements that contradict each other.
+    """
+
+    ids: list[int] = field(default_factory=list)
+    dead: list[int] = field(default_factory=list)
+    silent: list[int] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
+    problems: list[InputProblem] = field(default_factory=list)
+
+
+def judge(
+    sources: Sequence[Source], brokers: RecordLedger, partitions: PartitionLedger
+) -> Verdict:
+    """
+    Judge which brokers live.
+
+    Parameters
+    ----------
+    sources
+        All files.
+    brokers, partitions
+        What they say.
+    """
+    bench = _Bench(sources, brokers, partitions)
+    verdict = Verdict(ids=sorted(bench.named.keys() | brokers.values.keys()))
+    for broker in verdict.ids:
+        bench.judge(broker, verdict)
+    return verdict
+
+
+class _Bench:
+    """Everything that speaks for or against the life of a broker."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        brokers: RecordLedger,
+        partitions: PartitionLedger,
+    ) -> None:
+        self.brokers = brokers
+        self.partitions = partitions
+        self.live_lists = [s for s in sources if s.lists_live_brokers]
+        self.member_lists = [s for s in sources if s.lists_members]
+        self.dir_lists = [s for s in sources if s.replicas is not None]
+        self.ids_of = {
+            id(source): {record.key for record in source.brokers} for source in sources
+        }
+        self.named = _first_rows(partitions.told("replicas"))
+        self.working = _working(partitions)
+        self.has_isr = any(isr is not None for isr in partitions.told("isr"))
+
+    def judge(self, broker: int, verdict: Verdict) -> None:
+        state = self.brokers.values.get(broker, {}).get("state")
+        verdict.problems += self._contradictions(broker, state)
+        if state in _NOT_LIVE:
+            return
+        if self._is_gone(broker, state):
+            verdict.dead.append(broker)
+            return
+        if self.dir_lists and not self._is_in(self.dir_lists, broker):
+            if state != "new":
+                verdict.silent.append(broker)
+        elif self._is_doubtful(broker, state):
+            verdict.doubtful.append(broker)
+
+    def _is_in(self, lists: Sequence[Source], broker: int) -> bool:
+        return any(broker in self.ids_of[id(source)] for source in lists)
+
+    def _is_gone(self, broker: int, state: str | None) -> bool:
+        """Tell whether nobody lists a broker among those that live."""
+        if state is not None or broker in self.working:
+            return False
+        for lists in (self.live_lists, self.member_lists):
+            if lists:
+                return not self._is_in(lists, broker)
+        # Log dirs may be listed of some brokers only, so ISRs must agree.
+        is_silent = bool(self.dir_lists) and not self._is_in(self.dir_lists, broker)
+        return is_silent and self.has_isr
+
+    def _is_doubtful(self, broker: int, state: str | None) -> bool:
+        is_idle = broker in self.named and broker not in self.working
+        return is_idle and state is None and self.has_isr
+
+    def _contradictions(self, broker: int, state: str | None) -> Iterator[InputProblem]:
+        if state in _NOT_LIVE - {"shutting-down"} and broker in self.working:
+            origin = self.brokers.origin(broker, "state")
+            yield self._works(broker, origin.file, origin.place, f"is {state}")
+        if state in _NOT_LIVE or state == "new":
+            return
+        for source in self.live_lists or self.member_lists:
+            if broker in self.ids_of[id(source)]:
+                continue
+            if broker in self.working:
+                yield self._works(broker, source.file, "", "is not listed")
+            elif state is not None:
+                origin = self.brokers.origin(broker, "state")
+                yield _not_listed(source, broker, origin)
+
+    def _works(self, broker: int, file: str, place: str, what: str) -> InputProblem:
+        row, role = self.working[broker]
+        name = "leader" if role == "leads" else "isr"
+        origin = self.partitions.origin(row, name)
+        return InputProblem(
+            file=file,
+            place=place or "brokers",
+            value=harmless(broker),
+            rule=f"broker {broker} {what}, but {role} {self.partitions.name_of(row)} "
+            f"({origin})",
+            remedy="take both at the same moment, or add the broker",
+        )
+
+
+def _not_listed(source: Source, broker: int, origin: Origin) -> InputProblem:
+    return InputProblem(
+        file=source.file,
+        place="brokers",
+        value=harmless(broker),
+        rule=f"broker {broker} is not listed as live, but lives by {origin}",
+        remedy="take both at the same moment, or leave one out",
+    )
+
+
+def _first_rows(lists: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Return every broker that replica lists name, with a partition that does."""
+    return {broker: row for row in reversed(range(len(lists))) for broker in lists[row]}
+
+
+def _working(partitions: PartitionLedger) -> Mapping[int, tuple[int, str]]:
+    """Return the brokers that lead or are in sync below a leader, and of what."""
+    leaders: Sequence[Any] = partitions.told("leader")
+    isrs: Sequence[Any] = partitions.told("isr")
+    found: dict[int, tuple[int, str]] = {}
+    for row, (leader, isr) in enumerate(zip(leaders, isrs, strict=True)):
+        if leader is None or leader == _NO_LEADER:
+            continue
+        found.setdefault(leader, (row, "leads"))
+        for broker in isr or ():
+            found.setdefault(broker, (row, "is in sync for"))
+    return found

@@ -1,0 +1,357 @@
+"""Several files as one snapshot: joined, judged, and refused where they disagree."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner.errors import BadInputError, InputProblem
+from planner.process import no_garbage_collection
+from planner.snapshot.importers.inputs.import_source import (
+    Record,
+    Source,
+    with_defaults,
+)
+from planner.snapshot.importers.merging.assemble import (
+    SourcePlaces,
+    problems_of,
+    tables_of,
+)
+from planner.snapshot.importers.merging.controllers import Quorum, quorum_of
+from planner.snapshot.importers.merging.impossible_values import Contradictions
+from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
+from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
+from planner.snapshot.importers.merging.liveness import Verdict, judge
+from planner.snapshot.importers.merging.spread_series import spread_series
+from planner.snapshot.importers.merging.visibility import find_gaps, named
+from planner.snapshot.snapshot_document import Snapshot
+
+_OPTIONS = "options"
+_SAID_BY_MANY = frozenset(("rates",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """
+    A snapshot made of several files.
+
+    Parameters
+    ----------
+    snapshot
+        The snapshot.
+    sources
+        The files.
+    notes
+        What its reader should know, in words.
+    """
+
+    snapshot: Snapshot
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...]
+
+
+def merge(
+    sources: Sequence[Source],
+    *,
+    header: Mapping[str, Any] | None = None,
+    allow_partial: bool = False,
+) -> Imported:
+    """
+    Join what several files say of one cluster.
+
+    Parameters
+    ----------
+    sources
+        The files, in the order given.
+    header
+        What the caller says once: `cluster_id`, `taken_at`.
+    allow_partial
+        Whether to go on where files hide something from each other.
+
+    Raises
+    ------
+    BadInputError
+        If no file lists partitions, files contradict each other, the cluster is seen in
+        part, or what they say together is not a cluster. Every problem is named with
+        the places of both sides.
+    """
+    with no_garbage_collection():
+        said = Source(file="command line", kind=_OPTIONS, header=header or {})
+        return _merge([said, *sources], allow_partial=allow_partial)
+
+
+def _merge(
+    sources: Sequence[Source],
+    *,
+    allow_partial: bool,
+) -> Imported:
+    joined = _Joined(sources)
+    joined.refuse()
+    verdict = judge(joined.sources, joined.brokers, joined.partitions)
+    joined.problems += verdict.problems
+    joined.join_replicas()
+    joined.refuse()
+    notes = [note for source in sources for note in source.notes]
+    notes += _partial_notes(joined, verdict, allow_partial=allow_partial)
+    shared = spread_series(joined.sources, joined.partitions, joined.brokers)
+    notes += shared.notes
+    joined.problems += joined.partitions.problems
+    notes += _beyond(joined, allow_partial=allow_partial)
+    quorum = joined.quorum(verdict)
+    header = joined.header(shared.split, quorum)
+    snapshot = _snapshot(joined, verdict, header)
+    found = joined.contradictions(snapshot)
+    if found.facts and allow_partial:
+        notes += found.notes()
+        found.forget()
+        snapshot = _snapshot(joined, verdict, header)
+    else:
+        joined.problems += found.problems()
+        joined.refuse()
+    notes += (*_verdict_notes(verdict), *quorum.notes())
+    notes += _unknown_notes(snapshot, joined.partitions)
+    given = tuple(source for source in sources if source.kind != _OPTIONS)
+    return Imported(snapshot=snapshot, sources=given, notes=tuple(notes))
+
+
+class _Joined:
+    """What all files say, and what is wrong with it."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = _spelt_out(sources)
+        self.cluster = RecordLedger("the cluster")
+        self.brokers = RecordLedger("broker")
+        self.log_dirs = RecordLedger("log dir")
+        self.topics = RecordLedger("topic")
+        self.controllers = RecordLedger("node")
+        self.partitions = PartitionLedger()
+        self.dirs = ReplicaDirs(self.partitions)
+        self.problems: list[InputProblem] = []
+        for source in self.sources:
+            self._add(source)
+        self._add_partitions()
+
+    def _add(self, source: Source) -> None:
+        once = {k: v for k, v in source.header.items() if k not in _SAID_BY_MANY}
+        self.cluster.add(source, Record(key="", values=once, place=""))
+        for ledger, records in (
+            (self.brokers, source.brokers),
+            (self.log_dirs, source.log_dirs),
+            (self.topics, source.topics),
+            (self.controllers, source.controllers),
+        ):
+            for record in records:
+                ledger.add(source, record)
+
+    def _add_partitions(self) -> None:
+        listing = [s for s in self.sources if _lists_partitions(s)]
+        if not listing:
+            self.problems.append(_no_placement())
+        for source in listing:
+            if source.partitions is not None:
+                self.partitions.add_placement(source, source.partitions)
+        for source in self.sources:
+            if source.partitions is not None and source not in listing:
+                self.partitions.add_measures(source, source.partitions)
+        self.problems += self.partitions.missing_partitions()
+        for ledger in (
+            *(self.cluster, self.brokers, self.log_dirs),
+            *(self.topics, self.controllers),
+        ):
+            self.problems += ledger.problems
+        self.problems += self.partitions.problems
+        self.problems += self._missing_dirs()
+
+    def _missing_dirs(self) -> Iterator[InputProblem]:
+        """Yield log dirs that one file lists of a broker, and another does not."""
+        listed = [(s, _dirs_by_broker(s)) for s in self.sources if s.log_dirs]
+        for source, mine in listed:
+            for other, theirs in listed:
+                for broker in sorted(mine.keys() & theirs.keys()):
+                    for path in sorted(theirs[broker] - mine[broker]):
+                        yield _missing_dir(source, other, broker, path)
+
+    def join_replicas(self) -> None:
+        """Find where replicas lie."""
+        self.dirs = ReplicaDirs(self.partitions)
+        for source in self.sources:
+            if source.replicas is not None:
+                self.dirs.add(source, source.replicas)
+        self.problems += self.dirs.problems
+
+    def quorum(self, verdict: Verdict) -> Quorum:
+        """Return the controllers' quorum."""
+        brokers = {id_: self.brokers.values.get(id_, {}) for id_ in verdict.ids}
+        return quorum_of(
+            self.controllers,
+            brokers,
+            knows_brokers=any(
+                s.lists_live_brokers or s.lists_members for s in self.sources
+            ),
+        )
+
+    def header(self, split: str | None, quorum: Quorum) -> dict[str, Any]:
+        """Return what the files say once; `split` is how rates were shared out."""
+        said = dict(self.cluster.values.get("", {}))
+        rates = [s.header["rates"] for s in self.sources if "rates" in s.header]
+        if rates:
+            merged = {key: value for each in rates for key, value in each.items()}
+            names = dict.fromkeys(each["source"] for each in rates)
+            said["rates"] = {**merged, "source": "+".join(names)}
+            if split is not None:
+                said["rates"]["split"] = split
+        if quorum.controllers:
+            said["controllers"] = quorum.controllers
+        return said
+
+    def contradictions(self, snapshot: Snapshot) -> Contradictions:
+        """Return the capacities that what was measured does not fit into."""
+        state = snapshot.to_state()
+        return Contradictions(state, self.sources, self.brokers, self.log_dirs)
+
+    def refuse(self) -> None:
+        """
+        Refuse the files if anything is wrong.
+
+        Raises
+        ------
+        BadInputError
+            With every problem found so far.
+        """
+        if self.problems:
+            msg = "the files do not make one cluster"
+            raise BadInputError(msg, list(dict.fromkeys(self.problems)))
+
+
+def _spelt_out(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources with what they say of brokers that they do not name."""
+    brokers = {record.key for source in sources for record in source.brokers}
+    for source in sources:
+        if source.partitions is not None:
+            for ids in source.partitions.values.get("replicas", ()):
+                brokers.update(ids)
+    return [with_defaults(source, sorted(brokers)) for source in sources]
+
+
+def _lists_partitions(source: Source) -> bool:
+    return source.partitions is not None and "replicas" in source.partitions.values
+
+
+def _no_placement() -> InputProblem:
+    return InputProblem(
+        file="command line",
+        place="snapshot import",
+        value="",
+        rule="a file must say where the replicas are",
+        remedy="add --topics, --kcat, --assignment, or --cruise-control with "
+        "kafka_cluster_state",
+    )
+
+
+def _dirs_by_broker(source: Source) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for record in source.log_dirs:
+        broker, path = record.key
+        found.setdefault(broker, set()).add(path)
+    return found
+
+
+def _missing_dir(source: Source, other: Source, broker: int, path: str) -> InputProblem:
+    return InputProblem(
+        file=source.file,
+        place=f"log dirs of broker {broker}",
+        value="",
+        rule=f"must be those that {other.file} lists; {path} is missing",
+        remedy="mend one of both, or leave one out",
+    )
+
+
+def _partial_notes(
+    joined: _Joined, verdict: Verdict, *, allow_partial: bool
+) -> Iterator[str]:
+    gaps = find_gaps(joined.sources, verdict, joined.log_dirs, joined.dirs)
+    if gaps and not allow_partial:
+        msg = "the cluster is seen in part"
+        raise BadInputError(msg, [gap.to_problem() for gap in gaps])
+    for gap in gaps:
+        yield f"seen in part: {gap}"
+    strays = joined.dirs.strays
+    if strays.num_left:
+        yield (
+            f"{strays.num_left} copies ({strays.left_bytes} bytes) lie on brokers that "
+            "hold no replica of their partition: not counted"
+        )
+
+
+def _beyond(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
+    """Refuse partitions past the last one of their topic, or pass over them."""
+    listing = [source.file for source in joined.sources if _lists_partitions(source)]
+    for file, names in joined.partitions.beyond.items():
+        if allow_partial:
+            yield f"{file}: passed over, past the last partition: {named(names)}"
+            continue
+        files = ", ".join(listing)
+        joined.problems.append(
+            InputProblem(
+                file=file,
+                place="partitions",
+                value="",
+                rule=f"must be partitions that {files} lists; {named(names)} is past "
+                "the last one of its topic. Partitions are only ever added, so "
+                f"{files} is likely the older file, or cut",
+                remedy="take both at the same moment; --allow-partial passes over them",
+            )
+        )
+
+
+def _snapshot(joined: _Joined, verdict: Verdict, header: dict[str, Any]) -> Snapshot:
+    brokers = {
+        broker: {
+            **joined.brokers.values.get(broker, {}),
+            **({"state": "dead"} if broker in set(verdict.dead) else {}),
+        }
+        for broker in verdict.ids
+    }
+    tables = tables_of(
+        brokers, joined.log_dirs, joined.topics, joined.partitions, joined.dirs
+    )
+    places = SourcePlaces(
+        tables, joined.brokers, joined.log_dirs, joined.topics, joined.partitions
+    )
+    joined.problems += problems_of(header, tables, places)
+    joined.refuse()
+    return Snapshot.from_tables(tables, header, file="the files together")
+
+
+def _verdict_notes(verdict: Verdict) -> Iterator[str]:
+    if verdict.dead:
+        yield (
+            f"taken as dead, as only replica lists name them: brokers "
+            f"{named(verdict.dead)}"
+        )
+    if verdict.doubtful:
+        yield (
+            f"brokers {named(verdict.doubtful)} lead nothing and are in no ISR: if "
+            "they are gone, say so in the column state of --brokers"
+        )
+
+
+_TOLD_IF_UNKNOWN = (
+    ("brokers", "rack", "racks of {} brokers: each counts as its own rack"),
+    ("partitions", "isr", "ISRs of {} partitions: taken as all live replicas"),
+    ("partitions", "size_bytes", "sizes of {} partitions"),
+    ("partitions", "in_bytes_per_s", "bytes in of {} partitions"),
+    ("partitions", "out_bytes_per_s", "bytes out of {} partitions"),
+)
+
+
+def _unknown_notes(snapshot: Snapshot, partitions: PartitionLedger) -> Iterator[str]:
+    unknown = [
+        words.format(f"{nulls} of {table.num_rows}")
+        for name, column, words in _TOLD_IF_UNKNOWN
+        if (nulls := (table := snapshot.tables()[name]).column(column).null_count)
+    ]
+    if unknown:
+        yield f"unknown, and not 0: {'; '.join(unknown)}"
+    for file, topics in partitions.unknown_topics.items():
+        said = named(topics)
+        yield f"{file}: passed over, as the cluster has no such partitions: {said}"

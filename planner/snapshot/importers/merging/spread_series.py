@@ -1,0 +1,305 @@
+"""
+Measured series shared out over partitions.
+
+What a broker measured of a topic is shared out over the partitions of the topic that it
+leads; what no leader on it accounts for, and what names no broker, over all of them. By
+the messages that each partition took if that is known, else by how much each grew, else
+equally (as Cruise Control does).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+from typing import Any
+
+from planner.snapshot.importers.inputs.import_source import (
+    PartitionColumns,
+    Series,
+    Source,
+)
+from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
+from planner.snapshot.importers.merging.spread_cpu import notes_of, share_cpu
+from planner.snapshot.importers.merging.visibility import named
+
+_CPU = "cpu"
+_RATES = {"in": "in_bytes_per_s", "out": "out_bytes_per_s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """
+    What came of sharing out.
+
+    Parameters
+    ----------
+    split
+        The method; `None` where there was nothing to share out.
+    notes
+        What the reader of the snapshot should know.
+    """
+
+    split: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def spread_series(
+    sources: Sequence[Source], partitions: PartitionLedger, brokers: RecordLedger
+) -> Spread:
+    """
+    Share out the series of all sources, and tell partitions.
+
+    Parameters
+    ----------
+    sources
+        All files; those with series give them.
+    partitions
+        The partitions; gets rates and sizes.
+    brokers
+        The brokers, with their hosts.
+    """
+    measured = [source for source in sources if source.series]
+    if not measured:
+        return Spread()
+    sharing = _Sharing(measured, partitions, brokers)
+    sharing.share_rates()
+    sharing.share_sizes()
+    sharing.share_cpu()
+    return Spread(sharing.split, tuple(sharing.notes))
+
+
+class _Sharing:
+    """The series by topic, and the partitions to share them out over."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        partitions: PartitionLedger,
+        brokers: RecordLedger,
+    ) -> None:
+        self.partitions = partitions
+        self.notes: list[str] = []
+        self.rows_of: dict[str, list[int]] = defaultdict(list)
+        for row, topic in enumerate(partitions.topics):
+            self.rows_of[topic].append(row)
+        self.leaders = _leaders(partitions)
+        self.file = ", ".join(source.file for source in sources)
+        self.host_ids = _ids_by_host(brokers)
+        series = [one for source in sources for one in source.series]
+        self.of_brokers = [one for one in series if one.measure == _CPU]
+        self.series = self._with_names(one for one in series if one.measure != _CPU)
+        self.weights, split = self._weights()
+        has_rates = any(one.measure in _RATES for one in self.series)
+        self.split = split if has_rates or not self.of_brokers else None
+
+    def _with_names(self, series: Iterable[Series]) -> list[Series]:
+        """Find the topic and the broker of each; those without a topic are said."""
+        series = list(series)
+        names = _names({one.topic for one in series}, self.rows_of)
+        for topics in sorted(set(names.ambiguous.values())):
+            self.notes.append(
+                f"{self.file}: series of {named(topics)} are told by one name, as '.' "
+                "became '_': unknown"
+            )
+        unknown = sorted({one.topic for one in series} - names.known.keys())
+        unknown = [topic for topic in unknown if topic not in names.ambiguous]
+        if unknown:
+            self.notes.append(
+                f"{self.file}: passed over, as the cluster has no such topics: "
+                f"{named(unknown)}"
+            )
+        found = [
+            replace(one, topic=names.known[one.topic], broker=self._id_of(one.broker))
+            for one in series
+            if one.topic in names.known
+        ]
+        beyond = {
+            (one.topic, one.partition)
+            for one in found
+            if one.partition is not None and self._row(one) is None
+        }
+        if beyond:
+            named_beyond = [f"{topic}-{number}" for topic, number in sorted(beyond)]
+            self.partitions.beyond[self.file] = named_beyond
+        return [one for one in found if (one.topic, one.partition) not in beyond]
+
+    def _id_of(self, broker: int | str | None) -> int | None:
+        return self.host_ids.get(broker) if isinstance(broker, str) else broker
+
+    def _weights(self) -> tuple[dict[int, float], str]:
+        """Return how to share out, by row, and the name of the method."""
+        for measure, name in (("weight", "high-watermark"), ("size", "size-growth")):
+            grown = [one for one in self.series if one.measure == measure]
+            found: dict[int, float] = {}
+            for one in grown:
+                row = self._row(one)
+                amount = one.growth if measure == "size" else one.value
+                if row is not None and amount is not None:
+                    found[row] = max(found.get(row, 0.0), amount)
+            if found:
+                return found, name
+        return {}, "equal"
+
+    def _row(self, one: Series) -> int | None:
+        if one.partition is None:
+            return None
+        return self.partitions.row_of.get((one.topic, one.partition))
+
+    def share_rates(self) -> None:
+        """Share out bytes in and out."""
+        for measure, column in _RATES.items():
+            series = [one for one in self.series if one.measure == measure]
+            totals: dict[int, list[float]] = defaultdict(list)
+            num_lost = 0
+            for one in series:
+                rows, is_led = self._receivers(one)
+                num_lost += not is_led
+                for row, share in self._shares(rows):
+                    totals[row].append(one.value * share)
+            if totals:
+                self._tell(column, {row: fsum(parts) for row, parts in totals.items()})
+            if num_lost:
+                self.notes.append(
+                    f"{self.file}: {num_lost} of {len(series)} series of bytes "
+                    f"{measure} name no broker that leads their topic: shared out over "
+                    "all its partitions"
+                )
+
+    def _receivers(self, one: Series) -> tuple[list[int], bool]:
+        row = self._row(one)
+        if row is not None:
+            return [row], True
+        rows = self.rows_of[one.topic]
+        led = [row for row in rows if self.leaders[row] == one.broker]
+        if one.broker is None or not led:
+            return rows, False
+        return led, True
+
+    def _shares(self, rows: list[int]) -> Iterable[tuple[int, float]]:
+        weights = [self.weights.get(row) for row in rows]
+        known = [weight for weight in weights if weight is not None]
+        total = fsum(known)
+        if len(known) < len(rows) or total <= 0:
+            return [(row, 1 / len(rows)) for row in rows]
+        pairs = zip(rows, known, strict=True)
+        return [(row, weight / total) for row, weight in pairs]
+
+    def share_sizes(self) -> None:
+        """Tell sizes of partitions: the leader's, else the largest that is known."""
+        own: dict[int, dict[int | str | None, float]] = defaultdict(dict)
+        for one in self.series:
+            row = self._row(one) if one.measure == "size" else None
+            if row is not None:
+                sizes = own[row]
+                sizes[one.broker] = max(sizes.get(one.broker, 0.0), one.value)
+        found = {
+            row: sizes.get(self.leaders[row], max(sizes.values()))
+            for row, sizes in own.items()
+        }
+        if found:
+            self._tell("size_bytes", {row: round(size) for row, size in found.items()})
+        self._share_totals(found.keys())
+
+    def _share_totals(self, told: Iterable[int]) -> None:
+        """Share out what all replicas of a topic take together."""
+        replicas, found = self.partitions.told("replicas"), {}
+        known = set(told)
+        for one in self.series:
+            rows = self.rows_of[one.topic]
+            if one.measure != "all-sizes" or known.intersection(rows):
+                continue
+            copies = max(1.0, fsum(len(replicas[row]) for row in rows) / len(rows))
+            for row, share in self._shares(rows):
+                found[row] = round(one.value / copies * share)
+        if found:
+            self._tell("size_bytes", found)
+            self.notes.append(
+                f"{self.file}: sizes of {len(found)} partitions are an estimate from "
+                "totals of their topics"
+            )
+
+    def share_cpu(self) -> None:
+        """Share out what brokers take of their processors, by the rates known now."""
+        if not self.of_brokers:
+            return
+        cores: dict[int, float] = {}
+        num_nameless = 0
+        for one in self.of_brokers:
+            broker = self._id_of(one.broker)
+            if broker is None:
+                num_nameless += 1
+            else:
+                # One process may be scraped twice.
+                cores[broker] = max(cores.get(broker, 0.0), one.value)
+        told = self.partitions.told
+        shares = share_cpu(
+            cores,
+            self.leaders,
+            told("replicas"),
+            told("in_bytes_per_s"),
+            told("out_bytes_per_s"),
+        )
+        self._tell("leader_cpu_cores", shares.leader)
+        self._tell("follower_cpu_cores", shares.follower)
+        self.notes += notes_of(self.file, shares, num_nameless=num_nameless)
+
+    def _tell(self, column: str, values: Mapping[int, Any]) -> None:
+        rows = sorted(values)
+        source = Source(file=self.file, kind="measured series")
+        columns = PartitionColumns(
+            topics=[self.partitions.topics[row] for row in rows],
+            partitions=[self.partitions.partitions[row] for row in rows],
+            values={column: [values[row] for row in rows]},
+            places=["series"] * len(rows),
+            place_format="{}",
+        )
+        self.partitions.add_measures(replace(source, partitions=columns), columns)
+
+
+class _Names:
+    """Which topic each name of a label is of."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        self.ambiguous: dict[str, tuple[str, ...]] = {}
+
+
+def _names(told: set[str], topics: Iterable[str]) -> _Names:
+    """
+    Match names whose '.' may have become '_'.
+
+    A name with a '.' shows that its exporter keeps it. A name is exact if its topic is
+    the only one that it could stand for, or if the others are told by their own names.
+    """
+    names = _Names()
+    by_flat: dict[str, list[str]] = defaultdict(list)
+    for topic in topics:
+        by_flat[topic.replace(".", "_")].append(topic)
+    for name in told:
+        alike = by_flat.get(name.replace(".", "_"), [])
+        if "." in name:
+            alike = [topic for topic in alike if topic == name]
+        elif len(alike) > 1:
+            alike = [t for t in alike if t == name or t not in told]
+        if len(alike) == 1:
+            names.known[name] = alike[0]
+        elif alike:
+            names.ambiguous[name] = tuple(sorted(alike))
+    return names
+
+
+def _leaders(partitions: PartitionLedger) -> list[int]:
+    told, replicas = partitions.told("leader"), partitions.told("replicas")
+    return [
+        ids[0] if leader is None else leader
+        for leader, ids in zip(told, replicas, strict=True)
+    ]
+
+
+def _ids_by_host(brokers: RecordLedger) -> dict[str, int]:
+    """Return the broker of each host that has only one."""
+    ids: dict[str, list[int]] = defaultdict(list)
+    for broker, values in brokers.values.items():
+        if values.get("host"):
+            ids[values["host"]].append(broker)
+    return {host: found[0] for host, found in ids.items() if len(found) == 1}

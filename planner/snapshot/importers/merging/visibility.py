@@ -1,0 +1,178 @@
+"""
+Clusters that a user saw in part.
+
+Where a right is missing, Kafka answers with less and not with an error. What one file
+shows and another hides betrays it; an output that was filtered looks the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from planner.errors import InputProblem
+from planner.snapshot.importers.inputs.import_source import Source
+from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
+from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
+from planner.snapshot.importers.merging.liveness import Verdict
+
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """
+    Something that a file hides.
+
+    Parameters
+    ----------
+    file
+        The file that should show it.
+    what
+        What is hidden.
+    names
+        Of which brokers, topics or partitions.
+    remedy
+        The right that is missing, or the filter that was set.
+    """
+
+    file: str
+    what: str
+    names: Sequence[str]
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {named(self.names)}"
+
+    def to_problem(self) -> InputProblem:
+        """Return the refusal."""
+        return InputProblem(
+            file=self.file,
+            place=self.what,
+            value="",
+            rule=f"the cluster must be seen whole: {self.what} {named(self.names)}",
+            remedy=f"{self.remedy}; or go on with --allow-partial",
+        )
+
+
+def named(names: Sequence[object]) -> str:
+    """Return a few names, and how many more there are."""
+    shown = ", ".join(map(str, names[:_NAMES_SHOWN]))
+    more = len(names) - _NAMES_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def find_gaps(
+    sources: Sequence[Source],
+    verdict: Verdict,
+    log_dirs: RecordLedger,
+    dirs: ReplicaDirs,
+) -> list[Gap]:
+    """
+    Return what the files hide from each other.
+
+    Parameters
+    ----------
+    sources
+        All files.
+    verdict
+        Which brokers live.
+    log_dirs
+        Log dirs by (broker id, path).
+    dirs
+        Where replicas lie.
+    """
+    gaps = list(_config_gaps(sources, set(dirs.ledger.topics)))
+    listing = [source for source in sources if source.replicas is not None]
+    if listing:
+        files = ", ".join(source.file for source in listing)
+        gaps += _gaps(files, listing, verdict, log_dirs, dirs)
+    return [gap for gap in gaps if gap.names]
+
+
+def _config_gaps(sources: Sequence[Source], known: set[str]) -> Iterator[Gap]:
+    """Yield topics whose settings nobody lists, and those of which there is no more."""
+    listing = [source for source in sources if source.lists_topics]
+    if not listing:
+        return
+    files = ", ".join(source.file for source in listing)
+    told = {record.key for source in listing for record in source.topics}
+    yield Gap(
+        files,
+        "with settings, but not described, topics",
+        sorted(told - known),
+        "give the user Describe on Topic '*', and describe every topic",
+    )
+    yield Gap(
+        files,
+        "no settings of topics",
+        sorted(known - told),
+        "give the user DescribeConfigs on Topic '*', and run kafka-configs without "
+        "--entity-name",
+    )
+
+
+def _gaps(
+    files: str,
+    listing: Sequence[Source],
+    verdict: Verdict,
+    log_dirs: RecordLedger,
+    dirs: ReplicaDirs,
+) -> Iterator[Gap]:
+    with_dirs = {broker for broker, _ in log_dirs.values}
+    empty = {r.key for source in listing for r in source.brokers} - with_dirs
+    yield Gap(
+        files,
+        "no log dirs of brokers",
+        sorted({*verdict.silent, *empty} - set(verdict.dead)),
+        "give the user Describe on Cluster, and run kafka-log-dirs without "
+        "--broker-list",
+    )
+    known = set(dirs.ledger.topics)
+    unknown = dirs.strays.unknown_names
+    yield Gap(
+        files,
+        "in log dirs, but not described, topics",
+        sorted({n.rpartition("-")[0] for n in unknown} - known),
+        "give the user Describe on Topic '*', and describe every topic",
+    )
+    yield Gap(
+        files,
+        "in log dirs, but not described, partitions",
+        sorted(n for n in unknown if n.rpartition("-")[0] in known),
+        "partitions are only ever added, so the list of topics is likely older than "
+        "the log dirs, or cut: take both at the same moment",
+    )
+    yield Gap(
+        files,
+        "in no log dir, topics",
+        sorted(_hidden_topics(listing, log_dirs, dirs)),
+        "give the user Describe on Topic '*', and run kafka-log-dirs without "
+        "--topic-list",
+    )
+
+
+def _hidden_topics(
+    listing: Sequence[Source], log_dirs: RecordLedger, dirs: ReplicaDirs
+) -> set[str]:
+    """Return topics that lie in no log dir, though all of some broker are listed."""
+    whole = {record.key for source in listing for record in source.brokers}
+    whole -= {
+        broker
+        for (broker, _), values in log_dirs.values.items()
+        if values.get("state") == "offline"
+    }
+    return _listed_topics(dirs.ledger, whole) - _found_topics(dirs)
+
+
+def _listed_topics(ledger: PartitionLedger, brokers: set[int]) -> set[str]:
+    """Return topics with a leader on some brokers."""
+    leaders, replicas = ledger.told("leader"), ledger.told("replicas")
+    return {
+        topic
+        for topic, leader, ids in zip(ledger.topics, leaders, replicas, strict=True)
+        if (ids[0] if leader is None else leader) in brokers
+    }
+
+
+def _found_topics(dirs: ReplicaDirs) -> set[str]:
+    topics = dirs.ledger.topics
+    return {topics[row] for row in set(dirs.row[dirs.size_bytes >= 0].tolist())}

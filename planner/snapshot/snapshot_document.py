@@ -1,0 +1,303 @@
+"""A snapshot in memory: what the cluster says once, and four tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from planner.errors import InputProblem
+from planner.snapshot.checks.record_checks import findings
+from planner.snapshot.formats.foreign_tables import cast_tables
+from planner.snapshot.tables.snapshot_columns import (
+    BROKERS,
+    LOG_DIRS,
+    PARTITIONS,
+    TOPICS,
+    ArrowArray,
+    ArrowTable,
+)
+from planner.snapshot.tables.snapshot_problems import (
+    Places,
+    TablePlaces,
+    as_problems,
+    refuse,
+)
+from planner.snapshot.tables.table_facts import Facts
+from planner.snapshot.tables.table_rows import as_array
+
+if TYPE_CHECKING:
+    from placement.model.cluster import ClusterState
+
+_ORDER = {
+    "brokers": ("id",),
+    "log_dirs": ("broker_id", "path"),
+    "topics": ("topic",),
+    "partitions": ("topic", "partition"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Snapshot:
+    """
+    A cluster at one moment, as in the files, without loss.
+
+    The tables have the columns and types of `planner.snapshot.tables.snapshot_columns`;
+    null is what a file left out. Rows stand in canonical order: brokers by id, log dirs
+    by broker and path, topics by name, partitions by topic and number. Make one with
+    `from_document`, `from_tables` or `from_state`, which check it; the constructor does
+    not.
+
+    Parameters
+    ----------
+    cluster_id, kafka_version
+        Kafka's own words, or `None`.
+    taken_at
+        ISO 8601 with a zone, or `None`.
+    configs
+        Configs of the cluster that differ from the default.
+    features
+        Finalised feature levels.
+    rates
+        Where the byte rates come from: `source`, `window_s`, `quantile`, `split`.
+    controllers
+        Members of the quorum by id: `id`, `rack`, `voter`, `combined`.
+    brokers, log_dirs, topics, partitions
+        The tables.
+    unused
+        Columns of the tables it was made of that no snapshot has.
+    """
+
+    cluster_id: str | None = None
+    taken_at: str | None = None
+    kafka_version: str | None = None
+    configs: Mapping[str, str] = field(default_factory=dict)
+    features: Mapping[str, int] = field(default_factory=dict)
+    rates: Mapping[str, Any] | None = None
+    controllers: tuple[Mapping[str, Any], ...] = ()
+    brokers: ArrowTable = field(default_factory=BROKERS.empty)
+    log_dirs: ArrowTable = field(default_factory=LOG_DIRS.empty)
+    topics: ArrowTable = field(default_factory=TOPICS.empty)
+    partitions: ArrowTable = field(default_factory=PARTITIONS.empty)
+    unused: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{table.num_rows} {name}"
+            for name, table in self.tables().items()
+            if table.num_rows
+        ).replace("_", " ")
+        taken = f", taken {self.taken_at}" if self.taken_at else ""
+        return f'<Snapshot "{self.cluster_id or ""}": {counts or "empty"}{taken}>'
+
+    @classmethod
+    def from_document(cls, document: object, *, file: str = "snapshot") -> Self:
+        """
+        Make a snapshot from its JSON document, parsed.
+
+        Parameters
+        ----------
+        document
+            What `json.load` returns; it is not changed.
+        file
+            What problems name as their file.
+
+        Raises
+        ------
+        BadInputError
+            If it is not a snapshot; names every problem.
+        """
+        from planner.snapshot.formats.json_columns import parse_document
+
+        parsed = parse_document(document, file=file)
+        return cls._checked(
+            parsed.header,
+            parsed.tables,
+            parsed.places,
+            problems=parsed.problems,
+            is_complete=parsed.is_complete,
+            file=file,
+        )
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, ArrowTable],
+        header: Mapping[str, object] | None = None,
+        *,
+        file: str = "snapshot",
+    ) -> Self:
+        """
+        Make a snapshot from Arrow tables, rows and columns in any order.
+
+        Parameters
+        ----------
+        tables
+            By name: `brokers`, `partitions`, and `log_dirs` and `topics` if there
+            are any. Columns may have any type that the format allows.
+        header
+            What the cluster says once: `cluster_id`, `taken_at` and so on.
+        file
+            What problems name as their file.
+
+        Raises
+        ------
+        BadInputError
+            If it is not a snapshot; names every problem.
+        """
+        from planner.snapshot.formats.json_columns import parse_header
+
+        known, problems = parse_header(header or {}, file=file)
+        casting = cast_tables(tables, file=file)
+        return cls._checked(
+            known,
+            casting.tables,
+            TablePlaces(casting.tables),
+            problems=[*problems, *casting.problems],
+            is_complete=casting.is_complete,
+            unused=casting.unused,
+            file=file,
+        )
+
+    @classmethod
+    def from_state(
+        cls,
+        state: "ClusterState",
+        header: Mapping[str, object] | None = None,
+        *,
+        file: str = "cluster",
+    ) -> Self:
+        """
+        Make a snapshot of a cluster; `to_state` gives the same cluster again.
+
+        Tags, and the configs of brokers, are no part of a cluster and stay unsaid.
+
+        Parameters
+        ----------
+        state
+            The cluster, topics in the order of their names.
+        header
+            What the snapshot says once besides `cluster_id`: `taken_at`, `rates` …
+        file
+            What problems name as their file.
+
+        Raises
+        ------
+        BadInputError
+            If the cluster says what no snapshot may, such as a disk of another size
+            than its log dirs together; names every problem.
+        """
+        from planner.snapshot.from_state import header_of, min_isr_in, tables_of
+
+        said = header_of(state, header)
+        return cls.from_tables(tables_of(state, min_isr_in(said)), said, file=file)
+
+    def with_state(self, state: "ClusterState", *, has_lost: bool = False) -> Self:
+        """
+        Return what becomes of this cluster; what is said of it once still holds.
+
+        Parameters
+        ----------
+        state
+            The cluster then.
+        has_lost
+            Whether brokers or racks are lost. Nobody knows then which controllers are
+            left, nor where a broker is gone: the quorum is left out.
+        """
+        said, ids = self.header(), self.brokers.column("id").to_pylist()
+        if has_lost or set(ids) - set(state.brokers.ids.tolist()):
+            said.pop("controllers", None)
+        return self.from_state(state, said)
+
+    @classmethod
+    def _checked(
+        cls,
+        header: Mapping[str, Any],
+        tables: Mapping[str, ArrowTable],
+        places: Places,
+        *,
+        problems: list[InputProblem],
+        is_complete: bool,
+        file: str,
+        unused: tuple[str, ...] = (),
+    ) -> Self:
+        known = _known(header)
+        if is_complete:
+            facts = Facts(known["configs"], known["controllers"], tables)
+            problems = [*problems, *as_problems(findings(facts), places, file=file)]
+        if problems:
+            raise refuse(file, problems)
+        ordered = {name: _sorted(name, tables[name]) for name in _ORDER}
+        return cls(**known, **ordered, unused=unused)
+
+    def header(self) -> dict[str, Any]:
+        """Return what the cluster says once, as it stands in the files."""
+        said = {
+            "cluster_id": self.cluster_id,
+            "taken_at": self.taken_at,
+            "kafka_version": self.kafka_version,
+            "configs": dict(self.configs),
+            "features": dict(self.features),
+            "rates": None if self.rates is None else dict(self.rates),
+            "controllers": [dict(controller) for controller in self.controllers],
+        }
+        lists = {"configs", "features", "controllers"}
+        return {
+            key: value
+            for key, value in said.items()
+            if value is not None and (value or key not in lists)
+        }
+
+    def tables(self) -> dict[str, ArrowTable]:
+        """Return the four tables by name."""
+        return {name: getattr(self, name) for name in _ORDER}
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the JSON document; what is null is left out."""
+        from planner.snapshot.formats.json_file import document_of
+
+        return document_of(self)
+
+    def to_state(self) -> "ClusterState":
+        """Return the cluster as the columns that plans are made on."""
+        from planner.snapshot.to_state import state_of
+
+        return state_of(self)
+
+    def equals(self, other: "Snapshot") -> bool:
+        """Tell whether two snapshots say the same."""
+        return self.header() == other.header() and all(
+            table.equals(other.tables()[name]) for name, table in self.tables().items()
+        )
+
+
+def _known(header: Mapping[str, Any]) -> dict[str, Any]:
+    controllers = sorted(header.get("controllers") or (), key=lambda c: int(c["id"]))
+    return {
+        "cluster_id": header.get("cluster_id"),
+        "taken_at": header.get("taken_at"),
+        "kafka_version": header.get("kafka_version"),
+        "configs": header.get("configs") or {},
+        "features": header.get("features") or {},
+        "rates": header.get("rates"),
+        "controllers": tuple(controllers),
+    }
+
+
+def _sorted(name: str, table: ArrowTable) -> ArrowTable:
+    keys = _ORDER[name]
+    if not _is_ascending([as_array(table.column(key)) for key in keys]):
+        order = [(key, "ascending") for key in keys]
+        table = table.take(pc.sort_indices(table.select(list(keys)), order))
+    return table.combine_chunks()
+
+
+def _is_ascending(keys: list[ArrowArray]) -> bool:
+    """Tell whether rows ascend; usual, and far quicker to see than to sort."""
+    is_less, is_equal = pa.scalar(value=False), pa.scalar(value=True)
+    for key in keys:
+        before, after = key[:-1], key[1:]
+        is_less = pc.or_(is_less, pc.and_(is_equal, pc.less(before, after)))
+        is_equal = pc.and_(is_equal, pc.equal(before, after))
+    return pc.all(is_less).as_py() is not False

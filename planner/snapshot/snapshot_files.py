@@ -1,0 +1,176 @@
+"""Where snapshots are read from and written to, and what may be replaced."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner.errors import BadInputError
+from planner.io.interrupts import interrupts_wait
+from planner.progress import stage
+from planner.snapshot.parquet_folder import (
+    HEADER_FILE,
+    is_hidden,
+    read_folder,
+    write_folder,
+)
+from planner.snapshot.tables.snapshot_columns import TABLES
+from planner.snapshot.tables.snapshot_problems import problem, refuse
+
+if TYPE_CHECKING:
+    from planner.snapshot.snapshot_document import Snapshot
+
+_SUFFIXES = (".json", ".json.gz")
+
+
+def read_snapshot(path: Path) -> "Snapshot":
+    """
+    Read a snapshot: a JSON file, gzipped or not, or a folder of Parquet.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+
+    Raises
+    ------
+    BadInputError
+        If it is not a snapshot; names every problem.
+    """
+    stage(f"reading {path}")
+    try:
+        return read_folder(path) if path.is_dir() else _read_file(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, BadInputError):
+            raise
+        reason = _reason(error)
+        rule = f"the snapshot cannot be read: {reason}"
+        raise refuse(str(path), [problem(str(path), "", None, rule)]) from error
+
+
+def _read_file(path: Path) -> "Snapshot":
+    from planner.snapshot.formats.json_file import parse_json
+    from planner.snapshot.snapshot_document import Snapshot
+
+    file = str(path)
+    if path.suffix == ".parquet":
+        rule = "a snapshot of Parquet is a folder of files"
+        raise refuse(file, [problem(file, "", None, rule, "name the folder")])
+    return Snapshot.from_document(parse_json(path.read_bytes(), file=file), file=file)
+
+
+def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
+    """
+    Write a snapshot, all of it or nothing.
+
+    Parameters
+    ----------
+    snapshot
+        What to write.
+    path
+        A name in ``.json`` or ``.json.gz``, or else a folder for Parquet. A snapshot
+        that stands there is replaced, anything else is not.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    check_output(path)
+    stage(f"writing {path}")
+    try:
+        if path.name.endswith(_SUFFIXES):
+            _write_file(snapshot, path)
+        else:
+            _write_folder(snapshot, path)
+    except OSError as error:
+        rule = f"the snapshot cannot be written: {_reason(error)}"
+        found = problem(str(path), "", None, rule, "name another place with -o")
+        msg = f"cannot write {path}"
+        raise BadInputError(msg, [found]) from error
+
+
+def check_output(path: Path) -> None:
+    """
+    Make sure that a snapshot may be written to a place, before work is spent on it.
+
+    Raises
+    ------
+    BadInputError
+        If something stands there that is not a snapshot, or of the other kind.
+    """
+    wants_file = path.name.endswith(_SUFFIXES)
+    try:
+        if not os.path.lexists(path) or _may_replace(path, wants_file=wants_file):
+            return
+        rule = "the output exists and is not a snapshot of this kind"
+    except (OSError, ValueError) as error:
+        rule = f"the output cannot be looked at: {_reason(error)}"
+    remedy = "remove it, or name another place with -o"
+    found = problem(str(path), "", None, rule, remedy)
+    msg = f"will not write {path}"
+    raise BadInputError(msg, [found])
+
+
+def _may_replace(path: Path, *, wants_file: bool) -> bool:
+    if path.is_symlink():
+        return False
+    if wants_file:
+        return path.is_file() and _is_ours(path)
+    known = {HEADER_FILE, *(columns.file for columns in TABLES)}
+    return (
+        path.is_dir()
+        and all(p.name in known or is_hidden(p) for p in path.iterdir())
+        and (path / HEADER_FILE).is_file()
+        and _is_ours(path / HEADER_FILE)
+    )
+
+
+def _is_ours(path: Path) -> bool:
+    from planner.snapshot.formats.json_file import parse_json
+    from planner.snapshot.tables.snapshot_records import FORMAT
+
+    try:
+        document = parse_json(path.read_bytes(), file=str(path))
+    except BadInputError:
+        return False
+    return isinstance(document, dict) and document.get("format") == FORMAT
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _write_file(snapshot: "Snapshot", path: Path) -> None:
+    from planner.snapshot.formats.json_file import write_json
+
+    with _beside(path) as workspace:
+        # The suffix says whether it is packed.
+        written = workspace / path.name
+        write_json(snapshot, written)
+        written.replace(path)
+
+
+def _write_folder(snapshot: "Snapshot", path: Path) -> None:
+    with _beside(path) as workspace:
+        written = workspace / "new"
+        written.mkdir()
+        write_folder(snapshot, written)
+        with interrupts_wait():
+            if path.exists():
+                path.rename(workspace / "old")
+            written.rename(path)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Give a folder on the same file system, and remove it with what is left in it."""
+    workspace = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
+    try:
+        yield workspace
+    finally:
+        with interrupts_wait():
+            shutil.rmtree(workspace, ignore_errors=True)

@@ -1,0 +1,5 @@
+"""
+Tables of a snapshot: columns, rows, records, and where a problem is.
+
+Imports `planner.errors` alone.
+"""

@@ -1,0 +1,18 @@
+"""What each change of a scenario does."""
+
+from placement.scenarios.changes.variant import Variant
+from planner.what_if.changes import scenario_records as r
+from planner.what_if.changes.broker_changes import BROKER_CHANGES
+from planner.what_if.changes.change_context import Changer
+from planner.what_if.changes.topic_changes import TOPIC_CHANGES
+
+_CHANGES = {**BROKER_CHANGES, **TOPIC_CHANGES}
+
+
+def make_change(
+    changer: Changer, variant: Variant, change: r.AnyChange, place: str
+) -> Variant:
+    """Return the cluster after a change; as it was where the change is wrong."""
+    before = len(changer.names.problems)
+    changed = _CHANGES[type(change)](changer, variant, change, place)
+    return variant if len(changer.names.problems) > before else changed

@@ -1,0 +1,204 @@
+"""The document of `what-if`, and its shape."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from planner.plan.documents.check_records import Int32, Record
+from planner.text.data_age import age_s
+from planner.what_if.play_scenarios import WhatIf
+from planner.what_if.what_if_document import assumptions_document
+
+
+def to_document(found: WhatIf, *, now: datetime) -> dict[str, Any]:
+    """Return what `what-if --format json` prints."""
+    wishes, snapshot = found.wishes, found.snapshot
+    age = age_s(snapshot.taken_at, now)
+    return {
+        "cluster_id": snapshot.cluster_id,
+        "taken_at": snapshot.taken_at,
+        "data_age_s": None if age is None else round(age),
+        "assumptions": assumptions_document(
+            wishes.settings.capacity_thresholds, wishes.bandwidth_bytes_per_s
+        )
+        | {"growth": bool(found.file.context.growth), "prices": _prices(found)},
+        "today": dict(found.today),
+        "scenarios": [dict(row) for row in found.scenarios],
+    }
+
+
+def _prices(found: WhatIf) -> dict[str, str] | None:
+    prices = found.file.context.prices
+    return None if prices is None else {"per": prices.per, "currency": prices.currency}
+
+
+class PointRecord(Record):
+    """Where in a sweep; null where it does not vary."""
+
+    traffic: float | None
+    brokers: int | None
+    days: float | None
+
+
+class UseRecord(Record):
+    """How far capacity is used, as fractions; `broker` is the fullest."""
+
+    max_use: float
+    mean_use: float
+    broker: Int32
+    over_threshold: int
+
+
+class UsesRecord(Record):
+    """
+    By resource; null where capacities or loads are not known.
+
+    Of `replicas` the capacity is how many a broker may hold.
+    """
+
+    disk: UseRecord | None
+    in_: UseRecord | None = Field(alias="in")
+    out: UseRecord | None
+    cpu: UseRecord | None
+    replicas: UseRecord | None
+
+
+class BindingRecord(Record):
+    """What is nearest to its threshold."""
+
+    resource: str
+    broker: Int32
+    use: float
+    threshold: float
+
+
+class BalanceRecord(Record):
+    """The resource that is furthest from its shares."""
+
+    resource: str
+    max_deviation: float
+    brokers_out_of_band: int
+
+
+class ViolationsRecord(Record):
+    """How many partitions are in each state."""
+
+    rack: int
+    offline: int
+    gone: int
+    under_min_isr: int
+    at_min_isr: int
+    under_replicated: int
+
+
+class CopiesRecord(Record):
+    """
+    What is copied; no plan for the bands reached copies under `least_bytes`.
+
+    Bytes and seconds are null where no size is known.
+    """
+
+    replicas: int
+    bytes: int | None
+    least_bytes: int | None
+    seconds: float | None
+    busiest_broker: Int32 | None
+    cross_rack_bytes: int | None
+
+
+class PriceRecord(Record):
+    """
+    What a cluster costs for one span of time, and its copies once.
+
+    A part is null where its price is not told, or what it is for is not known.
+    """
+
+    brokers: float | None
+    cross_rack: float | None
+    remote: float | None
+    total: float | None
+    copying: float | None
+
+
+class SurvivesOneRecord(Record):
+    """Whether any one may be lost, and the one whose loss is hardest."""
+
+    survives: bool | None
+    hardest: str | None
+    reason: str | None
+    fails: int
+    controllers_keep_majority: bool | None
+
+
+class SurvivesRecord(Record):
+    """By what is lost."""
+
+    broker: SurvivesOneRecord
+    rack: SurvivesOneRecord
+
+
+class FullRecord(Record):
+    """The first threshold passed; null where none is for ten years."""
+
+    days: float | None
+    broker: Int32 | None
+    resource: str | None
+
+
+class ScenarioOutcomeRecord(Record):
+    """One scenario, or today."""
+
+    name: str
+    sweep: str | None
+    point: PointRecord | None
+    after: str | None
+    then: str | None
+    status: str
+    holds: bool
+    brokers: int
+    partitions: int
+    replicas: int
+    resources: UsesRecord
+    out_on_return: UseRecord | None = Field(
+        description="Once every follower fetches again; null where nothing is gone."
+    )
+    binding: BindingRecord | None
+    balance: BalanceRecord
+    brokers_over_threshold: int
+    violations: ViolationsRecord
+    copies: CopiesRecord
+    cross_rack_bytes_per_s: float | None
+    price: PriceRecord | None
+    survives: SurvivesRecord
+    full: FullRecord | None
+    is_checked: bool | None
+    shortfalls: list[str]
+    notes: list[str]
+
+
+class PricesToldRecord(Record):
+    """The span of time that prices are for, and their currency."""
+
+    per: str
+    currency: str
+
+
+class WhatIfAssumptionsRecord(Record):
+    """What the figures rest on; `growth` is whether it was told."""
+
+    capacity_threshold: dict[str, float]
+    bandwidth_bytes_per_s: int
+    growth: bool
+    prices: PricesToldRecord | None
+
+
+class WhatIfRecord(Record):
+    """What `what-if --format json` prints."""
+
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: int | None
+    assumptions: WhatIfAssumptionsRecord
+    today: ScenarioOutcomeRecord
+    scenarios: list[ScenarioOutcomeRecord]

@@ -1,0 +1,315 @@
+"""Scenarios beside today on one screen: a table, then a sentence for each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from planner.text.data_age import age_text
+from planner.text.format import (
+    SCREEN_WIDTH,
+    bytes_text,
+    command_lines,
+    labelled,
+    percent_text,
+    plural,
+    use_text,
+    wrapped,
+)
+from planner.what_if.changes.change_context import Context
+from planner.what_if.play_scenarios import WhatIf
+
+Row = Mapping[str, Any]
+NAME_WIDTH = 17
+HEAD = (
+    f"{'':<{NAME_WIDTH + 1}}{'brk':>4}{'disk':>6}{'in':>5}{'out':>5}{'cpu':>5}"
+    f"{'bal':>5}{'over':>5}{'copied':>9}{'time':>7}{'N-1':>5}{'full':>6}"
+)
+PRICED = ("brokers", "cross_rack", "remote", "total", "copying")
+PRICE_HEAD = f"{'':<{NAME_WIDTH + 1}}" + "".join(
+    f"{name:>12}" for name in ("brokers", "racks", "remote", "all", "copies")
+)
+MOST_SENTENCES = 12
+INDENT = "  "
+WORDS = {
+    "offline": "offline",
+    "under_min_isr": "under min ISR",
+}
+
+
+def what_if_screen(
+    found: WhatIf, given: Sequence[str], *, now: datetime
+) -> Iterator[str]:
+    """
+    Yield the lines, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    found
+        Today and the scenarios.
+    given
+        Arguments that ask for them: snapshot, file, options.
+    now
+        With a zone: what the age of the data is counted to.
+    """
+    yield from wrapped(_headline(found, now))
+    yield from table_lines([found.today, *found.scenarios])
+    yield from legend()
+    if found.file.context.prices is not None:
+        yield from price_lines([found.today, *found.scenarios], found.file.context)
+    alone = [row for row in found.scenarios if row["sweep"] is None]
+    for row in alone[:MOST_SENTENCES]:
+        yield from _sentence(row, found.today)
+    for name in dict.fromkeys(row["sweep"] for row in found.scenarios if row["sweep"]):
+        yield from sweep_lines(
+            name, [row for row in found.scenarios if row["sweep"] == name]
+        )
+    yield from labelled("Assumed", assumed_text(found))
+    for note in dict.fromkeys(n for row in found.scenarios for n in row["notes"]):
+        yield from labelled("Note", note)
+    planned = [row for row in found.scenarios if row["status"] != "as-is"]
+    words = ["kafka-planner", "what-if", *given]
+    more = ["-o", "what-if"] if planned else ["--format", "json"]
+    yield from command_lines("Next", [*words, *more])
+
+
+def table_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the table: its head, and a line for each row."""
+    yield HEAD
+    yield from map(table_row, rows)
+
+
+def _headline(found: WhatIf, now: datetime) -> str:
+    snapshot, today = found.snapshot, found.today
+    broken = sum(not row["holds"] for row in found.scenarios)
+    fine = len(found.scenarios) - broken
+    return (
+        f'Snapshot "{snapshot.cluster_id or "?"}"{age_text(snapshot.taken_at, now)}: '
+        f"{plural(today['brokers'], 'broker')}, "
+        f"{plural(today['partitions'], 'partition')}. "
+        f"{plural(len(found.scenarios), 'scenario')}: "
+        f"{fine} {'holds' if fine == 1 else 'hold'}, "
+        f"{broken} {'does' if broken == 1 else 'do'} not."
+    )
+
+
+def table_row(row: Row) -> str:
+    """Return one line of the table; a mark before what does not hold."""
+    mark = " " if row["holds"] else "!"
+    uses = [_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")]
+    copies = row["copies"]
+    copied = _copied_text(copies)
+    seconds = copies["seconds"]
+    return (
+        f"{mark}{_short(_row_name(row))}{row['brokers']:>4}{uses[0]:>6}{uses[1]:>5}"
+        f"{uses[2]:>5}{uses[3]:>5}{_balance_text(row):>5}"
+        f"{row['brokers_over_threshold']:>5}{copied:>9}{_time_text(seconds):>7}"
+        f"{survives_text(row):>5}{full_text(row['full']):>6}"
+    ).rstrip()
+
+
+def _copied_text(copies: Row) -> str:
+    if not copies["replicas"]:
+        return "-"
+    return "?" if copies["bytes"] is None else bytes_text(copies["bytes"], 3)
+
+
+def _row_name(row: Row) -> str:
+    """Return the name of a scenario; of a point of a sweep where it stands."""
+    point = row["point"]
+    if point is None:
+        return str(row["name"])
+    said = []
+    if point["traffic"] is not None:
+        said.append(f"x {point['traffic']:g}")
+    if point["days"] is not None:
+        said.append(f"day {point['days']:g}")
+    name, place = row["sweep"], ", ".join(said)
+    if not place:
+        return str(name)
+    # How many brokers there are stands in the next column.
+    room = NAME_WIDTH - len(place) - 2
+    return f"{name if len(name) <= room else f'{name[: room - 1]}…'}: {place}"
+
+
+def _short(name: str) -> str:
+    """Return a name in the width of its column."""
+    text = name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
+    return f"{text:<{NAME_WIDTH}}"
+
+
+def _use_text(use: Row | None) -> str:
+    return "?" if use is None else f"{100 * use['max_use']:.0f}"
+
+
+def _balance_text(row: Row) -> str:
+    return f"{min(100 * row['balance']['max_deviation'], 999):.0f}"
+
+
+def _time_text(seconds: float | None) -> str:
+    """Return a duration in six columns."""
+    if seconds is None:
+        return "?"
+    if not seconds:
+        return "-"
+    hours = seconds / 3600
+    if hours < 1:
+        return f"{max(round(seconds / 60), 1)} min"
+    if hours < 48:
+        return f"{hours:.1f} h"
+    return f"{hours / 24:.1f} d"
+
+
+def survives_text(row: Row) -> str:
+    """Return whether any broker and any rack may be lost, in four columns."""
+    answers = [row["survives"][kind]["survives"] for kind in ("broker", "rack")]
+    return "".join({True: "y", False: "n", None: "?"}[answer] for answer in answers)
+
+
+def full_text(full: Row | None) -> str:
+    """Return after how many days a threshold is passed, in five columns."""
+    if full is None:
+        return "?"
+    if full["days"] is None:
+        return ">10y"
+    days = full["days"]
+    return f"{days:.0f} d" if days < 1000 else f"{days / 365.2425:.1f} y"
+
+
+def legend() -> Iterator[str]:
+    """Yield what the columns mean."""
+    yield from wrapped(
+        "disk, in, out, cpu: % of the fullest broker's capacity; bal: % furthest from "
+        "its share; over: brokers over a threshold; N-1: any broker, any rack may be "
+        "lost; full: days until a threshold is passed."
+    )
+
+
+def price_lines(rows: Sequence[Row], context: Context) -> Iterator[str]:
+    """Yield what today and each scenario cost."""
+    prices = context.prices
+    if prices is None:  # pragma: no cover - the caller has looked
+        return
+    yield PRICE_HEAD
+    for row in rows:
+        cost = row["price"]
+        texts = [_price_text(cost[name]) for name in PRICED]
+        yield f" {_short(_row_name(row))}" + "".join(f"{text:>12}" for text in texts)
+    unit = f"{prices.currency} a {prices.per}".strip()
+    yield from wrapped(
+        f"Prices: {unit}; brokers, traffic between racks, remote storage, all; and "
+        "once for what is copied between racks."
+    )
+
+
+def _price_text(value: float | None) -> str:
+    return (
+        "-" if value is None else f"{value:,.2f}" if value < 1000 else f"{value:,.0f}"
+    )
+
+
+def _sentence(row: Row, today: Row) -> Iterator[str]:
+    verdict = "holds" if row["holds"] else "does not hold"
+    reasons = "; ".join([*reasons_of(row), *_between_racks(row, today)])
+    after = f" (after {row['after']})" if row["after"] else ""
+    text = f"{row['name']}{after}: {verdict}; {reasons}".rstrip("; ")
+    first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT))
+    yield first
+    yield from (f"{INDENT}{line}" for line in rest)
+
+
+def reasons_of(row: Row) -> Iterator[str]:
+    """Yield what speaks for or against a scenario: what binds, and what breaks."""
+    for key, words in WORDS.items():
+        if row["violations"][key]:
+            yield f"{plural(row['violations'][key], 'partition')} {words}"
+    if row["status"] in {"partial", "infeasible"}:
+        yield f"the plan is {row['status']}"
+        yield from row["shortfalls"][:1]
+    if row["binding"] is not None:
+        yield binding_text(row["binding"])
+    if row["out_on_return"] is not None:
+        use = row["out_on_return"]
+        yield (
+            f"once every follower fetches again, out is {percent_text(use['max_use'])} "
+            f"on broker {use['broker']}"
+        )
+    for kind, name in (("broker", "broker"), ("rack", "rack")):
+        found = row["survives"][kind]
+        if found["survives"] is False:
+            yield f"without {name} {found['hardest']}: {found['reason'] or 'no quorum'}"
+    yield from _until_full(row["full"])
+
+
+def _between_racks(row: Row, today: Row) -> Iterator[str]:
+    rate, before = row["cross_rack_bytes_per_s"], today["cross_rack_bytes_per_s"]
+    if rate is None or before is None:
+        return
+    text = f"between racks {bytes_text(rate)}/s of replication"
+    if bytes_text(rate) != bytes_text(before):
+        text += f", today {bytes_text(before)}/s"
+    crossed = row["copies"]["cross_rack_bytes"]
+    yield text + (f", and {bytes_text(crossed)} of the copies" if crossed else "")
+
+
+def _until_full(full: Row | None) -> Iterator[str]:
+    if full is None or full["days"] is None:
+        return
+    where = f"{full['resource']} of broker {full['broker']}"
+    if full["days"] >= 1:
+        days = plural(round(full["days"]), "day")
+        yield f"{where} is first over its threshold, in {days}"
+    else:
+        when = "within a day" if full["days"] else "today"
+        yield f"{where} is over its threshold {when}"
+
+
+def binding_text(binding: Row) -> str:
+    """Return the resource that is nearest to its threshold, and where."""
+    use = use_text(binding["use"], binding["threshold"])
+    return f"{binding['resource']} binds: broker {binding['broker']} {use}"
+
+
+def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield how far a sweep holds: the most traffic, or days, per number of brokers."""
+    axis = "traffic" if rows[0]["point"]["traffic"] is not None else "days"
+    if rows[0]["point"][axis] is None:
+        held = [str(row["brokers"]) for row in rows if row["holds"]]
+        yield from wrapped(f"{name}: holds with {', '.join(held) or 'none'} brokers")
+        return
+    yield from _cheapest_lines(name, rows, axis)
+    counts = list(dict.fromkeys(row["point"]["brokers"] for row in rows))
+    texts = []
+    for count in counts:
+        mine = [row for row in rows if row["point"]["brokers"] == count]
+        held = [row["point"][axis] for row in mine if row["holds"]]
+        most = f"{max(held):g}" if held else "none"
+        texts.append(most if count is None else f"{count} brokers: {most}")
+    yield from wrapped(f"{name}: most {axis} that holds: {'; '.join(texts)}")
+
+
+def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
+    """Yield with how many brokers each point of a sweep holds for least."""
+    priced = [row for row in rows if (row["price"] or {}).get("total") is not None]
+    if not priced or priced[0]["point"]["brokers"] is None:
+        return
+    texts = []
+    for value in dict.fromkeys(row["point"][axis] for row in priced):
+        held = [row for row in priced if row["point"][axis] == value and row["holds"]]
+        if not held:
+            texts.append(f"{value:g}: none")
+            continue
+        best = min(held, key=lambda row: row["price"]["total"])
+        price = _price_text(best["price"]["total"])
+        count = plural(best["point"]["brokers"], "broker")
+        texts.append(f"{value:g}: {count}, {price}")
+    yield from wrapped(f"{name}: cheapest that holds, by {axis}: {'; '.join(texts)}")
+
+
+def assumed_text(found: WhatIf) -> str:
+    """Return what the figures rest on."""
+    wishes = found.wishes
+    thresholds = wishes.settings.capacity_thresholds
+    most = ", ".join(f"{r} {percent_text(v)}" for r, v in thresholds.items())
+    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    grows = "by the growth given" if found.file.context.growth else "growth not given"
+    return f"at most {most}; copies at {rate}/s per broker; {grows}"
